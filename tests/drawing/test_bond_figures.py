@@ -354,7 +354,7 @@ def test_no_label_is_missing(name: str) -> None:
 def test_labels_without_room_are_counted() -> None:
     pen = BondPen()
     pen.keep_free(Box(-200, -200, 300, 200))
-    link = BondLink(1, "a", "b", "b", "electrical", "V", "I")
+    link = BondLink(1, "a", "b", stroke="b", domain="electrical", effort="V", flow="I")
     pen.bond(link, ((0.0, 0.0), (100.0, 0.0)), read_options({}))
     pen.settle()
     assert pen.left_out == 2

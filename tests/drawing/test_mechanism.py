@@ -16,8 +16,7 @@ from tellegen.drawing import draw
 from tellegen.drawing.geometry import Point, hull
 from tellegen.drawing.ink import check_scene
 from tellegen.drawing.mechanism.scene import mechanism_scene
-from tellegen.drawing.mechanism.solid import depth_layers
-from tellegen.drawing.mechanism.symbols import LINK, rounded_hull
+from tellegen.drawing.mechanism.symbols import LINK, depth_layers, rounded_hull
 from tellegen.drawing.scene import Curve, Label, Origin, Scene
 from tellegen.notations.loading import as_model, example_names
 from tellegen.notations.reading import read_model

@@ -11,8 +11,15 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import FigureError, SimulationError
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.options import read_options
-from tellegen.drawing.overlay.flows import bond_powers
-from tellegen.drawing.overlay.marks import NARROWEST, WIDEST, OverlayMark, arrow_width, domain_tone, mark_shapes
+from tellegen.drawing.overlay.marks import (
+    NARROWEST,
+    WIDEST,
+    OverlayMark,
+    arrow_width,
+    bond_powers,
+    domain_tone,
+    mark_shapes,
+)
 from tellegen.drawing.overlay.results import OverlaidNotation, Overlay, overlay_of
 from tellegen.drawing.scene import Block, Curve, Label, Scene, Section, Shape
 from tellegen.results.element_variables import supplying

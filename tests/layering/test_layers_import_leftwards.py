@@ -49,7 +49,7 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "tellegen.drawing.writers.raster",
         "matplotlib",
     ): "SVG and TikZ do without matplotlib, which takes a second to load",
-    ("tellegen.drawing.writers.animation", "PIL"): "pictures are read when a GIF or a video is written",
+    ("tellegen.drawing.overlay.animation", "PIL"): "pictures are read when a GIF or a video is written",
     ("tellegen.results.records", "xarray"): "labelled arrays are made when asked for; a run does without",
     (
         "tellegen.experiments.sensitivities",

@@ -36,7 +36,6 @@ from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.quantities import Quantity
 from tellegen.graph import lower
-from tellegen.model.model import Model
 from tellegen.notations.layout import PLACED_FIGURES, write_positions
 from tellegen.notations.loading import NETLIST_SUFFIX, AnyModel, as_model, read
 from tellegen.results import Run
@@ -66,6 +65,7 @@ def write_drawing(target: Path, data: bytes) -> Path:
     Raises: FigureError (F105) when the system refuses.
     """
     try:
+        # A link is followed, so that the file behind it is replaced and not the link.
         write_bytes(Path(os.path.realpath(target)), data)
     except (OSError, ValueError) as error:
         what = f"'{target}' cannot be written: {failure_reason(error)}"
@@ -95,9 +95,8 @@ class Figure:
     @property
     def text_points(self) -> float:
         """The size of its smallest text in points, as drawn; 0 without texts."""
-        return (
-            POINT * self.zoom * min((shape.size for shape in self.scene.shapes if isinstance(shape, Label)), default=0)
-        )
+        sizes = (shape.size for shape in self.scene.shapes if isinstance(shape, Label))
+        return POINT * self.zoom * min(sizes, default=0)
 
     def svg(self, *, symbols: bool = False) -> str:
         """The figure as SVG. With `symbols`, equal texts are stored once: smaller, for screens."""
@@ -150,6 +149,7 @@ class Figure:
     def __str__(self) -> str:
         box = self.scene.box
         told = f"{self.scene.title} ({box.width:g} x {box.height:g}, {len(self.scene.shapes)} shapes)"
+        # What was asked for by `scale` is no surprise; that a figure came out smaller because of its width is told.
         smaller = self.zoom / self.options.scale
         if smaller == 1:
             return told
@@ -229,9 +229,11 @@ def draw(
     chosen = read_options(options)
     if like is None:
         return _drawn_figure(what, notation, run, at, chosen)
+    # Schemes and equations have no model to be drawn again from, and steps no places.
     if isinstance(what, Finished | list | tuple):
         told = "only the figure of a model can be drawn like an earlier one"
         raise rules.NOT_LIKE.error(told, fix="draw(model, 'bond', like=figure)")
+    # The note on what was kept comes first: it is what one asked for.
     figure, note = draw_like(
         like, notation or "pog", lambda kept: _drawn_figure(what, notation, run, at, replace(chosen, earlier=kept))
     )
@@ -245,6 +247,7 @@ def _drawn_figure(what: Drawable, notation: str, run: Run | None, at: Quantity |
 
 
 def _scene_of(what: Drawable, notation: str, run: Run | None, at: Quantity | None, options: Options) -> Scene:
+    # A run, or a time, asks for a result, whatever it is laid over; then what has only one way to be drawn; then models.
     if isinstance(what, Run) or run is not None or at is not None:
         return result_scene(what, notation, run, at, options)
     if isinstance(what, BondGraphScheme):
@@ -274,16 +277,12 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 
 def _bond(model: AnyModel, options: Options) -> Scene:
     # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
-    read = _shown(model)
+    # Residual sinks are shown, where a conditioned model has sources driven by formulas.
+    read = model.picture if isinstance(model, Conditioned) else as_model(model)
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
     return bond_scene(bond_graph(causal, vectors=True), with_layout(options, read, "bond"))
-
-
-def _shown(model: AnyModel) -> Model:
-    """The model that a bond graph shows: residual sinks, where a conditioned model has sources driven by formulas."""
-    return model.picture if isinstance(model, Conditioned) else as_model(model)
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:
@@ -298,25 +297,18 @@ def _equations(model: AnyModel, options: Options) -> Scene:
 
 
 def _network(model: AnyModel, options: Options) -> Scene:
+    # The network of a mechanism follows from its bodies and joints: these are the schematic that its author has in mind.
     read = as_model(model)
     return schematic_scene(read, options) if read.mechanism is None else mechanism_scene(read, options)
-
-
-def _mechanism(model: AnyModel, options: Options) -> Scene:
-    return mechanism_scene(as_model(model), options)
-
-
-def _sankey(model: AnyModel, options: Options) -> Scene:
-    return result_scene(model, SANKEY, None, None, options)
 
 
 NOTATIONS: Mapping[str, Callable[[AnyModel, Options], Scene]] = {
     "bond": _bond,
     "pog": _pog,
     "network": _network,
-    "mechanism": _mechanism,
+    "mechanism": lambda model, options: mechanism_scene(as_model(model), options),
     "equations": _equations,
-    SANKEY: _sankey,
+    SANKEY: lambda model, options: result_scene(model, SANKEY, None, None, options),
     STEPS: steps_scene,
 }
 """What a model can be drawn as."""
@@ -340,12 +332,14 @@ def keep_layout(
     if path.suffix.lower() == NETLIST_SUFFIX or not path.is_file():
         told = "a netlist says where its elements are drawn" if path.is_file() else f"there is no file '{path}'"
         raise rules.NO_LAYOUT.error(f"no layout can be kept: {told}", fix="give the YAML file of a model")
+    # Drawn with the places that are asked for: what could not stand where it shall is kept where it does.
     found = Memory()
     if notation in PLACED_FIGURES:
         found = Memory.of(draw(read(path), notation, places=dict(places or {})).scene)
     if not found:
         told = f"no places are kept of figures drawn as '{notation}'"
         raise rules.NO_LAYOUT.error(told, fix=f"draw it as {listing(PLACED_FIGURES)}")
+    # Items that were not named are left to the layout: a file with all places would keep a small model from ever moving again.
     kept = dict(found.places) if places is None else {name: at for name, at in found.places.items() if name in places}
     write_positions(path, notation, kept)
     return kept

@@ -7,15 +7,16 @@ no other storage of the figure would get the same.
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import describe, parse_unit
-from tellegen.drawing.geometry import Box
+from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, label_box, tidy
+from tellegen.drawing.scene import MARGIN, Align, Label, Origin, Scene, framed_scene, label_box
 from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
@@ -54,6 +55,7 @@ def bold_latex(name: str) -> str:
 
 def formula_latex(expression: Expression) -> str:
     """A formula on one line: a plain reciprocal has a slash instead of a fraction bar."""
+    # A fraction bar would make every row of a figure as high as its one reciprocal.
     for sign, form in (("", expression), ("-", -expression)):
         if form is not ZERO and isinstance(inverse := ONE / form, Symbol):
             return f"{sign}1/{name_latex(inverse.name)}"
@@ -68,23 +70,24 @@ def figure_latex(expression: Expression) -> str:
 def energy_names(items: Iterable[OnePort]) -> dict[str, str]:
     """The energy variable of each storage, by its name."""
     storages = [(item, item.port.law) for item in items if isinstance(item.port.law, StorageLaw)]
-    short: dict[str, str] = {}
-    for item, law in storages:
-        symbol = DOMAINS[item.domain].energy(law.side).symbol
-        _, _, subscript = item.name.partition("_")
-        short[item.name] = f"{symbol}_{subscript}" if subscript else f"{symbol}_{item.name}"
+    symbols = {item.name: DOMAINS[item.domain].energy(law.side).symbol for item, law in storages}
+    # phi_a for L_a, as people say it, unless two storages would then share a name.
+    short = {name: f"{symbol}_{name.partition('_')[2] or name}" for name, symbol in symbols.items()}
     taken = Counter(short.values())
     names: dict[str, str] = {}
     for item, law in storages:
-        symbol = DOMAINS[item.domain].energy(law.side).symbol
-        long = item.port.state if law.keeps_energy_variable else f"{symbol}_{item.name}"
-        names[item.name] = long if law.keeps_energy_variable or taken[short[item.name]] > 1 else short[item.name]
+        name = item.name
+        if law.keeps_energy_variable:  # it is a state, and has the name that equations and results know
+            names[name] = item.port.state
+        else:
+            names[name] = short[name] if taken[short[name]] == 1 else f"{symbols[name]}_{name}"
     return names
 
 
 def short_names(scheme: BondGraphScheme) -> dict[str, str]:
     """Variables of two-ports without the number of their side, where the number tells nothing: `tau_motor_2` is `tau_motor`."""
     names = {name for bond in scheme.bonds for name in (bond.effort, bond.flow) if bond.size == 1}
+    # A name of one side only is shortened where no other variable would then be called so.
     ends = tuple(f"_{name}" for name in scheme.two_ports)
     short = {name: stem for name in names if (stem := re.sub(r"_\d+$", "", name)) != name and stem.endswith(ends)}
     taken = Counter([*short.values(), *names])
@@ -93,6 +96,7 @@ def short_names(scheme: BondGraphScheme) -> dict[str, str]:
 
 def signals_read_by(graph: PowerGraph, expression: Expression) -> tuple[str, ...]:
     """The displacements, states and signals that a formula reads, through moving parameters too."""
+    # By name, so that the order in which an expression was built is not seen in a figure; each once, in a dictionary.
     found: dict[str, None] = {}
     for name in sorted(expression.free_symbols):
         if name in graph.moving:
@@ -113,6 +117,7 @@ class ParameterValues:
 
     def __init__(self, graph: PowerGraph) -> None:
         self.numbers: dict[str, float] = {}
+        # Parameters that define each other in a ring never become ready, and simply have no value here.
         waiting = {name: given for name, given in graph.parameters.items() if given is not None}
         # In whatever order they are described; what has no value leaves those that are made of it without one.
         while ready := [name for name, given in waiting.items() if given.free_symbols <= self.numbers.keys()]:
@@ -156,6 +161,14 @@ def quantity_latex(value: float, unit: str) -> str:
     return rf"{number_latex(value)}\,{unit_latex(unit)}" if unit else number_latex(value)
 
 
+def time_label(time: float, at: Point, size: float) -> Label:
+    """The time that a figure shows, `t = 2 ms`."""
+    # Four digits, since the times of frames are even parts of a run and have many more that say nothing.
+    return Label(
+        rf"t = {quantity_latex(float(f'{time:.4g}'), 's')}", at, size, "left", "baseline", origin=Origin(part="time")
+    )
+
+
 def unit_ratio(above: str, below: str) -> str:
     """The unit of one quantity over another, under its own name where it has one."""
     return describe(parse_unit(ratio_unit(above, below)).dimension).split(" ", 1)[0]
@@ -165,6 +178,7 @@ def unit_latex(unit: str, prefix: str = "") -> str:
     """A unit in upright letters."""
     if unit == "ohm":
         return rf"\mathrm{{{prefix}}}\Omega" if prefix else r"\Omega"
+    # In upright letters, after the SI brochure: only quantities are slanted.
     text = unit.replace("ohm", r"\Omega ").replace("*", r"\,")
     text = re.sub(r"\^\(?(-?\d+)\)?", r"^{\1}", text)
     return rf"\mathrm{{{prefix}{text}}}"
@@ -184,26 +198,29 @@ def equation_scene(equations: LatexEquations, options: Options = DEFAULTS, *, ti
     """The figure of a set of equations, in glyphs of its own: no LaTeX is needed to see it."""
     del options  # equations have no options of their own; the theme is a matter of the back end
     source = equations.to_latex()
-    lines = [_sides(line) for line in _align_lines(source)]
+    body = re.sub(r"\\(?:begin|end)\{align\*?\}", "", source)
+    # Lines end with a break and a new line; the break inside a matrix has no new line behind it and ends none.
+    lines = [_sides(line.strip()) for line in body.split(" \\\\\n") if line.strip()]
     labels: list[Label] = []
     top = 0.0
     for number, (left, right) in enumerate(lines, 1):
-        pair = [label for label in _line(number, left, right) if label.text]
+        # Both sides stand about the left end of the sign of equality, and lines as far apart as their inks need.
+        sides: tuple[tuple[str, str, float, Align], ...] = (
+            ("left", left, -SPACE, "right"),
+            ("right", right, 0.0, "left"),
+        )
+        pair = [
+            Label(text, (x, 0), SIZE, align, "baseline", origin=Origin(part=part, port=str(number)))
+            for part, text, x, align in sides
+            if text
+        ]
         boxes = [label_box(label) for label in pair]
         baseline = top - min(box.top for box in boxes)
-        labels += [_moved(label, 0, baseline) for label in pair]
+        labels += [replace(label, at=(label.at[0], baseline)) for label in pair]
         top = baseline + max(box.bottom for box in boxes) + GAP
-    inks = [label_box(label) for label in labels]
-    start, stop = min((box.left for box in inks), default=0.0), max((box.right for box in inks), default=0.0)
-    shapes = tuple(_moved(label, MARGIN - start, MARGIN) for label in labels)
-    box = Box(0, 0, stop - start + 2 * MARGIN, max(top - GAP, 0.0) + 2 * MARGIN)
-    return tidy(Scene(title, " ".join(source.split()), box, shapes))
-
-
-def _align_lines(source: str) -> list[str]:
-    r"""The lines of an `align*`; the `\\` inside a matrix does not end one."""
-    body = re.sub(r"\\(?:begin|end)\{align\*?\}", "", source)
-    return [line.strip() for line in body.split(" \\\\\n") if line.strip()]
+    ink = union(map(label_box, labels)) if labels else Box(0, 0, 0, 0)
+    frame = Box(ink.left - MARGIN, -MARGIN, ink.right + MARGIN, max(top - GAP, 0.0) + MARGIN)
+    return framed_scene(title, " ".join(source.split()), frame, labels)
 
 
 def _sides(line: str) -> tuple[str, str]:
@@ -213,15 +230,3 @@ def _sides(line: str) -> tuple[str, str]:
     # A minus behind the sign of equality is a sign, not an operation: it stands close.
     text = re.sub(r"^-", "{-}", right.strip())
     return (left.strip(), f"= {text}") if mark else (line, "")
-
-
-def _line(number: int, left: str, right: str) -> tuple[Label, Label]:
-    """Both sides of an equation about the left end of its sign of equality."""
-    one = Label(left, (-SPACE, 0), SIZE, "right", "baseline", origin=Origin(part="left", port=str(number)))
-    two = Label(right, (0, 0), SIZE, "left", "baseline", origin=Origin(part="right", port=str(number)))
-    return one, two
-
-
-def _moved(label: Label, dx: float, dy: float) -> Label:
-    x, y = label.at
-    return Label(label.text, (x + dx, y + dy), label.size, label.align, label.level, origin=label.origin)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf
 from typing import final
 
 Point = tuple[float, float]
@@ -65,6 +65,7 @@ def box_about(centre: Point, width: float, height: float) -> Box:
 
 def hull(points: Iterable[Point]) -> Box:
     """The smallest box that holds all points."""
+    # One pass without lists: this is called for every shape of every figure. Of no points at all it is empty in both directions.
     left, top, right, bottom = inf, inf, -inf, -inf
     for x, y in points:
         left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
@@ -74,3 +75,9 @@ def hull(points: Iterable[Point]) -> Box:
 def union(boxes: Iterable[Box]) -> Box:
     """The smallest box that holds all boxes."""
     return hull(point for box in boxes for point in ((box.left, box.top), (box.right, box.bottom)))
+
+
+def ceil_to(value: float, step: float = 10.0) -> float:
+    """The next multiple of a step; by default of the grid on which figures stand."""
+    # Less a hair: rounding must not push what is on the grid to the next place.
+    return ceil(value / step - 1e-9) * step

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from math import floor, hypot
+from math import dist, floor, hypot
 from typing import Literal, final
 
 from tellegen.drawing.geometry import Box, Point, hull, union
@@ -28,6 +28,7 @@ from tellegen.drawing.scene import (
 )
 from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, along, direction, stroke_line
 
+# Of the grid that finds neighbours: about the size of a symbol, so that most shapes lie in one to four cells.
 CELL = 80.0
 SLACK = 0.6
 """So much may lie on top of each other: half a line."""
@@ -87,12 +88,13 @@ def inks(shape: Shape) -> Iterator[Ink]:
         case Bond():
             yield from _bond(shape)
         case _:
-            return
+            return  # areas lie behind everything
 
 
-def ink_box(shapes: Iterable[Shape]) -> Box:
-    """The extent of the ink of some shapes, and of the areas behind them."""
-    return union(ink.box for shape in shapes for ink in ((shape.box,) if isinstance(shape, Band) else inks(shape)))
+def ink_box(shapes: Iterable[Shape], *around: Box) -> Box:
+    """The extent of the ink of some shapes, of the areas behind them, and of further boxes."""
+    found = (ink.box for shape in shapes for ink in ((shape.box,) if isinstance(shape, Band) else inks(shape)))
+    return union((*around, *found))
 
 
 def strokes_through(points: tuple[Point, ...]) -> Iterator[Stroke]:
@@ -101,6 +103,7 @@ def strokes_through(points: tuple[Point, ...]) -> Iterator[Stroke]:
 
 
 def _bond(bond: Bond) -> Iterator[Stroke]:
+    # The barb and the stroke are ink too: a label on either would change what a reader sees.
     yield from strokes_through(bond.points)
     last = direction(*bond.points[-2:])
     yield Stroke(bond.points[-1], along(bond.points[-1], last, -BARB_BACK, bond.flow_side * BARB_SIDE))
@@ -123,10 +126,10 @@ def touch(one: Ink, two: Ink, slack: float = SLACK) -> bool:
         return distance(one.centre, two) < one.radius - slack
     assert isinstance(two, Disc), "boxes come first"
     if isinstance(one, Disc):
-        (x, y), (u, v) = one.centre, two.centre
-        return hypot(x - u, y - v) < one.radius + two.radius - slack
+        return dist(one.centre, two.centre) < one.radius + two.radius - slack
     assert isinstance(one, Box), "discs come second"
     x, y = two.centre
+    # From the point of the box that is nearest to the centre.
     nearest = min(max(x, one.left), one.right), min(max(y, one.top), one.bottom)
     return hypot(nearest[0] - x, nearest[1] - y) < two.radius - slack
 
@@ -152,6 +155,7 @@ def _reaches(box: Box, stroke: Stroke) -> bool:
             if low >= 0 or high <= 0:
                 return False
             continue
+        # How much of the stroke, from 0 to 1, lies between two parallel sides; what is left of both pairs lies in the box.
         near, far = sorted((low / step, high / step))
         enters, leaves = max(enters, near), min(leaves, far)
     return enters < leaves
@@ -174,11 +178,15 @@ class Grid:
     def near(self, box: Box) -> list[int]:
         """The numbers of all that might touch a box, each once, in order."""
         places = {place for cell in _cells(box) for place in self._cells.get(cell, ())}
-        return sorted({self._items[place][1] for place in places if _meet(self._items[place][0], box)})
-
-
-def _meet(one: Box, two: Box) -> bool:
-    return one.left <= two.right and two.left <= one.right and one.top <= two.bottom and two.top <= one.bottom
+        items = (self._items[place] for place in places)
+        # Edges count here, unlike in `overlaps`: a box without width, of a point or a line, has nothing else.
+        return sorted(
+            {
+                number
+                for one, number in items
+                if one.left <= box.right and box.left <= one.right and one.top <= box.bottom and box.top <= one.bottom
+            }
+        )
 
 
 def _cells(box: Box) -> Iterator[tuple[int, int]]:
@@ -192,6 +200,7 @@ class Pen:
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
+        # Counted, because it is told: a figure says what it does not show.
         self.left_out = 0
         """The labels and numbers that found no free place."""
         self._inks: list[Ink] = []
@@ -244,7 +253,12 @@ class FigureProblem:
 
 def check_scene(scene: Scene, elements: Iterable[str] = ()) -> tuple[FigureProblem, ...]:
     """All problems of a scene, none for a good one. `elements` are the names that some shape must carry."""
-    return (*_overlaps(scene), *_free_ends(scene), *_counts(scene, elements), *_outside(scene))
+    overlaps = (FigureProblem("overlap", f"{_name(one)} and {_name(two)}") for one, two in overlapping(scene))
+    loose = (
+        FigureProblem("free end", f"{_name(shape)} ends at ({end[0]:g}, {end[1]:g}), where nothing is")
+        for shape, end, _ in free_ends(scene.shapes)
+    )
+    return (*overlaps, *loose, *_counts(scene, elements), *_outside(scene))
 
 
 def _name(shape: Shape) -> str:
@@ -252,11 +266,6 @@ def _name(shape: Shape) -> str:
     words = [word for word in (origin.element, origin.port, origin.part) if word]
     text = f" {shape.text!r}" if isinstance(shape, Label) else ""
     return f"{type(shape).__name__.lower()}{text} of {'/'.join(words) or 'nothing'}"
-
-
-def _overlaps(scene: Scene) -> Iterator[FigureProblem]:
-    for one, two in overlapping(scene):
-        yield FigureProblem("overlap", f"{_name(one)} and {_name(two)}")
 
 
 def overlapping(scene: Scene) -> Iterator[tuple[Shape, Shape]]:
@@ -270,6 +279,7 @@ def overlapping(scene: Scene) -> Iterator[tuple[Shape, Shape]]:
     for k, (shape, pieces) in enumerate(zip(shapes, covered, strict=True)):
         near = {j for ink in pieces for j in grid.near(ink.box) if j > k}
         for j in sorted(near):
+            # The cheap question first: most neighbours are wires that may touch anything of their kind.
             if _may_touch(shape, shapes[j]):
                 continue
             if any(touch(one, two) for one in pieces for two in covered[j]):
@@ -287,6 +297,7 @@ def _may_touch(one: Shape, two: Shape) -> bool:
         return True
     if isinstance(one, Ring) or isinstance(two, Ring):
         return isinstance(one, lines) or isinstance(two, lines)
+    # Outlines of symbols may lie on each other and on blocks: they are drawn so. Lines may not run over blocks.
     curves = not isinstance(one, Block | Sum | Ring) or not isinstance(two, Block | Sum | Ring)
     return curves and not (isinstance(one, lines) or isinstance(two, lines))
 
@@ -302,14 +313,10 @@ def _holds(shape: Shape, text: Box) -> bool:
     return False
 
 
-def _free_ends(scene: Scene) -> Iterator[FigureProblem]:
-    for shape, end, _ in free_ends(scene.shapes):
-        yield FigureProblem("free end", f"{_name(shape)} ends at ({end[0]:g}, {end[1]:g}), where nothing is")
-
-
 def free_ends(shapes: Iterable[Shape]) -> Iterator[tuple[Wire | Bond, Point, Point]]:
     """The ends of wires and bonds where nothing is, each with the point of the line before it."""
     drawn = tuple(shapes)
+    # A bond ends at a text or a block, never at another bond; areas, sections and rings are only behind or round things.
     targets: list[Shape] = [shape for shape in drawn if not isinstance(shape, Bond | Band | Section | Ring)]
     grid = Grid()
     for k, shape in enumerate(targets):
@@ -318,6 +325,7 @@ def free_ends(shapes: Iterable[Shape]) -> Iterator[tuple[Wire | Bond, Point, Poi
     for shape in drawn:
         if not isinstance(shape, Wire | Bond) or shape.origin.part == LEAD:
             continue
+        # A bond stops short of the text it belongs to, a wire does not.
         reach, points = (NEAR if isinstance(shape, Wire) else BOND_GAP), shape.points
         for end, before in ((points[0], points[1]), (points[-1], points[-2])):
             others = [targets[k] for k in grid.near(Box(*end, *end))]
@@ -333,15 +341,11 @@ def _reached(end: Point, shape: Shape, reach: float) -> bool:
             gap = reach if isinstance(shape, Block) else BOND_GAP
             return box.grown(gap).contains(end)
         case Sum() | Dot():
-            return any(isinstance(ink, Disc) and _to(ink, end) <= ink.radius + reach for ink in inks(shape))
+            return any(isinstance(ink, Disc) and dist(ink.centre, end) <= ink.radius + reach for ink in inks(shape))
         case Wire():
             return any(distance(end, piece) <= NEAR for piece in strokes_through(shape.points))
         case _:
             return any(isinstance(ink, Stroke) and distance(end, ink) <= NEAR for ink in inks(shape))
-
-
-def _to(disc: Disc, point: Point) -> float:
-    return hypot(disc.centre[0] - point[0], disc.centre[1] - point[1])
 
 
 def _counts(scene: Scene, elements: Iterable[str]) -> Iterator[FigureProblem]:
@@ -361,7 +365,7 @@ def _counts(scene: Scene, elements: Iterable[str]) -> Iterator[FigureProblem]:
 def _outside(scene: Scene) -> Iterator[FigureProblem]:
     for shape in scene.shapes:
         for ink in inks(shape):
-            box = ink.box.grown(-0.02)
+            box = ink.box.grown(-0.02)  # strokes are made a hair wide, and coordinates are rounded to thousandths
             if not (scene.box.contains((box.left, box.top)) and scene.box.contains((box.right, box.bottom))):
                 yield FigureProblem("outside", f"{_name(shape)} is not within the figure")
                 break

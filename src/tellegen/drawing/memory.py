@@ -34,6 +34,7 @@ from tellegen.notations.layout import PLACED_FIGURES, ItemPositions
 LadderNames = tuple[tuple[str, ...], ...]
 
 VERSION = 1
+# TeX reads lines into a buffer that is limited; comments of a thousand characters fit everywhere.
 TEX_MARK, TEX_LINE = f"%{MEMORY_KEY} ", 1000
 MOST_ITEMS, LONGEST_NAME, FARTHEST = 100_000, 400, 1e7
 """What a file may remember at most: anything else was not written by us."""
@@ -88,6 +89,7 @@ class Memory:
 
         Raises: NoMemoryError where it is no such file.
         """
+        # Every way to fail is one error with a reason: the caller draws anew, and tells it.
         reader = READERS.get(path.suffix.lower())
         if reader is None:
             raise NoMemoryError(f"files '{path.suffix}' are no figures")
@@ -114,6 +116,7 @@ class Memory:
             record = json.loads(text)
         except RecursionError as error:
             raise ValueError("it is nested too deep") from error
+        # Files come from anywhere: everything in them is measured before it is believed.
         if not isinstance(record, dict) or record.get(MEMORY_KEY) != VERSION:
             raise ValueError("it is of another version")
         notation, places, lines = record.get("notation"), record.get("places"), record.get("lines")
@@ -121,11 +124,8 @@ class Memory:
             raise ValueError("its parts are missing")
         if len(places) > MOST_ITEMS or sum(map(_length, lines)) > MOST_ITEMS:
             raise ValueError("it has too many items")
-        return cls(
-            str(notation),
-            {_name(name): _place(place) for name, place in places.items()},
-            tuple(tuple(map(_name, line)) for line in lines),
-        )
+        found = {_name(name): _place(place) for name, place in places.items()}
+        return cls(str(notation), found, tuple(tuple(map(_name, line)) for line in lines))
 
     def text(self) -> str:
         """One line of ASCII; equal figures give equal lines, and no memory gives no line."""
@@ -156,8 +156,10 @@ class Memory:
         """Where each item shall be. What a person put somewhere outweighs all the rest, which stays as it was, or as usual."""
         put = {name: at for name, at in given.items() if name in here}
         # With most items put somewhere the usual places say nothing: the few others go along with their neighbours.
+        # What a person says about a few items is a correction of the usual figure; about most, a figure of their own.
         usual = not self.places and 2 * len(put) <= len(here)
         rest = {name: here[name] if usual else self.places.get(name) for name in here if name not in put}
+        # One item that was put somewhere then outweighs all the others together.
         weight = 1 + len(rest)
         return {name: (at, weight) for name, at in put.items()} | {
             name: (at, 1) for name, at in rest.items() if at is not None
@@ -167,18 +169,15 @@ class Memory:
         """Of several figures of a model the one that has most where it was, the first of equal ones."""
         best, least = None, inf
         for scene in scenes:
-            far = self._mean_distance(scene)
+            # How far things are from where they were, in the mean.
+            places = Memory.of(scene).places
+            far = fmean([dist(at, self.places[name]) for name, at in places.items() if name in self.places] or [0.0])
             if best is None or far < least - NEAR:
                 best, least = scene, far
             if least <= NEAR:
-                break
+                break  # each scene costs a whole layout, and nobody sees the difference to a nearer one
         assert best is not None, "there is at least one way to draw a figure"
         return best
-
-    def _mean_distance(self, scene: Scene) -> float:
-        """How far things are from where they were, in the mean."""
-        places = Memory.of(scene).places
-        return fmean([dist(at, self.places[name]) for name, at in places.items() if name in self.places] or [0.0])
 
 
 NO_MEMORY = Memory()
@@ -191,6 +190,7 @@ def check_places(places: ItemPositions, names: Iterable[str], what: str) -> None
     """
     known = list(dict.fromkeys(names))
     for name in places:
+        # A misspelt name would otherwise be a place that nobody has, and nobody would be told.
         if name not in known:
             fix = did_you_mean(name, known) or f"the items are {listing(known, MOST_NAMED)}"
             raise rules.NO_SUCH_ITEM.error(f"there is no '{name}' in {what} to be put anywhere", fix=fix)
@@ -242,10 +242,10 @@ def _recalled(earlier: EarlierFigure) -> tuple[str, Memory, str]:
     """What an earlier figure is called, what it remembers, and why it does not."""
     if isinstance(earlier, str | os.PathLike):
         path = Path(earlier)
+        # A name without a file is misspelt, and an error; a file without a memory is drawn anew, and a note says so.
         if not path.is_file():
-            raise rules.NOT_LIKE.error(
-                f"nothing can be kept: there is no file '{path}'", fix="give the file of a figure"
-            )
+            told = f"nothing can be kept: there is no file '{path}'"
+            raise rules.NOT_LIKE.error(told, fix="give the file of a figure")
         try:
             return str(path), Memory.read(path), ""
         except NoMemoryError as error:
@@ -257,23 +257,20 @@ def _recalled(earlier: EarlierFigure) -> tuple[str, Memory, str]:
 
 
 def _alike(new: Memory, old: Memory) -> bool:
+    # By a share of the smaller one: a model that has grown to ten times its size still has all that it had.
     common = len(new.places.keys() & old.places.keys())
     return common > 0 and common >= ALIKE * min(len(new.places), len(old.places))
 
 
 def _what_was_kept(name: str, new: Memory, old: Memory) -> str:
     added = len(new.places.keys() - old.places.keys())
-    moved = _moved_items(new, old)
+    # How many items are not where they were, beside the way that all have in common: a new row above moves everything down.
+    ways = [(x - old.places[k][0], y - old.places[k][1]) for k, (x, y) in new.places.items() if k in old.places]
+    common = median_low([x for x, _ in ways]), median_low([y for _, y in ways])
+    moved = sum(dist(way, common) > STILL for way in ways)
     told = [f"{added} {'item is' if added == 1 else 'items are'} new"] if added else []
     told += [f"{moved} had to move"] if moved else []
     return f"{KEPT} {name}" + (f" ({', '.join(told)})" if told else "")
-
-
-def _moved_items(new: Memory, old: Memory) -> int:
-    """How many items are not where they were, beside the way that all have in common."""
-    ways = [(x - old.places[k][0], y - old.places[k][1]) for k, (x, y) in new.places.items() if k in old.places]
-    common = median_low([x for x, _ in ways]), median_low([y for _, y in ways])
-    return sum(dist(way, common) > STILL for way in ways)
 
 
 # -- read from a file --------------------------------------------------------------------------------------------------------------
@@ -311,6 +308,7 @@ def _from_svg(data: bytes) -> Memory:
 
 
 def _from_pdf(data: bytes) -> Memory:
+    # matplotlib writes text of a PDF with a backslash before brackets and backslashes, and uncompressed.
     found = re.search(rb"/Keywords \(((?:[^\\()]|\\.)*)\)", data, re.DOTALL)
     return Memory.from_text(re.sub(r"\\(.)", r"\1", found[1].decode("ascii"), flags=re.DOTALL) if found else None)
 
@@ -330,6 +328,7 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         length = int.from_bytes(data[at : at + 4], "big")
         kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
         at += CHUNK + length
+        # A file that was cut short or changed ends here: what came before it is still good.
         if at > len(data) or zlib.crc32(kind + body) != int.from_bytes(data[at - 4 : at], "big"):
             return
         yield kind, body
@@ -368,10 +367,6 @@ def bond_places(shapes: Iterable[Shape]) -> dict[str, Point]:
     return {label.origin.port or label.origin.element: (label.at[0], label.at[1] - NAME_RISE) for label in labels}
 
 
-def _in_bond(scene: Scene) -> dict[str, Point]:
-    return bond_places(scene.shapes)
-
-
 def _in_pog(scene: Scene) -> dict[str, Point]:
     """The middles of columns, by element. Those of a vector block share its place."""
     found: dict[str, list[Point]] = {}
@@ -379,7 +374,7 @@ def _in_pog(scene: Scene) -> dict[str, Point]:
         if isinstance(shape, Block):
             for name in shape.origin.element.split():
                 found.setdefault(name, []).append(shape.box.centre)
-    return {name: _mean(points) for name, points in found.items()}
+    return {name: _to_thousandths((fmean(x for x, _ in at), fmean(y for _, y in at))) for name, at in found.items()}
 
 
 def _in_network(scene: Scene) -> dict[str, Point]:
@@ -387,19 +382,19 @@ def _in_network(scene: Scene) -> dict[str, Point]:
     found: dict[str, list[Point]] = {}
     for shape in scene.shapes:
         if isinstance(shape, Curve) and shape.origin.part == "symbol" and shape.origin.element:
-            found.setdefault(shape.origin.element, []).extend(_points(shape))
-    return {name: tuple(round(part, 3) for part in hull(points).centre) for name, points in found.items()}  # type: ignore[misc]
+            found.setdefault(shape.origin.element, []).extend(point for _, ends in shape.outline for point in ends)
+    return {name: _to_thousandths(hull(points).centre) for name, points in found.items()}
 
 
-def _points(curve: Curve) -> Iterator[Point]:
-    return (point for _, points in curve.outline for point in points)
+def _to_thousandths(point: Point) -> Point:
+    return round(point[0], 3), round(point[1], 3)
 
 
-def _mean(points: list[Point]) -> Point:
-    return round(fmean(x for x, _ in points), 3), round(fmean(y for _, y in points), 3)
-
-
-PLACES_BY_NOTATION = {"bond": _in_bond, "pog": _in_pog, "network": _in_network}
+PLACES_BY_NOTATION: Mapping[str, Callable[[Scene], ItemPositions]] = {
+    "bond": lambda scene: bond_places(scene.shapes),
+    "pog": _in_pog,
+    "network": _in_network,
+}
 """How places are read off a scene, by notation."""
 
 
@@ -424,12 +419,15 @@ def _stretched_scene(scene: Scene, here: Mapping[str, Point], wishes: Mapping[st
     Rows that nothing joins are stretched each for itself.
     """
     both = [name for name in here if name in wishes]
+    # Nothing to do, and rounding everything once more might still move something.
     if all(here[name] == wishes[name][0] for name in both):
         return scene
 
     def moves(names: Iterable[str], axis: Axis) -> list[Move]:
         return [(here[k][axis], wishes[k][0][axis] - here[k][axis], wishes[k][1]) for k in names]
 
+    # Heights are settled for the whole figure, so that rows stay under each other; widths for each row, since a wider first row
+    # need not make the second one wider.
     down = _Stretch(1, scene.shapes, moves(both, 1))
     shapes: dict[int, Shape] = {}
     for (top, bottom), numbers in _rows(scene.shapes):
@@ -438,20 +436,17 @@ def _stretched_scene(scene: Scene, here: Mapping[str, Point], wishes: Mapping[st
         across = _Stretch(0, row, moves(own, 0))
         for k, wider in zip(numbers, across.applied(), strict=True):
             shapes[k] = wider
-    settled = down.applied([shapes[k] for k in range(len(scene.shapes))])
-    settled = _centred(scene.shapes, settled)
+    settled = _centred(scene.shapes, down.applied([shapes[k] for k in range(len(scene.shapes))]))
     return tidy(replace(scene, box=_frame(scene, settled), shapes=tuple(settled)))
 
 
 def _centred(before: Sequence[Shape], after: Sequence[Shape]) -> list[Shape]:
     """The shapes with the names of areas in the middle of these, as they were before the areas became wider."""
-    areas = [
-        (one.box, two.box)
-        for one, two in zip(before, after, strict=True)
-        if isinstance(one, Band) and isinstance(two, Band)
-    ]
+    pairs = list(zip(before, after, strict=True))
+    areas = [(one.box, two.box) for one, two in pairs if isinstance(one, Band) and isinstance(two, Band)]
     found: list[Shape] = []
-    for one, two in zip(before, after, strict=True):
+    for one, two in pairs:
+        # A caption belongs to the area whose middle it had; of several over each other, to the nearest one.
         near = [new for old, new in areas if _is_caption(one) and abs(old.centre[0] - one.at[0]) < STRAIGHT]
         if near and _is_caption(two):
             under = min(near, key=lambda area: abs(area.bottom - two.at[1]))
@@ -467,6 +462,7 @@ def _is_caption(shape: Shape) -> TypeGuard[Label]:
 
 def _frame(scene: Scene, shapes: Sequence[Shape]) -> Box:
     """A box with the margins of the scene round its shapes."""
+    # The margins may differ from side to side, with captions below and legends beside.
     old, new, box = ink_box(scene.shapes), ink_box(shapes), scene.box
     return Box(
         new.left + box.left - old.left,
@@ -495,6 +491,7 @@ class _Stretch:
         self.axis, self.shapes = axis, shapes
         self.spans = _rigid(axis, shapes)
         stiff = _merged(sorted({span for span in self.spans if span is not None}))
+        # A cut goes through the middle of each gap between what is rigid; only wires and areas cross it, and they become longer.
         self.cuts = [(end + start) / 2 for (_, end), (start, _) in pairwise(stiff)]
         wanted: list[list[float]] = [[] for _ in range(len(self.cuts) + 1)]
         for at, far, weight in moves:
@@ -507,16 +504,12 @@ class _Stretch:
 
     def applied(self, shapes: Sequence[Shape] | None = None) -> list[Shape]:
         """The shapes after that; `shapes` are those of this stretch, moved along the other axis."""
-        return [
-            self._applied(shape, span)
-            for shape, span in zip(self.shapes if shapes is None else shapes, self.spans, strict=True)
-        ]
-
-    def _applied(self, shape: Shape, span: Span | None) -> Shape:
-        if span is not None:
-            far = self.shift(sum(span) / 2)
-            return moved(shape, far, 0.0) if self.axis == 0 else moved(shape, 0.0, far)
-        return mapped(shape, self._point, self._box)
+        found: list[Shape] = []
+        for shape, span in zip(self.shapes if shapes is None else shapes, self.spans, strict=True):
+            far = 0.0 if span is None else self.shift(sum(span) / 2)
+            dx, dy = (far, 0.0) if self.axis == 0 else (0.0, far)
+            found.append(mapped(shape, self._point, self._box) if span is None else moved(shape, dx, dy))
+        return found
 
     def _point(self, point: Point) -> Point:
         x, y = point
@@ -532,6 +525,8 @@ class _Stretch:
 
 def _rigid(axis: Axis, shapes: Sequence[Shape]) -> list[Span | None]:
     """The span that no cut divides, for each shape: that of all that belongs to its element or section; None for what stretches."""
+    # What is of one element or one section moves as one, or its label would stay behind. A wire with right angles is no such
+    # part: it takes up what is between its ends.
     sections = {shape.origin.port for shape in shapes if isinstance(shape, Section)} - {""}
     groups: dict[tuple[str, str | int], list[Shape]] = defaultdict(list)
     keys: list[tuple[str, str | int]] = []
@@ -578,6 +573,8 @@ def _rising_moves(wanted: Sequence[Sequence[float]]) -> list[float]:
     Parts that would come nearer to each other move alike, by the median of what they want. One that wants nothing moves with those
     before it.
     """
+    # Isotonic regression by pooling neighbours that are out of order (Ayer et al. 1955), with medians in the place of means:
+    # one item that was put far away does not drag all the others along.
     pools: list[tuple[list[float], int]] = []
     for moves in wanted:
         if not moves and pools:

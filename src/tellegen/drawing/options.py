@@ -23,6 +23,7 @@ READABLE = 5.0
 """Texts of fewer points can hardly be read in print."""
 SCREEN = 1100.0
 """Where no width is asked for, rows longer than a screen go on below."""
+# Steps, not a search: every width is a layout of the whole figure.
 ROOMY = (1.2, 1.4)
 """What was not cut into rows before may be so much wider, and the figure is drawn smaller."""
 MOST_COMPARED = 200
@@ -99,6 +100,7 @@ class Options:
 
     def zoom(self, width: float) -> float:
         """The size at which a figure of a width is drawn: the scale asked for, and less where it is wider than it may be."""
+        # A width that was asked for is kept, whatever becomes of the texts; the notes of a figure tell how small they are.
         least = ON_SCREEN if self.max_width is None else 0.0
         return self.scale * max(min(1.0, self.room / width), least)
 
@@ -109,6 +111,7 @@ class Options:
 
     def like_earlier(self) -> "Iterator[Options]":
         """Ways to draw a figure like an earlier one: with its order and without, as wide as it may be and somewhat wider."""
+        # Its rows may have been cut elsewhere, so it is also tried without the earlier order, and with rows as wide as before.
         yield self
         if self.earlier and len(self.earlier.places) <= MOST_COMPARED:
             for lines in dict.fromkeys((self.earlier.lines, ())):
@@ -132,6 +135,7 @@ DEFAULTS = Options()
 
 def with_layout(options: Options, model: Model, notation: str) -> Options:
     """The options with the places that the file of a model gives to the items of such figures, beside those asked for."""
+    # What is asked for in the call outweighs the file: one tries something before one keeps it.
     kept = model.layout.get(notation)
     return options if not kept else replace(options, places={**kept, **options.places})
 
@@ -141,11 +145,13 @@ def read_options(chosen: Mapping[str, object], base: Options = DEFAULTS) -> Opti
 
     Raises: FigureError for an option that does not exist (F101) or a value that it does not have (F102).
     """
+    # What an earlier figure remembers is no choice of words: `like` gives it.
     known = {option.name for option in fields(Options)} - {"earlier"}
     for name in chosen:
         if name not in known:
             fix = did_you_mean(name, known) or f"the options are {listing(sorted(known), len(known))}"
             raise rules.NO_SUCH_OPTION.error(f"there is no option '{name}' for figures", fix=fix)
+    # The types of the fields say what values there are, so that a new option needs no line here.
     kinds = get_type_hints(Options)
     return replace(base, **{name: _checked(name, value, kinds[name]) for name, value in chosen.items()})
 
@@ -179,6 +185,7 @@ def _pixels(text: str) -> object:
     number, unit = found.groups()
     if not unit:
         return float(number)
+    # Any unit of length will do, so that a column of a journal can be copied as it is told.
     if not is_unit(unit) or dimension_of(unit) != dimension_of("m"):
         raise rules.BAD_OPTION.error(f"'{text}' is no value of the option 'max_width'", fix="give a length: '85 mm'")
     return convert(float(number), unit, "in") * PIXELS
@@ -189,6 +196,7 @@ def _checked_places(value: object) -> ItemPositions:
         raise rules.BAD_OPTION.error(f"'{value}' is no value of the option 'places'", fix="give {name: (x, y)}")
     found: dict[str, tuple[float, float]] = {}
     for name, place in value.items():
+        # Whatever is no pair of numbers becomes one that is refused below with what was given.
         try:
             x, y = (float(part) for part in place)
         except (TypeError, ValueError):

@@ -4,9 +4,10 @@ A layout makes a scene; back ends only draw it. Every shape carries its `Origin`
 stands for. One unit is one CSS pixel at 100 %; y runs downwards.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import groupby
 from typing import Literal, final
 
 from tellegen.drawing.geometry import Box, Point, hull
@@ -174,6 +175,7 @@ class Band:
     origin: Origin = NOTHING
 
 
+# Everything that a back end has to know; JSON reads its list of shapes from here.
 Shape = Wire | Block | Sum | Dot | Section | Label | Bond | Ring | Curve | Band
 
 
@@ -213,18 +215,12 @@ class PlacedText:
         return self.text.box.moved(*self.start)
 
 
-def _typeset(label: Label) -> Typeset:
-    """The outlines of a label about the left end of its baseline."""
-    if label.math:
-        return set_math(label.text, label.size)
-    words = set_words(label.text, label.size)
-    return _leaning(words) if label.slanted else words
-
-
 def place_label(label: Label) -> PlacedText:
     """Its outlines and where they go: ink is centred on the point of the label, or starts or ends there."""
-    text = _typeset(label)
+    text = set_math(label.text, label.size) if label.math else set_words(label.text, label.size)
+    text = _leaning(text) if label.slanted and not label.math else text
     x, y = label.at
+    # Ink instead of advance widths: letters such as f and j reach beyond theirs, and a centred text would look shifted.
     box = text.box
     left = {"centre": x - (box.left + box.right) / 2, "left": x - box.left, "right": x - box.right}[label.align]
     return PlacedText(text, (left, y if label.level == "baseline" else y - (box.top + box.bottom) / 2))
@@ -237,13 +233,13 @@ def label_box(label: Label) -> Box:
 
 @lru_cache(maxsize=1024)
 def _leaning(text: Typeset) -> Typeset:
-    outlines = tuple(_lean(outline) for outline in text.outlines)
+    # y runs downwards from the baseline, so what is above it, with negative y, moves to the right.
+    outlines = tuple(
+        tuple((letter, tuple((x - SLANT * y, y) for x, y in points)) for letter, points in outline)
+        for outline in text.outlines
+    )
     points = [point for outline in outlines for _, ends in outline for point in ends]
     return Typeset(outlines, hull(points) if points else text.box)
-
-
-def _lean(outline: Outline) -> Outline:
-    return tuple((letter, tuple((x - SLANT * y, y) for x, y in points)) for letter, points in outline)
 
 
 def moved(shape: Shape, dx: float, dy: float) -> Shape:
@@ -267,7 +263,14 @@ def tidy(scene: Scene) -> Scene:
     return replace(scene, box=box(scene.box), shapes=tuple(mapped(shape, point, box) for shape in scene.shapes))
 
 
+def framed_scene(title: str, about: str, frame: Box, shapes: Iterable[Shape]) -> Scene:
+    """The scene of shapes within a frame whose upper left corner becomes the origin."""
+    box = Box(0, 0, frame.width, frame.height)
+    return tidy(Scene(title, about, box, tuple(moved(shape, -frame.left, -frame.top) for shape in shapes)))
+
+
 def _rounded(value: float) -> float:
+    # A thousandth of a unit is far below what can be seen, and above the rounding of different processors.
     return round(value, 3) + 0.0  # minus zero is zero
 
 
@@ -287,3 +290,34 @@ def mapped(shape: Shape, point: Callable[[Point], Point], box: Callable[[Box], B
         case Curve():
             outline = tuple((letter, tuple(map(point, points))) for letter, points in shape.outline)
             return replace(shape, outline=outline)
+
+
+# -- the words under the areas of domains: the same size, colour and wording in every notation ------------------------------------
+
+CAPTION, CAPTION_DROP = 12.0, 20.0
+"""The size of captions, and how far under an area their baseline is."""
+
+_CAPTIONS = {"translational": "mechanical, translational", "rotational": "mechanical, rotational", "heat": "thermal"}
+
+
+def caption_of(domain: str) -> str:
+    """What a domain is called under its area: its name, unless engineers say more."""
+    return _CAPTIONS.get(domain, domain)
+
+
+def caption_label(text: str, at: Point, domain: str, number: str = "") -> Label:
+    """A caption; the `number` tells those of one figure apart."""
+    origin = Origin(part="caption", port=number, domain=domain)
+    return Label(text, at, CAPTION, level="baseline", math=False, slanted=True, tone="quiet", origin=origin)
+
+
+def captions_along(bands: Iterable[Band], y: float, used: int = 0) -> Iterator[Label]:
+    """A word for each run of neighbours of one domain, where it fits; `used` numbers are taken by others."""
+    ordered = sorted(bands, key=lambda band: band.box.left)
+    for number, (domain, run) in enumerate(groupby(ordered, key=lambda band: band.domain), used + 1):
+        boxes = [band.box for band in run]
+        left, right = boxes[0].left, boxes[-1].right
+        label = caption_label(caption_of(domain), ((left + right) / 2, y), domain, str(number))
+        # A caption that reaches beyond its area would name the neighbour; the colour says enough then.
+        if label_box(label).width < right - left:
+            yield label

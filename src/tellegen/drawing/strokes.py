@@ -3,7 +3,7 @@
 The measures are those of the figures in `docs/howto/draw.md`, in units.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot
@@ -119,9 +119,11 @@ HEAD: dict[Weight, tuple[float, float]] = {
 """Length and width of arrowheads."""
 NOTCH, SHAFT = 0.72, 0.75
 """Barb of an arrowhead, and where its shaft ends, as parts of its length: so that the tip stays sharp."""
+# A spot lies inside the circle, near enough to its edge to be seen as part of the arrow that enters there.
 SUM_RADIUS, SPOT_RADIUS, SPOT_INSET = 9.0, 3.4, 0.9
 DOT_RADIUS: dict[Weight, float] = {"thin": 2.6, "bold": 3.6, "double": 3.6, "signal": 2.2, "hair": 2.0}
 SECTION_WIDTH, SECTION_DASH = 1.0, (5.0, 4.0)
+# The barb is about 30 degrees to its bond, as in textbooks; a stroke is longer than a barb is wide, so that the two are told apart.
 BOND, BARB_BACK, BARB_SIDE = 1.4, 11.0, 6.5
 STROKE, STROKE_LENGTH = 2.1, 17.0
 RAIL, RAIL_GAP = 1.2, 3.2
@@ -190,6 +192,11 @@ def layer_of(shape: Shape) -> Layer:
             assert_never(shape)
 
 
+def layered(shapes: Iterable[Shape]) -> list[Shape]:
+    """The shapes in the order of their layers, those of one layer as they come."""
+    return sorted(shapes, key=lambda shape: LAYERS.index(layer_of(shape)))
+
+
 def primitives(shape: Shape) -> Iterator[Primitive]:
     """What a pen does for a shape, in order."""
     match shape:
@@ -233,6 +240,7 @@ def box_outline(box: Box) -> Outline:
 def direction(start: Point, end: Point) -> Point:
     """The unit vector from one point to another."""
     dx, dy = end[0] - start[0], end[1] - start[1]
+    # Two equal points have no direction, and must not stop a figure.
     length = hypot(dx, dy) or 1.0
     return dx / length, dy / length
 
@@ -262,8 +270,10 @@ def _wire(wire: Wire) -> Iterator[Primitive]:
         unit, tip = direction(points[-2], points[-1]), points[-1]
         corners = (tip, along(tip, unit, -length, width / 2), along(tip, unit, -NOTCH * length))
         head = PenPath(polyline((*corners, along(tip, unit, -length, -width / 2)), closed=True), fill=wire.tone)
+        # The shaft ends inside the head: drawn to the tip, its square end would blunt it.
         points = (*points[:-1], along(tip, unit, -SHAFT * length))
     yield PenPath(polyline(points), stroke=wire.tone, width=LINE[wire.weight])
+    # The double wire is one wide stroke with the paper drawn over its middle, so that corners are right without being computed.
     if wire.weight == "double":
         yield PenPath(polyline(points), stroke=PAPER, width=INNER)
     if head is not None:
@@ -284,6 +294,7 @@ def _bond(bond: Bond) -> Iterator[Primitive]:
             yield PenPath(polyline(_beside(bond.points, side)), stroke=tone, width=RAIL)
     else:
         yield PenPath(polyline(bond.points), stroke=tone, width=BOND)
+    # The barb starts at the outer of the two lines of a vector bond; from the middle it would cross one of them.
     shift = bond.flow_side * RAIL_GAP / 2 if bond.size > 1 else 0
     tip = along(bond.points[-1], last, 0, shift)
     barb = along(tip, last, -BARB_BACK, bond.flow_side * BARB_SIDE)
@@ -305,6 +316,7 @@ def _beside(points: tuple[Point, ...], right: float) -> tuple[Point, ...]:
 
 
 def _curve(curve: Curve) -> PenPath:
+    # Back ends close a path only where it says so, or the last corner would have no mitre.
     outline = (*curve.outline, ("Z", ())) if curve.closed and curve.outline[-1][0] != "Z" else curve.outline
     if curve.shade:
         paint = f"shade:{curve.tone}:{curve.shade}"

@@ -53,6 +53,7 @@ def set_math(latex: str, size: float) -> Typeset:
     if colon and before and after:
         start = _beside(set_math(before, size), set_math("{:}", size), _COLON_GAP * size)
         return _beside(start, set_math(after, size), _COLON_SPACE * size)
+    # Names such as x_12 and x_13 differ in digits only; large figures have thousands of them.
     found = _NUMBERED.fullmatch(latex)
     if found is not None and _is_whole(found["symbol"]) and _is_whole(found["subscript"]):
         return _numbered(found["symbol"], found["subscript"], size)
@@ -75,18 +76,20 @@ def _numbered(symbol: str, subscript: str, size: float) -> Typeset:
     The last outlines are those of the subscript, one for each character that is seen. A digit moves what follows by the difference
     between its width and that of a zero.
     """
+    # Setting a formula is slow, moving outlines is not.
     usual = _set_once(f"{symbol}_{_DIGIT.sub('0', subscript)}", size)
     seen = list(_seen(subscript))
     first = len(usual.outlines) - len(seen)
     ends: list[Outline] = []
     shift = 0.0
+    # Wherever the outlines are not those of the characters one by one (a ligature, a fraction), the formula is set as it is.
     if first <= 0:
         return _set(f"{symbol}_{subscript}", size)
     for outline, (character, depth, upright) in zip(usual.outlines[first:], seen, strict=True):
         if not character.isdecimal():
             ends.append(_shifted(outline, shift))
             continue
-        zero, own = (_digit(digit, depth, upright, size) for digit in ("0", character))
+        zero, own = (_pair(digit, depth, upright, size)[0] for digit in ("0", character))
         if not _alike(zero, outline):
             return _set(f"{symbol}_{subscript}", size)
         (x, y), (u, v) = outline[0][1][0], zero[0][1][0]
@@ -105,6 +108,7 @@ def _alike(one: Outline, two: Outline) -> bool:
 
 def _seen(subscript: str) -> Iterator[tuple[str, int, bool]]:
     """The characters of a subscript that are seen; how deep each stands, and whether it is upright."""
+    # Braces open a style and close it; a command and an underscore say what the next piece is, braces or a single character.
     styles = [(1, False)]
     following: tuple[int, bool] | None = None
     for piece in _PIECE.findall(subscript):
@@ -125,13 +129,10 @@ def _seen(subscript: str) -> Iterator[tuple[str, int, bool]]:
 @lru_cache(maxsize=1024)
 def _pair(digit: str, depth: int, upright: bool, size: float) -> tuple[Outline, Outline]:
     """A digit and an equal one beside it, in a subscript."""
+    # The distance of the two is the advance of a digit, which ziamath does not tell.
     pair = rf"\text{{{digit}{digit}}}" if upright else digit + digit
     *_, one, two = _set(f"x_{{{pair}}}" if depth == 1 else f"x_{{x_{{{pair}}}}}", size).outlines
     return one, two
-
-
-def _digit(digit: str, depth: int, upright: bool, size: float) -> Outline:
-    return _pair(digit, depth, upright, size)[0]
 
 
 def _advance(digit: str, depth: int, upright: bool, size: float) -> float:
@@ -188,6 +189,7 @@ def _words_font() -> Any:
 
 def _beside(one: Typeset, two: Typeset, gap: float) -> Typeset:
     """Two texts on one baseline, with a gap between their inks."""
+    # From ink to ink, as the eye measures a gap.
     shift = one.box.right + gap - two.box.left
     moved = tuple(_shifted(outline, shift) for outline in two.outlines)
     low, high = min(one.box.top, two.box.top), max(one.box.bottom, two.box.bottom)
@@ -210,6 +212,7 @@ def _outlines(item: ElementTree.Element) -> list[Outline]:
             return [_path(item.attrib["d"])]
         case "rect":
             x, y, width, height = (float(item.attrib[key]) for key in ("x", "y", "width", "height"))
+            # Bars of fractions and roots.
             corners = ((x, y), (x + width, y), (x + width, y + height), (x, y + height))
             steps = [("M" if k == 0 else "L", (corner,)) for k, corner in enumerate(corners)]
             return [(*steps, ("Z", ()))]
@@ -220,6 +223,7 @@ def _outlines(item: ElementTree.Element) -> list[Outline]:
 def _path(data: str) -> Outline:
     tokens = iter(_TOKEN.findall(data))
     steps: list[Command] = []
+    # Only these commands occur, all of them absolute: ziamath and ziafont write no others.
     for letter in tokens:
         points = tuple((float(next(tokens)), float(next(tokens))) for _ in range(_POINTS[letter]))
         if letter == "L" and steps and steps[-1] == ("M", points):

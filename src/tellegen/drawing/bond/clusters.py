@@ -21,10 +21,12 @@ from tellegen.drawing.typesetting import COLON, set_math
 Side = Literal["N", "S", "E", "W"]
 Slot = Literal["N", "S", "E", "W", "NE", "NW", "SE", "SW"]
 
+# The usual steps, so that items with short names stand evenly; where labels need more, bonds become longer (`level_length`).
 PITCH, ONE_PORT = 150.0, 105.0
 """Between the items of a row, and from a row to the elements above and below it."""
 CORNER = (105.0, 92.0)
 CORNER_GAP = (28.0, 28.0)
+# A junction is one digit, whatever its ink: all its bonds stop at the same distance. A text has its own box.
 JUNCTION_GAP = (12.0, 14.0)
 TEXT_GAP = (7.0, 6.0)
 ROOM = 34.0
@@ -51,6 +53,8 @@ _VECTOR: dict[Slot, tuple[int, int]] = {
     "SE": (1, 1),
     "SW": (-1, 1),
 }
+# Where an element of a kind goes: all elements choose from the first table before any chooses from the second, so that an element
+# is never driven from its own side by one that found its side taken. Corners come last, since slanted bonds are harder to read.
 _FIRST: Mapping[str, tuple[Slot, ...]] = {
     "source": ("W", "E"),
     "storage": ("N",),
@@ -67,6 +71,8 @@ _SIDES: Mapping[str, tuple[Slot, ...]] = {
     kind: tuple(slot for slot in slots if len(slot) == 1) for kind, slots in _THEN.items()
 }
 _ANY: Mapping[str, tuple[Slot, ...]] = {kind: tuple(_VECTOR) for kind in _THEN}
+_TURNED: Mapping[Slot, Slot] = {"E": "W", "W": "E", "NE": "NW", "NW": "NE", "SE": "SW", "SW": "SE"}
+"""In a row that runs to the left, left and right change places."""
 
 
 @final
@@ -92,7 +98,7 @@ def level_length(link: BondLink, options: Options) -> float:
     return max((set_math(text, VARIABLE).box.width for text in texts), default=0.0) + ROOM
 
 
-def ceil_to_grid(value: float) -> float:
+def ceil_to(value: float) -> float:
     """The next multiple of ten."""
     return 10.0 * ceil(value / 10 - 1e-9)
 
@@ -134,6 +140,7 @@ def cluster_of(
     pen = BondPen()
     taken = list(taken)
     gap = gap_of(node, (0, 0), "N")
+    # A bond from above would run through the modulus, which else stands over the letters of its two-port.
     if node.text.modulus and "N" in taken:
         sides: tuple[Side, Side] = ("E", "W") if against else ("W", "E")
         beside = next((side for side in sides if side not in taken), sides[0])
@@ -141,6 +148,7 @@ def cluster_of(
         taken.append(beside)
     else:
         draw_text(pen, node, (0, 0), "name")
+    # Bonds of rows have their room from the pitch; the others must find their first piece free of labels.
     for side in taken:
         if side in ("N", "S") or side in closing:
             _keep_free(pen, gap, side)
@@ -148,9 +156,11 @@ def cluster_of(
     leaves = [plan.nodes[link.other(name)] for link in links]
     slots = _choose_slots(leaves, {*taken}, {*avoided}, node, against=against)
     for link in links:
-        _draw_leaf(pen, plan, name, link, slots[link.other(name)], gap, options)
+        leaf = plan.nodes[link.other(name)]
+        _draw_leaf(pen, link, leaf, slots[leaf.name], gap, options)
     pen.label()
     if node.text.note:
+        # Last, since the name of a junction can do with any corner.
         _draw_note(pen, node)
     return Cluster(pen, gap, {})
 
@@ -180,17 +190,21 @@ def _wide_cluster(
 
     `covered` tells that a bond comes from above.
     """
+    # Widths are counted along the row, from where it comes: a row to the left has its first port at the right.
     way = -1 if against else 1
     below_it = [port for port in ports if id(port[0]) not in raised]
     wanted = [*below_it, *(_room_below(plan, node, link, options, way) for link in plan.leaves[node.name])]
-    upper = [] if covered else _above(plan, node, wanted)
+    # Bonds that lead elsewhere stand above it, up to half of all, so that it is half as wide.
+    free = [port for port in wanted if not plan.nodes[port[0].other(node.name)].text.letters]
+    count = 0 if covered else min(len(free), len(wanted) // 2)
+    upper = free[len(free) - count :]
     lower = [port for port in wanted if port not in upper]
+    # The arrow of a signal comes from above too, at the end of the box where the row begins.
     signal = set_math(node.text.signals, VARIABLE).box.width / 2 + 10 if node.text.signals and upper else 0.0
     below, above = _spread(lower), _spread(upper, signal)
     across = max((*below, *above, 0.0))
-    half = ceil_to_grid(
-        max(across / 2 + 20, set_math(_boxed(node), ITEM).box.width / 2 + 12, RAISED * (len(raised) + 1))
-    )
+    text = set_math(_boxed(node), ITEM).box.width
+    half = ceil_to(max(across / 2 + 20, text / 2 + 12, RAISED * (len(raised) + 1)))
     found = {id(link): (way * (x - half + 20), BOX_HALF) for (link, _, _), x in zip(lower, below, strict=True)}
     found |= {key: (way * RAISED * k, -BOX_HALF) for k, key in enumerate(raised[::way], 1)}
     over = {id(link): way * (x - half + 20) for (link, _, _), x in zip(upper, above, strict=True)}
@@ -200,6 +214,7 @@ def _wide_cluster(
     if node.text.signals:
         at = way * (20 - half) if upper else -way * half / 2
         _draw_signal(pen, node, at, Box(-half, 4 - BOX_HALF, half, BOX_HALF), upwards=False)
+    # Bonds stop a little before the box: strokes would lie on its border.
     gap = Box(-half - 4, -BOX_HALF - 4, half + 4, BOX_HALF + 4)
     for link, _, _ in ports:
         _keep_free(pen, gap, "N" if id(link) in raised else "S", found[id(link)][0])
@@ -213,19 +228,12 @@ def _wide_cluster(
     return Cluster(pen, gap, found)
 
 
-def _above(plan: BondPlan, node: BondNode, ports: Sequence[Port]) -> list[Port]:
-    """Those of the bonds that lead elsewhere which stand above a wide node, so that it is half as wide."""
-    free = [port for port in ports if not plan.nodes[port[0].other(node.name)].text.letters]
-    count = min(len(free), len(ports) // 2)
-    return free[len(free) - count :]
-
-
 def _spread(ports: Sequence[Port], start: float = 0.0) -> list[float]:
     """How far along a wide node each bond stands; the first one keeps clear of what is at the start."""
     places: list[float] = []
     for k, (_, left, _) in enumerate(ports):
         before = places[-1] + ports[k - 1][2] if k else start
-        places.append(ceil_to_grid(before + left) if k or start else 0.0)
+        places.append(ceil_to(before + left) if k or start else 0.0)
     return places
 
 
@@ -255,23 +263,19 @@ def _choose_slots(
         used.add("N")
     slots: dict[str, Slot] = {}
     for table in (_FIRST, _SIDES, _THEN, _ANY):
+        # The side that looks back at the parent is avoided while there is another one: a bond there would seem to lead to it.
         used -= {*avoided} - taken if table is _THEN else set()
         for leaf in leaves:
             if leaf.name in slots:
                 continue
             wanted: tuple[Slot, ...] = table[_kind(leaf)]
-            turned: tuple[Slot, ...] = tuple(_turned(slot) for slot in wanted) if against else wanted
+            turned = tuple(_TURNED.get(slot, slot) for slot in wanted) if against else wanted
             free = next((slot for slot in turned if slot not in used), None)
             if free is not None:
                 slots[leaf.name] = free
                 used.add(free)
     assert len(slots) == len(leaves), "the plan splits junctions with more elements than places"
     return slots
-
-
-def _turned(slot: Slot) -> Slot:
-    swapped: dict[Slot, Slot] = {"E": "W", "W": "E", "NE": "NW", "NW": "NE", "SE": "SW", "SW": "SE"}
-    return swapped.get(slot, slot)
 
 
 def _kind(leaf: BondNode) -> str:
@@ -291,6 +295,7 @@ def clipped(start: Point, end: Point, start_gap: Box, end_gap: Box) -> tuple[Poi
 
 
 def _exit(point: Point, unit: Point, box: Box) -> float:
+    """How far one goes from a point in a box until one leaves it."""
     reach = inf
     for place, step, low, high in ((point[0], unit[0], box.left, box.right), (point[1], unit[1], box.top, box.bottom)):
         if abs(step) > 1e-9:
@@ -336,7 +341,8 @@ def draw_text(pen: BondPen, node: BondNode, centre: Point, part: str, slot: Slot
     x, y = centre
     if node.text.modulus:
         pen.put(Label("{:}", (x, y - DOTS), ITEM, origin=_origin(node, "dots")))
-        below = set_math(node.text.modulus, VARIABLE).box.bottom  # fractions stand higher
+        # Only the part below a usual subscript counts, so that the moduli of a row stand on one line; fractions stand higher.
+        below = set_math(node.text.modulus, VARIABLE).box.bottom
         at = (x, y - MODULUS - max(0.0, below - DESCENT))
         modulus = Label(node.text.modulus, at, VARIABLE, level="baseline", origin=_origin(node, "modulus"))
         pen.put(modulus)
@@ -354,14 +360,8 @@ def draw_beside(pen: BondPen, node: BondNode, gap: Box, *, right: bool, centre: 
     edge = x + (gap.right if right else gap.left) - way * TEXT_GAP[0]
     pen.put(Label(r"{\cdot}\,{\cdot}", (edge + way * 9, y), VARIABLE, origin=_origin(node, "dots")))
     align: Literal["left", "right"] = "left" if right else "right"
-    modulus = Label(
-        node.text.modulus,
-        (edge + way * 18, y + NAME_RISE - 1),
-        VARIABLE,
-        align,
-        "baseline",
-        origin=_origin(node, "modulus"),
-    )
+    at = edge + way * 18, y + NAME_RISE - 1
+    modulus = Label(node.text.modulus, at, VARIABLE, align, "baseline", origin=_origin(node, "modulus"))
     pen.put(modulus)
     if node.text.signals:
         box = label_box(modulus)
@@ -383,24 +383,26 @@ def _origin(node: BondNode, part: str) -> Origin:
     return Origin(node.element, part, "", 1, node.domain)
 
 
-def _draw_leaf(pen: BondPen, plan: BondPlan, name: str, link: BondLink, slot: Slot, gap: Box, options: Options) -> None:
-    leaf = plan.nodes[link.other(name)]
+def _draw_leaf(pen: BondPen, link: BondLink, leaf: BondNode, slot: Slot, gap: Box, options: Options) -> None:
+    # Labels wait until all bonds of the cluster are drawn: else the first label would stand where the next bond goes.
     centre = _leaf_centre(leaf, link, slot, gap, options)
     draw_text(pen, leaf, centre, "name", slot)
     inner_gap, outer_gap = gap, gap_of(leaf, centre, slot)
     if len(slot) > 1:
         inner_gap, outer_gap = _corner_gap(gap), outer_gap.grown(4)
     inner, outer = clipped((0, 0), centre, inner_gap, outer_gap)
-    points = (inner, outer) if link.tail == name else (outer, inner)
+    points = (outer, inner) if link.tail == leaf.name else (inner, outer)
     pen.bond(link, points, options, element=leaf.element, later=True)
 
 
 def _leaf_centre(leaf: BondNode, link: BondLink, slot: Slot, gap: Box, options: Options) -> Point:
     right, down = _VECTOR[slot]
     half = set_math(leaf.text.latex(reversed_="W" in slot), ITEM).box.width / 2
+    # Elements above and below stand in line, whatever their labels, which are beside upright bonds; level bonds are as long as the
+    # labels over and under them need.
     if down == 0:
         reach = (gap.right if right > 0 else -gap.left) + level_length(link, options) + TEXT_GAP[0] + half
-        return right * max(PITCH, ceil_to_grid(reach)), 0
+        return right * max(PITCH, ceil_to(reach)), 0
     if right == 0:
         return 0, down * ONE_PORT
     return right * (CORNER[0] + max(0.0, half - 25)), down * CORNER[1]

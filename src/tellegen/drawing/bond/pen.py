@@ -16,8 +16,10 @@ from tellegen.drawing.typesetting import set_math
 
 ITEM, VARIABLE, SMALL_TEXT = 18.0, 15.0, 11.0
 """Sizes of texts."""
+# Below is more than above by the height of a letter: both are distances to baselines.
 ABOVE, BELOW, LEFT, RIGHT = 9.0, 19.0, 10.0, 11.0
 """From a bond to its labels: baselines for level bonds, ink for upright ones."""
+# Labels are shifted away from the head, where the barb takes room on the side of the flow.
 FROM_HEAD = 3.0
 CLEAR = 5.0
 """Between ink and the labels of slanted bonds."""
@@ -72,11 +74,14 @@ class BondPen(Pen):
         self._waiting: list[_WaitingLabel] = []
         self._unnumbered: list[tuple[int, tuple[tuple[Point, Point], ...], Bond]] = []
         self._kept: set[int] = set()
+        """The inks that are only kept free: nothing is drawn there."""
         self._labelled: dict[int, tuple[_WaitingLabel, Label]] = {}
         """The labels of bonds, by their ink: they may have to give way."""
 
     def absorb(self, other: "BondPen", dx: float, dy: float) -> None:
         """Draw all that another pen has drawn, elsewhere."""
+        # Labels that wait and labels that may give way are taken over as what they are: when bonds are closed across both drawings,
+        # lines may still have to go through them.
         self.left_out += other.left_out
         self._waiting += (waiting.moved(dx, dy) for waiting in other._waiting)
         labelled = {id(label): waiting for waiting, label in other._labelled.values()}
@@ -94,6 +99,7 @@ class BondPen(Pen):
         """Take labels of bonds off a line that had to go through them; they find other places when all is drawn."""
         for stroke in strokes_through(points):
             for k in self._grid.near(stroke.box):
+                # The ink stays in the grid, which forgets nothing, and is marked as gone.
                 if k in self._labelled and touch(self._inks[k], stroke):
                     waiting, label = self._labelled.pop(k)
                     self._gone.add(k)
@@ -127,32 +133,35 @@ class BondPen(Pen):
         self, link: BondLink, points: tuple[Point, ...], options: Options, *, element: str = "", later: bool = False
     ) -> None:
         """Draw a bond from tail to head with its labels; `later` leaves them to `label`, when bonds beside it are drawn too."""
-        side = _flow_side(*points[-2:])
+        # The barb is on the side of the flow, and the flow is always below or right of its bond, whichever way power counts.
+        dx, dy = direction(*points[-2:])
+        right = dx > 0 if abs(dx) > 1e-9 else dy < 0
+        side: Literal[1, -1] = 1 if right else -1
         origin = Origin(element, "bond", f"bond {link.number}" if link.number else "joint", 1, link.domain)
         stroke: Literal["start", "end"] = "start" if link.stroke == link.tail else "end"
-        bond = Bond(points, stroke, side, link.warned or link.sink, link.size, "ink", origin)
+        bond = Bond(points, stroke, side, link.warned or link.sink, link.size, origin=origin)
         self.put(bond)
         if link.warned:
-            self._ring(bond)
+            end, unit = stroke_end(bond)
+            centre = along(end, unit, -RING_BACK if bond.stroke == "end" else RING_BACK)
+            self.put(Ring(centre, RING_RADIUS, True, "warning", _part(bond, "warning")))
+        # The longest piece of a line with corners has the most room for a label, and is where the eye looks first.
         pieces = tuple(sorted(pairwise(points), key=lambda piece: -dist(*piece)))
         places: tuple[float, ...] = PLACES
-        if element and _is_slanted(*points[:2]):
+        (x, y), (u, v) = points[:2]
+        if element and min(abs(x - u), abs(y - v)) > 1e-9:  # it is slanted
             places = OUTWARDS if link.head == element else tuple(1 - place for place in OUTWARDS)
         for part, text in (("effort", link.effort), ("flow", link.flow)):
             if text and options.variables:
                 self._waiting.append(_WaitingLabel(text, part, VARIABLE, pieces, bond, places))
         if link.size > 1:
+            # The middle of a vector bond belongs to its variables; its dimension is looked for at an end.
             near_ends = (0.2, 0.28, 0.8, *PLACES)
             self._waiting.append(_WaitingLabel(str(link.size), "size", SMALL_TEXT, pieces, bond, near_ends))
         if options.bond_numbers and link.number:
             self._unnumbered.append((link.number, pieces, bond))
         if not later:
             self.label()
-
-    def _ring(self, bond: Bond) -> None:
-        end, unit = stroke_end(bond)
-        centre = along(end, unit, -RING_BACK if bond.stroke == "end" else RING_BACK)
-        self.put(Ring(centre, RING_RADIUS, True, "warning", _part(bond, "warning")))
 
     def label(self) -> None:
         """Place the labels of the bonds drawn so far, where they should be; those that have no room there wait."""
@@ -170,6 +179,7 @@ class BondPen(Pen):
     def _placed(self, wanted: "_WaitingLabel", attempts: Iterable[Attempt]) -> bool:
         bond, part = wanted.bond, wanted.part
         tone: Tone = "warning" if bond.warned else "ink"
+        # Every place is tried as a label should be before any is tried with a smaller or a more distant one.
         for (share, further, margin), piece, place in product(attempts, wanted.pieces, wanted.places):
             size = share * wanted.size
             beside = _beside(wanted.text, size, piece, place, upper=part != "flow", further=further)
@@ -195,10 +205,6 @@ class BondPen(Pen):
         self.left_out += 1
 
 
-def _is_slanted(start: Point, end: Point) -> bool:
-    return min(abs(start[0] - end[0]), abs(start[1] - end[1])) > 1e-9
-
-
 def _part(bond: Bond, part: str) -> Origin:
     origin = bond.origin
     return Origin(origin.element, part, origin.port, 1, origin.domain)
@@ -211,30 +217,20 @@ def upright_room(link: BondLink, options: Options) -> tuple[float, float]:
     return LEFT + left, RIGHT + right
 
 
-def _flow_side(start: Point, end: Point) -> Literal[1, -1]:
-    """+1 where the flow, below the bond or right of an upright one, is on the right of the direction of travel."""
-    dx, dy = direction(start, end)
-    if abs(dx) > 1e-9:
-        return 1 if dx > 0 else -1
-    return 1 if dy < 0 else -1
-
-
 def _beside(
     text: str, size: float, piece: tuple[Point, Point], place: float, *, upper: bool, further: float = 0
 ) -> tuple[Point, float, Align, Level]:
     """Where a label stands beside a piece of a bond: point, size, alignment and level."""
     (x, y), (u, v) = piece
     unit = direction(*piece)
+    # Level and upright bonds have their labels at fixed distances, so that rows of them align; a slanted one needs what the box of
+    # the text makes of its slope.
     at = along((x + (u - x) * place, y + (v - y) * place), unit, -FROM_HEAD)
     if abs(unit[1]) < 1e-9:
         return (at[0], y - ABOVE - further if upper else y + BELOW + further), size, "centre", "baseline"
     if abs(unit[0]) < 1e-9:
-        return (
-            (x - LEFT - further if upper else x + RIGHT + further, at[1] + size / 3),
-            size,
-            "right" if upper else "left",
-            "baseline",
-        )
+        beside = x - LEFT - further if upper else x + RIGHT + further
+        return (beside, at[1] + size / 3), size, "right" if upper else "left", "baseline"
     box = label_box(Label(text, (0, 0), size))
     normal = (unit[1], -unit[0]) if unit[0] > 0 else (-unit[1], unit[0])  # upwards
     if not upper:

@@ -1,27 +1,18 @@
-"""A bond graph as what a figure has to place: nodes with texts, links with variables, and which bonds are marked.
+"""A bond graph as what a figure has to place: nodes with texts, links with variables and marks, and rows to draw them in.
 
 Elements with one bond are leaves; everything else is the skeleton. A junction with more bonds than fit round it becomes several
-equal ones in a row.
+equal ones in a row. Its skeleton is a trunk from the main source, branches, and bonds that close meshes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, final
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.union_find import UnionFind
-from tellegen.drawing.formulas import (
-    ParameterValues,
-    bold_latex,
-    dotted_latex,
-    energy_names,
-    formula_latex,
-    listed_latex,
-    name_latex,
-    short_names,
-    signals_read_by,
-    unit_ratio,
-)
+from tellegen.drawing import formulas
+from tellegen.drawing.formulas import bold_latex, name_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.typesetting import COLON, set_math
 from tellegen.expressions import ONE, ZERO, Expression, Number
@@ -64,6 +55,7 @@ class _BondWarnings:
         number = {name: k for k, name in enumerate(self.scheme.junctions)}
         between = [bond for bond in self.scheme.bonds if bond.tail in number and bond.head in number]
         found: set[int] = set()
+        # Each bond is taken out by itself: two loops may share bonds, and a bond that only joins two loops lies on none.
         for bond in between:
             groups = UnionFind(len(number))
             for other in between:
@@ -109,10 +101,10 @@ class BondTexts:
     def __init__(self, scheme: BondGraphScheme, options: Options) -> None:
         self.scheme, self.options = scheme, options
         self.graph = scheme.causal.graph
-        self.values = ParameterValues(self.graph)
+        self.values = formulas.ParameterValues(self.graph)
         parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
-        self.energies = energy_names([*scheme.one_ports.values(), *parts])
-        self.short = short_names(scheme)
+        self.energies = formulas.energy_names([*scheme.one_ports.values(), *parts])
+        self.short = formulas.short_names(scheme)
 
     def domain(self, element: str) -> str:
         """The domain of an item; empty for a two-port between domains."""
@@ -141,10 +133,11 @@ class BondTexts:
         """Effort and flow of a bond: rates of energy variables at storages, bold letters on vector bonds."""
         storage = next((self.scheme.one_ports[end] for end in (bond.head, bond.tail) if self._stores(end)), None)
         effort, flow = self._vector(bond, bond.effort), self._vector(bond, bond.flow)
+        # The rate of the energy variable stands for the variable that the storage integrates, as in textbooks: p-dot, q-dot.
         if storage is None:
             return effort, flow
         energy = self.energies[self._component(storage, bond).name]
-        rate = dotted_latex(bold_latex(energy) if bond.size > 1 else name_latex(energy))
+        rate = formulas.dotted_latex(bold_latex(energy) if bond.size > 1 else name_latex(energy))
         return (rate, flow) if storage.kind == "I" else (effort, rate)
 
     def _stores(self, name: str) -> bool:
@@ -170,13 +163,12 @@ class BondTexts:
     def _one_port(self, letters: str, item: OnePort) -> ItemText:
         if item.parts:
             return ItemText(letters, bold_latex(item.name))
-        expression, unit = self._expression(item)
-        return ItemText(letters, self._parameter(item.name, expression, unit), signals=self._signals(item))
+        return ItemText(letters, self._parameter(item.name, *self._expression(item)), signals=self._signals(item))
 
     def _two_port(self, letters: str, item: TwoPort) -> ItemText:
         entries = [entry for row in item.matrix for entry in row] or [item.modulus]
-        moved = dict.fromkeys(name for entry in entries for name in signals_read_by(self.graph, entry))
-        signals = listed_latex(moved)
+        moved = dict.fromkeys(name for entry in entries for name in formulas.signals_read_by(self.graph, entry))
+        signals = formulas.listed_latex(moved)
         if item.matrix:
             return ItemText(letters, modulus=bold_latex(item.name), signals=signals)
         return ItemText(letters, modulus=self._parameter(item.name, item.modulus, _modulus_unit(item)), signals=signals)
@@ -184,7 +176,8 @@ class BondTexts:
     def _parameter(self, name: str, expression: Expression | None, unit: str) -> str:
         if expression is None:
             return name_latex(name)
-        symbol = name_latex(name) if isinstance(expression, Number) else formula_latex(expression)
+        symbol = name_latex(name) if isinstance(expression, Number) else formulas.formula_latex(expression)
+        # A long formula would push its neighbours apart; the equations of the model have it.
         if set_math(symbol, 18).box.width > WIDEST:
             symbol = name_latex(name)
         value = self.values.latex(expression, unit) if self.options.labels != "symbols" else None
@@ -197,41 +190,42 @@ class BondTexts:
         law, domain = item.port.law, DOMAINS[item.domain]
         effort, flow = domain.power(domain.effort).unit, domain.power(domain.flow).unit
         if isinstance(law, StorageLaw) and law.inertia is not None:
-            return law.inertia, unit_ratio(domain.energy(law.side).unit, domain.power(law.side).unit)
+            return law.inertia, formulas.unit_ratio(domain.energy(law.side).unit, domain.power(law.side).unit)
         if isinstance(law, ResistiveLaw) and law.coefficient not in (None, ZERO):
             assert law.coefficient is not None, "just asked"
+            # Whichever way the model states its law, a bond graph writes R as effort over flow.
             own = law.coefficient if law.side == domain.effort else ONE / law.coefficient
-            return own, unit_ratio(effort, flow)
+            return own, formulas.unit_ratio(effort, flow)
         return None, ""
 
     def _signals(self, item: OnePort) -> str:
         law = item.port.law
         if isinstance(law, SourceLaw):
-            if item.letters in SINKS:
-                return ""  # it reads its own force
-            return listed_latex(signals_read_by(self.graph, law.signal)) if law.signal is not None else ""
-        moved = law.coefficient if isinstance(law, ResistiveLaw) else law.inertia
-        return listed_latex(signals_read_by(self.graph, moved)) if moved is not None else ""
+            moved = None if item.letters in SINKS else law.signal  # a residual sink reads its own force
+        else:
+            moved = law.coefficient if isinstance(law, ResistiveLaw) else law.inertia
+        return "" if moved is None else formulas.listed_latex(formulas.signals_read_by(self.graph, moved))
 
 
 def _modulus_unit(item: TwoPort) -> str:
     """The unit of a modulus: f_b over f_a of a transformer, e_b over f_a of a gyrator. An electric machine has N*m/A, not Wb."""
     here, there = (DOMAINS[name] for name in item.domains)
+    # In SI N*m/A is Wb and V*s too; data sheets of machines write it as torque per current.
     electric = next((k for k, domain in enumerate((here, there)) if domain.name == "electrical"), None)
     if item.kind == "GY" and electric is not None and here is not there:
         wires, shaft = (here, there) if electric == 0 else (there, here)
         unit = ratio_unit(shaft.power(shaft.effort).unit, wires.power(wires.flow).unit)
     else:
         side = there.flow if item.kind == "TF" else there.effort
-        unit = unit_ratio(there.power(side).unit, here.power(here.flow).unit)
+        unit = formulas.unit_ratio(there.power(side).unit, here.power(here.flow).unit)
     return "" if unit == "1" else unit
 
 
 Role = Literal["junction", "multiport", "leaf"]
 
+# A junction has four sides and four corners: eight places. Bonds of the skeleton need a side each, elements take what is left.
 MOST_LEAVES = 6
 MOST_LINKS = 4
-"""Of the skeleton, at one junction: one on each side."""
 MOST_BONDS = 8
 
 
@@ -315,6 +309,7 @@ class _BondPlanner:
         scheme = self.scheme
         skeleton = [*scheme.junctions, *scheme.two_ports]
         self.skeleton = {*skeleton, *filter(self._holds_others, scheme.one_ports)}
+        # Junctions first: what is split has to be known before links are made to its parts.
         for name in (*scheme.junctions, *scheme.two_ports, *scheme.one_ports):
             self._node(name)
         return BondPlan.of(self.nodes, [*map(self._link, scheme.bonds), *self.joints])
@@ -363,6 +358,7 @@ class _BondPlanner:
         """Bonds between the equal junctions: what one bond decides for all runs away from its group."""
         junction = self.scheme.junctions[name]
         effort_shared = DOMAINS[junction.domain].effort == junction.shares
+        # One bond gives the junction its shared variable; the halves of a split junction tell it on, away from there.
         deciding = next(
             (k for k, group in enumerate(groups) for bond in group if bond.brings(bond.other(name)) == junction.shares),
             0,
@@ -374,12 +370,177 @@ class _BondPlanner:
             told = second if deciding <= k else first  # the one that is told the shared variable
             stroke = told if effort_shared else (first if told == second else second)
             effort, flow = (shared, "") if effort_shared else ("", shared)
-            self.joints.append(BondLink(0, first, second, stroke, junction.domain, effort, flow, size))
+            self.joints.append(
+                BondLink(
+                    number=0,
+                    tail=first,
+                    head=second,
+                    stroke=stroke,
+                    domain=junction.domain,
+                    effort=effort,
+                    flow=flow,
+                    size=size,
+                )
+            )
 
     def _link(self, bond: PowerBond) -> BondLink:
         tail = self.home.get((bond.tail, bond.number), bond.tail)
         head = self.home.get((bond.head, bond.number), bond.head)
         effort, flow = self.texts.variables(bond)
         stroke = head if bond.stroke == "head" else tail
-        marked = self.warnings.marks(bond), self.warnings.is_sink(bond)
-        return BondLink(bond.number, tail, head, stroke, bond.domain, effort, flow, bond.size, *marked)
+        return BondLink(
+            number=bond.number,
+            tail=tail,
+            head=head,
+            stroke=stroke,
+            domain=bond.domain,
+            effort=effort,
+            flow=flow,
+            size=bond.size,
+            warned=self.warnings.marks(bond),
+            sink=self.warnings.is_sink(bond),
+        )
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------------------
+
+FED = ("electrical", "hydraulic")
+"""What sources of effort feed from the left."""
+MOST_CHILDREN = 3
+"""Links of a junction away from the start: along the row, below and above."""
+
+
+@final
+@dataclass
+class BondRow:
+    """Nodes side by side, joined by links; `branches` are the rows that hang at each of them, with the link to their first node."""
+
+    nodes: list[str]
+    links: list[BondLink]
+    branches: dict[str, list[tuple[BondLink, "BondRow"]]] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True)
+class Skeleton:
+    """The trunk of each connected part, and the links that are in no row."""
+
+    trunks: tuple[BondRow, ...]
+    closing: tuple[BondLink, ...]
+
+
+def skeleton_of(plan: BondPlan) -> Skeleton:
+    """The rows of a plan. The first row of a part begins at its first source."""
+    used: set[str] = set()
+    seen: set[int] = set()  # links of the trees, by identity
+    trunks: list[BondRow] = []
+    for start in _starts(plan):
+        if start not in used:
+            tree = _tree(plan, start, used)
+            trunks += [tree.row(tree.start), *tree.apart]
+            seen |= tree.taken
+    # Each link is listed at both its nodes, and is counted once; in the order of description, as they are drawn.
+    closing = {id(link): link for links in plan.edges.values() for link in links if id(link) not in seen}
+    return Skeleton(
+        tuple(trunks), tuple(sorted(closing.values(), key=lambda link: (link.number, link.tail, link.head)))
+    )
+
+
+def _tree(plan: BondPlan, start: str, used: set[str]) -> "_Tree":
+    """The tree of a part, from the end of its trunk that is described first, unless wires or pipes are fed at the start.
+
+    So a figure is not turned round when the first of several sources is taken away. Meshes have no such ends.
+    """
+    tree = _Tree(plan, start, set(used))
+    end = tree.row(start).nodes[-1]
+    if tree.is_whole and not _is_fed(plan, start) and _first_bond(plan, end) < _first_bond(plan, start):
+        other = _Tree(plan, end, set(used))
+        if other.row(end).nodes[-1] == start:
+            start = end
+    return _Tree(plan, start, used)
+
+
+def _is_fed(plan: BondPlan, name: str) -> bool:
+    """Whether a source of wires or pipes decides the effort at a node: it stands on the left."""
+    leaves = ((plan.nodes[link.other(name)], link) for link in plan.leaves[name])
+    return any(leaf.text.letters.endswith("Se") and link.domain in FED for leaf, link in leaves)
+
+
+def _first_bond(plan: BondPlan, name: str) -> int:
+    """The number of the first bond at a node, which follows the order of description."""
+    return min((link.number for link in (*plan.leaves[name], *plan.edges[name]) if link.number), default=0)
+
+
+def _starts(plan: BondPlan) -> Iterator[str]:
+    """Where rows may begin: at the sources, then at what has one neighbour, then anywhere."""
+    for link in plan.links:
+        for leaf, node in ((link.tail, link.head), (link.head, link.tail)):
+            if plan.nodes[leaf].role == "leaf" and plan.nodes[leaf].text.letters.lstrip("Mr")[:1] == "S":
+                yield node
+    yield from (name for name, links in plan.edges.items() if len(links) == 1)
+    yield from plan.edges
+
+
+class _Tree:
+    """A spanning tree from a start, cut into longest paths."""
+
+    def __init__(self, plan: BondPlan, start: str, used: set[str]) -> None:
+        self.plan, self.start = plan, start
+        self.taken: set[int] = set()
+        self.apart: list[BondRow] = []
+        self.children: dict[str, list[tuple[BondLink, str]]] = {}
+        order = self._grow(start, used)
+        # From the leaves inwards, children before their parents, so that a figure of thousands of nodes needs no recursion here.
+        self.height: dict[str, tuple[int, bool]] = {}
+        for name in reversed(order):
+            below = [self.height[child] for _, child in self.children[name]]
+            length, stored = max(below, default=(0, False))
+            letters = {plan.nodes[link.other(name)].text.letters for link in plan.leaves[name]}
+            self.height[name] = (length + 1, stored or not letters.isdisjoint(("I", "C", "IC")))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no bond closes a mesh."""
+        return all(id(link) in self.taken for name in self.children for link in self.plan.edges[name])
+
+    def _grow(self, start: str, used: set[str]) -> list[str]:
+        # By breadth: every node then hangs as near to the start as it can, and the bonds that close meshes are short.
+        order, queue = [], deque([start])
+        used.add(start)
+        while queue:
+            name = queue.popleft()
+            order.append(name)
+            self.children[name] = []
+            is_junction = self.plan.nodes[name].role == "junction"
+            for link in self.plan.edges[name]:
+                other = link.other(name)
+                # A junction has only so many sides; what is left out is reached from elsewhere, or begins a tree of its own.
+                if other not in used and not (is_junction and len(self.children[name]) == MOST_CHILDREN):
+                    used.add(other)
+                    self.taken.add(id(link))
+                    self.children[name].append((link, other))
+                    queue.append(other)
+        return order
+
+    def row(self, start: str, *, hangs: bool = False) -> BondRow:
+        """The longest path from a node on, with the rest as branches.
+
+        A row that hangs has its parent above or below its first node. Where that leaves no room for a second branch of a junction,
+        the branch becomes a row apart, and its link closes the mesh between them.
+        """
+        row, name = BondRow([start], []), start
+        while children := self.children[name]:
+            # A path of the same length with a storage goes on, however many it has; then the order of description.
+            best = max(range(len(children)), key=lambda k: (self.height[children[k][1]], -k))
+            rest = [child for k, child in enumerate(children) if k != best]
+            if hangs and name == start and self.plan.nodes[name].role == "junction":
+                for link, child in rest[1:]:
+                    self.taken.discard(id(link))
+                    self.apart.append(self.row(child))
+                rest = rest[:1]
+            if rest:
+                row.branches[name] = [(link, self.row(child, hangs=True)) for link, child in rest]
+            link, name = children[best]
+            row.nodes.append(name)
+            row.links.append(link)
+        return row

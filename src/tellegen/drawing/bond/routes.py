@@ -4,6 +4,7 @@ A graph of a thousand elements at random has hundreds of bonds across the whole 
 finding ways for them would take minutes.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -22,10 +23,12 @@ from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Align, Label, Origin, label_box
 
 STEP = 10.0
+# Beyond the ink a few lines can run beside each other; farther round nobody would follow them.
 MARGIN = 80.0
 TEXT_MARGIN = 6.0
 STUB = 30.0
 """The straight piece at either end, for barb and stroke."""
+# Where there is no other way, a line rather goes through labels, which can find other places, than through items.
 LABEL_COST, WALL_COST = 10.0, 60.0
 
 
@@ -42,6 +45,8 @@ class RouteCosts:
     haste: float
 
 
+# The way that is left, times the haste, is what A* adds to a cost (Hart, Nilsson and Raphael 1968). Above one it may miss the best
+# way, and looks at far fewer cells.
 PATIENT, QUICK, HASTY, HEADLONG = (
     RouteCosts(10.0, 8.0, 1.15),
     RouteCosts(8.0, 8.0, 1.6),
@@ -50,13 +55,6 @@ PATIENT, QUICK, HASTY, HEADLONG = (
 )
 SMALL, MEDIUM, LARGE = 3_000_000, 10_000_000, 500_000_000
 """Cells of the grid times the number of lines: up to here there is time for few corners."""
-
-
-def _route_costs(work: int) -> RouteCosts:
-    """How much care a figure can be drawn with in a second or two, or a large one in some more."""
-    if work <= MEDIUM:
-        return PATIENT if work <= SMALL else QUICK
-    return HASTY if work <= LARGE else HEADLONG
 
 
 WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))
@@ -71,7 +69,7 @@ ARRIVED = 2
 
 
 class Router:
-    """A grid over the figure: texts are walls, bonds may be crossed but neither followed nor cornered on.
+    """A grid over the figure: texts are walls, bonds may be crossed but neither followed nor framed_scene on.
 
     `lines` is how many ways will be asked for.
     """
@@ -84,8 +82,15 @@ class Router:
         self.width = ceil((max(box.right for box in boxes) + MARGIN) / STEP) - self.left + 1
         self.height = ceil((max(box.bottom for box in boxes) + MARGIN) / STEP) - self.top + 1
         self.grid = bytearray(self.width * self.height)
-        self.care = _route_costs(lines * len(self.grid))
-        self._fence()
+        # As much care as there is time for: a second or two for a figure, some more for a large one.
+        work = lines * len(self.grid)
+        care = [PATIENT, QUICK, HASTY, HEADLONG]
+        self.care = care[bisect_left((SMALL, MEDIUM, LARGE), work)]
+        # A fence round the grid, so that no way leads over its edge and no cell has to be asked for its place.
+        last = len(self.grid) - self.width
+        for start in range(0, len(self.grid), self.width):
+            self.grid[start] = self.grid[start + self.width - 1] = EDGE
+        self.grid[: self.width] = self.grid[last:] = bytes([EDGE]) * self.width
         self.seen = 0
         self.look()
 
@@ -93,13 +98,6 @@ class Router:
     def is_vast(self) -> bool:
         """Whether there are too many ways, in too large a figure, to look for all of them."""
         return self.care is HEADLONG
-
-    def _fence(self) -> None:
-        """Let no way lead over the edge of the grid."""
-        width, last = self.width, len(self.grid) - self.width
-        for j in range(self.height):
-            self.grid[j * width] = self.grid[(j + 1) * width - 1] = EDGE
-        self.grid[:width] = self.grid[last:] = bytes([EDGE]) * width
 
     def look(self) -> None:
         """Take in what was drawn since the last look."""
@@ -113,7 +111,7 @@ class Router:
             return
         (x, y), (u, v) = ink.start, ink.end
         if max(abs(x - u), abs(y - v)) <= 20:
-            self._fill(ink.box.grown(5), WALL)  # barbs and strokes
+            self._fill(ink.box.grown(5), WALL)  # barbs and strokes: a line across them would change what they say
         elif abs(y - v) < 0.01:
             self._fill(ink.box.grown(4), LEVEL)
         elif abs(x - u) < 0.01:
@@ -125,14 +123,10 @@ class Router:
                 self._fill(Box(*point, *point).grown(5), SLANTED)
 
     def _fill(self, box: Box, what: int) -> None:
-        first, last = (
-            max(0, ceil(box.left / STEP) - self.left),
-            min(self.width - 1, floor(box.right / STEP) - self.left),
-        )
-        for j in range(
-            max(0, ceil(box.top / STEP) - self.top), min(self.height - 1, floor(box.bottom / STEP) - self.top) + 1
-        ):
-            for i in range(first, last + 1):
+        first, last = max(0, ceil(box.left / STEP) - self.left), floor(box.right / STEP) - self.left
+        above, below = max(0, ceil(box.top / STEP) - self.top), floor(box.bottom / STEP) - self.top
+        for j in range(above, min(self.height - 1, below) + 1):
+            for i in range(first, min(self.width - 1, last) + 1):
                 self.grid[j * self.width + i] |= what
 
     def reserve(self, point: Point, side: Side) -> None:
@@ -152,12 +146,15 @@ class Router:
         """The points of a line that leaves one point on a side and comes to the other."""
         self._release(start, start_side)
         self._release(end, end_side)
+        # The search runs between the free ends of two straight pieces, which have room for the barb and the stroke.
         first, last = _off(start, start_side), _off(end, end_side)
         ends = self._cell(first), LEAVING[start_side], self._cell(last), (LEAVING[end_side] + 2) % 4
         cells = self._search(*ends)
+        # Walls are not merely dear from the start: the search would then look at cells behind every wall.
         forced = not cells
         cells = cells or self._search(*ends, through_walls=True)
         assert cells, "there is a way through walls"
+        # Ports lie where texts end, not on the grid; the first and the last piece are moved to be in line with them.
         way = _aligned([self._point(cell) for cell in cells], start, LEAVING[start_side])
         way = _aligned(way[::-1], end, LEAVING[end_side])[::-1]
         points = _corners([start, *way, end])
@@ -205,12 +202,14 @@ class _Search:
             return [start]
         origin = start, leaving % 2
         self._follow(origin, self._line(start, leaving, 0.0))
+        # It may turn at once where its first piece ends, unless a corner there would lie on another line.
         if not self.grid[start] & LINE:
             turn = self.care.corner
             heappush(self.queue, ((turn, turn, start, 1 - leaving % 2), origin, iter(())))
         queue, done = self.queue, self.done
         while queue:
             (_, cost, cell, axis), parent, rest = heappop(queue)
+            # Its line gives the next candidate only now, so the queue never holds more than one corner of each line.
             self._follow(parent, rest)
             if axis == ARRIVED:
                 return self._traced(parent)
@@ -232,6 +231,7 @@ class _Search:
         axis, grid, end = way % 2, self.grid, self.end
         corner, crossing, haste = self.care.corner, self.care.crossing, self.care.haste
         along, across = self.done[axis], self.done[1 - axis]
+        # Along a line of its own direction a way would lie on it, and nobody could tell the two apart; across it may go.
         blocked = WALL | RESERVED | EDGE | LABEL | (UPRIGHT if axis else LEVEL)
         (dx, dy), (far_x, far_y) = WAYS[way], self.goal
         x, y = cell % self.width, cell // self.width
@@ -261,6 +261,7 @@ class _Search:
             elif not (held & LINE or across[here]):  # no corner on another line
                 total = cost + corner
                 found = total + haste * (abs(ahead) + beside), total, here, 1 - axis
+                # On the way towards the end the best corner is known when the line was followed; beyond, each one is worse.
                 if ahead > 0:
                     near.append(found)
                     here += move
@@ -299,6 +300,7 @@ def _aligned(points: list[Point], port: Point, way: int) -> list[Point]:
 def _corners(points: list[Point]) -> tuple[Point, ...]:
     """The points at which the direction changes, and the ends."""
     kept = [points[0]]
+    # Two pieces may be in line after they were moved to their ports, within rounding.
     for before, point, after in zip(points, points[1:], points[2:], strict=False):
         same_x = abs(before[0] - point[0]) < 0.01 and abs(point[0] - after[0]) < 0.01
         same_y = abs(before[1] - point[1]) < 0.01 and abs(point[1] - after[1]) < 0.01
@@ -307,6 +309,7 @@ def _corners(points: list[Point]) -> tuple[Point, ...]:
     return (*kept, points[-1])
 
 
+# About a screen wide: a bond whose ends are not seen together has to be looked up anyhow.
 FAR = 1200.0
 """Ends further apart than this are out of each other's sight."""
 STEPS, BACK = (5.0, 10.0, 16.0), (-8.0, 0.0, 8.0, 16.0)
@@ -325,6 +328,7 @@ def is_far(start: Point, end: Point) -> bool:
 
 def cut_bond(pen: BondPen, plan: BondPlan, link: BondLink, ends: tuple[End, End], options: Options) -> None:
     """Draw the two ends of a bond, from tail to head, with half arrow and stroke; its labels stand where there is room."""
+    # Both pieces are whole bonds of their own, with half arrow and stroke, so that neither end has to be read from the other.
     tail, head = ends
     for (_, point, side), other in ((tail, head), (head, tail)):
         dx, dy = WAYS[LEAVING[side]]
@@ -382,6 +386,7 @@ def ends_from_above(plan: BondPlan, links: tuple[BondLink, ...], layout: BondLay
 
 def reading_effort(layout: BondLayout) -> float:
     """How much the eye has to follow in the bonds that close meshes."""
+    # Of two layouts the one with fewer labels left out is better unless lines become longer by whole figures.
     effort = LEFT_OUT_COST * layout.pen.left_out
     for points in layout.routes.values():
         effort += CORNER_COST * (len(points) - 2)

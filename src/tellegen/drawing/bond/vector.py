@@ -10,12 +10,11 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS
 from tellegen.drawing import rules
-from tellegen.drawing.bond.bands import bands_of
 from tellegen.drawing.bond.layout import PLAIN, lay_out_bonds
-from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondTexts, ItemText, Role
-from tellegen.drawing.bond.skeleton import skeleton_of
+from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondTexts, ItemText, Role, skeleton_of
+from tellegen.drawing.bond.scene import bands_of
 from tellegen.drawing.formulas import dotted_latex
-from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.geometry import union
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.plan import (
     LINES,
@@ -29,7 +28,7 @@ from tellegen.drawing.pog.plan import (
     other_line,
 )
 from tellegen.drawing.pog.scene import lanes_plan, legend_shapes, star_plan
-from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, framed_scene, label_box
 from tellegen.schemes import PogScheme, bond_graph
 from tellegen.schemes.lanes import NoLanesError
 
@@ -46,14 +45,6 @@ class _ElementText:
 
 Elements = Mapping[str, _ElementText]
 """The elements by name."""
-
-
-def _plan_vector_bonds(ladder: LadderPlan, elements: Elements) -> BondPlan:
-    """What a figure of a vector bond graph has to place.
-
-    Raises: NoLanesError where the vectors mix efforts with flows, so that no half arrow fits.
-    """
-    return _Chain(ladder, elements).plan()
 
 
 @final
@@ -77,7 +68,10 @@ class _Chain:
         """The line whose variable the elements of a column share."""
 
     def plan(self) -> BondPlan:
-        """The whole chain, with what hangs on it."""
+        """The whole chain, with what hangs on it.
+
+        Raises: NoLanesError where the vectors mix efforts with flows, so that no half arrow fits.
+        """
         entry = self.ladder.entry
         if entry is None:
             raise NoLanesError
@@ -110,8 +104,10 @@ class _Chain:
     def _junction(self, column: ColumnPlan, end: _End) -> str:
         """The junction of a column: that of the column before where both share one variable."""
         assert column.left is not None, "a ladder begins with a section"
+        # A column shares what its summation does not add up: a 1-junction adds efforts, and its elements share the flow.
         shares_effort = self.shared == _effort_line(column.left)
         letters = "0" if shares_effort else "1"
+        # Two columns that share one variable are one junction with two elements, as they would be for a reader.
         before = self.nodes[end.node]
         if before.role == "junction" and before.text.letters == letters:
             return end.node
@@ -125,6 +121,7 @@ class _Chain:
         line = _effort_line(column.left)
         letters = "TF" if line == _effort_line(column.right) else "GY"
         text = next(box.text for box in (connection.upper, connection.lower) if box.part == "K")
+        # The POG writes what a matrix depends on as its argument, K(x); a bond graph shows it as a signal that comes in.
         moving = text.partition("(")
         item = ItemText(f"M{letters}" if moving[1] else letters, modulus=moving[0], signals=moving[2].rstrip(")"))
         return self._add(connection.element, "multiport", item, "")
@@ -133,18 +130,7 @@ class _Chain:
         """A bond of the chain: power counts as positive to the right, as in the section of the POG."""
         line = _effort_line(section)
         stroke = head if section.goes_right(line) else tail
-        self.links.append(
-            BondLink(
-                len(self.links) + 1,
-                tail,
-                head,
-                stroke,
-                section.first_domain,
-                effort=section.label(line),
-                flow=section.label(other_line(line)),
-                size=len(section.lanes),
-            )
-        )
+        self._bond(tail, head, stroke, section, effort=section.label(line), flow=section.label(other_line(line)))
 
     # -- what hangs on it ------------------------------------------------------------------------------------------------------
 
@@ -163,38 +149,42 @@ class _Chain:
         line = _effort_line(section)
         takes_effort = (line == "upper") == (element.way == "down")
         shared = section.label(self.shared)
+        # A single element is written as in the scalar figure; several have the letters of their matrix.
         if len(members) == 1:
             item = members[0].item
             own = members[0].flow if self.shared == line else members[0].effort
         else:
+            # Without an energy its own variable has the letter of its line in the section, and the name of its matrix.
             letters = "".join(sorted({member.item.letters for member in members}))
             item = ItemText(letters, element.boxes[-1].text.removesuffix("^{-1}"))
-            own = dotted_latex(element.energy) if element.energy else _named_after(item, section, self.shared)
+            letter = section.label(other_line(self.shared)).partition("_")[0]
+            named = f"{letter}_{{{item.parameter.partition('(')[0]}}}"
+            own = dotted_latex(element.energy) if element.energy else named
         effort, flow = (shared, own) if self.shared == line else (own, shared)
         node = self._add(element.element, "leaf", item, section.first_domain)
+        stroke = node if takes_effort else junction
+        self._bond(junction, node, stroke, section, effort=effort, flow=flow, warned=element.tone == "warning")
+
+    def _bond(
+        self, tail: str, head: str, stroke: str, section: SectionPlan, *, effort: str, flow: str, warned: bool = False
+    ) -> None:
         self.links.append(
             BondLink(
-                len(self.links) + 1,
-                junction,
-                node,
-                node if takes_effort else junction,
-                section.first_domain,
+                number=len(self.links) + 1,
+                tail=tail,
+                head=head,
+                stroke=stroke,
+                domain=section.first_domain,
                 effort=effort,
                 flow=flow,
                 size=len(section.lanes),
-                warned=element.tone == "warning",
+                warned=warned,
             )
         )
 
     def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
         self.nodes[name] = BondNode(name, name, role, text, domain)
         return name
-
-
-def _named_after(item: ItemText, section: SectionPlan, shared: Line) -> str:
-    """The own variable of a vector element: the letter of its line in the section, with the name of its matrix."""
-    letter = section.label(other_line(shared)).partition("_")[0]
-    return f"{letter}_{{{item.parameter.partition('(')[0]}}}"
 
 
 def _effort_line(section: SectionPlan) -> Line:
@@ -221,9 +211,11 @@ def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
     shapes: list[Shape] = [*bands, *layout.pen.shapes, *legend]
     texts = [label_box(shape) for shape in legend if isinstance(shape, Label)]
     whole = union([layout.extent(), box, *texts]).grown(MARGIN)
-    placed = tuple(moved(shape, -whole.left, -whole.top) for shape in shapes)
     title = f"Vector bond graph: {scheme.name}" if scheme.name else "Vector bond graph"
-    return tidy(Scene(title, _about(plan), Box(0, 0, whole.width, whole.height), placed))
+    # The bonds in words, for those who cannot see the figure.
+    letters = {name: node.text.letters for name, node in plan.nodes.items()}
+    about = ", ".join(f"{letters[link.tail]} to {letters[link.head]} ({link.size})" for link in plan.links)
+    return framed_scene(title, about, whole, shapes)
 
 
 def vector_plans(scheme: PogScheme, options: Options) -> tuple[FigurePlan, BondPlan]:
@@ -232,28 +224,17 @@ def vector_plans(scheme: PogScheme, options: Options) -> tuple[FigurePlan, BondP
     Raises: FigureError (F153) where the branches of the model do not run side by side.
     """
     figure = lanes_plan(scheme, options) or star_plan(scheme, options)
+    graph = bond_graph(scheme.causal)
+    texts = BondTexts(graph, options)
+    elements = {
+        item.port.element: _ElementText(texts.item(name), *texts.variables(graph.bonds_of(name)[0]))
+        for name, item in graph.one_ports.items()
+    }
     try:
         if figure is None:
             raise NoLanesError
-        return figure, _plan_vector_bonds(figure.ladders[0], _elements(scheme, options))
+        return figure, _Chain(figure.ladders[0], elements).plan()
     except NoLanesError:
         raise rules.NO_LANES.error(
             f"'{scheme.name}' has no branches that run side by side from its sources", fix="draw it without `vectorial`"
         ) from None
-
-
-def _elements(scheme: PogScheme, options: Options) -> dict[str, _ElementText]:
-    graph = bond_graph(scheme.causal)
-    texts = BondTexts(graph, options)
-    return {
-        item.port.element: _ElementText(texts.item(name), *texts.variables(graph.bonds_of(name)[0]))
-        for name, item in graph.one_ports.items()
-    }
-
-
-def _about(plan: BondPlan) -> str:
-    """The bonds in words, for those who cannot see the figure."""
-    return ", ".join(
-        f"{plan.nodes[link.tail].text.letters} to {plan.nodes[link.head].text.letters} ({link.size})"
-        for link in plan.links
-    )

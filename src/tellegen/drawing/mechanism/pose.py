@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import atan2, hypot, pi
+from math import atan2, pi
 from typing import final
 
 from tellegen.core.errors import TellegenError
@@ -10,6 +10,7 @@ from tellegen.core.names import listing
 from tellegen.drawing import rules
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.scene import MARGIN
+from tellegen.drawing.strokes import direction
 from tellegen.expressions import ZERO, Expression, number, symbol, to_text
 from tellegen.model.kinematics import (
     Angle,
@@ -34,13 +35,17 @@ GAP = 1e-3
 
 def placed_tree(model: Model, geometry: Geometry) -> MechanismTree:
     """The tree of a geometry; its coordinates are the displacements and signals that the formulas read."""
-    moving = _moving_parameters(model)
+    # Parameters that displacements change are written out, so that formulas read coordinates and constants only.
+    formulas = {name: parameter.expression for name, parameter in model.parameters.items()}
+    constant = _constants(model)
+    moving = {name: formula for name, formula in formulas.items() if name not in constant and formula is not None}
     read: set[str] = set()
 
     def told(formula: Expression) -> Expression:
-        expanded = _expanded(formula, moving)
-        read.update(expanded.free_symbols)
-        return expanded
+        while inside := formula.free_symbols & moving.keys():
+            formula = formula.substitute({name: moving[name] for name in inside})
+        read.update(formula.free_symbols)
+        return formula
 
     bodies = {
         name: replace(body, points={point: (told(x), told(y)) for point, (x, y) in body.points.items()})
@@ -54,25 +59,12 @@ def placed_tree(model: Model, geometry: Geometry) -> MechanismTree:
     return tree
 
 
-def _moving_parameters(model: Model) -> dict[str, Expression]:
-    """The parameters that displacements change, as formulas."""
-    order, _ = definition_order(model.parameters)
-    constant, _ = evaluate_in_order(model.parameters, order)
-    formulas = {name: parameter.expression for name, parameter in model.parameters.items() if name not in constant}
-    return {name: formula for name, formula in formulas.items() if formula is not None}
-
-
-def _expanded(formula: Expression, moving: Mapping[str, Expression]) -> Expression:
-    while inside := formula.free_symbols & moving.keys():
-        formula = formula.substitute({name: moving[name] for name in inside})
-    return formula
-
-
 def check_joints_meet(joints: Mapping[str, Joint], places: Mapping[BodyPoint, Point], name: str) -> None:
     """Refuse a geometry whose pins hold points that are not at one place.
 
     Raises: FigureError (F183).
     """
+    # As a share of the whole: a gap of a millimetre tears a watch, not a crane.
     xs, ys = zip(*places.values(), strict=True)
     size = max(max(xs) - min(xs), max(ys) - min(ys))
     torn = []
@@ -100,10 +92,11 @@ class MechanismPose:
         self._values.update(coordinates or {})
         if model.geometry is not None:
             joints = self.mechanism.joints
-            marks = {mark for joint in joints.values() for mark in (joint.first, joint.second)}
-            check_joints_meet(
-                joints, {mark: self.point(mark) for mark in (*marks, BodyPoint(GROUND, ORIGIN))}, model.name
-            )
+            marks = {mark for joint in joints.values() for mark in (joint.first, joint.second)} | {
+                BodyPoint(GROUND, ORIGIN)
+            }
+            # Formulas of users say where each body is by itself: nothing but this check joins them.
+            check_joints_meet(joints, {mark: self.point(mark) for mark in marks}, model.name)
 
     def value(self, formula: Expression) -> float:
         """The value of a formula of parameters and coordinates.
@@ -150,16 +143,22 @@ def _mechanism(model: Model) -> Mechanism:
     return model.mechanism
 
 
+def _constants(model: Model) -> dict[str, float]:
+    """The values of the parameters that have one; what is wrong with the others is not a matter of figures."""
+    order, _ = definition_order(model.parameters)
+    return evaluate_in_order(model.parameters, order)[0]
+
+
 def _initial(model: Model, tree: MechanismTree) -> dict[str, float]:
     """Values of parameters, and of coordinates where the loops fit."""
-    order, _ = definition_order(model.parameters)
-    values, _ = evaluate_in_order(model.parameters, order)
+    values = _constants(model)
     start = dict.fromkeys(tree.coordinates, 0.0)
     for name, formula in model.experiment.initial.items():
         try:
             start[name] = formula.evaluate(values)
         except (TellegenError, ArithmeticError, ValueError, KeyError):
             continue  # what is wrong with it is reported when the model runs
+    # A closed chain can be drawn only where its loops close: the positions that they decide are solved for.
     known = {**values, **start}
     equations = [equation for closure in model.closures for equation in closure.equations]
     unknown = [name for closure in model.closures for name in closure.solves]
@@ -170,8 +169,7 @@ def _initial(model: Model, tree: MechanismTree) -> dict[str, float]:
 
 def direction_between(start: Point, end: Point) -> Point:
     """The direction from one point to another; to the right where they are the same."""
-    length = hypot(end[0] - start[0], end[1] - start[1])
-    return ((end[0] - start[0]) / length, (end[1] - start[1]) / length) if length > 0 else (1.0, 0.0)
+    return direction(start, end) if start != end else (1.0, 0.0)
 
 
 def angle_in_quarters(vector: Point) -> float:
@@ -184,7 +182,6 @@ WIDTH, HEIGHT = 440.0, 320.0
 CAM = "cam"
 LIFT, STEPS = 48.0, 72
 """How far a cam lifts on the page at most, and the corners of its profile."""
-"""Round the figure."""
 
 
 @final
@@ -196,13 +193,16 @@ class PageView:
         width = max(x for x, _ in points) - min(x for x, _ in points)
         height = max(y for _, y in points) - min(y for _, y in points)
         radius = max((pose.size(j, "radius") for j in pose.mechanism.joints.values()), default=0.0)
+        # The smallest scale wins, so that the points, the wheels and the lifts of cams all have room.
         scales = [room / size for room, size in ((WIDTH, width), (HEIGHT, height)) if size > 0]
+        # A wheel may be all that has a size: a mechanism of one point would have no scale otherwise.
         if radius > 0:
             scales.append(60.0 / radius)
         lifts = [cam_lifts(pose, joint) for joint in pose.mechanism.joints.values() if joint.kind == CAM]
         scales += [LIFT / (max(found) - min(found)) for found in lifts if found and max(found) > min(found)]
         self.scale = min(scales, default=1.0)
         corner = self.page((min(x for x, _ in points), max(y for _, y in points)))
+        # Three margins, since bodies and labels reach beyond the points that the scale is made of.
         self.origin = 3 * MARGIN - corner[0], 3 * MARGIN - corner[1]
 
     def page(self, point: Point) -> Point:
@@ -220,6 +220,7 @@ def cam_lifts(pose: MechanismPose, joint: Joint) -> list[float]:
     if body is None:
         return []
     lift, now = joint.settings["lift"], pose.value(symbol(body.angle))
+    # The profile is told by its lift: the cam is turned once round and the lift is read at every step.
     turned = (now + 2 * pi * k / STEPS for k in range(STEPS))
     return [pose.value(lift.substitute({body.angle: number(angle)})) for angle in turned]
 

@@ -1,13 +1,16 @@
-"""Mechanisms as scenes: bodies, joints, forces and torques, with labels where there is room."""
+"""Mechanisms as scenes: bodies, joints, forces and torques, with labels where there is room; at one time or in motion."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from math import cos, dist, pi, sin
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import ceil, cos, dist, pi, sin
 from typing import final
 
+import numpy as np
+
 from tellegen.core.domains import DOMAINS, REFERENCES
-from tellegen.drawing.formulas import name_latex
+from tellegen.drawing.formulas import name_latex, time_label
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism import symbols as parts
@@ -19,17 +22,21 @@ from tellegen.drawing.mechanism.pose import (
     joint_ends,
     shown_points,
 )
-from tellegen.drawing.mechanism.solid import solid_shapes
+from tellegen.drawing.mechanism.symbols import solid_shapes
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.overlay.marks import Array
+from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
 from tellegen.drawing.schematic.outlines import SymbolOutline, curves, line, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels
 from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
 from tellegen.drawing.schematic.symbols import is_load
+from tellegen.drawing.strokes import polyline
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO
+from tellegen.model.kinematics import components
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, Element, Model
+from tellegen.results import Run
 
 NEAR = 2.4
 """The least distance between a label and anything else."""
@@ -53,6 +60,7 @@ def _around(at: Point) -> Iterator[Point]:
     """Places round a point, further and further out: above and below first, then beside."""
     radius = 14.0
     while True:
+        # In sixteenths of a turn. A text is wider than high, so places at its sides are farther out.
         for k in (-4, 4, -2, -6, 2, 6, 0, 8, -3, -5, 3, 5, -1, -7, 1, 7):
             angle = k * pi / 8
             yield at[0] + 1.4 * radius * cos(angle), at[1] + radius * sin(angle)
@@ -72,19 +80,14 @@ def mechanism_scene(model: Model, options: Options = DEFAULTS, coordinates: Mapp
     """
     start = MechanismPose(model)
     view = PageView(start)
-    picture = MechanismPicture(
-        model, start if coordinates is None else MechanismPose(model, coordinates), view, options
-    )
-    shapes = picture.shapes
+    pose = start if coordinates is None else MechanismPose(model, coordinates)
+    shapes = MechanismPicture(model, pose, view, options).shapes
     box = ink_box(shapes).grown(MARGIN)
     dx, dy = view.origin
     title = f"Mechanism: {model.name}" if model.name else "Mechanism"
-    return tidy(Scene(title, _words(start), box.moved(dx, dy), tuple(moved(shape, dx, dy) for shape in shapes)))
-
-
-def _words(pose: MechanismPose) -> str:
-    """The joints in words, for those who cannot see the figure."""
-    return "; ".join(f"{j.kind} {name}: {j.first}, {j.second}" for name, j in pose.mechanism.joints.items())
+    # The joints in words, for those who cannot see the figure.
+    about = "; ".join(f"{j.kind} {name}: {j.first}, {j.second}" for name, j in start.mechanism.joints.items())
+    return tidy(Scene(title, about, box.moved(dx, dy), tuple(moved(shape, dx, dy) for shape in shapes)))
 
 
 @final
@@ -98,6 +101,7 @@ class MechanismPicture:
         self._acted: dict[str, str] = {}
         self._marks = shown_points(pose)
         order = {name: k for k, name in enumerate(pose.mechanism.bodies)}
+        # How many torques are drawn about a point already.
         self._turning: Counter[Point] = Counter()
         # What slides on the ground lies under the links that it is joined to.
         slides = {j.second.body for j in pose.mechanism.joints.values() if j.kind in SLIDING and j.first.body == GROUND}
@@ -130,16 +134,16 @@ class MechanismPicture:
             if slide is not None and slide.first.body == GROUND:
                 (x, y), (dx, dy) = self._at(slide.second), self._axis(slide)
                 points += [(x + side * 34 * dx, y + side * 34 * dy) for side in (-1, 1)]
+            # A body in which another long one slides has to be wider than that: a cylinder about its rod.
             is_barrel = any(not self._is_block(joint.second.body) for joint in carried)
-            outline, at, way = (
-                [parts.rounded_hull(points, parts.BARREL if is_barrel else parts.LINK)],
-                (0.0, 0.0),
-                (1.0, 0.0),
-            )
+            outline = [parts.rounded_hull(points, parts.BARREL if is_barrel else parts.LINK)]
+            at, way = (0.0, 0.0), (1.0, 0.0)
+        # Twice: the face in the pale colour of its domain, and over it the line in ink, which seen from the side keeps its front.
         self.shapes += (
             replace(curve, tone="translational", pale=True) for curve in curves(outline, placed(at, way), origin)
         )
         self._add(outline, at, way, origin)
+        # The middle of what it covers, and not its centre of mass, which is often at a joint.
         middle = union(Box(*p, *p) for p in points).centre
         self._wanted.append((name_latex(name), middle, Origin(name, "body name")))
 
@@ -150,9 +154,8 @@ class MechanismPicture:
 
     def _beyond(self, joint: Joint) -> Point:
         """Behind a block that slides on a body: the body is at least that long."""
-        (x, y), (dx, dy) = self._at(joint.second), self._axis(joint)
-        start = self._at(joint.first)
-        sense = 1 if (x - start[0]) * dx + (y - start[1]) * dy >= 0 else -1
+        (x, y), (u, v), (dx, dy) = self._at(joint.second), self._at(joint.first), self._axis(joint)
+        sense = 1 if (x - u) * dx + (y - v) * dy >= 0 else -1
         return x + sense * 40 * dx, y + sense * 40 * dy
 
     def _joint(self, joint: Joint) -> None:
@@ -165,9 +168,8 @@ class MechanismPicture:
             case "fixed":
                 self._add(parts.weld(), at, (1, 0), origin)
             case "pad":
-                self._add(
-                    [*parts.pin(), *parts.elastic_support(), *(parts.support() if grounded else [])], at, (1, 0), origin
-                )
+                own = [*parts.pin(), *parts.elastic_support(), *(parts.support() if grounded else [])]
+                self._add(own, at, (1, 0), origin)
             case "prismatic" | "guide":
                 self._slide(joint, at, grounded, origin)
             case "spring":
@@ -206,9 +208,9 @@ class MechanismPicture:
 
     def _contact(self, joint: Joint, origin: Origin) -> None:
         radius = self.pose.size(joint, "radius") * self.view.scale
-        normal = self.view.way(
-            self.pose.along(self.pose.tree.poses[joint.second.body].angle.turned(joint.settings["direction"]))
-        )
+        # The wall belongs to the second body and turns with it.
+        angle = self.pose.tree.poses[joint.second.body].angle.turned(joint.settings["direction"])
+        normal = self.view.way(self.pose.along(angle))
         if radius > 1:
             x, y = self._at(joint.first)
             self._add([parts.rounded_hull([(0.0, 0.0)], radius)], (x, y), (1, 0), origin)
@@ -221,9 +223,8 @@ class MechanismPicture:
         at = self._at(self.pose.tree.base.get(joint.first.body, first))
         if lifts:
             slide = self.pose.mechanism.joints.get(joint.second.body)
-            self._add(
-                parts.cam(lifts), at, direction_between(at, follower) if slide is None else self._axis(slide), origin
-            )
+            towards = direction_between(at, follower) if slide is None else self._axis(slide)
+            self._add(parts.cam(lifts), at, towards, origin)
         self._add([line(at, follower, weight="hair", dashed=True)], (0, 0), (1, 0), origin)
 
     # -- what acts on the bodies -----------------------------------------------------------------------------------------------
@@ -243,6 +244,7 @@ class MechanismPicture:
         joint = self.pose.mechanism.joints.get(node)
         self._acted[element.name] = node.partition(".")[0] if joint is None else joint.second.body
         origin = Origin(element.name, "source")
+        # Several torques at one place are drawn round each other, each a little wider.
         if is_torque:
             self._add(parts.torque(-sense, 19.0 + 8.0 * self._turning[at]), at, (1, 0), origin)
             self._turning[at] += 1
@@ -295,3 +297,152 @@ class MechanismPicture:
         shapes, _ = arrange_schematic([*rest, *tied.values()], SchematicLabels(model, self.options))
         above, below = ink_box(self.shapes), ink_box(shapes)
         self.shapes += (moved(shape, above.left - below.left, above.bottom + BETWEEN - below.top) for shape in shapes)
+
+
+MOVING = ("body", "joint", "centre", "source")
+"""The parts of a mechanism that are drawn anew in each frame; names would jump about."""
+RECENT = 80
+"""The last points of a trail, which show more strongly."""
+MOVES = 2.0
+"""A point that moves less than this on the page has no trail."""
+RAIL = 104.0
+"""The length of rails."""
+FEWEST_BETWEEN = 8
+"""The fewest points of a trail for each frame; there are more where a point turns fast."""
+PIECE, MOST_POINTS = 12.0, 4000
+"""How far two points of a trail may be apart on the page, and how many points it may have at most."""
+TIME, NOTE = 24.0, 13.0
+"""The row under the figure that tells the time, and its size."""
+
+
+@final
+@dataclass(frozen=True)
+class MechanismMotion:
+    """The frames of a moving mechanism over what stays."""
+
+    still: Scene
+    frames: tuple[tuple[Shape, ...], ...] = field(repr=False)
+
+
+def mechanism_motion(model: Model, run: Run, times: Array, options: Options) -> MechanismMotion:
+    """A mechanism at some times of a run, with the trails of its points up to then.
+
+    Raises: FigureError for a model without a mechanism (F181) or with lengths that have no value (F182).
+    """
+    start = MechanismPose(model)
+    view = PageView(start)
+    # The view is that of the start for all frames: a scale of their own would make bodies breathe.
+    poses = [MechanismPose(model, coordinates) for coordinates in coordinates_at(start, run.resampled(times))]
+    pictures = [
+        [
+            shape
+            for shape in MechanismPicture(model, pose, view, options).shapes
+            if isinstance(shape, Curve) and shape.origin.part in MOVING
+        ]
+        for pose in poses
+    ]
+    trails, between = _smooth_trails(start, view, run, times)
+    # What slides on the ground has rails under its whole way, which stay, in place of the short ones that it is drawn with.
+    joints = start.mechanism.joints
+    rails = {name: j.second for name, j in joints.items() if j.kind in SLIDING and j.first.body == GROUND}
+    still = _drawn(trails, "quiet", "way")
+    for name, mark in rails.items():
+        laid = [s for s in pictures[0] if s.origin.part == "joint" and s.origin.element == name]
+        still += _rails(laid, [view.page(pose.point(mark)) for pose in poses])
+
+    def on_rails(shape: Shape) -> bool:
+        return shape.origin.part == "joint" and shape.origin.element in rails
+
+    frames = [
+        [*_recent(trails, between, k), *(shape for shape in shapes if not on_rails(shape))]
+        for k, shapes in enumerate(pictures)
+    ]
+    return _framed(model, still, frames, times)
+
+
+def coordinates_at(pose: MechanismPose, run: Run) -> list[dict[str, float]]:
+    """Parameters and coordinates at the rows of a run."""
+    names = [name for name in pose.tree.coordinates if name in run]
+    return [{**run.parameters, **dict(zip(names, row, strict=True))} for row in run.table(names).tolist()]
+
+
+# -- rails and trails ------------------------------------------------------------------------------------------------------------
+
+
+def _rails(laid: Sequence[Shape], path: Sequence[Point]) -> list[Shape]:
+    """Rails under the whole way of a slide, made from those where it starts."""
+    (x, y), first, last = path[0], min(path), max(path)
+    way = dist(first, last)
+    along = ((last[0] - first[0]) / way, (last[1] - first[1]) / way) if way else (1.0, 0.0)
+    count = ceil(way / RAIL)
+    begin = (way - count * RAIL) / 2  # whole rails, so that their hatching goes on evenly
+    steps = [
+        (first[0] + (begin + k * RAIL) * along[0], first[1] + (begin + k * RAIL) * along[1]) for k in range(count + 1)
+    ]
+    return [moved(shape, u - x, v - y) for u, v in steps for shape in laid]
+
+
+def _smooth_trails(pose: MechanismPose, view: PageView, run: Run, times: Array) -> tuple[list[tuple[Point, ...]], int]:
+    """The trails of points, with so many pieces for each frame that what turns fast has no corners."""
+    between = FEWEST_BETWEEN
+    while True:
+        dense = np.linspace(times[0], times[-1], between * (len(times) - 1) + 1)
+        trails = _trails(pose, view, coordinates_at(pose, run.resampled(dense)))
+        longest = max((dist(*piece) for trail in trails for piece in pairwise(trail)), default=0.0)
+        # Only a run of these pieces shows how fast its points turn, so it is sampled again where they came out too long.
+        finer = ceil(between * longest / PIECE)
+        if longest <= PIECE or finer * len(times) > MOST_POINTS:
+            return trails, between
+        between = finer
+
+
+def _trails(pose: MechanismPose, view: PageView, rows: Sequence[Mapping[str, float]]) -> list[tuple[Point, ...]]:
+    """The ways of the points that move: joints and ends of bodies, or centres where there are no others."""
+    marks = [mark for body, found in shown_points(pose).items() if body != GROUND for mark in found]
+    # The way of a joint tells how a mechanism works; that of a centre is shown only where nothing else moves.
+    named = [mark for mark in marks if mark.point != CENTRE]
+    for chosen in (named, marks):
+        # Points that a joint holds together have one way, and one trail; in an order that does not depend on their names.
+        ways = {_way(pose, view, mark, rows) for mark in chosen}
+        moving = sorted(way for way in ways if max(dist(point, way[0]) for point in way) > MOVES)
+        if moving:
+            return moving
+    return []
+
+
+def _way(
+    pose: MechanismPose, view: PageView, mark: BodyPoint, rows: Sequence[Mapping[str, float]]
+) -> tuple[Point, ...]:
+    x, y = components(pose.tree.position(mark))
+    points = (view.page((x.evaluate(row), y.evaluate(row))) for row in rows)
+    return tuple((round(u, 2), round(v, 2)) for u, v in points)
+
+
+def _recent(trails: Sequence[tuple[Point, ...]], between: int, frame: int) -> list[Shape]:
+    """The last pieces of the trails."""
+    if frame == 0:
+        return []
+    last = between * frame
+    return _drawn([trail[max(0, last - RECENT) : last + 1] for trail in trails], "power", "trail", "thin")
+
+
+def _drawn(ways: Sequence[tuple[Point, ...]], tone: Tone, part: str, weight: Weight = "hair") -> list[Shape]:
+    return [
+        Curve(polyline(way), weight, tone=tone, origin=Origin(part=part, port=str(k)))
+        for k, way in enumerate(ways, start=1)
+    ]
+
+
+def _framed(model: Model, still: list[Shape], frames: list[list[Shape]], times: Array) -> MechanismMotion:
+    """All frames in one box, with the time under them."""
+    full = union([ink_box(shapes) for shapes in (still, *frames) if shapes]).grown(MARGIN)
+    box = Box(0, 0, float(np.ceil(full.width)), float(np.ceil(full.height)) + TIME)
+    title = f"Motion: {model.name}" if model.name else "Motion"
+    at = MARGIN, box.bottom - TIME / 2 + 4
+
+    def drawn(shapes: list[Shape]) -> tuple[Shape, ...]:
+        return tidy(Scene(title, "", box, tuple(moved(s, -full.left, -full.top) for s in shapes))).shapes
+
+    told = [time_label(float(t), at, NOTE) for t in times]
+    scene = Scene(title, f"{model.name} from {times[0]:g} s to {times[-1]:g} s", box, drawn(still))
+    return MechanismMotion(scene, tuple((*drawn(shapes), label) for shapes, label in zip(frames, told, strict=True)))

@@ -1,34 +1,131 @@
-"""`animate`: powers and energies of a run moving over a figure, or a mechanism in motion; an animation plays in notebooks and
-saves itself.
-"""
+"""`animate`: powers and energies of a run moving over a figure, or a mechanism in motion, as SVG, a page, GIF or a video."""
 
+import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from html import escape
+from importlib import import_module
+from io import BytesIO
 from pathlib import Path
-from typing import final
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from tellegen.drawing import rules
 from tellegen.drawing.figures import Figure, write_drawing, writer_for
 from tellegen.drawing.geometry import Box
-from tellegen.drawing.mechanism.motion import MechanismMotion, mechanism_motion
 from tellegen.drawing.mechanism.pose import MechanismPose
+from tellegen.drawing.mechanism.scene import MechanismMotion, mechanism_motion
 from tellegen.drawing.options import DEFAULTS, Options, read_options, with_layout
-from tellegen.drawing.overlay.flows import Array
-from tellegen.drawing.overlay.results import (
-    Overlay,
-    drawn_model,
-    network_overlay,
-    overlaid_notation,
-    overlay_of,
-    panel_overlay,
-    shown_run,
-)
+from tellegen.drawing.overlay import results
+from tellegen.drawing.overlay.marks import Array
 from tellegen.drawing.scene import Scene, Shape, moved
-from tellegen.drawing.writers.animation import to_animated_html, to_animated_svg, to_gif, to_mp4
+from tellegen.drawing.strokes import PAPER, THEMES
+from tellegen.drawing.writers.raster import to_png
+from tellegen.drawing.writers.svg import SvgWriter, number
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results import Run
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+VISIBLE_LATER = ' visibility="hidden"'
+"""A viewer that does not animate shows the first frame only."""
+
+
+def _shown(frame: int, count: int, seconds: float) -> str:
+    """When a frame is visible."""
+    start, end = number(frame / count), number((frame + 1) / count)
+    moments = [("0", "hidden"), (start, "visible"), (end, "hidden")]
+    # The first frame is visible from the start, the last one until the end: neither needs a moment to be hidden before or after.
+    if frame == 0:
+        moments = moments[1:]
+    if frame == count - 1:
+        moments = moments[:-1]
+    keys, values = (";".join(column) for column in zip(*moments, strict=True))
+    return (
+        f'<animate attributeName="visibility" calcMode="discrete" dur="{number(seconds)}s" repeatCount="indefinite" '
+        f'keyTimes="{keys}" values="{values}"/>'
+    )
+
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>
+body {{ margin: 1rem; background: {paper}; color: {ink}; font: 15px sans-serif; }}
+svg {{ max-width: 100%; height: auto; }}
+.frame {{ display: none; }}
+.frame.shown {{ display: inline; }}
+form {{ display: flex; gap: 0.8rem; align-items: center; max-width: 60rem; }}
+input {{ flex: 1; }}
+output {{ min-width: 7em; font-variant-numeric: tabular-nums; }}
+</style>
+</head>
+<body>
+{drawing}
+<form>
+<button type="button" aria-label="play or pause">Play</button>
+<input type="range" min="0" max="{last}" value="0" step="1" aria-label="time">
+<output>{first}</output>
+</form>
+<script>
+{script}
+</script>
+</body>
+</html>
+"""
+
+SCRIPT = """const times = %(times)s, pause = %(pause)s;
+const frames = document.querySelectorAll(".frame");
+const button = document.querySelector("button"), slider = document.querySelector("input");
+const output = document.querySelector("output");
+let timer = 0;
+function show(number) {
+  frames.forEach((frame, k) => frame.classList.toggle("shown", k === number));
+  slider.value = number;
+  output.textContent = "t = " + times[number] + " s";
+}
+function stop() { clearInterval(timer); timer = 0; button.textContent = "Play"; }
+function play() {
+  timer = setInterval(() => show((Number(slider.value) + 1) %% frames.length), pause);
+  button.textContent = "Pause";
+}
+button.addEventListener("click", () => timer ? stop() : play());
+slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
+document.querySelector("form").addEventListener("submit", event => event.preventDefault());
+show(0);
+if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
+"""
+
+
+COLOURS = 128
+"""Of a GIF: enough for lines with soft edges in a few colours."""
+
+
+def _ffmpeg() -> str:
+    """The program ffmpeg: that of the system, or the one that the package imageio-ffmpeg brings.
+
+    Raises: FigureError (F203).
+    """
+    # That of the system first: who installed it wants it to be used.
+    found = shutil.which("ffmpeg")
+    if found is not None:
+        return found
+    try:
+        return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        what = "MP4 needs the program ffmpeg, which is not on this machine"
+        fix = "write a .gif, an .svg or an .html file, or pip install 'tellegen[video]'"
+        raise rules.NO_VIDEO.error(what, fix=fix) from None
 
 
 @final
@@ -55,22 +152,87 @@ class Animation:
 
     def svg(self) -> str:
         """The animation as SVG that plays by itself, over and over."""
-        return to_animated_svg(self.still, self.frames, self.seconds, self.options)
+        writer, count = self._writer(), len(self.frames)
+        groups = [
+            f"<g{'' if k == 0 else VISIBLE_LATER}>{_shown(k, count, self.seconds)}{writer.bare(shapes)}</g>"
+            for k, shapes in enumerate(self.frames)
+        ]
+        return writer.document(groups)
 
     def html(self) -> str:
-        """The animation as a page with a button and a slider, which loads nothing else."""
-        return to_animated_html(self.still, self.frames, self.times, self.seconds, self.options)
+        """The animation as a page with a button and a slider, which loads nothing else.
+
+        It plays at once, unless the reader asked the system for less motion.
+        """
+        theme, writer, told = THEMES[self.options.theme], self._writer(), [f"{time:.4g}" for time in self.times]
+        groups = [
+            f'<g class="frame{" shown" * (k == 0)}">{writer.bare(shapes)}</g>' for k, shapes in enumerate(self.frames)
+        ]
+        return PAGE.format(
+            title=escape(self.still.title),
+            paper=theme.colour(PAPER),
+            ink=theme.colour("ink"),
+            drawing=writer.document(groups),
+            last=len(self.frames) - 1,
+            first=f"t = {told[0]} s",
+            script=SCRIPT % {"times": json.dumps(told), "pause": round(1000 * self.seconds / len(self.frames))},
+        )
+
+    def _writer(self) -> SvgWriter:
+        # Frames have most letters in common, and a page of sixty of them would be many times as long without symbols.
+        return SvgWriter(self.still, THEMES[self.options.theme], self.options.zoom(self.still.box.width), symbols=True)
 
     def gif(self, *, dpi: float = 96) -> bytes:
-        """The animation as GIF; at 96 dots an inch a unit is a pixel."""
-        return to_gif(self.still, self.frames, self.seconds, self.options, dpi=dpi)
+        """The animation as GIF that plays over and over; at 96 dots an inch a unit is a pixel."""
+        from PIL.Image import Dither, Quantize  # noqa: PLC0415  loaded when something is drawn
+
+        images = self._images(dpi)
+        # All frames have the colours of the busiest one: with colours of their own, what stays would flicker.
+        busiest = images[max(range(len(images)), key=lambda k: len(self.frames[k]))]
+        palette = busiest.quantize(COLOURS, method=Quantize.MAXCOVERAGE)
+        first, *others = (image.quantize(palette=palette, dither=Dither.NONE) for image in images)
+        file = BytesIO()
+        pause = max(20, round(1000 * self.seconds / len(images)))  # shorter ones are slowed down by viewers
+        first.save(file, format="GIF", save_all=True, append_images=others, duration=pause, loop=0, optimize=False)
+        return file.getvalue()
 
     def mp4(self, *, dpi: float = 96) -> bytes:
-        """The animation as a video.
+        """The animation as a video (H.264), which ffmpeg compresses.
 
-        Raises: FigureError (F203) where the program ffmpeg is missing.
+        Raises: FigureError (F203) without the program ffmpeg, or where it writes no video.
         """
-        return to_mp4(self.still, self.frames, self.seconds, self.options, dpi=dpi)
+        program, images = _ffmpeg(), self._images(dpi)
+        width, height = images[0].size
+        rate = max(1, round(len(images) / self.seconds))
+        # The colours of the format come in squares of two by two pixels, so both sizes are made even.
+        even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"
+        raw = f"-v error -f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {rate} -i -"
+        with TemporaryDirectory() as folder:
+            target = Path(folder) / "film.mp4"
+            # The index comes first in the file ("faststart"), so that a browser plays it before it has all of it.
+            made = f"-vf {even} -pix_fmt yuv420p -movflags +faststart"
+            command = [program, *raw.split(), *made.split(), str(target)]
+            film = b"".join(image.tobytes() for image in images)
+            done = subprocess.run(command, input=film, capture_output=True, check=False)
+            if done.returncode != 0:
+                told = done.stderr.decode(errors="replace").strip().splitlines()
+                what = f"ffmpeg wrote no video: {told[-1] if told else 'it ended without a word'}"
+                raise rules.NO_VIDEO.error(what, fix="write a .gif, an .svg or an .html file")
+            return target.read_bytes()
+
+    def _images(self, dpi: float) -> "list[Image]":
+        """The frames as pictures. What stays is drawn once, since drawing takes longer than laying pictures on each other."""
+        from PIL import Image  # noqa: PLC0415
+
+        zoom = self.options.zoom(self.still.box.width)
+
+        def picture(scene: Scene, *, ground: bool) -> "Image.Image":
+            data = to_png(scene, theme=self.options.theme, scale=zoom, dpi=dpi, ground=ground)
+            return Image.open(BytesIO(data)).convert("RGBA")
+
+        below = picture(self.still, ground=True)
+        moving = (picture(replace(self.still, shapes=shapes), ground=False) for shapes in self.frames)
+        return [Image.alpha_composite(below, above).convert("RGB") for above in moving]
 
     def save(self, path: str | Path) -> Path:
         """Write the animation in the format of its suffix: .gif, .svg, .html or .mp4.
@@ -107,19 +269,21 @@ def check_animation_suffix(path: Path) -> None:
     writer_for(path, ANIMATED, "animations", rules.BAD_ANIMATION_FILE)
 
 
-def with_panel(motion: MechanismMotion, panel: Overlay | None, times: Array) -> MechanismMotion:
+def with_panel(motion: MechanismMotion, panel: results.Overlay | None, times: Array) -> MechanismMotion:
     """The motion with a panel at its right, both at the same times; the motion tells the time."""
     if panel is None:
         return motion
     scene, beside = motion.still, panel.still
     height = max(scene.box.height, beside.box.height)
     box = Box(0, 0, scene.box.width + beside.box.width, height)
+    # A motion that is lower than its panel stands at the foot, where it tells the time.
     dx, drop = scene.box.width, height - scene.box.height
 
     def both(main: tuple[Shape, ...], marks: tuple[Shape, ...]) -> tuple[Shape, ...]:
         shown = (shape for shape in marks if shape.origin.part != "time")
         return (*(moved(s, 0, drop) for s in main), *(moved(s, dx, 0) for s in shown))
 
+    # The motion tells the time already, below on the left; a second one beside it would only be read twice.
     frames = tuple(both(*pair) for pair in zip(motion.frames, panel.frames(times), strict=True))
     about = f"{scene.about}, with powers and energies"
     return MechanismMotion(replace(scene, box=box, about=about, shapes=both(scene.shapes, beside.shapes)), frames)
@@ -152,16 +316,16 @@ def animate(
     if notation == MECHANISM:
         return _motion(what, run, frames, seconds, chosen)
     if notation == NETWORK:
-        model = drawn_model(what)
+        model = results.drawn_model(what)
         if model.mechanism is not None:
             return _motion(model, run, frames, seconds, chosen)
-        shown, _ = shown_run(model, run)
-        overlay = network_overlay(model, shown, chosen, float(shown.t[0]))
+        shown, _ = results.shown_run(model, run)
+        overlay = results.network_overlay(model, shown, chosen, float(shown.t[0]))
     else:
-        overlaid = overlaid_notation(notation)
-        shown, graph = shown_run(what, run)
+        overlaid = results.overlaid_notation(notation)
+        shown, graph = results.shown_run(what, run)
         placed = chosen if isinstance(what, Run) else with_layout(chosen, as_model(what), notation)
-        overlay = overlay_of(shown, overlaid, placed, graph)
+        overlay = results.overlay_of(shown, overlaid, placed, graph)
     times = _times(shown, frames)
     return Animation(overlay.still, tuple(overlay.frames(times)), tuple(times.tolist()), float(seconds), chosen)
 
@@ -174,9 +338,11 @@ def _motion(what: AnyModel | Run, run: Run | None, frames: int, seconds: float, 
         )
     model = as_model(what)
     MechanismPose(model)  # a model without a mechanism is refused before it is simulated
-    shown, _ = shown_run(model, run)
+    shown, _ = results.shown_run(model, run)
     times = _times(shown, frames)
-    motion = with_panel(mechanism_motion(model, shown, times, options), panel_overlay(model, shown, options), times)
+    motion = with_panel(
+        mechanism_motion(model, shown, times, options), results.panel_overlay(model, shown, options), times
+    )
     return Animation(motion.still, motion.frames, tuple(times.tolist()), float(seconds), options)
 
 
@@ -185,6 +351,7 @@ def _times(run: Run, frames: int) -> Array:
 
 
 def _check(frames: int, seconds: float) -> None:
+    # True would pass for one frame.
     whole = isinstance(frames, int) and not isinstance(frames, bool)
     if not whole or not 2 <= frames <= MOST_FRAMES:
         raise rules.BAD_FRAMES.error(

@@ -1,19 +1,174 @@
-"""The marks of power, stored energy and losses in a finished figure: what is drawn for a value, and where there is room for it."""
+"""The flows of a run through the items of a figure, and their marks: what is drawn for a value, and where there is room for it."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import dist, sqrt
 from typing import Literal, final, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.core.domains import DOMAINS
 from tellegen.drawing.geometry import Box, Point, hull
-from tellegen.drawing.ink import Pen
-from tellegen.drawing.overlay.flows import LOST, SUPPLIED, PowerFlows
-from tellegen.drawing.pog.ladder_drawing import LEAD_PART
+from tellegen.drawing.ink import LEAD, Pen
 from tellegen.drawing.pog.measures import ARROW_BELOW, SECTION_OVERHANG
 from tellegen.drawing.pog.vector_blocks import BEHIND, BEHIND_N, DRIVEN, INPUT
 from tellegen.drawing.scene import Block, Bond, Curve, Label, Origin, Scene, Section, Shape, Tone, Wire, label_box
 from tellegen.drawing.strokes import along, box_outline, direction, polyline
+from tellegen.graph import ResistiveLaw, SourceLaw
+from tellegen.model.bond_graph import PowerBond
+from tellegen.results import Run
+from tellegen.results.element_variables import SectionPowers, sources_of, supplying
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
+from tellegen.schemes.pog_scheme import PogScheme
+
+Array = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PowerFlows:
+    """Rows of a run by what they belong to.
+
+    `powers` are those of sections (by name, positive to the right) or of bonds (by `bond <number>`, positive along the half arrow),
+    as far as they follow from the run. `stored` and `lost` go by the name of an item.
+    """
+
+    powers: Mapping[str, Array]
+    stored: Mapping[str, Array]
+    lost: Mapping[str, Array]
+    items: Mapping[str, str] = field(default_factory=dict)
+    """The items by the elements that they stand for."""
+
+
+SUPPLIED, LOST = "all supplied", "all lost"
+"""The powers of a vector block: what its inputs bring in, and what its matrix A takes."""
+
+
+def pog_flows(scheme: PogScheme, run: Run, carried: Mapping[str, tuple[str, ...]]) -> PowerFlows:
+    """The flows of a POG figure. `carried` are the sections of the scheme and the elements whose powers make up that of a section.
+
+    A vector block has no order of sections; what all sources give and all losses take is known.
+    """
+    stored, lost = _by_item(scheme.elements, run)
+    items = {item.port.element: name for name, item in scheme.elements.items()}
+    if scheme.vectorial and not carried:
+        given = total_power(run, sorted(supplying(run.graph)))
+        taken_by_all: Array = sum(lost.values(), start=np.zeros(len(run.t)))
+        return PowerFlows({SUPPLIED: given, LOST: taken_by_all}, stored, lost, items)
+    sections = SectionPowers(scheme, run.channels)
+    known = {name: sections.power(name) for name in sections.names}
+    # The power that goes into each element; a run counts that of a source where it leaves.
+    giving = sources_of(run.graph)
+    taken = {
+        element: run.power_values(element) * (-1 if element in giving else 1)
+        for element in run.catalogue.elements("power")
+    }
+    powers: dict[str, Array] = {}
+    for shown, names in carried.items():
+        through = [name for name in names if name in scheme.sections]
+        if all(name in known for name in through):
+            # A connection among the elements takes nothing.
+            rows = [
+                *(known[name] for name in through),
+                *(taken[name] for name in dict.fromkeys(names) if name in taken),
+            ]
+            powers[shown] = np.asarray(sum(rows, start=np.zeros(len(run.t))))
+    return PowerFlows(powers, stored, lost, items)
+
+
+def bond_flows(scheme: BondGraphScheme, run: Run) -> PowerFlows:
+    """The flows of a bond graph figure."""
+    powers = {f"bond {number}": rows for number, rows in bond_powers(scheme, run).items()}
+    return PowerFlows(powers, *_by_item(scheme.one_ports, run))
+
+
+def bond_powers(scheme: BondGraphScheme, run: Run) -> dict[int, Array]:
+    """The powers of bonds by number.
+
+    Those of elements are known. Junctions, transformers and gyrators neither store nor lose, so that all bonds of one but the last
+    give the last; in a mesh the variables of a bond give its power where the run has both.
+    """
+    known = {bond.number: power for bond in scheme.bonds if (power := _at_element(bond, scheme, run)) is not None}
+    inner = (*scheme.junctions, *scheme.two_ports)
+    _balance(scheme, inner, known)
+    # One bond of a mesh is enough to find the others of its junctions, so the balance is asked again after each.
+    for bond in scheme.bonds:
+        if bond.number not in known and (power := _product(bond, run)) is not None:
+            known[bond.number] = power
+            _balance(scheme, inner, known)
+    return known
+
+
+def _at_element(bond: PowerBond, scheme: BondGraphScheme, run: Run) -> Array | None:
+    """The power of a bond at an element with no other bond, along the half arrow."""
+    for end in (bond.head, bond.tail):
+        item = scheme.one_ports.get(end)
+        if item is None or len(scheme.bonds_of(end)) > 1:
+            continue
+        elements = elements_of_item(item)
+        # A run that was asked for some channels only may not have this one.
+        if not all(run.catalogue.of("power", element) for element in elements):
+            return None
+        given = isinstance(item.port.law, SourceLaw)  # the power of a source counts where it leaves
+        total = total_power(run, elements)
+        return total if (end == bond.head) != given else -total
+    return None
+
+
+def _product(bond: PowerBond, run: Run) -> Array | None:
+    # Bonds of heat carry a flow that is a power itself; elsewhere power is the product of both variables.
+    if bond.size > 1 or bond.through not in run or bond.across not in run:
+        return None
+    through = run.values(bond.through)
+    return through if DOMAINS[bond.domain].heat_books else through * run.values(bond.across)
+
+
+def _balance(scheme: BondGraphScheme, inner: Iterable[str], known: dict[int, Array]) -> None:
+    """Complete what follows from the balance of items that conserve power, in place."""
+    # Power runs through the tree of junctions like water: what becomes known at one item may complete its neighbours.
+    waiting = list(inner)
+    while waiting:
+        item = waiting.pop()
+        bonds = scheme.bonds_of(item)
+        unknown = [bond for bond in bonds if bond.number not in known]
+        if len(unknown) != 1:
+            continue
+        last = unknown[0]
+        arriving = sum(known[b.number] * (1 if b.head == item else -1) for b in bonds if b is not last)
+        known[last.number] = np.asarray(-arriving if last.head == item else arriving, dtype=float)
+        other = last.other(item)
+        if other not in scheme.one_ports:
+            waiting.append(other)
+
+
+def total_power(run: Run, elements: Iterable[str]) -> Array:
+    """The power of some elements together, by rows of a run."""
+    return sum((run.power_values(element) for element in elements), start=np.zeros(len(run.t)))
+
+
+def total_energy(run: Run, elements: Iterable[str]) -> Array:
+    """The energy that some elements hold together, by rows of a run."""
+    return sum((run.values(f"energy.{element}") for element in elements), start=np.zeros(len(run.t)))
+
+
+def elements_of_item(item: OnePort) -> tuple[str, ...]:
+    """The elements that an item stands for, as a run calls them."""
+    return tuple(part.port.element for part in item.parts or (item,))
+
+
+def _by_item(items: Mapping[str, OnePort], run: Run) -> tuple[dict[str, Array], dict[str, Array]]:
+    stored: dict[str, Array] = {}
+    lost: dict[str, Array] = {}
+    for name, item in items.items():
+        elements = elements_of_item(item)
+        if all(run.catalogue.of("energy", element) for element in elements):
+            stored[name] = total_energy(run, elements)
+        elif isinstance(item.port.law, ResistiveLaw) and all(run.catalogue.of("power", e) for e in elements):
+            lost[name] = total_power(run, elements)
+    return stored, lost
+
 
 MarkKind = Literal["power", "stored", "lost"]
 
@@ -96,13 +251,13 @@ def _origin(mark: OverlayMark, part: str, sign: int = 1) -> Origin:
 def _arrow(mark: OverlayMark, value: float, width: float) -> Curve:
     unit = mark.unit if value > 0 else (-mark.unit[0], -mark.unit[1])
     tail = along(mark.centre, unit, -mark.length / 2)
+    # The length is the same for all powers, so that arrows keep their places while their widths change.
     neck, half = mark.length - HEAD_LENGTH, width / 2
     points = [(0, half), (neck, half), (neck, half + HEAD_BESIDE), (mark.length, 0)]
     corners = [*points, *((forward, -right) for forward, right in reversed(points[:3]))]
     outline = polyline(tuple(along(tail, unit, forward, right) for forward, right in corners), closed=True)
-    return Curve(
-        outline, filled=True, closed=True, tone=mark.tone, origin=_origin(mark, "flow", 1 if value > 0 else -1)
-    )
+    origin = _origin(mark, "flow", 1 if value > 0 else -1)
+    return Curve(outline, filled=True, closed=True, tone=mark.tone, origin=origin)
 
 
 def _bar(mark: OverlayMark, share: float) -> Iterator[Shape]:
@@ -111,9 +266,8 @@ def _bar(mark: OverlayMark, share: float) -> Iterator[Shape]:
     full = min(1.0, max(0.0, share))
     filled = Box(box.left, box.bottom - full * box.height, box.right, box.bottom)
     if filled.height > 0:
-        yield Curve(
-            box_outline(filled), filled=True, closed=True, tone=mark.tone, origin=_origin(mark, "stored energy")
-        )
+        origin = _origin(mark, "stored energy")
+        yield Curve(box_outline(filled), filled=True, closed=True, tone=mark.tone, origin=origin)
     yield Curve(box_outline(box), "hair", closed=True, tone="quiet", origin=_origin(mark, "energy bar"))
 
 
@@ -124,17 +278,13 @@ def _loss(mark: OverlayMark, width: float, value: float) -> Iterator[Shape]:
     half, shaft = width / 2, mark.length - HEAD_LENGTH
     origin = _origin(mark, "loss", 1 if value > 0 else -1)
     step = shaft / LOSS_DOTS
-    for k in range(LOSS_DOTS):
-        yield _dot(along(tail, unit, k * step), unit, 0.55 * step, half, mark.tone, origin)
-    head = ((shaft, half + HEAD_BESIDE), (mark.length, 0), (shaft, -half - HEAD_BESIDE))
-    corners = tuple(along(tail, unit, forward, right) for forward, right in head)
-    yield Curve(polyline(corners, closed=True), filled=True, closed=True, tone=mark.tone, origin=origin)
-
-
-def _dot(start: Point, unit: Point, length: float, half: float, tone: Tone, origin: Origin) -> Curve:
-    corners = ((0, half), (length, half), (length, -half), (0, -half))
-    outline = polyline(tuple(along(start, unit, forward, right) for forward, right in corners), closed=True)
-    return Curve(outline, filled=True, closed=True, tone=tone, origin=origin)
+    # Dots fill a little more than half of their steps, so that a loss is told from an arrow at any width.
+    dot = ((0.0, half), (0.55 * step, half), (0.55 * step, -half), (0.0, -half))
+    head = ((shaft, half + HEAD_BESIDE), (mark.length, 0.0), (shaft, -half - HEAD_BESIDE))
+    for start, corners in (*((k * step, dot) for k in range(LOSS_DOTS)), (0.0, head)):
+        begin = along(tail, unit, start)
+        outline = polyline(tuple(along(begin, unit, forward, right) for forward, right in corners), closed=True)
+        yield Curve(outline, filled=True, closed=True, tone=mark.tone, origin=origin)
 
 
 BESIDE = 6.0
@@ -170,6 +320,7 @@ def _section_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
             continue
         (x, _), (end, y) = shape.start, shape.end
         name, domain = shape.origin.port, shape.origin.domain
+        # A section of the main ladder is upright, and power passes it to the right; one across the wires of a side ladder is level.
         if x == end:
             yield OverlayMark("power", (name,), (x, y - SECTION_OVERHANG + ARROW_BELOW), domain=domain, numbered=True)
         else:
@@ -184,6 +335,7 @@ def _vector_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
     a matrix D, no section behind that has all of what comes in or goes.
     """
     parts = {shape.origin.part for shape in scene.shapes if isinstance(shape, Block)}
+    # Which section has which power follows from the order of the blocks of a vector ladder.
     names = {INPUT: SUPPLIED}
     if "D" not in parts:
         names |= {DRIVEN: SUPPLIED, BEHIND_N if "N" in parts else BEHIND: LOST}
@@ -197,12 +349,13 @@ def _vector_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
 
 def _leads_down(scene: Scene, section: Section) -> bool:
     """Whether the side ladder of a level section is under it."""
+    # The same section is drawn twice: across the wires, and as the first one of the side ladder.
     name, y = section.origin.port, section.start[1]
     for shape in scene.shapes:
         if isinstance(shape, Section) and shape is not section and shape.origin.port == name:
             return shape.start[1] > y
     # A source has no ladder; its wires are longer on the side of the trunk.
-    stubs = [s for s in scene.shapes if isinstance(s, Wire) and s.origin.port == name and s.origin.part == LEAD_PART]
+    stubs = [s for s in scene.shapes if isinstance(s, Wire) and s.origin.port == name and s.origin.part == LEAD]
     middles = [(stub.points[0][1] + stub.points[-1][1]) / 2 for stub in stubs]
     return not middles or sum(middles) / len(middles) < y
 
@@ -245,6 +398,7 @@ def _on_bond(bond: Bond, labels: list[Box]) -> OverlayMark | None:
     start, end = max(pairwise(bond.points), key=lambda piece: dist(*piece))
     unit, whole = direction(start, end), dist(start, end)
     origin = bond.origin
+    # As long as all others if there is any place for it; only then shorter ones, since lengths are compared too.
     for length in (LENGTH, (LENGTH + SHORT) / 2, SHORT):
         for place in ON_BOND:
             centre = along(start, unit, place * whole)
@@ -263,6 +417,7 @@ def _extent(mark: OverlayMark, half: float = HALF_HEAD) -> Box:
 def _text_marks(scene: Scene, flows: PowerFlows, pen: Pen) -> Iterator[OverlayMark]:
     for shape in scene.shapes:
         name = shape.origin.element
+        # A port is what the second, third, ... of several equal junctions has: an item is marked once.
         if not isinstance(shape, Label) or shape.origin.part not in ("name", "item") or shape.origin.port:
             continue
         if name in flows.stored:
@@ -284,6 +439,7 @@ def bars_beside(label: Label) -> Iterator[tuple[OverlayMark, Box]]:
     """Places for an energy bar: beside the text, right or left, then over and under it."""
     text, origin = label_box(label), label.origin
     x, y = text.centre
+    # As high as its text, within limits: bars of all storages can then be compared.
     height = min(TALLEST, max(26.0, text.height + 8))
     lefts = [(text.right + BESIDE, y), (text.left - BESIDE - BAR, y)]
     beyond = [(x - BAR / 2, text.top - BESIDE - height / 2), (x - BAR / 2, text.bottom + BESIDE + height / 2)]
@@ -313,9 +469,8 @@ def arrows_beside(label: Label) -> Iterator[tuple[OverlayMark, Box]]:
     text, origin = label_box(label), label.origin
     for gap in (BESIDE, 3 * BESIDE, 5 * BESIDE):
         for x in (text.right + gap + HALF_HEAD, text.left - gap - HALF_HEAD):
-            mark = OverlayMark(
-                "power", (origin.element,), (x, text.centre[1]), (0.0, -1.0), LENGTH, domain=origin.domain
-            )
+            centre = x, text.centre[1]
+            mark = OverlayMark("power", (origin.element,), centre, (0.0, -1.0), LENGTH, domain=origin.domain)
             yield mark, _extent(mark)
 
 

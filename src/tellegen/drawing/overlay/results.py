@@ -1,13 +1,13 @@
-"""A result as a figure: powers and energies of a run laid over a POG, a bond graph, a schematic or a mechanism, at one time or
-at many.
+"""A result as a figure: powers and energies of a run laid over another figure, at one time or at many, or as a Sankey diagram.
 
 A bar is the energy of a storage, or of all that a body holds; a dotted arrow is what a resistive element takes; a plain arrow
 beside a source points up where it gives power, down where it takes some. A mechanism is drawn where it is at that time.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeGuard, final, get_args
+from itertools import pairwise
+from typing import Literal, final, get_args
 
 import numpy as np
 
@@ -15,35 +15,35 @@ from tellegen.causality import assign_causality
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond.scene import bond_scene
-from tellegen.drawing.formulas import quantity_latex
-from tellegen.drawing.geometry import Box, union
-from tellegen.drawing.ink import Pen, inks
-from tellegen.drawing.mechanism.motion import coordinates_at
+from tellegen.drawing.formulas import name_latex, quantity_latex, time_label
+from tellegen.drawing.geometry import Box, Point, hull, union
+from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism.pose import MechanismPose
-from tellegen.drawing.mechanism.scene import mechanism_scene
+from tellegen.drawing.mechanism.scene import coordinates_at, mechanism_scene
 from tellegen.drawing.options import Options, with_layout
-from tellegen.drawing.overlay.flows import Array, PowerFlows, bond_flows, pog_flows
-from tellegen.drawing.overlay.marks import (
-    LENGTH,
-    NOTHING,
-    OverlayMark,
-    arrows_beside,
-    bars_beside,
-    bond_marks,
-    first_free,
-    losses_beside,
-    mark_shapes,
-    pog_marks,
-    without_power_directions,
-)
-from tellegen.drawing.overlay.sankey import sankey_scene
+from tellegen.drawing.overlay import marks
+from tellegen.drawing.overlay.marks import Array, OverlayMark, PowerFlows
 from tellegen.drawing.pog.ladders import FEW_CUTS, linked_ladders
 from tellegen.drawing.pog.scene import MANY_CUTS, plan_model_pog, plan_scene
-from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import (
+    MARGIN,
+    Align,
+    Curve,
+    Label,
+    Origin,
+    Scene,
+    Shape,
+    Tone,
+    framed_scene,
+    label_box,
+    moved,
+    tidy,
+)
 from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.drawing.strokes import box_outline
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.simulating import simulate
-from tellegen.graph import PowerGraph, ResistiveLaw, StorageLaw, lower
+from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
 from tellegen.model.model import Model
 from tellegen.notations.loading import Modelled, as_model
 from tellegen.notations.network.builder import Network
@@ -51,9 +51,213 @@ from tellegen.results import Run
 from tellegen.results.element_variables import supplying
 from tellegen.schemes import bond_graph
 
+StreamKind = Literal["supplied", "stored", "dissipated", "moved", "impacts", "others", "missing"]
+"""How energy came or went: `moved` is the work of what moves parameters, `missing` what the books do not close by."""
+
+SMALL = 2e-3
+"""Streams under this part of all energy are shown as one."""
+MISSING = 1e-3
+"""A gap of the books under this part is the tolerance of the solver."""
+ROUNDING = 1e-12
+"""What is under this part of the largest stream is no energy, but what rounding left of none."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EnergyStream:
+    """Energy in J, positive, that an element gave to the system or took from it. Some streams are of no one element."""
+
+    name: str
+    energy: float
+    gives: bool
+    manner: StreamKind
+    domain: str = ""
+
+
+def energy_streams(run: Run) -> tuple[EnergyStream, ...]:
+    """The streams of a run, givers first, the largest first. What goes in comes out, but for what is `missing`.
+
+    Storages count by what they gained or lost. Heat that dissipators bring into thermal ports stays inside the system.
+    """
+    found = sorted(_streams(run), key=lambda stream: (not stream.gives, -stream.energy))
+    total = max(_sum(found, gives=True), _sum(found, gives=False))
+    return tuple(s for gives in (True, False) for s in _few([s for s in found if s.gives == gives], SMALL * total))
+
+
+def _streams(run: Run) -> Iterator[EnergyStream]:
+    """The streams of the books, without those that are rounding only, and what the books do not close by."""
+    streams = list(_all(run))
+    least = ROUNDING * max(stream.energy for stream in streams)
+    streams = [stream for stream in streams if stream.energy > least]
+    yield from streams
+    gap = _sum(streams, gives=False) - _sum(streams, gives=True)
+    handled = max(_sum(streams, gives=True), _sum(streams, gives=False))
+    if abs(gap) > MISSING * handled:
+        yield _signed_stream("", gap, "missing")
+
+
+def _all(run: Run) -> Iterator[EnergyStream]:
+    taken = run.energy.by_element()
+    for port in run.graph.ports:
+        # Heat that one element gives to another inside the system is counted at neither.
+        if port.transferred or port.element not in taken:
+            continue
+        if isinstance(port.law, StorageLaw):
+            # By what it holds at the end and held at the start: the integral of its power has the errors of all steps.
+            rows = run.values(f"energy.{port.element}")
+            yield _signed_stream(port.element, -float(rows[-1] - rows[0]), "stored", port.domain)
+        elif isinstance(port.law, SourceLaw):
+            yield _signed_stream(port.element, taken[port.element], "supplied", port.domain)
+        else:
+            yield _signed_stream(port.element, -taken[port.element], "dissipated", port.domain)
+    yield _signed_stream("", run.energy.modulation, "moved")
+    yield _signed_stream("", -run.energy.impulsive, "impacts")
+
+
+def _signed_stream(name: str, given: float, manner: StreamKind, domain: str = "") -> EnergyStream:
+    return EnergyStream(name, abs(given), given > 0, manner, domain)
+
+
+def _few(streams: list[EnergyStream], least: float) -> list[EnergyStream]:
+    """Streams with the small ones as one, where there are several of them."""
+    large = [stream for stream in streams if stream.energy >= least]
+    small = [stream for stream in streams if stream.energy < least]
+    if len(small) < 2:
+        return streams
+    # Streams of several domains together have no colour of their own.
+    domains = {stream.domain for stream in small}
+    domain = domains.pop() if len(domains) == 1 else ""
+    return [*large, EnergyStream("", sum(s.energy for s in small), small[0].gives, "others", domain)]
+
+
+def _sum(streams: Iterable[EnergyStream], *, gives: bool) -> float:
+    return sum(stream.energy for stream in streams if stream.gives == gives)
+
+
+HEIGHT = 300.0
+"""Of all energy."""
+REACH = 210.0
+"""From the bar in the middle to those of the elements."""
+BAR, MIDDLE = 8.0, 14.0
+"""Widths of bars."""
+PITCH, GAP = 38.0, 12.0
+"""Between the middles of two streams, so that their texts are apart, and between their edges."""
+STREAM_NAME, STREAM_NOTE = 16.0, 12.0
+WORDS: dict[StreamKind, tuple[str, str]] = {
+    "supplied": ("supplied", "taken out"),
+    "stored": ("given by storage", "stored"),
+    "dissipated": ("generated", "dissipated"),
+    "moved": ("moving parameters", "moving parameters"),
+    "impacts": ("impacts", "impacts"),
+    "others": ("others", "others"),
+    "missing": ("missing", "missing"),
+}
+"""What a giver and a taker is said to do."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlacedStream:
+    """A stream with the tops of its two ends and its height."""
+
+    stream: EnergyStream
+    outer: float
+    inner: float
+    height: float
+
+
+def sankey_scene(run: Run) -> Scene:
+    """The energy of a run as a diagram: the width of a stream is its energy.
+
+    Raises: FigureError (F206) where no energy moved.
+    """
+    # What has a scale of its own is the bar in the middle: both sides are drawn to the height of the larger one.
+    streams = energy_streams(run)
+    given, taken = ([s for s in streams if s.gives == gives] for gives in (True, False))
+    total = max(_sum(streams, gives=True), _sum(streams, gives=False))
+    if not total > 0:
+        raise rules.NO_ENERGY.error(
+            f"in the run of '{run.name}' no energy moved", where=run.name, fix="give it an input or an initial value"
+        )
+    shapes: list[Shape] = []
+    for side in (given, taken):
+        for placed in _placed(side, HEIGHT / total):
+            shapes += _stream_shapes(placed)
+    bar = Box(-MIDDLE / 2, -HEIGHT / 2, MIDDLE / 2, HEIGHT / 2)
+    shapes.append(Curve(box_outline(bar), filled=True, closed=True, tone="quiet", origin=Origin(part="total")))
+    text, above = quantity_latex(float(f"{total:.3g}"), "J"), (0, -HEIGHT / 2 - 10)
+    shapes.append(Label(text, above, STREAM_NAME, level="baseline", origin=Origin(part="total energy")))
+    points = [point for shape in shapes if isinstance(shape, Curve) for _, ends in shape.outline for point in ends]
+    frame = union([hull(points), *(label_box(shape) for shape in shapes if isinstance(shape, Label))]).grown(MARGIN)
+    told = ", ".join(f"{s.name or s.manner} {'gave' if s.gives else 'took'} {s.energy:.3g} J" for s in streams)
+    return framed_scene(f"Energy: {run.name}", told, frame, shapes)
+
+
+def _placed(streams: list[EnergyStream], scale: float) -> Iterator[PlacedStream]:
+    """Streams under each other: together at the bar, apart at their elements, both about the same middle."""
+    heights = [stream.energy * scale for stream in streams]
+    # A thin stream still needs two lines of text beside it.
+    steps = [max(GAP + (a + b) / 2, PITCH) for a, b in pairwise(heights)]
+    first, last = (heights[0], heights[-1]) if heights else (0.0, 0.0)
+    middle = -(first / 2 + sum(steps) + last / 2) / 2 + first / 2
+    inner = -sum(heights) / 2
+    for stream, height, step in zip(streams, heights, [*steps, 0.0], strict=True):
+        yield PlacedStream(stream, middle - height / 2, inner, height)
+        middle += step
+        inner += height
+
+
+def _stream_shapes(placed: PlacedStream) -> Iterator[Shape]:
+    stream = placed.stream
+    way = -1 if stream.gives else 1
+    origin = _origin(stream, "stream")
+    tone: Tone = marks.domain_tone(stream.domain) if stream.domain else "quiet"
+    # A gap in the books is the fault of a solver or a model, and is shown as one.
+    tone = "warning" if stream.manner == "missing" else tone
+    near, far = way * MIDDLE / 2, way * REACH
+    ribbon = _ribbon((far, placed.outer), (near, placed.inner), placed.height)
+    yield Curve(ribbon, "hair", tone=tone, origin=origin, closed=True, pale=True)
+    bar = Box(min(far, far + way * BAR), placed.outer, max(far, far + way * BAR), placed.outer + placed.height)
+    yield Curve(box_outline(bar), filled=True, closed=True, tone=tone, origin=_origin(stream, "bar"))
+    yield from _texts(stream, (far + way * (BAR + 8), placed.outer + placed.height / 2))
+
+
+def _ribbon(far: Point, near: Point, height: float) -> tuple[tuple[str, tuple[Point, ...]], ...]:
+    # Level at both ends, by a cubic whose inner points stand half-way: a stream then has its true width where it begins and ends.
+    (x, y), (u, v) = far, near
+    half = (x + u) / 2
+    return (
+        ("M", ((x, y),)),
+        ("C", ((half, y), (half, v), (u, v))),
+        ("L", ((u, v + height),)),
+        ("C", ((half, v + height), (half, y + height), (x, y + height))),
+        ("Z", ()),
+    )
+
+
+def _texts(stream: EnergyStream, at: Point) -> Iterator[Shape]:
+    """The name of the element over its energy; what is of no one element has words in place of a name."""
+    x, y = at
+    align: Align = "right" if stream.gives else "left"
+    words = WORDS[stream.manner][0 if stream.gives else 1]
+    energy = quantity_latex(float(f"{stream.energy:.3g}"), "J")
+    if stream.name:
+        yield Label(name_latex(stream.name), (x, y - 3), STREAM_NAME, align, "baseline", origin=_origin(stream, "name"))
+        energy = rf"{energy}\text{{ {words}}}"
+    else:
+        yield Label(
+            words, (x, y - 4), STREAM_NOTE, align, "baseline", math=False, slanted=True, origin=_origin(stream, "name")
+        )
+    yield Label(energy, (x, y + 13), STREAM_NOTE, align, "baseline", tone="quiet", origin=_origin(stream, "energy"))
+
+
+def _origin(stream: EnergyStream, part: str) -> Origin:
+    side = "gives" if stream.gives else "takes"
+    return Origin(stream.name, part, side if stream.name else f"{stream.manner} {side}", 1, stream.domain)
+
+
 OverlaidNotation = Literal["pog", "bond"]
-OVERLAID_NOTATIONS: tuple[OverlaidNotation, ...] = get_args(OverlaidNotation)
-"""The notations that a result can be laid over."""
+"""The notations whose sections or bonds have a power each."""
 LEGEND, LEGEND_WIDTH = 26.0, 230.0
 """The row under a figure that tells the time and the scale."""
 NOTE, VALUE = 13.0, 11.0
@@ -80,7 +284,7 @@ class Overlay:
         """
         flows = self.measure(self.run.resampled(times))
         rows = [_rows(mark, flows) for mark in self.marks]
-        return [(*self._shapes([row[k] for row in rows], values), *self._time(t)) for k, t in enumerate(times)]
+        return [(*self._shapes([row[k] for row in rows], values), self._time(t)) for k, t in enumerate(times)]
 
     def at(self, time: float) -> Scene:
         """The figure at one time.
@@ -94,7 +298,7 @@ class Overlay:
     def _shapes(self, values: list[float], with_numbers: bool) -> list[Shape]:
         found: list[Shape] = []
         for mark, (least, most), value in zip(self.marks, self.spans, values, strict=True):
-            found += mark_shapes(mark, value - least, most - least)
+            found += marks.mark_shapes(mark, value - least, most - least)
             if with_numbers and mark.kind == "power" and mark.numbered:
                 found.append(self._number(mark, value))
         return found
@@ -105,10 +309,9 @@ class Overlay:
         text = quantity_latex(_shown(value, self.most_power), "W")
         return Label(text, (x, y + 15), VALUE, tone=mark.tone, origin=origin)
 
-    def _time(self, time: float) -> list[Shape]:
-        at = (self.still.box.left + MARGIN, self.still.box.bottom - LEGEND / 2 + 4)
-        origin = Origin(part="time")
-        return [Label(rf"t = {quantity_latex(float(f'{time:.4g}'), 's')}", at, NOTE, "left", "baseline", origin=origin)]
+    def _time(self, time: float) -> Label:
+        box = self.still.box
+        return time_label(time, (box.left + MARGIN, box.bottom - LEGEND / 2 + 4), NOTE)
 
 
 def overlay_of(run: Run, notation: OverlaidNotation, options: Options, graph: PowerGraph | None = None) -> Overlay:
@@ -118,7 +321,7 @@ def overlay_of(run: Run, notation: OverlaidNotation, options: Options, graph: Po
     """
     drawn = run.graph if graph is None else graph
     scene, measure = _pog(drawn, options) if notation == "pog" else _bond(drawn, options)
-    return overlay_on(scene, run, measure, pog_marks if notation == "pog" else bond_marks)
+    return overlay_on(scene, run, measure, marks.pog_marks if notation == "pog" else marks.bond_marks)
 
 
 def overlay_on(
@@ -129,31 +332,37 @@ def overlay_on(
 ) -> Overlay:
     """A scene with what a run measured at the places that are found for it."""
     flows = measure(run)
-    marks = places(scene, flows)
-    rows = [_rows(mark, flows) for mark in marks]
-    powers = [row for mark, row in zip(marks, rows, strict=True) if mark.kind != "stored"]
+    found = places(scene, flows)
+    rows = [_rows(mark, flows) for mark in found]
+    # Energies have scales of their own: a full bar is the most that this storage held, whatever the others hold.
+    powers = [row for mark, row in zip(found, rows, strict=True) if mark.kind != "stored"]
+    # One scale for all frames: an arrow that grew while its power falls would be a lie. Steps that failed have no numbers.
     most = max((float(np.nanmax(np.abs(row), initial=0.0)) for row in powers), default=0.0)
-    spans = tuple(_span(row) if mark.kind == "stored" else (0.0, most) for mark, row in zip(marks, rows, strict=True))
-    return Overlay(*_framed(scene, marks, most), run, measure, most, spans)
+    spans = tuple(_span(row) if mark.kind == "stored" else (0.0, most) for mark, row in zip(found, rows, strict=True))
+    return Overlay(*_framed(scene, found, most), run, measure, most, spans)
 
 
 def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], PowerFlows]]:
     """The ladder of a run, where it has one. A section of vector lanes shows the power of all lanes together."""
+    # Room is made as for the arrows that tell where power counts as positive; those of the run then take their places.
     wanted = replace(options, power_directions=True)
     plan, scheme = plan_model_pog(assign_causality(graph), wanted)
     sections = [section for ladder in plan.ladders for section in ladder.all_sections()]
+    # The plan may show a ladder that was cut at a mesh: then its sections are those of the ladder, not of the vector block.
     meshed = scheme.vectorial and options.meshes != "vector" and not any(section.lanes for section in sections)
     most = FEW_CUTS if options.meshes == "auto" else MANY_CUTS
     linked = linked_ladders(scheme, most, options.earlier.lines) if meshed else None
     shown = scheme if linked is None else linked.scheme
     carried = {section.name: section.carries for section in sections if section.carries}
     scene = plan_scene(plan, wanted)
-    return replace(scene, shapes=without_power_directions(scene.shapes)), lambda at: pog_flows(shown, at, carried)
+    return replace(scene, shapes=marks.without_power_directions(scene.shapes)), lambda at: marks.pog_flows(
+        shown, at, carried
+    )
 
 
 def _bond(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], PowerFlows]]:
     scheme = bond_graph(assign_causality(graph), vectors=True)
-    return bond_scene(scheme, options), lambda at: bond_flows(scheme, at)
+    return bond_scene(scheme, options), lambda at: marks.bond_flows(scheme, at)
 
 
 def _rows(mark: OverlayMark, flows: PowerFlows) -> Array:
@@ -168,15 +377,16 @@ def _span(row: Array) -> tuple[float, float]:
     return min(0.0, least), float(np.nanmax(row, initial=least))
 
 
-def _framed(scene: Scene, marks: tuple[OverlayMark, ...], most: float) -> tuple[Scene, tuple[OverlayMark, ...]]:
+def _framed(scene: Scene, found: tuple[OverlayMark, ...], most: float) -> tuple[Scene, tuple[OverlayMark, ...]]:
     """Room for the marks, and a row under the figure: the time at its left, the scale of the arrows at its right."""
-    shapes = [shape for mark in marks for shape in mark_shapes(mark, 1.0, 1.0)]
-    extents = [ink.box for shape in shapes for ink in inks(shape)]
-    full = union([scene.box, *(box.grown(2) for box in extents)])
+    # Marks at their largest, so that the figure has one size for all times.
+    shapes = [shape for mark in found for shape in marks.mark_shapes(mark, 1.0, 1.0)]
+    full = union([scene.box, *([ink_box(shapes).grown(2)] if shapes else ())])
+    # Marks may reach over the edge of the figure; it then is moved and made wider.
     dx, dy = -full.left, -full.top
     box = Box(0, 0, max(full.width, LEGEND_WIDTH), full.height + LEGEND)
     placed = tuple(moved(shape, dx, dy) for shape in scene.shapes)
-    return replace(scene, box=box, shapes=(*placed, *_scale(box, most))), tuple(mark.moved(dx, dy) for mark in marks)
+    return replace(scene, box=box, shapes=(*placed, *_scale(box, most))), tuple(mark.moved(dx, dy) for mark in found)
 
 
 def _scale(box: Box, most: float) -> list[Shape]:
@@ -187,19 +397,19 @@ def _scale(box: Box, most: float) -> list[Shape]:
     origin = Origin(part="scale")
     text = quantity_latex(_shown(most, most), "W")
     label = Label(text, (box.right - MARGIN, y + 4), NOTE, "right", "baseline", origin=origin)
-    widest = OverlayMark("power", ("scale",), (label_box(label).left - 8 - LENGTH / 2, y))
-    return [*mark_shapes(widest, 1.0, 1.0), label]
+    widest = OverlayMark("power", ("scale",), (label_box(label).left - 8 - marks.LENGTH / 2, y))
+    return [*marks.mark_shapes(widest, 1.0, 1.0), label]
 
 
 def _shown(value: float, most: float) -> float:
     """A value with three digits, and zero for what is nothing beside the largest one."""
-    return float(f"{value:.3g}") if abs(value) > NOTHING * most else 0.0
+    return float(f"{value:.3g}") if abs(value) > marks.NOTHING * most else 0.0
 
 
 NAMED = ("name", "body name", "joint name")
 MECHANICAL = "translational"
 """The colour of bodies."""
-PANEL, ROW, NAME = 60.0, 40.0, 15.0
+PANEL, ROW, PANEL_NAME = 60.0, 40.0, 15.0
 """Where the names of a panel begin, the height of its rows, and the size of its texts."""
 
 
@@ -211,14 +421,12 @@ def network_overlay(model: Model, run: Run, options: Options, time: float, *, bo
     if model.mechanism is None and not bodies:
         scene = schematic_scene(model, options)
     else:
+        # Its bodies are drawn where they are at that time, or the powers would stand at the wrong places.
         (row,) = coordinates_at(MechanismPose(model), run.resampled(np.array([time])))
         scene = mechanism_scene(model, options, row)
     names = [s.origin.element for s in scene.shapes if isinstance(s, Label) and s.origin.part in NAMED]
 
-    def measure(at: Run) -> PowerFlows:
-        return _flows(names, at)
-
-    return overlay_on(scene, run, measure, _marks)
+    return overlay_on(scene, run, lambda at: _flows(names, at), _marks)
 
 
 def panel_overlay(model: Model, run: Run, options: Options) -> Overlay | None:
@@ -233,7 +441,7 @@ def panel_overlay(model: Model, run: Run, options: Options) -> Overlay | None:
     if not texts:
         return None
     labels = tuple(
-        Label(text, (PANEL, ROW * (k + 1)), NAME, "left", origin=Origin(name, "name"))
+        Label(text, (PANEL, ROW * (k + 1)), PANEL_NAME, "left", origin=Origin(name, "name"))
         for k, (name, text) in enumerate(texts.items())
     )
     scene = Scene("", "", Box(0, 0, 2 * PANEL, ROW * (len(labels) + 1)), labels)
@@ -242,29 +450,23 @@ def panel_overlay(model: Model, run: Run, options: Options) -> Overlay | None:
 
 def _flows(names: Iterable[str], run: Run) -> PowerFlows:
     """What elements and bodies hold, take and give, by the names that they have in the figure."""
-    graph = run.graph
     powers: dict[str, Array] = {}
     stored: dict[str, Array] = {}
     lost: dict[str, Array] = {}
-    sources = supplying(graph)
+    sources = supplying(run.graph)
     for name in names:
-        members = _members(name, graph)
-        holding = [e for e, law in members.items() if isinstance(law, StorageLaw) and run.catalogue.of("energy", e)]
-        taking = [e for e, law in members.items() if isinstance(law, ResistiveLaw) and run.catalogue.of("power", e)]
+        # A body and a field have a port for each direction or lane; a run names them after it: body.x, field[1].
+        inside = f"{name}.", f"{name}["
+        ports = [p for p in run.graph.ports if p.element == name or p.element.startswith(inside)]
+        holding = [p.element for p in ports if isinstance(p.law, StorageLaw) and run.catalogue.of("energy", p.element)]
+        taking = [p.element for p in ports if isinstance(p.law, ResistiveLaw) and run.catalogue.of("power", p.element)]
         if name in sources and run.catalogue.of("power", name):
             powers[name] = run.power_values(name)
         elif holding:
-            stored[name] = sum((run.values(f"energy.{e}") for e in holding), start=np.zeros(len(run.t)))
+            stored[name] = marks.total_energy(run, holding)
         elif taking:
-            lost[name] = sum((run.power_values(e) for e in taking), start=np.zeros(len(run.t)))
+            lost[name] = marks.total_power(run, taking)
     return PowerFlows(powers, stored, lost)
-
-
-def _members(name: str, graph: PowerGraph) -> dict[str, object]:
-    """The laws of the ports that an element or a body has, by the names that a run gives them."""
-    return {
-        p.element: p.law for p in graph.ports if p.element == name or p.element.startswith((f"{name}.", f"{name}["))
-    }
 
 
 def _marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
@@ -273,6 +475,7 @@ def _marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
     domains: dict[str, str] = {}
     for shape in scene.shapes:
         pen.put(shape)
+        # A label has no domain of its own; the symbol that it names has.
         if isinstance(shape, Curve) and shape.origin.domain:
             domains.setdefault(shape.origin.element, shape.origin.domain)
     found: list[OverlayMark] = []
@@ -282,11 +485,11 @@ def _marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
         name = shape.origin.element
         label = replace(shape, origin=replace(shape.origin, domain=domains.get(name, MECHANICAL)))
         if name in flows.powers:
-            found += first_free(arrows_beside(label), pen)
+            found += marks.first_free(marks.arrows_beside(label), pen)
         elif name in flows.stored:
-            found += first_free(bars_beside(label), pen)
+            found += marks.first_free(marks.bars_beside(label), pen)
         elif name in flows.lost:
-            found += first_free(losses_beside(label), pen)
+            found += marks.first_free(marks.losses_beside(label), pen)
     return tuple(found)
 
 
@@ -336,15 +539,13 @@ def overlaid_notation(word: str) -> OverlaidNotation:
 
     Raises: FigureError (F200) for another one.
     """
-    if not _is_overlaid(word):
-        known = (*OVERLAID_NOTATIONS, *PHYSICAL)
-        fix = did_you_mean(word, known) or f"draw it as {listing(known)}"
-        raise rules.NO_OVERLAY.error(f"'{word}' figures have no place for powers", fix=fix)
-    return word
-
-
-def _is_overlaid(word: str) -> TypeGuard[OverlaidNotation]:
-    return word in OVERLAID_NOTATIONS
+    for notation in get_args(OverlaidNotation):
+        if word == notation:
+            found: OverlaidNotation = notation
+            return found
+    known = (*get_args(OverlaidNotation), *PHYSICAL)
+    fix = did_you_mean(word, known) or f"draw it as {listing(known)}"
+    raise rules.NO_OVERLAY.error(f"'{word}' figures have no place for powers", fix=fix)
 
 
 def shown_run(what: object, run: object) -> tuple[Run, PowerGraph | None]:
@@ -364,15 +565,9 @@ def shown_run(what: object, run: object) -> tuple[Run, PowerGraph | None]:
     if run is None:
         return simulate(model, progress=False), graph
     if not isinstance(run, Run):
-        kind = type(run).__name__
-        raise rules.NOT_A_RUN.error(
-            f"what was given as 'run' is of the kind '{kind}'", fix="give what tellegen.simulate(model) gives back"
-        )
-    _check_same(graph, run)
-    return run, graph
-
-
-def _check_same(graph: PowerGraph, run: Run) -> None:
+        told = f"what was given as 'run' is of the kind '{type(run).__name__}'"
+        raise rules.NOT_A_RUN.error(told, fix="give what tellegen.simulate(model) gives back")
+    # Elements are compared, not values: a run with other parameters may well be looked at in this figure.
     drawn, measured = ({port.element for port in one.ports} for one in (graph, run.graph))
     apart = sorted(drawn ^ measured)
     if apart:
@@ -382,3 +577,4 @@ def _check_same(graph: PowerGraph, run: Run) -> None:
             where=graph.name,
             fix="simulate the model that is drawn, or draw the run: tellegen.draw(run, 'pog')",
         )
+    return run, graph

@@ -6,25 +6,9 @@ from itertools import pairwise
 from typing import Literal, final
 
 from tellegen.drawing.geometry import Box, Point, box_about
+from tellegen.drawing.ink import LEAD
 from tellegen.drawing.options import Options
-from tellegen.drawing.pog.measures import (
-    ARROW_BELOW,
-    ARROW_LENGTH,
-    BRANCH_OVERHANG,
-    LEAD,
-    LOWER_LABEL,
-    NOTE,
-    PORT_HALF,
-    SECTION_OVERHANG,
-    SIDE_WIRE,
-    SMALL,
-    STUB,
-    SUM_RADIUS,
-    TEXT,
-    UPPER_LABEL,
-    box_size,
-    text_size,
-)
+from tellegen.drawing.pog import measures
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedBranch, PlacedLadder
 from tellegen.drawing.pog.plan import (
     LINES,
@@ -40,12 +24,13 @@ from tellegen.drawing.pog.plan import (
     SectionPlan,
 )
 from tellegen.drawing.scene import Block, Dot, Label, Origin, Ring, Section, Shape, Sum, Tone, Weight, Wire
+from tellegen.drawing.strokes import SUM_RADIUS
 from tellegen.expressions import latex_name
 
 NodeSide = Literal["left", "right", "up", "down"]
 STEP: dict[NodeSide, Point] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
-ZERO_RADIUS = 9.0
-LEAD_PART = "lead"
+# The figure 0 at the start of a wire has as much air as the circle of a summation.
+ZERO_RADIUS = SUM_RADIUS
 
 
 @final
@@ -66,6 +51,7 @@ class WireNode:
 
     def edge(self, side: NodeSide) -> Point:
         """Where a wire touches it."""
+        # Wires end at the edge of a circle or a box and go through dots and bends to their middle.
         radius = {"sum": SUM_RADIUS, "zero": ZERO_RADIUS, "box": self.half}.get(self.kind, 0)
         dx, dy = STEP[side]
         return self.x + dx * radius, self.y + dy * radius
@@ -91,6 +77,7 @@ class PogPen:
 
     def wire(self, points: Iterable[Point], head: bool, weight: Weight, origin: Origin) -> None:
         """A piece of a wire in the direction of its signal."""
+        # Blocks may stand so close that nothing is left between them: a wire of no length would still have an arrowhead.
         found = tuple(points)
         if found[0] != found[-1]:
             self._wires.append(Wire(found, head, self.weight(weight), origin=origin))
@@ -107,7 +94,7 @@ class PogPen:
                 self.add(Label("0", at, size=14, origin=replace(origin, part="zero")))
             case "bend":
                 self._bends.add(at)
-            case _:
+            case "end" | "none" | "box":
                 pass
 
     def box(self, block: Block, text: str, size: float) -> None:
@@ -122,8 +109,10 @@ class PogPen:
 
 def _joined(wires: list[Wire], bends: set[Point]) -> list[Wire]:
     """Wires that meet in a bend as one."""
+    # Columns draw their own pieces, each in the direction of its signal, so the end of one piece is the start of the next.
     after = {wire.points[0]: k for k, wire in enumerate(wires) if wire.points[0] in bends}
     found: list[Wire] = []
+    # Pieces are joined from those that no other piece leads to.
     gone: set[int] = set(after.values())
     begun = [k for k in range(len(wires)) if k not in gone]
     # A ring of wires without a beginning is begun anywhere.
@@ -135,14 +124,13 @@ def _joined(wires: list[Wire], bends: set[Point]) -> list[Wire]:
             gone.discard(k)
             after.pop(wire.points[0], None)
         while not wire.head and (next_ := after.pop(wire.points[-1], None)) is not None:
-            wire = _one(wire, wires[next_])
+            second = wires[next_]
+            # A wire that leads outside has a free end, whatever its first piece is.
+            origin = second.origin if second.origin.part == LEAD else wire.origin
+            points = _straightened((*wire.points, *second.points[1:]))
+            wire = Wire(points, second.head, wire.weight, origin=origin)
         found.append(wire)
     return found
-
-
-def _one(first: Wire, second: Wire) -> Wire:
-    origin = second.origin if second.origin.part == LEAD_PART else first.origin
-    return Wire(_straightened((*first.points, *second.points[1:])), second.head, first.weight, origin=origin)
 
 
 def _straightened(points: tuple[Point, ...]) -> tuple[Point, ...]:
@@ -165,15 +153,14 @@ def _draw_section(pen: PogPen, section: SectionPlan, at: Point, lower: float) ->
     """A section at a place on the upper line, down to the lower line."""
     x, upper = at
     origin = Origin(part="section", port=section.name, domain=section.domain)
-    pen.add(Section((x, upper - SECTION_OVERHANG), (x, lower + SECTION_OVERHANG), origin))
+    pen.add(Section((x, upper - measures.SECTION_OVERHANG), (x, lower + measures.SECTION_OVERHANG), origin))
     named = Origin(part="variable", port=section.name, domain=section.domain)
-    pen.add(Label(section.upper, (x, upper - UPPER_LABEL), size=TEXT, level="baseline", origin=named))
-    pen.add(Label(section.lower, (x, lower + LOWER_LABEL), size=TEXT, level="baseline", origin=named))
+    pen.add(Label(section.upper, (x, upper - measures.UPPER_LABEL), size=measures.TEXT, level="baseline", origin=named))
+    pen.add(Label(section.lower, (x, lower + measures.LOWER_LABEL), size=measures.TEXT, level="baseline", origin=named))
     if pen.options.section_numbers:
         number = Origin(part="number", port=section.name)
-        pen.add(
-            Label(section.name, (x, upper - UPPER_LABEL - 22), size=11, level="baseline", tone="quiet", origin=number)
-        )
+        above = x, upper - measures.UPPER_LABEL - 22
+        pen.add(Label(section.name, above, size=11, level="baseline", tone="quiet", origin=number))
     if pen.options.dimensions and section.size > 1:
         _tick(pen, section, (x, upper), -1)
         _tick(pen, section, (x, lower), 1)
@@ -184,8 +171,9 @@ def _draw_section(pen: PogPen, section: SectionPlan, at: Point, lower: float) ->
 def _tick(pen: PogPen, section: SectionPlan, at: Point, outwards: int) -> None:
     """A slash through a wire beside its section, with the number of variables on the outer side."""
     x, y = at
+    # Beside the section, since on it the slash would be taken for a part of the dashed line.
     slash = (x + TICK - TICK_HALF, y + TICK_HALF), (x + TICK + TICK_HALF, y - TICK_HALF)
-    pen.add(Wire(slash, False, "hair", origin=Origin(part=LEAD_PART, port=section.name, domain=section.domain)))
+    pen.add(Wire(slash, False, "hair", origin=Origin(part=LEAD, port=section.name, domain=section.domain)))
     origin = Origin(part="dimension", port=section.name, domain=section.domain)
     place = x + TICK + (TICK_HALF + 2 if outwards < 0 else 2), y + outwards * TICK_NUMBER
     pen.add(Label(str(section.size), place, size=11, align="left", origin=origin))
@@ -193,21 +181,13 @@ def _tick(pen: PogPen, section: SectionPlan, at: Point, outwards: int) -> None:
 
 def _power_arrow(pen: PogPen, section: SectionPlan, x: float, lower: float) -> None:
     """An arrow in the direction in which power counts as positive."""
-    half = ARROW_LENGTH / 2 if section.direction == "right" else -ARROW_LENGTH / 2
-    y = lower + ARROW_BELOW
-    origin = Origin(part=LEAD_PART, port=section.name, domain=section.domain)
+    # It points where power counts as positive, which need not be where power flows.
+    half = measures.ARROW_LENGTH / 2 if section.direction == "right" else -measures.ARROW_LENGTH / 2
+    y = lower + measures.ARROW_BELOW
+    origin = Origin(part=LEAD, port=section.name, domain=section.domain)
     pen.add(Wire(((x - half, y), (x + half, y)), True, "hair", "power", origin))
-    label = Origin(part="power", port=section.name, domain=section.domain)
-    pen.add(
-        Label(latex_name(f"P_{section.name}"), (x, y + 14), size=SMALL - 2, level="middle", tone="power", origin=label)
-    )
-
-
-def _draw_link(pen: PogPen, section: SectionPlan, x: float, y: float, *, right: bool) -> None:
-    """The letter under which a ladder goes on elsewhere, at the outer end of the wires of a section."""
-    radius = _link_radius(section.link)
-    away = LEAD + radius + 4
-    _mark_link(pen, section, (x + away if right else x - away, y))
+    label, size = Origin(part="power", port=section.name, domain=section.domain), measures.SMALL - 2
+    pen.add(Label(latex_name(f"P_{section.name}"), (x, y + 14), size=size, tone="power", origin=label))
 
 
 def _link_radius(letters: str) -> float:
@@ -219,22 +199,23 @@ def _mark_link(pen: PogPen, section: SectionPlan, at: Point) -> None:
     """The letters of a link in a ring."""
     origin = Origin(part="link", port=section.name)
     ring = Ring(at, _link_radius(section.link), origin=origin)
-    pen.add(ring, Label(section.link, at, size=NOTE, math=False, origin=origin))
+    pen.add(ring, Label(section.link, at, size=measures.NOTE, math=False, origin=origin))
 
 
 def _draw_integral(pen: PogPen, plan: IntegralPlan, node: WireNode) -> None:
     """The blocks to the right of a node, one after the other, and the name of what comes out."""
     start = node.edge("right")
     for box in plan.boxes:
-        width, height = box_size(box.text)
-        left = start[0] + LEAD
+        width, height = measures.box_size(box.text)
+        left = start[0] + measures.LEAD
         frame = box_about((left + width / 2, node.y), width, height)
         pen.wire((start, (left, node.y)), True, plan.weight, Origin(part="wire"))
-        pen.box(Block(frame, origin=Origin(part=box.part)), box.text, text_size(box.text))
+        pen.box(Block(frame, origin=Origin(part=box.part)), box.text, measures.text_size(box.text))
         start = (frame.right, node.y)
-    end = start[0] + LEAD
-    pen.wire((start, (end, node.y)), True, plan.weight, Origin(part=LEAD_PART))
-    pen.add(Label(plan.label, (end + 6, node.y), size=SMALL, align="left", origin=Origin(part="displacements")))
+    end = start[0] + measures.LEAD
+    pen.wire((start, (end, node.y)), True, plan.weight, Origin(part=LEAD))
+    origin = Origin(part="displacements")
+    pen.add(Label(plan.label, (end + 6, node.y), size=measures.SMALL, align="left", origin=origin))
 
 
 Nodes = dict[Line, WireNode]
@@ -276,7 +257,9 @@ class LadderDrawing:
             at = self.x + self.ladder.borders[k]
             _draw_section(self.pen, section, (at, self.upper), self.lower)
             if section.link and (k == len(nodes) or (k == 0 and elbows is None)):
-                _draw_link(self.pen, section, at, (self.upper + self.lower) / 2, right=k > 0)
+                # At the outer end of its two wires, between them: the letter stands for both.
+                away = measures.LEAD + _link_radius(section.link) + 4
+                _mark_link(self.pen, section, (at + away if k else at - away, (self.upper + self.lower) / 2))
             before = nodes[k - 1] if k else None
             after = nodes[k] if k < len(nodes) else None
             for line in LINES:
@@ -295,17 +278,18 @@ class LadderDrawing:
     ) -> None:
         """The wire through a section on one line, in the direction of its signal."""
         y = self.y(line)
-        left: list[Point] = [(at - LEAD, y)] if before is None else [before[line].edge("right")]
-        right: Point = (at + LEAD, y) if after is None else after[line].edge("left")
+        left: list[Point] = [(at - measures.LEAD, y)] if before is None else [before[line].edge("right")]
+        right: Point = (at + measures.LEAD, y) if after is None else after[line].edge("left")
         left_head = before is None or before[line].takes_head
         if elbows is not None:
             elbow = elbows[line]
             left = [(elbow.node.x, y), elbow.node.edge(elbow.side)]
             left_head = elbow.node.takes_head
         right_head = after is None or after[line].takes_head
+        # Where nothing is drawn at an end, the end is meant to be free: its part says so to the checks of figures.
         outside = (before is None and elbows is None) or after is None
         outside = outside or any(nodes is not None and nodes[line].kind == "end" for nodes in (before, after))
-        origin = Origin(part=LEAD_PART if outside else "wire", port=section.name, domain=section.domain)
+        origin = Origin(part=LEAD if outside else "wire", port=section.name, domain=section.domain)
         points = [*reversed(left), right]
         if section.goes_right(line):
             self.pen.wire(points, right_head, section.weight, origin)
@@ -337,6 +321,7 @@ class LadderDrawing:
         for line in LINES:
             node = WireNode(x[line], self.y(line), column.node_kind(line))
             sides: dict[End, NodeSide] = {"left": "left", "right": "right", "vertical": side[line]}
+            # Sorted, since a set has no order and the shapes of a figure must come in one.
             spots = tuple(STEP[sides[end]] for at, end in sorted(column.minus) if at == line)
             origin = Origin(element, "sum", port=line, sign=-1 if spots else 1, domain=column.wire_domain)
             self.pen.node(node, spots, _weight(column), origin)
@@ -347,8 +332,10 @@ class LadderDrawing:
 
     def _element(self, element: ElementPlan, nodes: Nodes, x: float) -> None:
         """The boxes of an elaboration block between the lines, with equal free gaps, and the wires between them."""
-        sizes = [box_size(box.text) for box in element.boxes]
+        sizes = [measures.box_size(box.text) for box in element.boxes]
+        # All columns of a ladder have its height, so short stacks of boxes are spread out rather than pushed to one line.
         gap = (self.ladder.height - sum(h for _, h in sizes)) / (len(sizes) + 1)
+        # The signal decides the order of the boxes: from the line that it leaves to the line that it comes to.
         down = element.way == "down"
         first, last = (nodes["upper"], nodes["lower"]) if down else (nodes["lower"], nodes["upper"])
         forth: NodeSide = "down" if down else "up"
@@ -361,29 +348,26 @@ class LadderDrawing:
             frame = Box(x - width / 2, min(near, far), x + width / 2, max(near, far))
             self.pen.wire((start, (x, near)), True, element.weight, origin)
             if k == 1 and element.energy:
-                self._energy(element, (x + 8, (y + near) / 2))
+                between, named = (x + 8, (y + near) / 2), Origin(element.element, "energy", domain=element.domain)
+                self.pen.add(Label(element.energy, between, size=measures.SMALL, align="left", origin=named))
             self._box(element.element, box, frame, element.domain, element.tone)
             y, start = far, (x, far)
         if last.kind == "end":
-            origin = replace(origin, part=LEAD_PART)
+            origin = replace(origin, part=LEAD)
         self.pen.wire((start, last.edge(back)), last.takes_head, element.weight, origin)
-
-    def _energy(self, element: ElementPlan, at: Point) -> None:
-        origin = Origin(element.element, "energy", domain=element.domain)
-        self.pen.add(Label(element.energy, at, size=SMALL, align="left", origin=origin))
 
     def _box(self, element: str, box: BoxPlan, frame: Box, domain: str, tone: Tone = "ink") -> None:
         origin = Origin(element, box.part, domain=domain)
-        self.pen.box(Block(frame, tone=tone, origin=origin), box.text, text_size(box.text))
+        self.pen.box(Block(frame, tone=tone, origin=origin), box.text, measures.text_size(box.text))
         y = frame.centre[1]
         if box.side:
-            start = frame.right + SIDE_WIRE
-            self.pen.wire(((start, y), (frame.right, y)), True, "bold", Origin(element, LEAD_PART, domain=domain))
+            start = frame.right + measures.SIDE_WIRE
+            self.pen.wire(((start, y), (frame.right, y)), True, "bold", Origin(element, LEAD, domain=domain))
             label = Origin(element, "further inputs", domain=domain)
-            self.pen.add(Label(box.side, (start + 4, y), size=SMALL, align="left", origin=label))
+            self.pen.add(Label(box.side, (start + 4, y), size=measures.SMALL, align="left", origin=label))
         if box.value:
             label = Origin(element, "value", domain=domain)
-            self.pen.add(Label(box.value, (frame.right + 5, y), size=SMALL, align="left", origin=label))
+            self.pen.add(Label(box.value, (frame.right + 5, y), size=measures.SMALL, align="left", origin=label))
 
     # -- connection blocks -----------------------------------------------------------------------------------------------------
 
@@ -391,14 +375,14 @@ class LadderDrawing:
         found: Nodes = {}
         for line in LINES:
             box = connection.box(line)
-            width, height = box_size(box.text, connection=True)
+            width, height = measures.box_size(box.text, connection=True)
             frame = box_about((x, self.y(line)), width, height)
             origin = Origin(connection.element, box.part, domain=column.wire_domain)
-            self.pen.box(Block(frame, origin=origin), box.text, text_size(box.text))
+            self.pen.box(Block(frame, origin=origin), box.text, measures.text_size(box.text))
             if box.value:
                 inwards = frame.bottom + 12 if line == "upper" else frame.top - 12
                 label = Origin(connection.element, "value", domain=column.wire_domain)
-                self.pen.add(Label(box.value, (x, inwards), size=SMALL, origin=label))
+                self.pen.add(Label(box.value, (x, inwards), size=measures.SMALL, origin=label))
             found[line] = WireNode(x, self.y(line), "box", width / 2)
         return found
 
@@ -412,7 +396,8 @@ class LadderDrawing:
         x: dict[Line, float] = {}
         for line in LINES:
             right = branch.line_there(line) == near if branch.ladder.columns else column.node_kind(line) != "dot"
-            x[line] = middle + (PORT_HALF if right else -PORT_HALF)
+            x[line] = middle + (measures.PORT_HALF if right else -measures.PORT_HALF)
+        # Two wires on one place would be one: where both want the same side the upper one gives way.
         if x["upper"] == x["lower"]:
             x["upper"] = 2 * middle - x["lower"]
         nodes = self._nodes(column, x, {"upper": side, "lower": side})
@@ -431,7 +416,7 @@ class LadderDrawing:
             return
         y = self.upper - self.space.raised_section if placed.above else self.lower + self.space.branch_section
         left, right = sorted(x.values())
-        start, end = left - BRANCH_OVERHANG, right + BRANCH_OVERHANG
+        start, end = left - measures.BRANCH_OVERHANG, right + measures.BRANCH_OVERHANG
         origin = Origin(part="section", port=section.name, domain=section.domain)
         self.pen.add(Section((start, y), (end, y), origin))
         for line in LINES:
@@ -439,14 +424,14 @@ class LadderDrawing:
             at_left = x[line] == left
             label = Origin(part="variable", port=section.name, domain=section.domain)
             place = (start - 6, y) if at_left else (end + 6, y)
-            self.pen.add(Label(text, place, size=TEXT, align="right" if at_left else "left", origin=label))
+            self.pen.add(Label(text, place, size=measures.TEXT, align="right" if at_left else "left", origin=label))
 
     def _stubs(self, branch: BranchPlan, placed: PlacedBranch, nodes: Nodes, side: Literal["up", "down"]) -> None:
         """The wires of a source at a branch."""
         section = branch.ladder.entry
         weight: Weight = "thin" if section is None else section.weight
-        far = self.upper + placed.y + (0 if placed.above else STUB)
-        origin = Origin(part=LEAD_PART, port="" if section is None else section.name)
+        far = self.upper + placed.y + (0 if placed.above else measures.STUB)
+        origin = Origin(part=LEAD, port="" if section is None else section.name)
         if section is not None and section.link:
             radius = _link_radius(section.link)
             middle = (nodes["upper"].x + nodes["lower"].x) / 2

@@ -4,11 +4,12 @@ Nobody draws them by hand. The sections on both sides of such a column have the 
 sensor reads is told under the figure.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import final
 
+from tellegen.core.union_find import UnionFind
 from tellegen.drawing import rules
 from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.pog.plan import (
@@ -23,6 +24,7 @@ from tellegen.drawing.pog.plan import (
     Line,
     SectionPlan,
     Way,
+    other_line,
 )
 from tellegen.drawing.pog.texts import PogTexts
 from tellegen.drawing.scene import Tone
@@ -31,41 +33,7 @@ from tellegen.model.bond_graph import PowerBond
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, connected_parts
 from tellegen.schemes.names import UniqueNames
 from tellegen.schemes.pog_construction import LadderBuilder, SignalFlow
-from tellegen.schemes.pog_scheme import Column, Ladder, PogScheme, PowerSection, SchemeBlock
-
-IsSensor = Callable[[str], bool]
-
-
-def _without_bare_columns(ladder: LadderPlan, is_sensor: IsSensor) -> LadderPlan:
-    """The ladder without the columns that say nothing; the ladder itself where no others would be left."""
-    kept: list[ColumnPlan] = []
-    before: SectionPlan | None = None  # the section that stands for that behind a column left out
-    for column in ladder.columns:
-        moved = column if before is None else replace(column, left=before)
-        if not _is_bare(moved, is_sensor):
-            kept.append(moved)
-            before = None
-        elif moved.right is not None:
-            before = moved.left
-        elif kept and isinstance(kept[-1].content, ElementPlan):
-            kept[-1] = replace(kept[-1], right=None, minus=_without_right(kept[-1]))
-        else:
-            return ladder
-    return replace(ladder, columns=tuple(kept)) if kept else ladder
-
-
-def _is_bare(column: ColumnPlan, is_sensor: IsSensor) -> bool:
-    if column.left is None or column.left.link or (column.right is not None and column.right.link):
-        return False
-    if isinstance(column.content, ElementPlan):
-        return is_sensor(column.content.element)
-    return column.content is None and column.right is not None and not column.minus
-
-
-def _without_right(column: ColumnPlan) -> frozenset[tuple[Line, End]]:
-    """The negated inputs of a column behind which nothing stands any more."""
-    return frozenset(place for place in column.minus if place[1] != "right")
-
+from tellegen.schemes.pog_scheme import Column, Ladder, PogScheme, PowerSection
 
 SENSORS = ("De", "Df")
 Names = dict[Line, dict[End, str]]
@@ -84,19 +52,41 @@ class ScalarPlanner:
     def ladder(self, ladder: Ladder) -> LadderPlan:
         """The plan of a ladder and of its side ladders."""
         plan = LadderPlan(tuple(map(self._column, ladder.columns)), self.section(ladder.entry))
-        shown = _without_bare_columns(plan, self._is_sensor)
-        self._tell_sensors({*_elements(plan)} - {*_elements(shown)})
+        shown = self._without_bare_columns(plan)
+        # What the sensors that have no column read is told under the figure.
+        hidden = {*_elements(plan)} - {*_elements(shown)}
+        for block in self.scheme.blocks.values():
+            if block.element in hidden:
+                self.texts.legend.setdefault(name_latex(block.element), self.texts.names.variable(block.input))
         return shown
 
-    def _is_sensor(self, element: str) -> bool:
-        item = self.scheme.elements.get(element)
-        return item is not None and item.letters in SENSORS
+    def _without_bare_columns(self, ladder: LadderPlan) -> LadderPlan:
+        """The ladder without the columns that say nothing; the ladder itself where no others would be left."""
+        kept: list[ColumnPlan] = []
+        before: SectionPlan | None = None  # the section that stands for that behind a column left out
+        for column in ladder.columns:
+            moved = column if before is None else replace(column, left=before)
+            if not self._is_bare(moved):
+                kept.append(moved)
+                before = None
+            elif moved.right is not None:
+                before = moved.left
+            elif kept and isinstance(kept[-1].content, ElementPlan):
+                # Nothing stands behind the last element any more, so nothing comes from there to be negated.
+                minus = frozenset(place for place in kept[-1].minus if place[1] != "right")
+                kept[-1] = replace(kept[-1], right=None, minus=minus)
+            else:
+                return ladder
+        return replace(ladder, columns=tuple(kept)) if kept else ladder
 
-    def _tell_sensors(self, elements: Set[str]) -> None:
-        """What the sensors that have no column read, under the figure."""
-        for block in self.scheme.blocks.values():
-            if block.element in elements:
-                self.texts.legend.setdefault(name_latex(block.element), self.texts.names.variable(block.input))
+    def _is_bare(self, column: ColumnPlan) -> bool:
+        # At a link the reader goes on elsewhere, so its section is shown whatever stands behind it.
+        if column.left is None or column.left.link or (column.right is not None and column.right.link):
+            return False
+        if isinstance(column.content, ElementPlan):
+            item = self.scheme.elements.get(column.content.element)
+            return item is not None and item.letters in SENSORS
+        return column.content is None and column.right is not None and not column.minus
 
     def section(self, name: str) -> SectionPlan | None:
         """The plan of a section; None where nothing stands there."""
@@ -122,8 +112,9 @@ class ScalarPlanner:
             content = self._branch(column, column.branch, names)
         else:
             content = self._element(column, names)
+        # Which inputs are negated depends on where signals come from, which the column tells when it has its content.
         plan = ColumnPlan(left, right, content, wire_domain=self._domain(column))
-        return ColumnPlan(left, right, content, self._minus(plan, names), plan.wire_domain)
+        return replace(plan, minus=self._minus(plan, names))
 
     def _names(self, column: Column) -> Names:
         """The variables on both sides of a column, line by line."""
@@ -144,6 +135,7 @@ class ScalarPlanner:
         return next((line for line in LINES if column.shared in names[line].values()), "lower")
 
     def _connection(self, column: Column) -> ConnectionPlan:
+        # The first block of a connection has the modulus as it is described, on whichever line it stands.
         left = self.scheme.sections[column.left]
         blocks = [self.scheme.blocks[name] for name in column.blocks]
         upper = next(b for b in blocks if _variable(left, "upper") in (b.input, b.output))
@@ -162,24 +154,21 @@ class ScalarPlanner:
             if held is None or held.inputs or column.shared not in column.summations:
                 return None
             # What the junction shares is held at zero, whatever comes in.
-            running: Line = "lower" if shared == "upper" else "upper"
-            names[running]["vertical"] = next((name for name in column.summations if name != column.shared), "")
+            names[other_line(shared)]["vertical"] = next(
+                (name for name in column.summations if name != column.shared), ""
+            )
             return ElementPlan(column.name, (BoxPlan("gain", "0"),), back, self._domain(column))
         block = self.scheme.blocks[column.blocks[0]]
         to_shared = block.output == column.shared
         start, end = (block.input, block.output)
         names[shared]["vertical"] = end if to_shared else start
-        names["lower" if shared == "upper" else "upper"]["vertical"] = start if to_shared else end
+        names[other_line(shared)]["vertical"] = start if to_shared else end
         tone: Tone = "warning" if block.kind == "derivative" else "ink"
         energy = self.texts.names.energy(block) if block.kind in ("storage", "derivative") else ""
-        domain = self._domain(column) or self._element_domain(block)
-        return ElementPlan(
-            block.element, self.texts.boxes(block), back if to_shared else away, domain, energy, tone=tone
-        )
-
-    def _element_domain(self, block: SchemeBlock) -> str:
         item = self.scheme.elements.get(block.element)
-        return "" if item is None else item.domain
+        domain = self._domain(column) or ("" if item is None else item.domain)
+        way = back if to_shared else away
+        return ElementPlan(block.element, self.texts.boxes(block), way, domain, energy, tone=tone)
 
     def _branch(self, column: Column, ladder: Ladder, names: Names) -> BranchPlan:
         """The two wires of a side ladder: its entry section has them, on whichever of its lines."""
@@ -187,7 +176,8 @@ class ScalarPlanner:
         shared = self._shared_line(column, names)
         comes_in: dict[Line, bool] = {}
         for line in LINES:
-            name = column.shared if line == shared else _other(section, column.shared)
+            unshared = section.across if section.through == column.shared else section.through
+            name = column.shared if line == shared else unshared
             names[line]["vertical"] = name
             comes_in[line] = name == section.into_left
         crossed = names["upper"]["vertical"] != _variable(section, "upper")
@@ -201,6 +191,7 @@ class ScalarPlanner:
         if isinstance(plan.content, ConnectionPlan):
             return frozenset()
         for line in LINES:
+            # With several ways out the line has a branch dot, and a dot changes no sign.
             comes, goes = plan.ends(line)
             if len(goes) != 1:
                 continue
@@ -213,18 +204,16 @@ class ScalarPlanner:
                 name = names[line].get(end, "")
                 if name == output:
                     continue  # the line passes by
-                self._check(name, output, signs)
+                if name and signs and name not in signs:
+                    # The figure would show a sum that the scheme does not have.
+                    raise rules.NO_LADDER_PICTURE.error(
+                        f"'{name}' comes to the summation of '{output}', which does not count it",
+                        where=output,
+                        fix="make the scheme with `pog`, or by the operations of the algebra",
+                    )
                 if signs.get(name, 1) < 0:
                     found.add((line, end))
         return frozenset(found)
-
-    def _check(self, name: str, output: str, signs: Mapping[str, int]) -> None:
-        if name and signs and name not in signs:
-            raise rules.NO_LADDER_PICTURE.error(
-                f"'{name}' comes to the summation of '{output}', which does not count it",
-                where=output,
-                fix="make the scheme with `pog`, or by the operations of the algebra",
-            )
 
 
 def _elements(ladder: LadderPlan) -> Iterator[str]:
@@ -234,10 +223,6 @@ def _elements(ladder: LadderPlan) -> Iterator[str]:
 def _variable(section: PowerSection, line: Line) -> str:
     upper = section.variable(section.upper)
     return upper if line == "upper" else section.across if upper == section.through else section.through
-
-
-def _other(section: PowerSection, name: str) -> str:
-    return section.across if section.through == name else section.through
 
 
 FEW_CUTS = 2
@@ -261,6 +246,7 @@ def linked_ladders(scheme: PogScheme, most: int, earlier: Sequence[Sequence[str]
     graph = scheme.bond_graph
     if graph is None or scheme.causal.derivative or any(item.matrix for item in graph.two_ports.values()):
         return None
+    # A matrix between several bonds has no ladder, and dependent storages would be cut from those that they depend on.
     cuts: list[PowerBond] = []
     for part in connected_parts(graph, earlier):
         found = _closing(part)
@@ -274,30 +260,21 @@ def linked_ladders(scheme: PogScheme, most: int, earlier: Sequence[Sequence[str]
     builder = LadderBuilder(opened, flow)
     ladders = tuple(builder.ladder_of(part) for part in connected_parts(opened, earlier))
     laddered = replace(
-        scheme,
-        ladders=ladders,
-        sections=builder.sections,
-        blocks=flow.blocks,
-        summations=flow.summations,
-        vector=None,
+        scheme, ladders=ladders, sections=builder.sections, blocks=flow.blocks, summations=flow.summations, vector=None
     )
     return LinkedLadders(laddered, _sections_at(opened, builder, letters))
 
 
 def _closing(part: ConnectedPart) -> list[PowerBond] | None:
     """The bonds that close the meshes of a part: those furthest from its start, and none at a two-port."""
-    root: dict[str, str] = {name: name for name in part.members}
-
-    def find(name: str) -> str:
-        while root[name] != name:
-            root[name] = name = root[root[name]]
-        return name
+    number = {name: k for k, name in enumerate(part.members)}
+    groups = UnionFind(len(number))
 
     def joined(bond: PowerBond) -> bool:
-        one, two = find(bond.tail), find(bond.head)
-        root[one] = two
-        return one != two
+        return groups.join(number[bond.tail], number[bond.head])
 
+    # Two-ports first: a cut there would part the two boxes of a connection. Then from the start outwards, so that what is
+    # looked at last and closes a mesh lies far from the sources, where a cut disturbs the reading least.
     bonds = _from_the_start(part)
     two_ports = part.graph.two_ports
     at_two_ports = [b for b in bonds if b.tail in two_ports or b.head in two_ports]
@@ -328,22 +305,16 @@ def _opened(graph: BondGraphScheme, cuts: list[PowerBond]) -> tuple[BondGraphSch
     one_ports, letters = dict(graph.one_ports), {}
     for bond, letter in zip(cuts, ascii_lowercase, strict=False):
         for end, mark in ((bond.tail, letter), (bond.head, f"{letter}'")):
-            item = _stand_in(names.take(f"link_{letter}"), bond, end)
+            # A source that tells this end of the bond what the other end would: each half is then a model of its own.
+            name, side = names.take(f"link_{letter}"), bond.receives(end)
+            law = SourceLaw(side, bond.variable(side))
+            port = Port(name, bond.domain, 0, 0, law, across=bond.across, through=bond.through)
+            item = OnePort(name, port, side)
             one_ports[item.name] = item
             letters[item.name] = mark
-            bonds.append(
-                replace(bond, head=item.name, head_port=0)
-                if end == bond.tail
-                else replace(bond, tail=item.name, tail_port=0)
-            )
+            from_tail, to_head = replace(bond, head=name, head_port=0), replace(bond, tail=name, tail_port=0)
+            bonds.append(from_tail if end == bond.tail else to_head)
     return graph.rebonded(one_ports, bonds), letters
-
-
-def _stand_in(name: str, bond: PowerBond, end: str) -> OnePort:
-    """A source that tells one end of a cut bond what the other end would."""
-    side = bond.receives(end)
-    port = Port(name, bond.domain, 0, 0, SourceLaw(side, bond.variable(side)), bond.across, bond.through)
-    return OnePort(name, port, side)
 
 
 def _sections_at(graph: BondGraphScheme, builder: LadderBuilder, letters: Mapping[str, str]) -> dict[str, str]:
@@ -351,11 +322,8 @@ def _sections_at(graph: BondGraphScheme, builder: LadderBuilder, letters: Mappin
     found: dict[str, str] = {}
     for name, letter in letters.items():
         (bond,) = graph.bonds_of(name)
-        near = bond.other(name)
-        outside = (s for s in builder.sections.values() if _ends(s.left, s.right, near))
+        # A section at an end has nothing on its outer side, and the item that the bond was cut from on its inner one.
+        ends = ("", bond.other(name)), (bond.other(name), "")
+        outside = (section for section in builder.sections.values() if (section.left, section.right) in ends)
         found |= {s.name: letter for s in outside if (s.across, s.through) == (bond.across, bond.through)}
     return found
-
-
-def _ends(left: str, right: str, near: str) -> bool:
-    return (not left and right == near) or (not right and left == near)

@@ -20,21 +20,21 @@ from tellegen.drawing.pog.plan import (
     LadderPlan,
     Line,
     SectionPlan,
+    Way,
+    other_line,
 )
 from tellegen.drawing.pog.texts import (
     DERIVATIVE,
     INTEGRATOR,
-    MOST_ENTRIES,
     PogTexts,
     bold,
     entries_latex,
-    formula_size,
-    is_too_long,
+    is_too_large,
     matrix_latex,
     raised_letter,
     with_arguments,
 )
-from tellegen.drawing.scene import Weight
+from tellegen.drawing.scene import Tone, Weight
 from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
 from tellegen.graph import ResistiveLaw, StorageLaw
 from tellegen.notations.pog.ladder import (
@@ -60,6 +60,7 @@ class _LaneSignals:
     rightward: tuple[Side, ...]
     upper: tuple[Side, ...]
 
+    # A bold wire has one arrow: lanes whose signals run against each other cannot be drawn as one vector.
     @property
     def upper_goes_right(self) -> bool:
         """Whether the upper line goes to the right; all lanes must agree.
@@ -111,11 +112,6 @@ def _row_of(item: BlockItem[Expression]) -> _LaneRow:
     return _LaneRow({j: piece for j, piece in enumerate(item) if piece is not None})
 
 
-def _all_storages(row: _LaneRow, scheme: PogScheme) -> bool:
-    """Whether every piece stores energy."""
-    return all(isinstance(scheme.elements[piece.name].port.law, StorageLaw) for piece in row.cells.values())
-
-
 @final
 class _LaneTexts:
     """The texts of one vector ladder. Vectors come first in the legend, then matrices, then what moves in them."""
@@ -139,14 +135,13 @@ class _LaneTexts:
         if self.texts.options.matrices == "named":
             return
         for letter, matrix in self._matrices.items():
+            # Zeros off the diagonal cost a reader nothing, so they do not count.
             entries = [entry for row in matrix for entry in row if entry is not ZERO]
-            wide = max(len(matrix), len(matrix[0])) > MOST_ENTRIES
-            if wide or any(map(is_too_long, entries)) or sum(map(formula_size, entries)) > LONGEST_MATRIX:
+            if is_too_large(matrix, entries, LONGEST_MATRIX):
                 self.texts.left_out[letter] = None
             else:
-                self.texts.legend[letter] = _diagonal(matrix, self.texts.entry) or matrix_latex(
-                    matrix, self.texts.entry
-                )
+                entry = self.texts.entry
+                self.texts.legend[letter] = _diagonal(matrix, entry) or matrix_latex(matrix, entry)
         self.texts.explain_moving(entry for matrix in self._matrices.values() for row in matrix for entry in row)
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
@@ -160,30 +155,30 @@ class _LaneTexts:
         Raises: NoLanesError for laws that no matrix says.
         """
         blocks = {j: self.scheme.blocks[piece.name] for j, piece in row.cells.items()}
-        if width == 1:
+        if width == 1:  # a single lane is written as in a scalar ladder
             return self.texts.boxes(blocks[0]), self.texts.names.energy(blocks[0])
         kinds = {block.kind for block in blocks.values()}
         if len(kinds) == 1 and kinds <= {"storage", "derivative"}:
             matrix = self._filled(row, width, {j: self._energy(block) for j, block in blocks.items()})
             letter = self._matrix("L", matrix)
+            boxes = BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", raised_letter(letter, "-1"))
             if kinds == {"derivative"}:
-                return (BoxPlan("gain", letter), BoxPlan("derivative", DERIVATIVE)), self.vector(bold("q"))
-            return (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", raised_letter(letter, "-1"))), self.vector(
-                bold("q")
-            )
+                boxes = BoxPlan("gain", letter), BoxPlan("derivative", DERIVATIVE)
+            return boxes, self.vector(bold("q"))
         if not kinds & {"storage", "derivative"}:
             for piece in row.cells.values():
-                law = self.scheme.elements[piece.name].port.law
-                if (
-                    row.fields
-                    and isinstance(law, ResistiveLaw)
-                    and law.side != self.scheme.elements[piece.name].decides
-                ):
+                item = self.scheme.elements[piece.name]
+                law = item.port.law
+                if row.fields and isinstance(law, ResistiveLaw) and law.side != item.decides:
                     raise NoLanesError  # the matrix of a field, asked the other way
-            return (BoxPlan("gain", self._matrix("R", self._filled(row, width, _gains(blocks)))),), ""
+            gains = {j: _linear(block) for j, block in blocks.items()}
+            return (BoxPlan("gain", self._matrix("R", self._filled(row, width, gains))),), ""
+        # Storages and resistors side by side have one matrix of transfer functions, which a field with its own matrix is not.
         if row.fields:
             raise NoLanesError
-        letter = self._matrix("G", self._filled(row, width, _transfers(blocks)), "(s)")
+        powers = {"storage": ONE / symbol("s"), "derivative": symbol("s")}
+        transfers = {j: _linear(block) * powers.get(block.kind, ONE) for j, block in blocks.items()}
+        letter = self._matrix("G", self._filled(row, width, transfers), "(s)")
         return (BoxPlan("gain", letter),), ""
 
     def _energy(self, block: SchemeBlock) -> Expression:
@@ -226,20 +221,10 @@ class _LaneTexts:
         return raised_letter(letter, "-1"), raised_letter(letter, r"-\mathrm{T}")
 
 
-def _gains(blocks: dict[int, SchemeBlock]) -> dict[int, Expression]:
-    return {j: _linear(block) for j, block in blocks.items()}
-
-
 def _linear(block: SchemeBlock) -> Expression:
     if block.gain is None:
         raise NoLanesError
     return block.gain
-
-
-def _transfers(blocks: dict[int, SchemeBlock]) -> dict[int, Expression]:
-    s = symbol("s")
-    power = {"storage": ONE / s, "derivative": s}
-    return {j: _linear(block) * power.get(block.kind, ONE) for j, block in blocks.items()}
 
 
 def _diagonal(matrix: Matrix, text: Callable[[Expression], str]) -> str:
@@ -271,6 +256,7 @@ class LanePlanner:
         self.boxes = _LaneTexts(scheme, texts)
         self.columns: list[ColumnPlan] = []
         self.count = 0
+        # Labels are given last, since numbers count from left to right and what decides a variable may stand at its right.
         self.variables: dict[str, _LaneVariable] = {}
         self.beyond: tuple[str, ...] = ()
         """The sources behind the last column."""
@@ -281,6 +267,7 @@ class LanePlanner:
         Raises: NoLanesError where the model has none, or where their signals go different ways.
         """
         written = lane_ladder(self.scheme)
+        # The figure begins at sources: what they give decides which way each line runs, and everything else follows from there.
         first = written.parts[0]
         if not isinstance(first, LadderSection) or first.sources is None or None in first.sources:
             raise NoLanesError
@@ -289,7 +276,7 @@ class LanePlanner:
         across: tuple[Side, ...] = tuple("across" for _ in sources)
         lanes = _LaneSignals(written.domains, rightward, across)
         decided = lanes.line_of(rightward)
-        names = self._names(sources, rightward)
+        names = self._names(sources, rightward, [piece.sign for piece in sources])
         labels = {line: self._variable(lanes, line, names if line == decided else ()) for line in LINES}
         section = entry = self._section(lanes, labels)
         for k, part in enumerate(written.parts[1:], 1):
@@ -308,6 +295,7 @@ class LanePlanner:
     def _carrying(self, ladder: LadderPlan) -> LadderPlan:
         """The ladder whose sections carry the power of all that stands to the right of them."""
         columns: list[ColumnPlan] = []
+        # From the right: what passes a section is what all behind it takes, up to the sources at the end.
         carries = self.beyond
         for column in reversed(ladder.columns):
             right = None if column.right is None else replace(column.right, carries=carries)
@@ -323,6 +311,7 @@ class LanePlanner:
     def _symbol(self, lanes: _LaneSignals, line: Line) -> str:
         """The letter of the variables on a line: the one of their domain, or a neutral one for several."""
         sides = lanes.side(line)
+        # Lanes of several domains share a wire, and no letter of one of them says what all are: across and through variables.
         symbols = {DOMAINS[d].power(side).symbol for d, side in zip(lanes.domains, sides, strict=True)}
         letter = symbols.pop() if len(symbols) == 1 else "a" if sides[0] == "across" else "t"
         if len(sides) == 1:
@@ -338,11 +327,10 @@ class LanePlanner:
     def _name(self, token: str, entries: Sequence[str]) -> None:
         self.variables[token] = replace(self.variables[token], entries=tuple(entries))
 
-    def _names(self, pieces: Iterable[LadderElement], sides: Sequence[Side]) -> list[str]:
-        return [
-            _signed(name_latex(self.scheme.elements[p.name].port.variable(side)), p.sign)
-            for p, side in zip(pieces, sides, strict=True)
-        ]
+    def _names(self, pieces: Iterable[LadderElement], sides: Iterable[Side], signs: Iterable[int]) -> list[str]:
+        named = zip(pieces, sides, signs, strict=True)
+        found = [(sign, name_latex(self.scheme.elements[p.name].port.variable(side))) for p, side, sign in named]
+        return [text if sign > 0 else f"-{text}" for sign, text in found]
 
     def _labelled(self, ladder: LadderPlan) -> LadderPlan:
         """The ladder with labels for tokens, counted from left to right."""
@@ -356,31 +344,18 @@ class LanePlanner:
                         variable.entries[0] if named else self.boxes.vector(variable.letter, variable.entries)
                     )
 
-        def said(section: SectionPlan | None) -> SectionPlan | None:
-            return (
-                None if section is None else replace(section, upper=labels[section.upper], lower=labels[section.lower])
-            )
-
+        # Matrices come behind all vectors in the legend.
         self.boxes.explain()
-        columns = tuple(replace(c, left=said(c.left), right=said(c.right)) for c in ladder.columns)
-        return LadderPlan(columns, said(ladder.entry))
+        return ladder.with_sections(lambda one: replace(one, upper=labels[one.upper], lower=labels[one.lower]))
 
     def _section(self, lanes: _LaneSignals, labels: dict[Line, str]) -> SectionPlan:
         self.count += 1
         domain = ", ".join(dict.fromkeys(lanes.domains))
         weight: Weight = "bold" if len(lanes.domains) > 1 else "thin"
         sides = tuple(zip(lanes.domains, lanes.side("upper"), strict=True))
-        return SectionPlan(
-            str(self.count),
-            labels["upper"],
-            labels["lower"],
-            lanes.upper_goes_right,
-            "right",
-            domain,
-            weight,
-            lanes=sides,
-            size=len(sides),
-        )
+        name, upper, lower = str(self.count), labels["upper"], labels["lower"]
+        right = lanes.upper_goes_right
+        return SectionPlan(name, upper, lower, right, "right", domain, weight=weight, lanes=sides, size=len(sides))
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
 
@@ -394,16 +369,17 @@ class LanePlanner:
         rows = self._rows(block, shared)
         for k, (row, decides) in enumerate(rows):
             last = closed and k == len(rows) - 1
+            # What decides the shared variable must do so in every lane, else the others would be left without one.
             if decides and len(row.cells) < len(ways):
                 raise NoLanesError
             after = replace(lanes, rightward=shared) if decides else lanes
             shared_token = section.label(line)
             if decides:
                 pieces = [row.cells[j] for j in range(len(ways))]
-                self._name(shared_token, self._names(pieces, shared))
+                self._name(shared_token, self._names(pieces, shared, [piece.sign for piece in pieces]))
             behind = None
             if not last:
-                labels = {line: shared_token, _other(line): self._variable(lanes, _other(line))}
+                labels = {line: shared_token, other_line(line): self._variable(lanes, other_line(line))}
                 behind = self._section(after, labels)
             self.columns.append(self._column(row, ways, decides, line, section, behind))
             lanes = after
@@ -416,6 +392,7 @@ class LanePlanner:
         for item in block.items:
             row = _row_of(item)
             decides = {self.scheme.elements[piece.name].decides == shared[lane] for lane, piece in row.cells.items()}
+            # One half of a row would give the shared variables and the other half take them: no single block does both.
             if len(decides) != 1:
                 raise NoLanesError
             free = next(
@@ -426,7 +403,11 @@ class LanePlanner:
             else:
                 other, way = found[free]
                 found[free] = (_LaneRow(other.cells | row.cells, other.fields + row.fields), way)
-        return sorted(found, key=lambda pair: (not pair[1], not _all_storages(pair[0], self.scheme)))
+
+        def stores(row: _LaneRow) -> bool:
+            return all(isinstance(self.scheme.elements[one.name].port.law, StorageLaw) for one in row.cells.values())
+
+        return sorted(found, key=lambda pair: (not pair[1], not stores(pair[0])))
 
     def _column(
         self,
@@ -442,13 +423,14 @@ class LanePlanner:
         names = " ".join(self.scheme.elements[piece.name].port.element for piece in pieces)
         weight: Weight = "bold" if len(ways) > 1 else "thin"
         domain = left.domain
+        # Texts are made in the order of the figure, since letters are numbered as they are asked for.
         boxes, energy = self.boxes.element(row, len(ways))
         derived = any(self.scheme.elements[p.name].causality == "derivative" for p in pieces)
-        element = ElementPlan(
-            names, boxes, "down" if to_lower else "up", domain, energy, weight, "warning" if derived else "ink"
-        )
+        way: Way = "down" if to_lower else "up"
+        tone: Tone = "warning" if derived else "ink"
+        element = ElementPlan(names, boxes, way, domain, energy, weight, tone=tone)
         plan = ColumnPlan(left, right, element, wire_domain=domain)
-        return replace(plan, minus=_minus(plan, _other(line)))
+        return replace(plan, minus=_minus(plan, other_line(line)))
 
     # -- connections and ends --------------------------------------------------------------------------------------------------
 
@@ -457,6 +439,7 @@ class LanePlanner:
     ) -> tuple[_LaneSignals, SectionPlan]:
         """x_2 = K x_1 on the line of x_1, its transpose on the other line; asked backwards where signals go the other way."""
         line = lanes.line_of(part.takes)
+        # Asked backwards K has to be inverted, which only a square one can be.
         forward = section.goes_right(line)
         square = len(part.K) == len(part.K[0])
         if not forward and not square:
@@ -465,7 +448,7 @@ class LanePlanner:
         onwards = tuple(part.gives) if forward else tuple(map(other_side, part.gives))
         after = _LaneSignals(part.domains, onwards, upper)
         own, conjugate = self.boxes.connection(part.K, forward=forward)
-        boxes = {line: BoxPlan("K", own), _other(line): BoxPlan("transposed", conjugate)}
+        boxes = {line: BoxPlan("K", own), other_line(line): BoxPlan("transposed", conjugate)}
         behind = self._section(after, {at: self._variable(after, at) for at in LINES})
         content = ConnectionPlan(part.name.text, boxes["upper"], boxes["lower"])
         self.columns.append(ColumnPlan(section, behind, content, wire_domain=section.domain))
@@ -480,11 +463,9 @@ class LanePlanner:
         line = lanes.line_of(decided)
         # At this end a through variable comes into the lanes by default, so against the direction in which power counts.
         signs = [-p.sign if side == "through" else p.sign for p, side in zip(pieces, decided, strict=True)]
-        names = [
-            _signed(name_latex(self.scheme.elements[p.name].port.variable(side)), sign)
-            for p, side, sign in zip(pieces, decided, signs, strict=True)
-        ]
+        names = self._names(pieces, decided, signs)
         section = self.columns[-1].right
+        # Sources at the right end must be asked for what runs to the left there, or both ends decide the same variable.
         if section is None or section.goes_right(line):
             raise NoLanesError
         self._name(section.label(line), names)
@@ -498,14 +479,6 @@ def _minus(plan: ColumnPlan, line: Line) -> frozenset[tuple[Line, End]]:
     if len(goes) != 1:
         return frozenset()
     return frozenset((line, end) for end in comes if counts[end] == counts[goes[0]])
-
-
-def _other(line: Line) -> Line:
-    return "lower" if line == "upper" else "upper"
-
-
-def _signed(text: str, sign: int) -> str:
-    return text if sign > 0 else f"-{text}"
 
 
 def has_lanes(scheme: PogScheme) -> bool:

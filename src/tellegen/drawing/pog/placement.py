@@ -6,29 +6,9 @@ from itertools import accumulate, pairwise
 from string import ascii_uppercase
 from typing import final
 
-from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.geometry import Box, ceil_to, union
 from tellegen.drawing.options import Options
-from tellegen.drawing.pog.measures import (
-    ARROW_SPACE,
-    BAND_ABOVE,
-    BAND_BELOW,
-    BRANCH_DROP,
-    BRANCH_SECTION,
-    BRANCH_SHIFT,
-    CAPTION_BELOW,
-    GAP,
-    GRID,
-    LEAD,
-    LINK_SPACE,
-    NUMBER_SPACE,
-    PORT_HALF,
-    STUB,
-    TEXT,
-    ceil_to,
-    column_width,
-    ladder_height,
-    width_of,
-)
+from tellegen.drawing.pog import measures
 from tellegen.drawing.pog.plan import BranchPlan, ColumnPlan, ConnectionPlan, LadderPlan, SectionPlan, earlier_columns
 from tellegen.drawing.scene import MARGIN
 from tellegen.notations.layout import ItemPositions
@@ -51,29 +31,29 @@ class _RowCutter:
 
     def fitting(self, ladder: LadderPlan, x: float) -> LadderPlan:
         """The ladder as far as there is room to the right of x, and its side ladders likewise."""
-        widths = [column_width(column) for column in ladder.columns]
-        room = max(self.max_width - x - 2 * (LEAD + MARGIN), NARROWEST)
+        # The room also has to hold the leads at both ends and the margins; where the ladder is cut, the letters of links too.
+        widths = [measures.column_width(column) for column in ladder.columns]
+        room = max(self.max_width - x - 2 * (measures.LEAD + MARGIN), NARROWEST)
         if sum(widths) > room:
-            room = max(room - 2 * LINK_SPACE, NARROWEST)
+            room = max(room - 2 * measures.LINK_SPACE, NARROWEST)
         end = _earlier_end(ladder, widths, room, self.earlier) or _end(ladder, widths, room)
         columns: list[ColumnPlan] = []
         right = 0.0
         for column, width in zip(ladder.columns[:end], widths, strict=False):
-            columns.append(self._with_branch(column, x + right + width / 2))
+            content = column.content
+            if isinstance(content, BranchPlan):
+                start = x + right + width / 2 + measures.BRANCH_SHIFT
+                content = replace(content, ladder=self.fitting(content.ladder, start))
+            columns.append(replace(column, content=content))
             right += width
         if end < len(ladder.columns):
             return self._cut(ladder, columns, end)
         return replace(ladder, columns=tuple(columns))
 
-    def _with_branch(self, column: ColumnPlan, x: float) -> ColumnPlan:
-        if not isinstance(column.content, BranchPlan):
-            return column
-        fitting = self.fitting(column.content.ladder, x + BRANCH_SHIFT)
-        return replace(column, content=replace(column.content, ladder=fitting))
-
     def _cut(self, ladder: LadderPlan, columns: list[ColumnPlan], k: int) -> LadderPlan:
         section = ladder.columns[k].left
         assert section is not None, "a ladder is cut at a section"
+        # The section is drawn twice, at the end of this row and at the start of the next: under K here and K' there.
         letter = next(self._letters)
         rest = list(ladder.columns[k:])
         start = replace(section, link=f"{letter}'")
@@ -88,6 +68,7 @@ def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
     starts = list(accumulate(widths, initial=0.0))
     cuts = [k for k, column in enumerate(ladder.columns) if k and column.left is not None]
     end = next((k for k in cuts if starts[k + 1] > room), len(widths))
+    # A rest of less than half a row would stand nearly alone below a full one.
     left = starts[-1] - starts[end]
     if not 0 < left < starts[end] / 2:
         return end
@@ -102,6 +83,7 @@ def _earlier_end(ladder: LadderPlan, widths: Sequence[float], room: float, earli
     places = earlier_columns(ladder, earlier)
     starts = list(accumulate(widths, initial=0.0))
     end = len(widths)
+    # Where a column stands left of the one before it, the earlier figure began a new row between the two.
     for one, two in pairwise(places):
         if places[two][0] <= places[one][0]:
             cuts = [k for k in range(one + 1, two + 1) if ladder.columns[k].left is not None]
@@ -123,6 +105,7 @@ def rows_of(ladders: Iterable[LadderPlan], max_width: float, earlier: ItemPositi
     rows.waiting = list(ladders)
     found: list[LadderPlan] = []
     while rows.waiting:
+        # What is cut off a ladder comes directly below it, before the other ladders.
         ladder = rows.waiting.pop(0)
         ahead, rows.waiting = rows.waiting, []
         found.append(rows.fitting(ladder, 0))
@@ -151,12 +134,12 @@ class LadderSpacing:
     @staticmethod
     def of(options: Options) -> "LadderSpacing":
         """The room that what the options ask for takes."""
-        arrows = ARROW_SPACE if options.power_directions else 0
-        numbers = NUMBER_SPACE if options.section_numbers else 0
-        captions = CAPTION_BELOW + 6 - BAND_BELOW if options.shows_captions else 0
-        drop = BRANCH_DROP + arrows + numbers
-        above, below = BAND_ABOVE + numbers, BAND_BELOW + arrows + captions
-        sections = BRANCH_SECTION + arrows, BRANCH_SECTION + numbers
+        arrows = measures.ARROW_SPACE if options.power_directions else 0
+        numbers = measures.NUMBER_SPACE if options.section_numbers else 0
+        captions = measures.CAPTION_BELOW + 6 - measures.BAND_BELOW if options.shows_captions else 0
+        drop = measures.BRANCH_DROP + arrows + numbers
+        above, below = measures.BAND_ABOVE + numbers, measures.BAND_BELOW + arrows + captions
+        sections = measures.BRANCH_SECTION + arrows, measures.BRANCH_SECTION + numbers
         return LadderSpacing(above, below, drop, drop + captions, *sections, options.earlier.places)
 
 
@@ -194,21 +177,22 @@ def place_ladder(plan: LadderPlan, space: LadderSpacing, *, side: str = "") -> P
     """A ladder with its side ladders placed: those of a main ladder below and above in turn, others away from the main one."""
     borders = [0.0]
     for column in plan.columns:
-        borders.append(borders[-1] + column_width(column))
-    height = ladder_height(plan.columns)
-    left = -LEAD - _link(plan.entry) if plan.entry is not None else 0.0
+        borders.append(borders[-1] + measures.column_width(column))
+    height = measures.ladder_height(plan.columns)
+    left = -measures.LEAD - _link(plan.entry) if plan.entry is not None else 0.0
     last = plan.columns[-1].right if plan.columns else None
-    right = borders[-1] + (0 if last is None else LEAD + _link(last))
+    right = borders[-1] + (0 if last is None else measures.LEAD + _link(last))
     bare = Box(left, -space.above, right, height + space.below)
+    # A source at a branch has no ladder, only two stubs beyond its section.
     if side and not plan.columns:
-        return PlacedLadder(plan, tuple(borders), 0, (), Box(-1, 0, 1, STUB), Box(-1, 0, 1, STUB))
+        return PlacedLadder(plan, tuple(borders), 0, (), Box(-1, 0, 1, measures.STUB), Box(-1, 0, 1, measures.STUB))
     branches = tuple(_branches(plan, borders, height, space, side))
     boxes = [branch.ladder.extent.moved(branch.x, branch.y) for branch in branches]
     return PlacedLadder(plan, tuple(borders), height, branches, union([bare, *boxes]), bare)
 
 
 def _link(section: SectionPlan | None) -> float:
-    return LINK_SPACE if section is not None and section.link else 0
+    return measures.LINK_SPACE if section is not None and section.link else 0
 
 
 def _branches(
@@ -224,12 +208,15 @@ def _branches(
         ladder = place_ladder(content.ladder, space, side="above" if above else "below")
         middle = (borders[k] + borders[k + 1]) / 2
         if not content.ladder.columns:
-            y = -(space.branch_section + STUB) if above else height + space.branch_section
+            # Stubs stay next to the line, and ladders placed later go round them.
+            y = -(space.branch_section + measures.STUB) if above else height + space.branch_section
             ring = _link(content.ladder.entry)
-            taken[above].append(Box(borders[k], y - ring, borders[k + 1], y + STUB + ring))
+            taken[above].append(Box(borders[k], y - ring, borders[k + 1], y + measures.STUB + ring))
             yield PlacedBranch(k, ladder, middle, y, above)
             continue
-        x = ceil_to(middle + _shift(content.ladder.entry), GRID)
+        # Its first section stands so far from the wires that the labels of it keep clear of them.
+        clear = measures.PORT_HALF + measures.GRID + measures.label_width(content.ladder.entry) / 2
+        x = ceil_to(middle + max(measures.BRANCH_SHIFT, clear), measures.GRID)
         y = _free_level(ladder, x, middle, height, space, taken[above], above=above)
         taken[above].append(_with_elbow(ladder, x, y, middle))
         yield PlacedBranch(k, ladder, x, y, above)
@@ -243,15 +230,9 @@ def _is_above(plan: LadderPlan, side: LadderPlan, number: int, earlier: ItemPosi
     return there[1] < here[1]
 
 
-def _shift(entry: SectionPlan | None) -> float:
-    """From the middle of a branch column to the first section of its side ladder, whose labels keep clear of the wires."""
-    label = max(width_of(entry.upper, TEXT), width_of(entry.lower, TEXT)) if entry is not None else 0
-    return max(BRANCH_SHIFT, PORT_HALF + GRID + label / 2)
-
-
 def _with_elbow(ladder: PlacedLadder, x: float, y: float, middle: float) -> Box:
     box = ladder.extent.moved(x, y)
-    return Box(min(box.left, middle - PORT_HALF - GRID), box.top, box.right, box.bottom)
+    return Box(min(box.left, middle - measures.PORT_HALF - measures.GRID), box.top, box.right, box.bottom)
 
 
 def _free_level(
@@ -260,11 +241,13 @@ def _free_level(
     """The y of a side ladder, as near to its parent as what is placed already allows."""
     box = _with_elbow(ladder, x, 0, middle)
     # What hangs on the near side of a side ladder needs room too.
+    # Then it is pushed away from the line past everything whose width it shares, however far apart the ladders are in height.
     near = -ladder.extent.top - space.above if not above else ladder.extent.bottom - ladder.height - space.below
     y = -(space.rise + near + ladder.height) if above else height + space.drop + near
     for other in taken:
-        if box.left < other.right + GAP and other.left < box.right + GAP:
-            y = min(y, other.top - GAP - box.bottom) if above else max(y, other.bottom + GAP - box.top)
+        if box.left < other.right + measures.GAP and other.left < box.right + measures.GAP:
+            over, under = other.top - measures.GAP - box.bottom, other.bottom + measures.GAP - box.top
+            y = min(y, over) if above else max(y, under)
     return -ceil_to(-y, 2) if above else ceil_to(y, 2)
 
 
@@ -273,7 +256,7 @@ def stack(ladders: Iterable[PlacedLadder]) -> list[float]:
     found: list[float] = []
     bottom = 0.0
     for ladder in ladders:
-        y = 0.0 if not found else ceil_to(bottom + GAP - ladder.extent.top, GRID)
+        y = 0.0 if not found else ceil_to(bottom + measures.GAP - ladder.extent.top, measures.GRID)
         found.append(y)
         bottom = y + ladder.extent.bottom
     return found

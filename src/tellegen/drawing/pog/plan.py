@@ -4,8 +4,8 @@ Scalar ladders, vector lanes and single vector blocks all become a plan, and one
 where a line has a summation, where a branch dot and where a bare corner follows from them by one rule (`node_kind`).
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
 from tellegen.core.domains import Side
@@ -146,6 +146,7 @@ class ColumnPlan:
         """The ends from which signals come to the node on a line, and those to which they go."""
         comes: list[End] = []
         goes: list[End] = []
+        # Power sections carry two variables that run against each other, so each line says by itself where its signal comes from.
         if self.left is not None:
             (comes if self.left.goes_right(line) else goes).append("left")
         if self.right is not None:
@@ -164,6 +165,7 @@ class ColumnPlan:
     def node_kind(self, line: Line) -> NodeKind:
         """What stands where wires meet: signals that come together are summed, one that goes to two places has a branch dot."""
         comes, goes = self.ends(line)
+        # A single negated signal needs a summation too: nothing else on the line could carry its sign.
         if len(comes) > 1 or any((line, end) in self.minus for end in comes):
             return "sum"
         if not comes:
@@ -185,8 +187,21 @@ class LadderPlan:
         """The sections from left to right, one more than there are columns."""
         return [self.entry, *(column.right for column in self.columns)]
 
+    def with_sections(self, told: Callable[[SectionPlan], SectionPlan]) -> "LadderPlan":
+        """The ladder, and its side ladders, with other sections in the places of its own; columns are asked from left to right."""
+        entry = None if self.entry is None else told(self.entry)
+        columns: list[ColumnPlan] = []
+        for column in self.columns:
+            content = column.content
+            if isinstance(content, BranchPlan):
+                content = replace(content, ladder=content.ladder.with_sections(told))
+            left, right = (None if one is None else told(one) for one in (column.left, column.right))
+            columns.append(replace(column, left=left, right=right, content=content))
+        return LadderPlan(tuple(columns), entry)
+
     def all_sections(self) -> Iterator[SectionPlan]:
         """The sections of this ladder and of its side ladders."""
+        # Loops with a list of what waits: side ladders of side ladders may be deeper than Python's stack.
         ladders = [self, *(c.content.ladder for c in self.all_columns() if isinstance(c.content, BranchPlan))]
         for ladder in ladders:
             yield from (section for section in ladder.sections() if section is not None)

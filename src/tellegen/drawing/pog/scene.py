@@ -10,36 +10,32 @@ from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import DOMAINS
 from tellegen.core.names import listing
 from tellegen.drawing import rules
-from tellegen.drawing.bands import CAPTION, caption_label, caption_of
-from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.memory import check_places
 from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.pog import measures
 from tellegen.drawing.pog.ladder_drawing import LadderDrawing, PogPen
 from tellegen.drawing.pog.ladders import FEW_CUTS, LinkedLadders, ScalarPlanner, linked_ladders
 from tellegen.drawing.pog.lanes import LanePlanner, has_lanes
-from tellegen.drawing.pog.measures import (
-    ARROW_SPACE,
-    BAND_ABOVE,
-    BAND_BELOW,
-    BAND_MARGIN,
-    BRANCH_SHIFT,
-    CAPTION_BELOW,
-    CAPTION_MARGIN,
-    FRACTION,
-    LEAD,
-    NOTE,
-    NUMBER_SPACE,
-    PLAIN_BOTTOM,
-    PLAIN_MARGIN,
-    TEXT,
-    words_width,
-)
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedLadder, place_ladder, rows_of, stack
 from tellegen.drawing.pog.plan import BranchPlan, FigurePlan, LadderPlan, elements_along_ladders
 from tellegen.drawing.pog.texts import PogTexts
 from tellegen.drawing.pog.vector_blocks import VectorPlanner, merged_ladders
-from tellegen.drawing.scene import MARGIN, Band, Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import (
+    CAPTION,
+    MARGIN,
+    Band,
+    Label,
+    Origin,
+    Scene,
+    Shape,
+    caption_label,
+    caption_of,
+    label_box,
+    moved,
+    tidy,
+)
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.graph import SourceLaw
 from tellegen.schemes.algebra.checks import check_signs, wrong_gains
@@ -55,42 +51,44 @@ ROW = 14
 LEFT_OUT = "Expressions that are too long for a figure are in the equations of the model."
 
 
+def legend_room(box: Box, options: Options) -> float:
+    """How wide the words and equations under a figure may be: a small figure does not force them into a narrow column."""
+    return max(box.width, min(options.room, 700))
+
+
 def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
     """Equations in rows under the figure, then the notes."""
     found: list[Shape] = []
     y = box.bottom + 12
-    room = max(box.width, min(options.room, 700))
-    shown = [text for text in plan.legend if set_math(text, FRACTION).box.width <= max(room, options.room)]
+    room = legend_room(box, options)
+    # An equation that is wider than the figure may be would be cut off at the edge of the page; the notes say that it is missing.
+    shown = [text for text in plan.legend if set_math(text, measures.FRACTION).box.width <= max(room, options.room)]
+    # In rows rather than one under the other: most of the equations are short.
     for row in _rows(shown, room):
-        height = max(set_math(text, FRACTION).box.height for text in row)
+        height = max(set_math(text, measures.FRACTION).box.height for text in row)
         x = box.left
         for text in row:
             origin = Origin(part="legend")
-            found.append(Label(text, (x, y + height / 2), size=FRACTION, align="left", origin=origin))
-            x += set_math(text, FRACTION).box.width + SPACE
+            found.append(Label(text, (x, y + height / 2), size=measures.FRACTION, align="left", origin=origin))
+            x += set_math(text, measures.FRACTION).box.width + SPACE
         y += height + ROW
     notes = plan.notes if len(shown) == len(plan.legend) or LEFT_OUT in plan.notes else (*plan.notes, LEFT_OUT)
-    return [*found, *_note_lines(notes, (box.left, y), room)]
+    return [*found, *note_shapes(notes, (box.left, y), room)]
 
 
-def note_shapes(notes: Iterable[str], box: Box, options: Options) -> list[Shape]:
-    """Notes under a figure."""
-    return list(_note_lines(notes, (box.left, box.bottom), max(box.width, min(options.room, 700))))
-
-
-def _note_lines(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:
-    x, y = at
-    origin = Origin(part="note")
+def note_shapes(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:
+    """Notes in words, from a point downwards, in lines that are not wider than the room."""
+    (x, y), size, origin = at, measures.NOTE, Origin(part="note")
     for line in (line for note in notes for line in _lines(note, room)):
-        y += TEXT
-        yield Label(line, (x, y), NOTE, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
+        y += measures.TEXT
+        yield Label(line, (x, y), size, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
 
 
 def _rows(texts: Iterable[str], room: float) -> Iterator[list[str]]:
     row: list[str] = []
     used = 0.0
     for text in texts:
-        width = set_math(text, FRACTION).box.width
+        width = set_math(text, measures.FRACTION).box.width
         if row and used + width > room:
             yield row
             row, used = [], 0.0
@@ -105,7 +103,8 @@ def _lines(note: str, room: float) -> Iterator[str]:
     line = ""
     for word in note.split():
         longer = f"{line} {word}".strip()
-        if line and set_words(longer, NOTE).box.width * 1.05 > room:
+        # Slanted words reach a little beyond the width that they have upright.
+        if line and set_words(longer, measures.NOTE).box.width * 1.05 > room:
             yield line
             line = word
         else:
@@ -132,9 +131,10 @@ def _planned(scheme: PogScheme, options: Options) -> FigurePlan:
     _check(scheme)
     texts = PogTexts(scheme, options)
     if scheme.parts:
-        return _figure(
-            scheme, _split(scheme, texts, options), texts, ("Vector blocks that are told each other's states.",)
-        )
+        note = "Vector blocks that are told each other's states."
+        return _figure(scheme, _split(scheme, texts, options), texts, (note,))
+    # What a reader can follow best comes first: lanes of vectors, a star, a ladder cut at a few sections; one vector block, which
+    # hides how the model is made, only where none of them shows it.
     reason = "" if scheme.vector is None else _why_vectorial(scheme)
     # A vector block without a reason is one that was asked for.
     if options.lanes and (reason or (scheme.vector is None and has_lanes(scheme))):
@@ -163,6 +163,7 @@ def plan_model_pog(causal: CausalGraph, options: Options) -> tuple[FigurePlan, P
 
     Raises: FigureError (F150, F151), or F152 where the path gains of the scheme are not those of the model.
     """
+    # Dependent storages are first drawn as derivative blocks: from these it is seen which storages move together.
     together = bool(causal.derivative) and not options.vectorial and not options.derivative
     earlier = options.earlier.lines
     scheme = pog(causal, derivative=options.derivative or together, vectorial=options.vectorial, earlier=earlier)
@@ -170,6 +171,7 @@ def plan_model_pog(causal: CausalGraph, options: Options) -> tuple[FigurePlan, P
     plan = _merged(scheme, options) if together else None
     if plan is not None:
         return plan, scheme
+    # Where they cannot be brought together the model is drawn with integral causality, as one vector block.
     shown = pog(causal, earlier=earlier) if together and scheme.vector is None else scheme
     return _planned(shown, options) if shown is scheme else plan_pog(shown, options), shown
 
@@ -186,7 +188,7 @@ def star_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
 
 def _split(scheme: PogScheme, texts: PogTexts, options: Options) -> tuple[LadderPlan, ...]:
     """A ladder for each part of a vector block that was split; letters tell them apart."""
-    few = len(scheme.parts) <= len(ascii_lowercase)
+    few = len(scheme.parts) <= len(ascii_lowercase)  # then numbers, which cannot run out
     indices = ascii_lowercase if few else map(str, range(1, len(scheme.parts) + 1))
     return tuple(
         VectorPlanner(scheme, block, texts, options, part=index).ladder()
@@ -199,6 +201,7 @@ def _linked(linked: LinkedLadders, options: Options) -> FigurePlan:
     planner = ScalarPlanner(linked.scheme, texts, linked.links)
     ladders = tuple(map(planner.ladder, linked.scheme.ladders))
     pairs = sorted({letter.rstrip("'") for letter in linked.links.values()})
+    # Every letter has a partner with a dash, and a reader has to be told once what the two are.
     names = ", ".join(f"{letter} and {letter}'" for letter in pairs)
     note = f"Its junctions close a mesh, which is cut here: {names} are the same section."
     return _figure(linked.scheme, ladders, texts, (note,))
@@ -206,9 +209,7 @@ def _linked(linked: LinkedLadders, options: Options) -> FigurePlan:
 
 def _merged(scheme: PogScheme, options: Options) -> FigurePlan | None:
     """The plan with one block for the storages that move together; None where the rest of the model is no ladder."""
-    dependent = [scheme.causal.graph.ports[k].element for k in scheme.causal.derivative]
-    verb = "depends" if len(dependent) == 1 else "depend"
-    note = f"No scalar POG: {listing(dependent)} {verb} on other storages. One block stands for them together."
+    note = f"No scalar POG: {_dependent(scheme)} on other storages. One block stands for them together."
     if scheme.vector is None:  # a ladder whose dependent storages are derivative blocks; no vector block was needed
         merged = merged_ladders(scheme, options)
         return None if merged is None else _figure(scheme, *merged, (note,))
@@ -235,17 +236,19 @@ def lanes_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
 
 def _why_vectorial(scheme: PogScheme) -> str:
     """Why a model is drawn as one vector block."""
-    graph = scheme.causal.graph
-    dependent = [graph.ports[k].element for k in scheme.causal.derivative]
-    if dependent:
-        verb = "depends" if len(dependent) == 1 else "depend"
-        what = f"{listing(dependent)} {verb} on other storages, and a POG has integral causality"
+    if scheme.causal.derivative:
+        what = f"{_dependent(scheme)} on other storages, and a POG has integral causality"
         return f"No scalar POG: {what}. This is its vector form."
     if scheme.bond_graph is None:
         return "No scalar POG: its junctions admit no strokes. This is its vector form."
     if not all(part.is_tree() for part in connected_parts(scheme.bond_graph)):
         return "No scalar POG: its junctions close a mesh. This is its vector form."
     return ""
+
+
+def _dependent(scheme: PogScheme) -> str:
+    names = [scheme.causal.graph.ports[k].element for k in scheme.causal.derivative]
+    return f"{listing(names)} {'depends' if len(names) == 1 else 'depend'}"
 
 
 def _figure(scheme: PogScheme, ladders: tuple[LadderPlan, ...], texts: PogTexts, notes: tuple[str, ...]) -> FigurePlan:
@@ -255,6 +258,7 @@ def _figure(scheme: PogScheme, ladders: tuple[LadderPlan, ...], texts: PogTexts,
     if texts.left_out:
         notes += (LEFT_OUT,)
     legend = tuple(f"{name} = {text}" for name, text in texts.legend.items())
+    # For readers who cannot see the figure: what it is, how large, and what it could not show.
     states, inputs = len(scheme.states), len(scheme.inputs)
     about = f"Power-Oriented Graph with {states} states and {inputs} inputs. {' '.join(notes)}".strip()
     return FigurePlan(f"POG: {scheme.name}", about, ladders, legend, notes)
@@ -279,6 +283,7 @@ def _check(scheme: PogScheme) -> None:
     """Refuse a scheme that would make power out of nothing. Transfer blocks hide what a check needs."""
     if any(block.kind == "transfer" for block in scheme.blocks.values()):
         return
+    # Better no figure than one of another system: with a wrong sign a passive model may have growing loops.
     check = check_signs(scheme)
     if not check.consistent:
         raise rules.WRONG_SIGNS.error(
@@ -302,9 +307,10 @@ class _DomainSpan:
 def _domain_spans(ladder: PlacedLadder, *, side: bool = False) -> list[_DomainSpan]:
     """The domains along a ladder; a transducer belongs to both of its sides, so that they meet in its middle."""
     sections, borders = ladder.plan.sections(), ladder.borders
-    left = (-LEAD if not side else -BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
-    right = borders[-1] + (LEAD if sections[-1] is not None else 0)
+    left = (-measures.LEAD if not side else -measures.BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
+    right = borders[-1] + (measures.LEAD if sections[-1] is not None else 0)
     found: list[_DomainSpan] = []
+    # Columns without a domain of their own belong to the one before them, so that there are no gaps between bands.
     domain = ""
     for k, column in enumerate(ladder.plan.columns):
         for section in (column.left, column.right):
@@ -325,14 +331,15 @@ def _draw_bands(pen: PogPen, ladder: PlacedLadder, at: Point, *, side: bool = Fa
         return
     x, y = at
     options = pen.options
-    top = y - BAND_ABOVE - (NUMBER_SPACE if options.section_numbers else 0)
-    bottom = y + ladder.height + BAND_BELOW + (ARROW_SPACE if options.power_directions else 0)
+    top = y - measures.BAND_ABOVE - (measures.NUMBER_SPACE if options.section_numbers else 0)
+    bottom = y + ladder.height + measures.BAND_BELOW + (measures.ARROW_SPACE if options.power_directions else 0)
     for stretch in _domain_spans(ladder, side=side):
         box = Box(x + stretch.left, top, x + stretch.right, bottom)
         if stretch.domain in DOMAINS:
             pen.add(Band(box, stretch.domain, Origin(part="band", domain=stretch.domain)))
         if options.shows_captions:
-            _caption(pen, ladder, stretch, x, bottom + CAPTION_BELOW - BAND_BELOW)
+            _caption(pen, ladder, stretch, x, bottom + measures.CAPTION_BELOW - measures.BAND_BELOW)
+    # A side ladder begins in the middle of its elbow, where the band of its parent ends.
     for branch in ladder.branches:
         _draw_bands(pen, branch.ladder, (x + branch.x, y + branch.y), side=True)
 
@@ -341,7 +348,8 @@ def _caption(pen: PogPen, ladder: PlacedLadder, stretch: _DomainSpan, x: float, 
     """The name of a domain where it fits between the wires that lead to side ladders; a short one where a long one does not."""
     free = _free(ladder, stretch)
     for text in (caption_of(stretch.domain), stretch.domain):
-        width = words_width(text, CAPTION) * 1.06 + 6
+        # Slanted words lean beyond their width, and want some air to the wires beside them.
+        width = measures.words_width(text, CAPTION) * 1.06 + 6
         room = next((piece for piece in free if piece[1] - piece[0] >= width), None)
         if room is not None:
             pen.add(caption_label(text, (x + (room[0] + room[1]) / 2, y), stretch.domain))
@@ -400,13 +408,8 @@ def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:
             _draw_bands(pen, ladder, (0, y))
         LadderDrawing(pen, ladder, space, (0, y)).draw()
     shapes = _without_crowded_captions(pen.finished())
-    box = union(
-        [
-            Box(0, 0, 1, 1),
-            *(ladder.extent.moved(0, y) for ladder, y in zip(ladders, levels, strict=True)),
-            *ink_boxes(shapes),
-        ]
-    )
+    extents = [ladder.extent.moved(0, y) for ladder, y in zip(ladders, levels, strict=True)]
+    box = ink_box(shapes, Box(0, 0, 1, 1), *extents)
     shapes += legend_shapes(plan, box, options)
     scene = _framed(plan.title, plan.about, shapes, box, options)
     return options.earlier.settle(replace(scene, notation="pog", lines=elements_along_ladders(plan)), options.places)
@@ -416,30 +419,19 @@ def _without_crowded_captions(shapes: list[Shape]) -> list[Shape]:
     """The shapes without names of domains that would lie on other labels: the colour of the band says the same."""
     labels = [(shape, label_box(shape)) for shape in shapes if isinstance(shape, Label)]
     others = [box for label, box in labels if label.origin.part != "caption"]
-    crowded = {
-        id(label)
-        for label, box in labels
-        if label.origin.part == "caption" and any(box.overlaps(other) for other in others)
-    }
+    captions = [(label, box) for label, box in labels if label.origin.part == "caption"]
+    crowded = {id(label) for label, box in captions if any(box.overlaps(other) for other in others)}
     return [shape for shape in shapes if id(shape) not in crowded]
 
 
 def _framed(title: str, about: str, shapes: list[Shape], box: Box, options: Options) -> Scene:
     """Shapes moved to where margins are free on all sides; `box` is the room that ladders ask for."""
-    full = _whole(union([box, *ink_boxes(shapes)]))
-    top = BAND_MARGIN if options.shows_bands else PLAIN_MARGIN
-    bottom = CAPTION_MARGIN if options.shows_captions else BAND_MARGIN if options.shows_bands else PLAIN_BOTTOM
+    # In whole units, so that sections stay on the grid; strokes have a hair of width, which must not count as one.
+    ink, hair = ink_box(shapes, box), 0.02
+    full = Box(floor(ink.left + hair), floor(ink.top + hair), ceil(ink.right - hair), ceil(ink.bottom - hair))
+    top = measures.BAND_MARGIN if options.shows_bands else measures.PLAIN_MARGIN
+    bottom = measures.BAND_MARGIN if options.shows_bands else measures.PLAIN_BOTTOM
+    bottom = measures.CAPTION_MARGIN if options.shows_captions else bottom
     dx, dy = MARGIN - full.left, top - full.top
     frame = Box(0, 0, full.right + dx + MARGIN, full.bottom + dy + bottom)
     return tidy(Scene(title, about, frame, tuple(moved(shape, dx, dy) for shape in shapes)))
-
-
-def ink_boxes(shapes: Iterable[Shape]) -> Iterator[Box]:
-    """The extents of what is drawn."""
-    return (ink_box([shape]) for shape in shapes)
-
-
-def _whole(box: Box) -> Box:
-    """The box in whole units, so that sections stay on the grid; strokes have a hair of width."""
-    hair = 0.02
-    return Box(floor(box.left + hair), floor(box.top + hair), ceil(box.right - hair), ceil(box.bottom - hair))

@@ -8,11 +8,12 @@ from typing import final
 
 from tellegen.drawing import rules
 from tellegen.drawing.formulas import figure_latex, name_latex
-from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.geometry import Box
+from tellegen.drawing.ink import ink_box
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.measures import NOTE, SMALL
 from tellegen.drawing.pog.plan import LadderPlan
-from tellegen.drawing.pog.scene import ink_boxes, note_shapes, plan_pog, plan_scene
+from tellegen.drawing.pog.scene import legend_room, note_shapes, plan_pog, plan_scene
 from tellegen.drawing.pog.texts import formula_size, is_null, matrix_latex
 from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, moved, tidy
 from tellegen.drawing.typesetting import set_math, set_words
@@ -42,23 +43,17 @@ class _Panel:
     """Whether it stands at the left, without an arrow from the one before."""
 
 
-def _scheme_panel(scheme: PogScheme, words: str, options: Options = DEFAULTS) -> _Panel:
-    """A whole scheme, with words under it."""
-    return _Panel(_panel_scene(scheme, options), words)
-
-
 def reduction_scene(pictures: ReductionPictures, options: Options = DEFAULTS) -> Scene:
     """The three pictures of a reduction: the loop, the inverted loop, what is left."""
     return _side_by_side(pictures.original.name, _reduction_panels(pictures, options), options)
 
 
-def _reduction_panels(
-    pictures: ReductionPictures, options: Options = DEFAULTS, *, starts_row: bool = False
-) -> list[_Panel]:
+def _reduction_panels(pictures: ReductionPictures, options: Options, *, starts_row: bool = False) -> list[_Panel]:
     """The pictures of a reduction with their captions.
 
     Only the columns of the loop are drawn where they stand next to each other in one ladder; where a link is cut, all of them.
     """
+    # An element that is no longer in the scheme, such as a connection, has no columns of its own: then all is drawn.
     stages = (pictures.original, pictures.inverted, pictures.simplified)
     ends = _ends(pictures) if pictures.element in pictures.original.elements else None
     scenes = [_panel_scene(scheme, options, ends) for scheme in stages]
@@ -106,9 +101,11 @@ def _ends(pictures: ReductionPictures) -> tuple[str, str] | None:
         ]
         if places:
             found.append((ladder, places))
+    # A piece can only be cut out of one main ladder; a side ladder alone would hang in the air.
     if len(found) != 1 or found[0][0] not in scheme.ladders:
         return None
     columns = found[0][0].columns
+    # From the first column of the loop to the last: what stands between them belongs to the loop or hangs in it.
     first, last = found[0][1][0], found[0][1][-1]
     # A junction is shown whole.
     while first and columns[first - 1].junction == columns[first].junction != "":
@@ -131,11 +128,13 @@ def _limit(pictures: ReductionPictures) -> tuple[str, str]:
         alone = len(coupling.K) == 1 == len(coupling.K[0])
         text = figure_latex(coupling.K[0][0]) if alone else name_latex(pictures.element)
         return text, rf"{text} \rightarrow 0"
+    # What goes to zero depends on what is inverted: an inertia, a compliance, a resistance or a conductance.
     law = pictures.original.elements[pictures.element].port.law
     after = pictures.simplified.elements[pictures.element].port.law
     name = name_latex(pictures.element)
     if isinstance(law, ResistiveLaw):
         text = name if law.coefficient is None else figure_latex(law.coefficient)
+        # The inverted loop asks the element the other way: what it gives back then has to vanish, or to grow without bound.
         vanishes = law.side == pictures.inverted.elements[pictures.element].decides
         return text, rf"{text} \rightarrow {'0' if vanishes else INFINITY}"
     inertia = law.inertia if isinstance(law, StorageLaw) else None
@@ -144,6 +143,7 @@ def _limit(pictures: ReductionPictures) -> tuple[str, str]:
         return text, rf"{text} \rightarrow {INFINITY}"
     if inertia is None:
         return f"{name} > 0", rf"{name} \rightarrow 0"
+    # A capacity that is written as 1/k goes to zero when k grows: the limit is said of the parameter that people set.
     inverse = figure_latex(ONE / inertia)
     if len(inertia.args) and r"\frac" not in inverse:
         return rf"{inverse} < \infty", rf"{inverse} \rightarrow \infty"
@@ -172,6 +172,7 @@ def _side_by_side(
     for k, panel in enumerate(panels):
         room = ARROW_ROOM if arrows and k and not panel.starts_row else 0
         width = max(panel.scene.box.width, _caption_width(k, panel))
+        # A panel that is wider than a row by itself still has one, and the figure is drawn smaller.
         if x and (panel.starts_row or x + room + width > max(options.room, width)):
             x, y, row = 0.0, y + row + MARGIN, 0.0
         if room:
@@ -186,20 +187,21 @@ def _side_by_side(
         row = max(row, panel.scene.box.height + CAPTION_ROOM)
     if beside:
         shapes += _beside(beside, x, y, row, options)
-    box = union([Box(0, 0, 1, y + row), *ink_boxes(shapes)])
+    box = ink_box(shapes, Box(0, 0, 1, y + row))
     if notes:
-        shapes += note_shapes(notes, Box(MARGIN, box.top, max(box.right, MARGIN + 1), box.bottom), options)
-        box = union([box, *ink_boxes(shapes)])
+        under = Box(MARGIN, box.top, max(box.right, MARGIN + 1), box.bottom)
+        shapes += note_shapes(notes, (under.left, under.bottom), legend_room(under, options))
+        box = ink_box(shapes, box)
     frame = Box(0, min(0, floor(box.top)), ceil(box.right - 0.02) + MARGIN, ceil(box.bottom) + 4)
     return tidy(Scene(title, f"steps of {title}", frame, tuple(shapes)))
 
 
 def _beside(text: str, x: float, y: float, row: float, options: Options) -> list[Shape]:
+    """An equation behind the last panel, or under it where there is no room."""
     ink = set_math(text, SMALL).box
-    origin = Origin(part="congruence")
-    if x + ink.width + MARGIN <= options.room:
-        return [Label(text, (x + MARGIN, y + row / 2), size=SMALL, align="left", origin=origin)]
-    return [Label(text, (MARGIN, y + row + 12 + ink.height / 2), size=SMALL, align="left", origin=origin)]
+    fits = x + ink.width + MARGIN <= options.room
+    at = (x + MARGIN, y + row / 2) if fits else (MARGIN, y + row + 12 + ink.height / 2)
+    return [Label(text, at, size=SMALL, align="left", origin=Origin(part="congruence"))]
 
 
 def _placed(panel: _Panel, k: int, dx: float, dy: float) -> list[Shape]:
@@ -207,6 +209,7 @@ def _placed(panel: _Panel, k: int, dx: float, dy: float) -> list[Shape]:
     letter = ascii_lowercase[k % 26]
     found: list[Shape] = []
     for shape in panel.scene.shapes:
+        # The same element is drawn in every panel, and ids and checks count each shape once.
         origin = replace(shape.origin, port=f"{letter}.{shape.origin.port}")
         found.append(replace(moved(shape, dx, dy), origin=origin))
     return found
@@ -257,6 +260,7 @@ def steps_scene(what: object, options: Options = DEFAULTS) -> Scene:
         return _orientations(orientations, options)
     if found and len(steps) == len(found):
         return _steps(steps, options)
+    # The kind of the first thing that is no step says most about what was meant.
     strange = [item for item in found if not isinstance(item, Step)]
     told = f"what is of the kind '{type(strange[0]).__name__}' is no step" if strange else "a model alone has no steps"
     fix = "give a limit: --limit J_m=0, or draw(reduce(model, {'J_m': 0}), 'steps'); or a list: draw([scheme, step])"
@@ -266,21 +270,18 @@ def steps_scene(what: object, options: Options = DEFAULTS) -> Scene:
 def _steps(steps: Sequence[Step], options: Options) -> Scene:
     """Schemes, each with the account of the step that made it."""
     panels = [
-        _scheme_panel(step.scheme, step.account, options)
+        _Panel(_panel_scene(step.scheme, options), step.account)
         if isinstance(step, Rewriting)
-        else _scheme_panel(step, "" if k else "as it is", options)
+        else _Panel(_panel_scene(step, options), "" if k else "as it is")
         for k, step in enumerate(steps)
     ]
-    return _side_by_side(_scheme(steps[0]).name, panels, options)
-
-
-def _scheme(step: Step) -> PogScheme:
-    return step.scheme if isinstance(step, Rewriting) else step
+    first = steps[0].scheme if isinstance(steps[0], Rewriting) else steps[0]
+    return _side_by_side(first.name, panels, options)
 
 
 def _orientations(found: Sequence[Orientation], options: Options) -> Scene:
     """The orientations that may be drawn, each with the path that was inverted; of the others it is told why not."""
-    panels = [_scheme_panel(o.scheme, o.path, options) for o in found if o.scheme is not None]
+    panels = [_Panel(_panel_scene(o.scheme, options), o.path) for o in found if o.scheme is not None]
     notes = [f"Not drawn: {o.path}, because {o.why_not}." for o in found if o.scheme is None]
     name = next((o.scheme.name for o in found if o.scheme is not None), "orientations")
     return _side_by_side(name, panels, options, arrows=False, notes=notes)
@@ -309,13 +310,14 @@ def _congruence(reduction: Reduction) -> str:
         return ""
     if sum(map(formula_size, entries)) > LONGEST:
         return ""
-    told = " + ".join(rf"{_brackets(matrix)}\,{_column(names)}" for matrix, names in shown)
+
+    def bracketed(matrix: Matrix) -> str:
+        # matrix_latex gives a single entry as it is, which in a product needs brackets.
+        alone = len(matrix) == len(matrix[0]) == 1
+        return rf"\left({matrix_latex(matrix)}\right)" if alone else matrix_latex(matrix)
+
+    told = " + ".join(rf"{bracketed(matrix)}\,{_column(names)}" for matrix, names in shown)
     return f"{_column(reduction.full.states)} = {told}"
-
-
-def _brackets(matrix: Matrix) -> str:
-    alone = len(matrix) == len(matrix[0]) == 1
-    return rf"\left({matrix_latex(matrix)}\right)" if alone else matrix_latex(matrix)
 
 
 def _column(names: Sequence[str]) -> str:

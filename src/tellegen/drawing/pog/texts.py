@@ -7,18 +7,9 @@ between two elements of a junction has no name of its own in the model; it gets 
 from collections.abc import Callable, Iterable, Sequence
 from typing import final
 
-from tellegen.core.domains import DOMAINS, other_side
-from tellegen.drawing.formulas import (
-    ParameterValues,
-    energy_names,
-    figure_latex,
-    name_latex,
-    number_latex,
-    short_names,
-    signals_read_by,
-    unit_latex,
-    unit_ratio,
-)
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.drawing import formulas
+from tellegen.drawing.formulas import figure_latex, name_latex, number_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog.measures import text_size, width_of
 from tellegen.drawing.pog.plan import BoxPlan
@@ -26,7 +17,7 @@ from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, is_zero,
 from tellegen.graph.power_graph import ARGUMENT, ResistiveLaw, StorageLaw
 from tellegen.results.units import ratio_unit
 from tellegen.schemes.gains import OUTLINE, is_outlined
-from tellegen.schemes.pog_scheme import Matrix, PogScheme, PowerSection, SchemeBlock
+from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock
 
 
 @final
@@ -38,14 +29,17 @@ class PogNames:
         bonds = () if scheme.bond_graph is None else scheme.bond_graph.bonds
         joined = {name for bond in bonds for name in (bond.effort, bond.flow)}
         own = {name for port in graph.ports for name in (port.across, port.through)}
-        self._shown = {} if scheme.bond_graph is None else short_names(scheme.bond_graph)
+        self._shown = {} if scheme.bond_graph is None else formulas.short_names(scheme.bond_graph)
         self._called: dict[str, str] = {}
-        self._energies = energy_names(scheme.elements.values())
+        self._energies = formulas.energy_names(scheme.elements.values())
+        # A new name must be none of a variable, a parameter or a signal, shown or not: the legend may have it.
         self._taken = {*own, *joined, *graph.parameters, *scheme.signals(), *self._shown.values()}
         for section in scheme.sections.values():
+            # Sections between two elements of a junction have variables that no element has; readers need a name to talk of them.
             for name in (section.across, section.through):
                 if name not in own and name not in joined and name not in self._shown:
-                    self._shown[name] = self._numbered(_symbol(section, name))
+                    side: Side = "across" if name == section.across else "through"
+                    self._shown[name] = self._numbered(DOMAINS[section.domain].power(side).symbol)
 
     def variable(self, name: str) -> str:
         """A variable of a section."""
@@ -68,15 +62,12 @@ class PogNames:
         return name_latex(self._numbered(symbol))
 
     def _numbered(self, symbol: str) -> str:
+        # Neither V_1 nor V1: both are set alike, and readers would take one for the other.
         number = 1
         while f"{symbol}_{number}" in self._taken or f"{symbol}{number}" in self._taken:
             number += 1
         self._taken.add(f"{symbol}_{number}")
         return f"{symbol}_{number}"
-
-
-def _symbol(section: PowerSection, name: str) -> str:
-    return DOMAINS[section.domain].power("across" if name == section.across else "through").symbol
 
 
 def _letter_latex(letter: str, element: str) -> str:
@@ -105,7 +96,7 @@ class PogTexts:
         self.left_out: dict[str, None] = {}
         self.names = PogNames(scheme)
         graph = scheme.causal.graph
-        self._values = ParameterValues(graph)
+        self._values = formulas.ParameterValues(graph)
         self._arguments = {name: self._read_by(graph.moving[name]) for name in graph.moving}
         self._switching = {graph.ports[k].element for k in graph.switching}
 
@@ -124,11 +115,9 @@ class PogTexts:
         else:
             self.legend.setdefault(letter, self.names.formula(expression))
 
-    def explain_matrix(self, letter: str, matrix: Matrix, longest: int = LONGEST_MATRIX) -> None:
+    def explain_matrix(self, letter: str, matrix: Matrix) -> None:
         """A matrix in the legend, unless it is too long."""
-        entries = [entry for row in matrix for entry in row]
-        wide = max(len(matrix), len(matrix[0]) if matrix else 0) > MOST_ENTRIES
-        if wide or any(map(is_too_long, entries)) or sum(map(formula_size, entries)) > longest:
+        if is_too_large(matrix, [entry for row in matrix for entry in row], LONGEST_MATRIX):
             self.left_out[letter] = None
         else:
             self.legend.setdefault(letter, matrix_latex(matrix, self.entry))
@@ -145,13 +134,14 @@ class PogTexts:
 
     def _read_by(self, expression: Expression) -> tuple[str, ...]:
         """The displacements, states and signals that a moving parameter reads."""
-        found = signals_read_by(self.scheme.causal.graph, expression)
+        found = formulas.signals_read_by(self.scheme.causal.graph, expression)
         return tuple(name for name in found if not name.startswith(OUTLINE))
 
     # -- boxes -----------------------------------------------------------------------------------------------------------------
 
     def boxes(self, block: SchemeBlock) -> tuple[BoxPlan, ...]:
         """The boxes of an elaboration block in the order of the signal."""
+        # A storage integrates what comes to it and then asks its law; a derivative block goes the same way backwards.
         gain = self.gain_box(block)
         if block.kind == "storage":
             return BoxPlan("integrator", INTEGRATOR), gain
@@ -163,6 +153,7 @@ class PogTexts:
         """The box with the gain or the law of a block."""
         if block.field:
             return self._row(block)
+        # A switch has one resistance closed and another one open: its letter stands for both.
         item = self.scheme.elements.get(block.element)
         if item is not None and item.port.element in self._switching:
             return BoxPlan("gain", name_latex(block.element))
@@ -179,6 +170,7 @@ class PogTexts:
     def _gain(self, block: SchemeBlock, gain: Expression) -> str:
         if number := self.number(gain):
             return number
+        # Too long a formula is not even set: that alone takes long.
         text = "" if is_too_long(gain) else self.expression(gain)
         if text and width_of(text, text_size(text)) <= WIDEST:
             return text
@@ -192,6 +184,7 @@ class PogTexts:
         """A moving parameter with its arguments; None where the gain is anything else."""
         if gain is ZERO:
             return None
+        # It may stand as it is, with a minus, or below a fraction bar: in all of them its arguments are shown.
         for form, text in (
             (gain, "{}"),
             (-gain, "-{}"),
@@ -231,8 +224,8 @@ class PogTexts:
             letter = _letter_latex("Phi", block.element)
             if law.content is not None:
                 self._explain(letter, law.content, block.output)
-            inverted = block.kind == "storage"
-            return rf"{letter}^{{-1}}(\cdot)" if inverted else rf"{letter}(\cdot)"
+            # The law gives momentum or charge from flow or effort; behind an integrator it is asked the other way.
+            return rf"{letter}^{{-1}}(\cdot)" if block.kind == "storage" else rf"{letter}(\cdot)"
         letter = _letter_latex("f", block.element)
         if isinstance(law, ResistiveLaw) and law.expression is not None:
             item = self.scheme.elements[block.element]
@@ -297,16 +290,18 @@ class PogTexts:
         """What is written beside a gain: the value of its parameter, or its own, with the unit."""
         if self.options.labels != "both" or isinstance(gain, Number):
             return ""
+        # The gain may be the reciprocal of a parameter: 1/L_a is explained by the value of L_a, which people know.
         told, given = block.output_unit, block.energy_unit or block.input_unit
         for form, units in ((gain, (told, given)), (ONE / gain, (given, told))):
             if isinstance(form, Symbol) and form.name in self._values.numbers:
                 return f"{name_latex(form.name)} = {self._values.latex(form, _gain_unit(block, *units))}"
+        # Where the gain has one parameter its value says more than that of the gain, which one can work out.
         names = [name for name in gain.free_symbols if name in self._values.numbers]
         if len(names) == 1 and len(gain.free_symbols) == 1:
             return f"{name_latex(names[0])} = {number_latex(self._values.numbers[names[0]])}"
         number = self._number(gain)
         unit = _gain_unit(block, told, given)
-        return "" if number is None else rf"= {number}\,{unit_latex(unit)}" if unit else f"= {number}"
+        return "" if number is None else rf"= {number}\,{formulas.unit_latex(unit)}" if unit else f"= {number}"
 
     def number(self, gain: Expression) -> str:
         """The value of a formula where values stand instead of symbols; empty where they do not, or it has none."""
@@ -321,14 +316,16 @@ def _gain_unit(block: SchemeBlock, above: str, below: str) -> str:
     """The unit of a gain; that of an electric machine tells both its sides: N*m/A, not Wb."""
     if not above or not below:
         return ""
+    # In SI the torque constant of a motor has the unit of a flux; nobody in a workshop knows it by that.
     electric = block.kind == "connection" and not {"A", "V"}.isdisjoint((above, below))
-    unit = ratio_unit(above, below).replace("/(rad/s)", "*s/rad") if electric else unit_ratio(above, below)
+    unit = ratio_unit(above, below).replace("/(rad/s)", "*s/rad") if electric else formulas.unit_ratio(above, below)
     return "" if unit == "1" else unit
 
 
 def formula_size(expression: Expression) -> int:
     """How many names, numbers and operations a formula shows when it is written out."""
     found: dict[Expression, int] = {}
+    # Equal parts of an expression are one object, so each is counted once and added wherever it is written.
     for node in postorder(expression):
         found[node] = 1 + sum(found[arg] for arg in node.args)
     return found[expression]
@@ -337,6 +334,12 @@ def formula_size(expression: Expression) -> int:
 def is_too_long(expression: Expression) -> bool:
     """Whether a formula is better left to the equations of the model."""
     return is_outlined(expression) or formula_size(expression) > LONGEST
+
+
+def is_too_large(matrix: Matrix, entries: Sequence[Expression], longest: int) -> bool:
+    """Whether a matrix is better left to the equations of the model, for its rows, for one entry or for all that count."""
+    wide = max(len(matrix), len(matrix[0]) if matrix else 0) > MOST_ENTRIES
+    return wide or any(map(is_too_long, entries)) or sum(map(formula_size, entries)) > longest
 
 
 def raised_letter(text: str, exponent: str) -> str:
@@ -396,6 +399,7 @@ def column_latex(names: tuple[str, ...]) -> str:
 
 def entries_latex(entries: Sequence[str]) -> str:
     """Entries as a row with a transposition sign; of many, the first ones and the last."""
+    # The first ones show how the names go on, the last one how far.
     shown = entries if len(entries) <= MOST_ENTRIES else [*entries[:3], r"\cdots", entries[-1]]
     # The braces are for ziamath, which cannot raise an environment.
     return rf"{{\begin{{bmatrix}} {' & '.join(shown)} \end{{bmatrix}}}}^{{\mathrm{{T}}}}"

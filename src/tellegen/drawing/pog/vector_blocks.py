@@ -15,7 +15,6 @@ from tellegen.drawing.pog.ladders import ScalarPlanner
 from tellegen.drawing.pog.measures import text_size, width_of
 from tellegen.drawing.pog.plan import (
     BoxPlan,
-    BranchPlan,
     ColumnPlan,
     ConnectionPlan,
     ElementPlan,
@@ -42,7 +41,7 @@ from tellegen.drawing.pog.texts import (
 )
 from tellegen.drawing.scene import Weight
 from tellegen.expressions import ONE, ZERO, Expression, is_zero
-from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes.algebra.vector_blocks import StorageGroup, storage_groups
 from tellegen.schemes.gains import signal_gains
 from tellegen.schemes.pog_scheme import Column, Ladder, Matrix, PogScheme, VectorBlock
@@ -70,7 +69,8 @@ class VectorPlanner:
         self.C, self.D, self.rates = _outputs(scheme)
         if part:
             self.C, self.D = _of_part(scheme, block, self.C, self.D)
-        self._count = 0
+        self._function = "f" if self.n == 1 else bold("f")
+        """The letter of what laws that are not linear take together."""
 
     def ladder(self) -> LadderPlan:
         """The ladder; a model without states is its matrix D alone."""
@@ -98,18 +98,14 @@ class VectorPlanner:
         """A letter with its index, and with that of the part where the block was split."""
         return indexed_letter(text, index, self.part)
 
-    @property
-    def _function(self) -> str:
-        """The letter of what laws that are not linear take together."""
-        return "f" if self.n == 1 else bold("f")
-
     def _weight(self, size: int) -> Weight:
         return "bold" if size > 1 else "thin"
 
     # -- columns ---------------------------------------------------------------------------------------------------------------
 
     def _section(self, name: str, upper: str, lower: str, *, right: bool, size: int) -> SectionPlan:
-        return SectionPlan(name, upper, lower, right, "right", self._domain(), self._weight(size), size=size)
+        weight = self._weight(size)
+        return SectionPlan(name, upper, lower, right, "right", self._domain(), weight=weight, size=size)
 
     def _domain(self) -> str:
         domains = {port.domain for port in self.scheme.causal.graph.ports}
@@ -119,10 +115,14 @@ class VectorPlanner:
         """D from u to y, then B and its transpose."""
         y = self._indexed("y" if self.m == 1 else bold("y"))
         left = self._section(INPUT, self.u, y, right=True, size=self.m)
+        # Without states D is all there is, even where it is zero. Rates among the outputs make it a function of s.
         if not self.n or not is_null(self.D) or self.rates:
             letter = self._letter("D", self.D)
             text = f"{letter}(s)" if self.rates else letter
-            D = self._element("D", text, "down", () if self.n else self._all_elements(), self.m)
+            graph = self.scheme.causal.graph
+            everything = [port.element for port in graph.ports if not isinstance(port.law, SourceLaw)]
+            everything += [coupling.element for coupling in graph.couplings]
+            D = self._element("D", text, "down", () if self.n else everything, self.m)
             behind = None
             if self.n:
                 lower = rf"{self._plain('C', self.C)}\,{self.x}"
@@ -134,34 +134,30 @@ class VectorPlanner:
             driven = not is_null(self.block.B_1)
             forward = f"{B} + s {self._letter('B_1')}" if driven else B
             back = self._output_letter(B, driven)
-            after = self._section(
-                DRIVEN,
-                rf"{self._plain('B')}\,{self.u}" if not driven else "e" if self.n == 1 else bold("e"),
-                self.x,
-                right=True,
-                size=self.n,
-            )
+            # With the rates of inputs too what comes out of it has no short name but e.
+            acting = "e" if self.n == 1 else bold("e")
+            acting = acting if driven else rf"{self._plain('B')}\,{self.u}"
+            after = self._section(DRIVEN, acting, self.x, right=True, size=self.n)
             named = zip(self.scheme.sources(), self.scheme.inputs, strict=True)
             sources = " ".join(item.port.element for item, name in named if name in self.block.inputs)
             yield ColumnPlan(left, after, ConnectionPlan(sources, BoxPlan("B", forward), BoxPlan("C", back)))
 
-    def _all_elements(self) -> tuple[str, ...]:
-        graph = self.scheme.causal.graph
-        ports = [port.element for port in graph.ports if not isinstance(port.law, SourceLaw)]
-        return (*ports, *(coupling.element for coupling in graph.couplings))
-
     def _output_letter(self, B: str, driven: bool) -> str:
+        # In a model that conserves power C is the transpose of B; only where it is not does it get a letter of its own.
         if self.rates or driven:
             return f"{self._plain('C', self.C)}(s)"
-        if _transposed(self.block.B) == self.C or _same(_transposed(self.block.B), self.C):
+        # Equal up to what has to be worked out: the entries come by different ways through the scheme.
+        B_T = tuple(zip(*self.block.B, strict=True))
+        pairs = [pair for row, line in zip(B_T, self.C, strict=False) for pair in zip(row, line, strict=True)]
+        if len(B_T) == len(self.C) and all(a is b or is_zero(a - b) for a, b in pairs):
             return transposed_letter(B, self.n * self.m)
         return self._letter("C", self.C)
 
     def _state_columns(self, left: SectionPlan | None) -> list[ColumnPlan]:
         """The integrators, then what takes power back."""
-        storages = tuple(
-            p.element for p in self.scheme.causal.graph.ports if isinstance(p.law, StorageLaw) and self._holds(p)
-        )
+        ports = [p for p in self.scheme.causal.graph.ports if isinstance(p.law, StorageLaw)]
+        storages = [p.element for p in ports if not self.part or p.state in self.block.states]
+        # Several blocks hang behind each other on the same states, each with a section in between that carries what is left.
         q = bold("q") if self.n > 1 else "q"
         boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", inverse_letter(self._letter("L"), self.n)))
         element = ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
@@ -203,6 +199,7 @@ class VectorPlanner:
             block.gain is None and not block.field and block.kind == "static" for block in self.scheme.blocks.values()
         ):
             found["f"] = rf"{self._function}(\cdot)", ()
+        # Where nothing else takes power A is shown even when it is zero: the loop has to be closed by something.
         if not is_null(self.block.A) or not found:
             found["A"] = self._letter("A"), ()
         graph = self.scheme.causal.graph
@@ -220,10 +217,7 @@ class VectorPlanner:
         given = rf" - {transposed_letter(self._plain('N'), self.n)}\,{self.x}" if "N" in parts else ""
         return " + ".join(taken) + given
 
-    def _holds(self, port: Port) -> bool:
-        return not self.part or port.state in self.block.states
-
-    def _element(self, part: str, text: str, way: Way, names: tuple[str, ...], size: int) -> ElementPlan:
+    def _element(self, part: str, text: str, way: Way, names: Iterable[str], size: int) -> ElementPlan:
         return ElementPlan(" ".join(names), (BoxPlan(part, text),), way, self._domain(), weight=self._weight(size))
 
     # -- legend ----------------------------------------------------------------------------------------------------------------
@@ -251,6 +245,7 @@ def _of_part(scheme: PogScheme, block: VectorBlock, C: Matrix, D: Matrix) -> tup
     """C and D of a part: what it answers its inputs, and what it sends to the parts whose states it is told."""
     whole = scheme.vector
     assert whole is not None, "parts are those of a vector block"
+    # A part is told the states of others as inputs. What passes between two parts is shown once, at the part that comes later.
     own = [whole.states.index(name) for name in block.states]
     earlier = scheme.parts[: next(k for k, part in enumerate(scheme.parts) if part is block)]
     shown = {name for part in earlier for name in part.inputs}
@@ -261,16 +256,6 @@ def _of_part(scheme: PogScheme, block: VectorBlock, C: Matrix, D: Matrix) -> tup
     return tuple(tuple(row[k] for k in own) for row in rows), direct
 
 
-def _transposed(matrix: Matrix) -> Matrix:
-    return tuple(zip(*matrix, strict=True))
-
-
-def _same(one: Matrix, two: Matrix) -> bool:
-    return len(one) == len(two) and all(
-        is_zero(a - b) for row, line in zip(one, two, strict=True) for a, b in zip(row, line, strict=True)
-    )
-
-
 def _outputs(scheme: PogScheme) -> tuple[Matrix, Matrix, bool]:
     """C and D of the outputs, and whether these read anything else: rates of dependent storages, laws that are not linear."""
     signals = [output.signal for output in scheme.outputs]
@@ -279,15 +264,12 @@ def _outputs(scheme: PogScheme) -> tuple[Matrix, Matrix, bool]:
 
     def rows(starts: Iterable[str]) -> Matrix:
         names = tuple(starts)
-        return tuple(tuple(_signed(gains[o.signal].get(name, ZERO), o.sign) for name in names) for o in scheme.outputs)
+        found = [(o.sign, [gains[o.signal].get(name, ZERO) for name in names]) for o in scheme.outputs]
+        return tuple(tuple(entry if sign > 0 else -entry for entry in row) for sign, row in found)
 
     known = {*states, *scheme.inputs}
     more = any(entry is not ZERO for row in gains.values() for name, entry in row.items() if name not in known)
     return rows(states), rows(scheme.inputs), more
-
-
-def _signed(entry: Expression, sign: int) -> Expression:
-    return entry if sign > 0 else -entry
 
 
 TOGETHER = r"\mathrm{e}"
@@ -301,6 +283,7 @@ def merged_ladders(scheme: PogScheme, options: Options) -> tuple[tuple[LadderPla
 
     Their texts come with them. None where storages cannot be brought together within a ladder.
     """
+    # Derivative blocks are what one finds first; a reader understands storages that move together better as one storage.
     found = [storage_groups(scheme, ladder) for ladder in scheme.ladders]
     groups = [group for several in found for group in several or ()]
     if not groups or None in found:
@@ -317,6 +300,7 @@ def merged_ladders(scheme: PogScheme, options: Options) -> tuple[tuple[LadderPla
             if not made.fits:
                 return None
             columns += made.columns()
+            # The ladder between two groups is planned as if it were a ladder of its own; its sections fit by their names.
             done = group.last + 1
         columns += planner.ladder(Ladder(ladder.columns[done:])).columns
         plans.append(LadderPlan(tuple(columns), planner.section(ladder.entry)))
@@ -331,21 +315,10 @@ def _numbered(ladders: Sequence[LadderPlan]) -> tuple[LadderPlan, ...]:
             if section is not None:
                 numbers.setdefault(section.name, str(len(numbers) + 1))
 
-    def said(section: SectionPlan | None) -> SectionPlan | None:
-        return (
-            None if section is None else replace(section, name=numbers.setdefault(section.name, str(len(numbers) + 1)))
-        )
+    def said(section: SectionPlan) -> SectionPlan:
+        return replace(section, name=numbers.setdefault(section.name, str(len(numbers) + 1)))
 
-    def of_ladder(ladder: LadderPlan) -> LadderPlan:
-        return LadderPlan(tuple(map(of_column, ladder.columns)), said(ladder.entry))
-
-    def of_column(column: ColumnPlan) -> ColumnPlan:
-        content = column.content
-        if isinstance(content, BranchPlan):
-            content = replace(content, ladder=of_ladder(content.ladder))
-        return replace(column, left=said(column.left), right=said(column.right), content=content)
-
-    return tuple(map(of_ladder, ladders))
+    return tuple(ladder.with_sections(said) for ladder in ladders)
 
 
 def _outside(scheme: PogScheme, found: Sequence[tuple[StorageGroup, ...] | None]) -> PogScheme:
@@ -370,10 +343,19 @@ class _GroupPlanner:
         self.left, self.right = planner.section(columns[0].left), planner.section(columns[-1].right)
         self.n = len(group.states)
         self.weight: Weight = "bold" if self.n > 1 else "thin"
-        self.domain = self._domain(planner.scheme)
-        self.acting = self._acting_line()
+        items = [item for item in planner.scheme.elements.values() if item.port.state in group.states]
+        domains = {item.domain for item in items}
+        self.domain = domains.pop() if len(domains) == 1 else ""
+        self.takes = not is_null(group.A)
+        """Whether anything takes power from the states."""
+        # What acts on the states comes in at whichever end there is; it leaves on the same line.
+        comes_above = not (self.right and self.right.upper_goes_right)
+        comes_above = comes_above if self.left is None else self.left.upper_goes_right
+        self.acting: Line = "upper" if comes_above else "lower"
         self.z = name_latex(group.states[0]) if self.n == 1 else indexed_letter(bold("x"), self.index)
-        self._symbol = self._acting_symbol(planner.scheme)
+        # What acts on a single state has the letter of its domain; on several, of several domains perhaps, the neutral e.
+        single = self.n == 1
+        self._symbol = DOMAINS[items[0].domain].power(other_side(items[0].decides)).symbol if single else ""
         self._count = 0
 
     @property
@@ -383,6 +365,7 @@ class _GroupPlanner:
 
     def columns(self) -> Iterator[ColumnPlan]:
         """A connection where the group is not told directly, the storages, what takes power back, and a connection."""
+        # Connections stand only where the group is told another variable than its state: a ratio of one would say nothing.
         self._explain()
         group, entry = self.group, self.left
         if self.left is not None and group.left is not None and not _is_one(group.left):
@@ -394,7 +377,9 @@ class _GroupPlanner:
         if self.left is not None and self.left.direction == "left":
             told.add((self.acting, "left"))
         beyond = () if self.right is None else self.right.carries
-        ends = [self._section(carried, rightwards=False) for carried in self._carried(blocks, beyond)]
+        # Before A goes what goes on and what A takes. Before N it is not known: with ratios that move, N^T z is a share of the
+        # power that the storages take.
+        ends = [self._section((*beyond, *group.others) if block.element else (), rightwards=False) for block in blocks]
         inner = bool(group.right is not None and not _is_one(group.right))
         last = self._section(beyond, rightwards=False) if inner else self.right
         sections = [*ends, last]
@@ -407,65 +392,31 @@ class _GroupPlanner:
             yield ColumnPlan(sections[k], sections[k + 1], block, frozenset(minus), self.domain)  # type: ignore[arg-type]
         if inner and group.right is not None and self.right is not None:
             yield ColumnPlan(last, self.right, self._connection("r", group.right), wire_domain=self.domain)
-        self._explain_moving()
+        # Last: what moving names stand for is only said where no block has said it.
+        self.texts.explain_moving(e for matrix in (group.L, group.N, group.A) for row in matrix for e in row)
 
     # -- lines and sections ----------------------------------------------------------------------------------------------------
-
-    def _acting_line(self) -> Line:
-        if self.left is not None:
-            return "upper" if self.left.upper_goes_right else "lower"
-        return "lower" if self.right is not None and self.right.upper_goes_right else "upper"
-
-    def _carried(self, blocks: Sequence[ElementPlan], beyond: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        """What goes through the sections before the blocks: before A, what goes on and what A takes.
-
-        Before N it is not known: with ratios that move, N^T z is a share of the power that the storages take.
-        """
-        for block in blocks:
-            yield (*beyond, *self.group.others) if block.element else ()
 
     def _section(self, carries: tuple[str, ...], *, rightwards: bool) -> SectionPlan:
         """A section inside the group; `rightwards` tells how what acts on the states runs."""
         self._count += 1
-        acting = self.texts.names.fresh(self._symbol) if self._symbol else rf"{bold('e')}_{{{self._e()}}}"
+        index = f"{self.index},{self._count}" if self.index else str(self._count)
+        acting = self.texts.names.fresh(self._symbol) if self._symbol else rf"{bold('e')}_{{{index}}}"
         upper = self.acting == "upper"
         labels = (acting, self.z) if upper else (self.z, acting)
         name = f"{self.group.states[0]} {self._count}"
         goes = rightwards == upper
         return SectionPlan(name, *labels, goes, "right", self.domain, self.weight, carries=carries, size=self.n)
 
-    def _e(self) -> str:
-        return f"{self.index},{self._count}" if self.index else str(self._count)
-
-    def _domain(self, scheme: PogScheme) -> str:
-        domains = {item.domain for item in scheme.elements.values() if item.port.state in self.group.states}
-        return domains.pop() if len(domains) == 1 else ""
-
-    def _acting_symbol(self, scheme: PogScheme) -> str:
-        """The letter of what acts on a single state: that of its domain."""
-        items = [item for item in scheme.elements.values() if item.port.state in self.group.states]
-        return DOMAINS[items[0].domain].power(other_side(items[0].decides)).symbol if self.n == 1 else ""
-
     # -- blocks ----------------------------------------------------------------------------------------------------------------
 
     def _storages(self) -> ElementPlan:
-        names = self.group.storages if self._takes() else (*self.group.storages, *self.group.others)
-        boxes = (
-            BoxPlan("integrator", INTEGRATOR),
-            BoxPlan("gain", inverse_letter(self._letter("L", self.group.L), self.n)),
-        )
+        names = self.group.storages if self.takes else (*self.group.storages, *self.group.others)
+        inverse = inverse_letter(self._letter("L", self.group.L), self.n)
+        boxes = BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", inverse)
         way: Way = "down" if self.acting == "upper" else "up"
-        return ElementPlan(
-            " ".join(names),
-            boxes,
-            way,
-            self.domain,
-            indexed_letter(bold("q") if self.n > 1 else "q", self.index),
-            self.weight,
-        )
-
-    def _takes(self) -> bool:
-        return not is_null(self.group.A)
+        energy = indexed_letter(bold("q") if self.n > 1 else "q", self.index)
+        return ElementPlan(" ".join(names), boxes, way, self.domain, energy, self.weight)
 
     def _after(self) -> Iterator[ElementPlan]:
         """What the states meet on their way: N^T z where ratios move, and A z."""
@@ -473,13 +424,16 @@ class _GroupPlanner:
         if not is_null(self.group.N):
             text = transposed_letter(self._letter("N", self.group.N), self.n)
             yield ElementPlan("", (BoxPlan("N", text),), way, self.domain, "", self.weight)
-        if self._takes():
+        if self.takes:
             box = BoxPlan("A", self._letter("A", self.group.A))
             yield ElementPlan(" ".join(self.group.others), (box,), way, self.domain, "", self.weight)
 
     def _connection(self, side: str, row: tuple[Expression, ...]) -> ConnectionPlan:
         """K on the line of the states, its transpose on the other."""
-        text = self._ratio(row[0]) if self.n == 1 else ""
+        text = ""
+        if self.n == 1 and not is_too_long(row[0]):
+            ratio = self.texts.number(row[0]) or self.texts.expression(row[0])
+            text = ratio if width_of(ratio, text_size(ratio)) <= WIDEST else ""
         if not text:
             text = self._letter(f"K_{side}", (row,))
             self.texts.explain_matrix(text, (row,))
@@ -488,15 +442,12 @@ class _GroupPlanner:
         boxes = {other_line(self.acting): BoxPlan("K", text), self.acting: BoxPlan("transposed", back)}
         return ConnectionPlan(f"{self.group.states[0]} {side}", boxes["upper"], boxes["lower"])
 
-    def _ratio(self, entry: Expression) -> str:
-        text = "" if is_too_long(entry) else self.texts.number(entry) or self.texts.expression(entry)
-        return text if text and width_of(text, text_size(text)) <= WIDEST else ""
-
     # -- letters ---------------------------------------------------------------------------------------------------------------
 
     def _letter(self, letter: str, matrix: Matrix) -> str:
         name, _, index = letter.partition("_")
         gains = (block.gain for block in self.texts.scheme.blocks.values() if block.gain is not None)
+        # A scalar L is not bold, and would be taken for a parameter L of the model.
         taken = self.n == 1 and any(letter in gain.free_symbols for gain in gains)
         index = index or (TOGETHER if taken else "")
         return self.texts.called(indexed_letter(name if self.n == 1 else bold(name), index, self.index), matrix)
@@ -511,11 +462,6 @@ class _GroupPlanner:
         for name, matrix in (("L", group.L), ("N", group.N), ("A", group.A)):
             if not is_null(matrix):
                 self.texts.explain_matrix(self._letter(name, matrix), matrix)
-
-    def _explain_moving(self) -> None:
-        """What moving names stand for, where no block has said it."""
-        group = self.group
-        self.texts.explain_moving(e for matrix in (group.L, group.N, group.A) for row in matrix for e in row)
 
 
 def _is_one(row: tuple[Expression, ...]) -> bool:

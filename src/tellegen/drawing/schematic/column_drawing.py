@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import final
 
-from tellegen.drawing.bands import CAPTION_DROP, captions_along
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import check_scene, ink_box
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Band, Dot, Origin, Scene, Shape, Wire, moved
+from tellegen.drawing.scene import CAPTION_DROP, Band, Dot, Origin, Scene, Shape, Wire, captions_along, moved
 from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
 from tellegen.drawing.schematic.columns import Columns, Strand
 from tellegen.drawing.schematic.layout import ABOVE, WIRE_SPACING, SchematicLayout

@@ -8,10 +8,9 @@ from math import inf
 from typing import NamedTuple, final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.bands import CAPTION_DROP, captions_along
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Band, Label, Origin, Ring, Shape
+from tellegen.drawing.scene import CAPTION_DROP, Band, Label, Origin, Ring, Shape, captions_along
 from tellegen.drawing.schematic.bodies import (
     LABEL_GAP,
     PORT_LEAD,

@@ -6,44 +6,32 @@ The same primitives as in the SVG are drawn, at the same places; nothing of matp
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from tellegen.drawing import rules
+from tellegen.drawing import rules, strokes
 from tellegen.drawing.scene import Scene
-from tellegen.drawing.strokes import (
-    LAYERS,
-    PAPER,
-    POINT,
-    THEMES,
-    Circle,
-    Glyphs,
-    Primitive,
-    Theme,
-    ThemeName,
-    layer_of,
-    primitives,
-)
 from tellegen.drawing.typesetting import Outline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
+# At four bytes a pixel this is 0.8 GB.
 MOST_PIXELS = 200_000_000
 MEMORY_KEY = "tellegen"
 """Under this word files keep where everything stands."""
 
 
-def to_pdf(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, memory: str = "") -> bytes:
+def to_pdf(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float = 1, memory: str = "") -> bytes:
     """The scene as a PDF page of its size, without a date: equal scenes give equal files; `memory` is among its keywords."""
     about = {"Title": scene.title, "Subject": scene.about, "CreationDate": None}
     if memory:
         about["Keywords"] = memory
-    return _printed(scene, THEMES[theme], scale, 72, "pdf", about)
+    return _printed(scene, strokes.THEMES[theme], scale, 72, "pdf", about)
 
 
 def to_png(
     scene: Scene,
     *,
-    theme: ThemeName = "colour",
+    theme: strokes.ThemeName = "colour",
     scale: float = 1,
     dpi: float = 192,
     ground: bool = True,
@@ -62,32 +50,35 @@ def to_png(
             fix="ask for fewer dots an inch, or for a PDF or an SVG",
         )
     about = {"Title": scene.title, "Software": "tellegen"} | ({MEMORY_KEY: memory} if memory else {})
-    return _printed(scene, THEMES[theme], scale, dpi, "png", about, ground=ground)
+    return _printed(scene, strokes.THEMES[theme], scale, dpi, "png", about, ground=ground)
 
 
 def _printed(
-    scene: Scene, theme: Theme, scale: float, dpi: float, form: str, about: dict[str, Any], *, ground: bool = True
+    scene: Scene,
+    theme: strokes.Theme,
+    scale: float,
+    dpi: float,
+    form: str,
+    about: dict[str, Any],
+    *,
+    ground: bool = True,
 ) -> bytes:
     import matplotlib as mpl  # noqa: PLC0415  takes a second to load, and SVG does without
 
+    # A matplotlibrc of the user would else decide over sizes and compression.
     file = BytesIO()
     with mpl.rc_context(_RULES):
         figure = _figure(scene, theme, scale)
-        paper = theme.colour(PAPER) if ground else "none"
+        paper = theme.colour(strokes.PAPER) if ground else "none"
         figure.savefig(file, format=form, dpi=dpi, metadata=about, facecolor=paper, edgecolor="none")
     return file.getvalue()
 
 
-_RULES: Any = {
-    "path.simplify": False,
-    "lines.scale_dashes": True,
-    "savefig.bbox": None,
-    "pdf.compression": 6,
-}
+_RULES: Any = {"path.simplify": False, "lines.scale_dashes": True, "savefig.bbox": None, "pdf.compression": 6}
 """What a user's style must not change."""
 
 
-def _figure(scene: Scene, theme: Theme, scale: float) -> "Figure":
+def _figure(scene: Scene, theme: strokes.Theme, scale: float) -> "Figure":
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
     from matplotlib.transforms import Affine2D  # noqa: PLC0415
@@ -95,41 +86,38 @@ def _figure(scene: Scene, theme: Theme, scale: float) -> "Figure":
     box = scene.box
     inch = scale / 96
     figure = Figure(figsize=(box.width * inch, box.height * inch))
+    # A figure without pyplot: no window, no global state, and no memory that somebody has to free.
     FigureCanvasAgg(figure)
     to_inches = Affine2D().translate(-box.left, -box.bottom).scale(inch, -inch) + figure.dpi_scale_trans
-    for layer in LAYERS:
-        for shape in scene.shapes:
-            if layer_of(shape) == layer:
-                for item in primitives(shape):
-                    patch = _patch(item, theme, scale)
-                    patch.set_transform(to_inches)
-                    figure.add_artist(patch, clip=False)
+    for shape in strokes.layered(scene.shapes):
+        for item in strokes.primitives(shape):
+            patch = _patch(item, theme, scale)
+            patch.set_transform(to_inches)
+            figure.add_artist(patch, clip=False)
     return figure
 
 
-def _patch(item: Primitive, theme: Theme, scale: float) -> "Patch":
+def _patch(item: strokes.Primitive, theme: strokes.Theme, scale: float) -> "Patch":
     from matplotlib import patches  # noqa: PLC0415
 
-    if isinstance(item, Glyphs):
+    if isinstance(item, strokes.Glyphs):
         x, y = item.placed.start
-        outline = tuple(
-            (letter, tuple((px + x, py + y) for px, py in points))
-            for glyph in item.placed.text.outlines
-            for letter, points in glyph
-        )
-        return patches.PathPatch(
-            _path(outline), facecolor=theme.colour(item.fill), edgecolor="none", linewidth=0, snap=False
-        )
+        # One path for a whole text: inner outlines cut holes into the letters that they lie in.
+        steps = [step for glyph in item.placed.text.outlines for step in glyph]
+        outline = tuple((letter, tuple((px + x, py + y) for px, py in points)) for letter, points in steps)
+        fill = theme.colour(item.fill)
+        return patches.PathPatch(_path(outline), facecolor=fill, edgecolor="none", linewidth=0, snap=False)
     pen: dict[str, Any] = {
         "facecolor": theme.colour(item.fill) if item.fill else "none",
         "edgecolor": theme.colour(item.stroke) if item.stroke else "none",
-        "linewidth": item.width * POINT * scale,
+        "linewidth": item.width * strokes.POINT * scale,
         "snap": False,
     }
     if item.dash:
         pen["linestyle"] = (0, tuple(length / item.width for length in item.dash))  # counted in widths of the pen
-    if isinstance(item, Circle):
+    if isinstance(item, strokes.Circle):
         return patches.Circle(item.centre, item.radius, **pen)
+    # What SVG calls square is called projecting there.
     cap = {"square": "projecting"}.get(item.cap, item.cap)
     return patches.PathPatch(_path(item.outline), capstyle=cap, joinstyle="miter", **pen)
 

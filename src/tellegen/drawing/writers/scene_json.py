@@ -7,32 +7,17 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tellegen.drawing import rules
 from tellegen.drawing.geometry import Box
-from tellegen.drawing.scene import (
-    Band,
-    Block,
-    Bond,
-    Curve,
-    Dot,
-    Label,
-    Ring,
-    Scene,
-    Section,
-    Shape,
-    Sum,
-    Wire,
-    place_label,
-)
+from tellegen.drawing.scene import Label, Scene, Shape, place_label
 from tellegen.drawing.writers.svg import path_data
 
-SHAPES: dict[str, type[Shape]] = {
-    kind.__name__.lower(): kind for kind in (Band, Section, Wire, Bond, Dot, Block, Sum, Ring, Curve, Label)
-}
+SHAPES: dict[str, type[Shape]] = {kind.__name__.lower(): kind for kind in get_args(Shape)}
+# A scene of another version is refused: half a figure without a word would be worse than none.
 VERSION = 1
 Lines = tuple[tuple[str, ...], ...]
 
 
-def _to_record(scene: Scene, *, outlines: bool = False) -> dict[str, object]:
-    """The scene as names, numbers and lists. What has its default is left out.
+def to_json(scene: Scene, *, outlines: bool = False) -> str:
+    """The scene as a JSON text, one shape a line, so that two versions compare line by line. What has its default is left out.
 
     With `outlines`, `texts` holds for each label its SVG path and the extent of its ink.
     """
@@ -47,12 +32,7 @@ def _to_record(scene: Scene, *, outlines: bool = False) -> dict[str, object]:
     }
     if outlines:
         record["texts"] = [_text(label) for label in scene.shapes if isinstance(label, Label)]
-    return record
-
-
-def to_json(scene: Scene, *, outlines: bool = False) -> str:
-    """The scene as a JSON text, one shape a line, so that two versions compare line by line."""
-    record = _to_record(scene, outlines=outlines)
+    # By hand as far as the list of shapes: `json.dumps` would put all on one line, or every coordinate on its own.
     lines = [f"{json.dumps(key)}: {_lines(value)}" for key, value in record.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -66,10 +46,11 @@ def from_json(text: str) -> Scene:
         record = json.loads(text)
         if record["version"] != VERSION:
             raise ValueError(f"version {record['version']} is not {VERSION}")
-        shapes = tuple(_shape(dict(item)) for item in record["shapes"])
+        shapes = tuple(_dataclass(item, SHAPES[item.pop("shape")]) for item in map(dict, record["shapes"]))
         notation, lines = str(record.get("notation", "")), _value(record.get("lines", ()), Lines)
         box = _value(record["box"], Box)
         return Scene(str(record["title"]), str(record["about"]), box, shapes, notation, lines)
+    # Whatever is wrong with a strange text is one error of ours: nobody should see a trace of our reader.
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as reason:
         what = f"this text is no scene: {type(reason).__name__}: {reason}"
         raise rules.NOT_A_SCENE.error(what, fix="give it what Figure.json() wrote") from reason
@@ -101,11 +82,6 @@ def _plain(value: Any) -> object:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _shape(record: dict[str, Any]) -> Shape:
-    made: Shape = _dataclass(record, SHAPES[record.pop("shape")])
-    return made
-
-
 def _dataclass(record: dict[str, Any], kind: Any) -> Any:
     hints = get_type_hints(kind)
     return kind(**{name: _value(value, hints[name]) for name, value in record.items()})
@@ -113,6 +89,7 @@ def _dataclass(record: dict[str, Any], kind: Any) -> Any:
 
 def _value(value: Any, kind: Any) -> Any:
     """A plain value as one of the type that a field asks for."""
+    # Types of fields are the grammar: a new field of a shape is read without a line here.
     outer = get_origin(kind)
     if kind is Box:
         left, top, right, bottom = (_value(side, float) for side in value)
@@ -128,6 +105,7 @@ def _value(value: Any, kind: Any) -> Any:
         if outer is Literal and value not in get_args(kind):
             raise ValueError(f"{value!r} is none of {get_args(kind)}")
         return value
+    # Whole numbers lose their point in other programs, and true would else be a number too.
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         return value
     if not isinstance(value, kind):

@@ -8,21 +8,9 @@ from collections.abc import Iterable
 from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
+from tellegen.drawing import strokes
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.scene import Origin, Scene, Shape
-from tellegen.drawing.strokes import (
-    LAYERS,
-    PAPER,
-    THEMES,
-    Circle,
-    Glyphs,
-    PenPath,
-    Primitive,
-    Theme,
-    ThemeName,
-    layer_of,
-    primitives,
-)
+from tellegen.drawing.scene import Scene, Shape
 from tellegen.drawing.typesetting import Outline
 
 ALIKE = 0.005
@@ -30,17 +18,18 @@ ALIKE = 0.005
 
 
 def to_svg(
-    scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, symbols: bool = False, memory: str = ""
+    scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float = 1, symbols: bool = False, memory: str = ""
 ) -> str:
     """The scene as an SVG document. With `symbols`, equal letters are drawn once and used again: smaller, for screens.
 
     `memory` is what the file remembers of the figure, beside what can be seen.
     """
-    return SvgWriter(scene, THEMES[theme], scale, symbols=symbols, memory=memory).document()
+    return SvgWriter(scene, strokes.THEMES[theme], scale, symbols=symbols, memory=memory).document()
 
 
 def number(value: float) -> str:
     """A coordinate with at most three decimals, without a needless zero or sign."""
+    # Three decimals are what scenes have; anything more would only make files larger.
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
@@ -55,25 +44,26 @@ def path_data(outline: Outline, dx: float = 0, dy: float = 0) -> str:
 class SvgWriter:
     """Collects the lines of one document."""
 
-    def __init__(self, scene: Scene, theme: Theme, scale: float, *, symbols: bool, memory: str = "") -> None:
+    def __init__(self, scene: Scene, theme: strokes.Theme, scale: float, *, symbols: bool, memory: str = "") -> None:
         self.scene, self.theme, self.scale, self.memory = scene, theme, scale, memory
+        # How often a name was used, since ids must be unique in a document.
         self.used: Counter[str] = Counter()
         self.symbols: dict[str, str] | None = {} if symbols else None
         self.letters: dict[str, dict[tuple[Point, ...], str]] = {}
 
     def bare(self, shapes: Iterable[Shape]) -> str:
         """Shapes without attributes, in the order of layers: for the frames of an animation."""
-        ordered = sorted(shapes, key=lambda shape: LAYERS.index(layer_of(shape)))
-        return "".join(self._primitive(item) for shape in ordered for item in primitives(shape))
+        return "".join(self._primitive(item) for shape in strokes.layered(shapes) for item in strokes.primitives(shape))
 
     def document(self, further: Iterable[str] = ()) -> str:
         """The document; `further` lines are drawn over the scene."""
         box = self.scene.box
-        layers = [line for layer in LAYERS for line in self._layer(layer)]
+        # Drawn before the head of the document is written: only then is it known which symbols there are.
+        layers = [line for layer in strokes.LAYERS for line in self._layer(layer)]
         size = f'width="{number(box.width * self.scale)}" height="{number(box.height * self.scale)}"'
         view = " ".join(map(number, (box.left, box.top, box.width, box.height)))
         corner = f'x="{number(box.left)}" y="{number(box.top)}"'
-        ground = f'width="{number(box.width)}" height="{number(box.height)}" fill="{self.theme.colour(PAPER)}"'
+        ground = f'width="{number(box.width)}" height="{number(box.height)}" fill="{self.theme.colour(strokes.PAPER)}"'
         lines = [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="{view}" role="img">',
             f"<title>{escape(self.scene.title)}</title>",
@@ -97,14 +87,13 @@ class SvgWriter:
         ]
 
     def _layer(self, layer: str) -> list[str]:
-        shapes = [shape for shape in self.scene.shapes if layer_of(shape) == layer]
+        shapes = [shape for shape in self.scene.shapes if strokes.layer_of(shape) == layer]
         return [f'<g id="{layer}">', *(self._group(shape) for shape in shapes), "</g>"]
 
     def _group(self, shape: Shape) -> str:
-        inside = "".join(self._primitive(item) for item in primitives(shape))
-        return f"<g{self._attributes(type(shape).__name__.lower(), shape.origin)}>{inside}</g>"
-
-    def _attributes(self, kind: str, origin: Origin) -> str:
+        inside = "".join(self._primitive(item) for item in strokes.primitives(shape))
+        kind, origin = type(shape).__name__.lower(), shape.origin
+        # Ids are made of what a shape stands for, so that scripts and styles find it; the second one alike has a number.
         name = "-".join(word for word in (origin.element, origin.port, origin.part) if word) or kind
         self.used[name] += 1
         unique = name if self.used[name] == 1 else f"{name}-{self.used[name]}"
@@ -117,47 +106,49 @@ class SvgWriter:
             "data-sign": "-1" if origin.sign < 0 else "",
             "data-domain": origin.domain,
         }
-        return "".join(f" {key}={quoteattr(value)}" for key, value in words.items() if value)
+        attributes = "".join(f" {key}={quoteattr(value)}" for key, value in words.items() if value)
+        return f"<g{attributes}>{inside}</g>"
 
-    def _primitive(self, item: Primitive) -> str:
+    def _primitive(self, item: strokes.Primitive) -> str:
         match item:
-            case PenPath():
+            case strokes.PenPath():
                 return f'<path d="{path_data(item.outline)}"{self._pen(item)}/>'
-            case Circle():
+            case strokes.Circle():
                 x, y = item.centre
                 return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(item.radius)}"{self._pen(item)}/>'
-            case Glyphs():
+            case strokes.Glyphs():
                 return self._glyphs(item)
 
-    def _pen(self, item: PenPath | Circle) -> str:
+    def _pen(self, item: strokes.PenPath | strokes.Circle) -> str:
         text = f' fill="{self.theme.colour(item.fill) if item.fill else "none"}"'
         if item.stroke:
             text += f' stroke="{self.theme.colour(item.stroke)}" stroke-width="{number(item.width)}"'
-        if isinstance(item, PenPath) and item.cap != "butt":
+        if isinstance(item, strokes.PenPath) and item.cap != "butt":
             text += f' stroke-linecap="{item.cap}"'
         if item.dash:
             text += f' stroke-dasharray="{" ".join(map(number, item.dash))}"'
         return text
 
-    def _glyphs(self, item: Glyphs) -> str:
+    def _glyphs(self, item: strokes.Glyphs) -> str:
         x, y = item.placed.start
         fill = self.theme.colour(item.fill)
         outlines = item.placed.text.outlines
         if self.symbols is None:
             return f'<path d="{" ".join(path_data(outline, x, y) for outline in outlines)}" fill="{fill}"/>'
-        letters = "".join(self._letter(outline, x, y) for outline in outlines)
-        return f'<g fill="{fill}">{letters}</g>'
-
-    def _letter(self, outline: Outline, x: float, y: float) -> str:
-        """One use of a letter: its outline, drawn from where it begins, is a symbol."""
-        left, top = outline[0][1][0]
-        return f'<use href="#{self._symbol(outline, left, top)}" x="{number(x + left)}" y="{number(y + top)}"/>'
+        uses: list[str] = []
+        for outline in outlines:
+            # A symbol is drawn from where its outline begins: the same letter elsewhere in a text then is the same symbol.
+            left, top = outline[0][1][0]
+            name = self._symbol(outline, left, top)
+            uses.append(f'<use href="#{name}" x="{number(x + left)}" y="{number(y + top)}"/>')
+        return f'<g fill="{fill}">{"".join(uses)}</g>'
 
     def _symbol(self, outline: Outline, left: float, top: float) -> str:
         """The name of the symbol for an outline, from where it begins; outlines that nobody can tell apart share one."""
         assert self.symbols is not None
         steps = "".join(step for step, _ in outline)
         points = tuple((x - left, y - top) for _, ends in outline for x, y in ends)
+        # Only letters of the same steps can be alike, so few have to be compared.
         known = self.letters.setdefault(steps, {})
         for other, name in known.items():
             if all(abs(x - u) < ALIKE and abs(y - v) < ALIKE for (x, y), (u, v) in zip(points, other, strict=True)):

@@ -8,25 +8,9 @@ The package draws the half arrows, the strokes and the labels of bonds; texts an
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from tellegen.drawing import rules
+from tellegen.drawing import rules, strokes
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
-from tellegen.drawing.strokes import (
-    DOT_RADIUS,
-    LAYERS,
-    POINT,
-    SEAM,
-    SPOT_INSET,
-    SPOT_RADIUS,
-    SUM_RADIUS,
-    THEMES,
-    Theme,
-    ThemeName,
-    along,
-    direction,
-    layer_of,
-    stroke_line,
-)
 from tellegen.drawing.typesetting import Outline
 from tellegen.drawing.writers.svg import number
 
@@ -68,24 +52,21 @@ _HEADS = {
 }
 
 
-def to_tikz(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, standalone: bool = False) -> str:
+def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float = 1, standalone: bool = False) -> str:
     """The scene as a tikzpicture with the styles that it uses, or as a whole document that pdflatex reads."""
-    picture = "\n".join([*_picture(scene, THEMES[theme], scale)])
+    picture = "\n".join([*_picture(scene, strokes.THEMES[theme], scale)])
     if not standalone:
         packages = TIKZ_PACKAGES.replace("\n", " ")
-        return f"% {_comment(scene.title)}\n% The preamble of the document needs {packages}\n{picture}\n"
-    width, height = (number(side * POINT * scale) for side in (scene.box.width, scene.box.height))
+        return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
+    width, height = (number(side * strokes.POINT * scale) for side in (scene.box.width, scene.box.height))
     page = rf"\usepackage[paperwidth={width}pt,paperheight={height}pt,margin=0pt]{{geometry}}"
     head = [r"\documentclass{article}", page, r"\usepackage{lmodern}", TIKZ_PACKAGES, r"\pagestyle{empty}"]
+    # Without these TeX would move the picture down by a line, out of a page of its size.
     setting = r"\setlength{\parindent}{0pt}\setlength{\topskip}{0pt}\setlength{\lineskip}{0pt}"
     return "\n".join([*head, setting, r"\begin{document}", "%", picture + "%", r"\end{document}", ""])
 
 
-def _comment(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
+def _picture(scene: Scene, theme: strokes.Theme, scale: float) -> Iterator[str]:
     yield STYLES
     for paint, colour in theme.paints.items():
         yield rf"\definecolor{{tellegen {paint}}}{{HTML}}{{{colour[1:]}}}"
@@ -94,27 +75,23 @@ def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
         yield rf"\scalebox{{{scale:.6f}}}{{%"
     yield r"\begin{tikzpicture}[tellegen,color=tellegen ink]"
     yield rf" \path[use as bounding box] {_corners(scene.box)};"
-    if (columns := _widest_matrix(scene)) > MATRIX_COLUMNS:
+    labels = (shape.text for shape in scene.shapes if isinstance(shape, Label) and shape.math)
+    rows = (row for text in labels for row in text.split(r"\\"))
+    # amsmath stops at a matrix that is wider than it was told.
+    if (columns := max((row.count("&") + 1 for row in rows), default=0)) > MATRIX_COLUMNS:
         yield rf" \csname c@MaxMatrixCols\endcsname={columns}\relax"
+    # White paper is left out: on a page of another colour it would be a patch.
     if theme.colour("paper") != "#FFFFFF":
         yield rf" \fill[tellegen paper] {_corners(scene.box)};"
-    for layer in LAYERS:
-        for shape in scene.shapes:
-            if layer_of(shape) == layer:
-                for line in _shape(shape, theme):
-                    yield f" {line}"
+    for shape in strokes.layered(scene.shapes):
+        yield from (f" {line}" for line in _shape(shape, theme))
     yield r"\end{tikzpicture}" + ("}" if scale != 1 else "")
 
 
-def _widest_matrix(scene: Scene) -> int:
-    """The most columns of a matrix in the labels: amsmath wants to be told of more than ten."""
-    rows = (row for shape in scene.shapes if isinstance(shape, Label) and shape.math for row in shape.text.split(r"\\"))
-    return max((row.count("&") + 1 for row in rows), default=0)
-
-
-def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
+def _shape(shape: Shape, theme: strokes.Theme) -> Iterator[str]:
     match shape:
         case Band():
+            # Areas are many and their colours few, but a colour is redefined before each use: nothing then depends on the order.
             yield _band_colour(theme, shape.domain)
             yield rf"\fill[tellegen band] {_corners(shape.box)};"
         case Section():
@@ -123,33 +100,29 @@ def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
             head = f",{_HEADS[shape.weight]}" if shape.head else ""
             yield rf"\draw[{_WEIGHTS[shape.weight]}{head}{_tone(shape.tone)}] {_line(shape.points)};"
         case Dot():
-            yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, DOT_RADIUS[shape.weight])};"
+            yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, strokes.DOT_RADIUS[shape.weight])};"
         case Block():
             yield rf"\path[pog block{_tone(shape.tone)}] {_corners(shape.box)};"
         case Sum():
-            yield from _sum(shape)
+            yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, strokes.SUM_RADIUS)};"
+            for spot in shape.spots:
+                centre = strokes.along(
+                    shape.centre, spot, strokes.SUM_RADIUS - strokes.SPOT_RADIUS - strokes.SPOT_INSET
+                )
+                yield rf"\fill[{_paint(shape.tone)}] {_circle(centre, strokes.SPOT_RADIUS)};"
         case Bond():
             yield from _bond(shape)
         case Ring():
             style = "warning ring" if shape.dashed else "ring"
             yield rf"\draw[{style}{_tone(shape.tone)}] {_circle(shape.centre, shape.radius)};"
         case Curve():
-            if shape.shade:
+            if shape.shade or shape.pale:
                 yield _band_colour(theme, shape.tone, shape.shade)
-            elif shape.pale:
-                yield _band_colour(theme, shape.tone)
             yield _curve(shape)
         case Label():
             yield _label(shape)
         case _:
             assert_never(shape)
-
-
-def _sum(shape: Sum) -> Iterator[str]:
-    yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, SUM_RADIUS)};"
-    for spot in shape.spots:
-        centre = along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET)
-        yield rf"\fill[{_paint(shape.tone)}] {_circle(centre, SPOT_RADIUS)};"
 
 
 def _bond(bond: Bond) -> Iterator[str]:
@@ -158,15 +131,15 @@ def _bond(bond: Bond) -> Iterator[str]:
     if bond.size > 1:
         # The two lines first, then the half arrow on the last few units of the middle line.
         yield rf"\draw[vector bond{tone}] {_line(bond.points)};"
-        last = direction(*bond.points[-2:])
-        yield rf"\draw[{half}{tone}] {_line((along(bond.points[-1], last, -3), bond.points[-1]))};"
+        last = strokes.direction(*bond.points[-2:])
+        yield rf"\draw[{half}{tone}] {_line((strokes.along(bond.points[-1], last, -3), bond.points[-1]))};"
     else:
         yield rf"\draw[{half}{tone}] {_line(bond.points)};"
     if bond.stroke:
-        yield rf"\draw[causal stroke{tone}] {_line(stroke_line(bond))};"
+        yield rf"\draw[causal stroke{tone}] {_line(strokes.stroke_line(bond))};"
 
 
-def _band_colour(theme: Theme, domain: str, shade: int = 0) -> str:
+def _band_colour(theme: strokes.Theme, domain: str, shade: int = 0) -> str:
     paint = f"shade:{domain}:{shade}" if shade else f"band:{domain}"
     return rf"\definecolor{{tellegen band}}{{HTML}}{{{theme.colour(paint)[1:]}}}"
 
@@ -174,12 +147,11 @@ def _band_colour(theme: Theme, domain: str, shade: int = 0) -> str:
 def _curve(curve: Curve) -> str:
     closed = " -- cycle" if curve.closed and curve.outline[-1][0] != "Z" else ""
     if curve.shade:
-        seam = rf"draw=tellegen band,line width={SEAM * POINT:g}pt"
+        seam = rf"draw=tellegen band,line width={strokes.SEAM * strokes.POINT:g}pt"
         return rf"\filldraw[{seam},fill=tellegen band] {_outline(curve.outline)}{closed};"
     if curve.pale:
-        return (
-            rf"\filldraw[{_WEIGHTS['hair']}{_tone(curve.tone)},fill=tellegen band] {_outline(curve.outline)}{closed};"
-        )
+        line = _WEIGHTS["hair"] + _tone(curve.tone)
+        return rf"\filldraw[{line},fill=tellegen band] {_outline(curve.outline)}{closed};"
     style = _paint(curve.tone) if curve.filled else _WEIGHTS[curve.weight] + _tone(curve.tone)
     dash = ",dashed curve" if curve.dashed and not curve.filled else ""
     return rf"\{'fill' if curve.filled else 'draw'}[{style}{dash}] {_outline(curve.outline)}{closed};"
@@ -195,6 +167,7 @@ def _outline(outline: Outline) -> str:
             case "L":
                 parts.append(f"-- {_at(points[0])}")
             case "Q":
+                # TikZ has cubic curves only: each control point lies two thirds of the way to that of the quadratic one.
                 control, end = points
                 one, two = _third(here, control), _third(end, control)
                 parts.append(f".. controls {_at(one)} and {_at(two)} .. {_at(end)}")
@@ -222,13 +195,14 @@ _ANCHORS = {
 
 
 def _label(label: Label) -> str:
-    size, skip = number(label.size * POINT), number(label.size * 0.9)
+    # The skip is that of LaTeX, 1.2 times the size, and the size comes in units of 0.75 points.
+    size, skip = number(label.size * strokes.POINT), number(label.size * 0.9)
     font = rf"\fontsize{{{size}}}{{{skip}}}\selectfont"
     if label.math:
         text = f"${label.text}$"
     else:
         font += r"\sffamily" + (r"\slshape" if label.slanted else "")
-        text = _escaped(label.text)
+        text = "".join(_SPECIAL.get(character, character) for character in label.text)
     style = f"tellegen label,anchor={_ANCHORS[label.align, label.level]}{_tone(label.tone)},font={{{font}}}"
     return rf"\node[{style}] at {_at(label.at)} {{{text}}};"
 
@@ -238,10 +212,6 @@ _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
     "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}",
 }
-
-
-def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in text)
 
 
 def _at(point: Point) -> str:
@@ -257,7 +227,7 @@ def _corners(box: Box) -> str:
 
 
 def _circle(centre: Point, radius: float) -> str:
-    return f"{_at(centre)} circle[radius={number(radius * POINT)}pt]"
+    return f"{_at(centre)} circle[radius={number(radius * strokes.POINT)}pt]"
 
 
 def _paint(tone: str) -> str:
@@ -283,17 +253,16 @@ def to_bondgraphs(scene: Scene, *, scale: float = 1, standalone: bool = False) -
     """
     if not any(isinstance(shape, Bond) for shape in scene.shapes):
         what = "the styles of 'bondgraphs' draw bonds, and this figure has none"
-        raise rules.BAD_OPTION.error(
-            what, fix="draw the model as a bond graph: draw(model, 'bond', macros='bondgraphs')"
-        )
+        fix = "draw the model as a bond graph: draw(model, 'bond', macros='bondgraphs')"
+        raise rules.BAD_OPTION.error(what, fix=fix)
     if not standalone:
         picture = "\n".join(_bondgraphs_picture(scene, scale))
         packages = BONDGRAPHS_PACKAGES.replace("\n", " ")
         return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
     # The page is as wide as the scene, so that its edge makes the picture smaller.
-    fitting = scale * scene.box.width / (scene.box.width + 2 * EDGE / POINT)
+    fitting = scale * scene.box.width / (scene.box.width + 2 * EDGE / strokes.POINT)
     picture = "\n".join(_bondgraphs_picture(scene, fitting))
-    width, height = ((side * POINT + 2 * EDGE) * fitting for side in (scene.box.width, scene.box.height))
+    width, height = ((side * strokes.POINT + 2 * EDGE) * fitting for side in (scene.box.width, scene.box.height))
     paper = f"paperwidth={number(width)}pt,paperheight={number(height)}pt,margin={number(EDGE / 2 * fitting)}pt"
     page = rf"\usepackage[{paper}]{{geometry}}"
     head = [r"\documentclass{article}", page, BONDGRAPHS_PACKAGES, r"\pagestyle{empty}\setlength{\parindent}{0pt}"]
@@ -304,6 +273,7 @@ def _bondgraphs_picture(scene: Scene, scale: float) -> Iterator[str]:
     if scale != 1:
         yield rf"\scalebox{{{scale:.6f}}}{{%"
     yield r"\begin{bondgraph}[x=0.75pt,y=-0.75pt]"
+    # The package puts variables at its bonds itself, so they go with the bonds and not with the other texts.
     beside = {
         (shape.origin.port, shape.origin.part): shape.text
         for shape in scene.shapes
@@ -329,7 +299,7 @@ def _bondgraphs_shape(shape: Shape, beside: Mapping[tuple[str, str], str]) -> It
             yield rf"\draw[->,gray] {_line(shape.points)};"
         case Ring():
             style = "densely dashed,diff" if shape.dashed else "gray"
-            yield rf"\draw[{style}] {_at(shape.centre)} circle[radius={number(shape.radius * POINT)}pt];"
+            yield rf"\draw[{style}] {_at(shape.centre)} circle[radius={number(shape.radius * strokes.POINT)}pt];"
         case Block():
             box = shape.box
             yield rf"\draw[thick] {_at((box.left, box.top))} rectangle {_at((box.right, box.bottom))};"
@@ -340,18 +310,15 @@ def _bondgraphs_shape(shape: Shape, beside: Mapping[tuple[str, str], str]) -> It
 def _bondgraphs_bond(bond: Bond, beside: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """The last piece of a bond is an edge with the half arrow; those before it are plain lines."""
     colour = "={diff}" if bond.warned else ""
-    strokes = {"end": f"e_out{colour}", "start": f"e_in{colour}", "": ""}
+    ends = {"end": f"e_out{colour}", "start": f"e_in{colour}", "": ""}
     first, last = bond.points[:-1], bond.points[-2:]
     style = ["mbond"] if bond.size > 1 else []
     if len(first) > 1:
-        plain = [
-            "thick",
-            *(["double"] if bond.size > 1 else []),
-            *([strokes["start"]] if bond.stroke == "start" else []),
-        ]
+        # A stroke at the start belongs to the first piece, which then is no edge of the package.
+        plain = ["thick", *(["double"] if bond.size > 1 else []), *([ends["start"]] if bond.stroke == "start" else [])]
         yield rf"\draw[{','.join(plain)}] {_line(first)};"
-    if strokes[bond.stroke] and (bond.stroke == "end" or len(first) == 1):
-        style.append(strokes[bond.stroke])
+    if ends[bond.stroke] and (bond.stroke == "end" or len(first) == 1):
+        style.append(ends[bond.stroke])
     for part in _AT_BONDS:
         if text := beside.get((bond.origin.port, part)):
             style.append(f"{part}={{${text}$}}")
