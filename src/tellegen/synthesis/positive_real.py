@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from tellegen.synthesis.polynomials import (
+from tellegen.synthesis.algebra import (
     Polynomial,
     add,
     common_factor,

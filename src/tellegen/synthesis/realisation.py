@@ -12,28 +12,47 @@ G(s) = s R_inf + R_0/s + modes on the imaginary axis + a stable proper part. The
 positive semidefinite: sums of squares, each one storage or one lossless pair. So has the stable part where its poles are real and
 simple with symmetric positive residues, and then its storages stand alone; any other passive stable part is realised by the
 positive-real lemma, with storages that a lossless connection joins. Whether G is positive real is decided by exact numbers.
+
+The coefficients of G in powers of 1/s fill a Hankel matrix whose rank is the number of states; any independent columns and rows of
+it, as many as its rank, give A, B and C. Exact numbers make the rank a fact and not a guess.
+
+With G = C (s - A)^-1 B + D there is an energy matrix P with
+
+    [[-A^T P - P A, C^T - P B], [C - B^T P, D + D^T]] = [c, d]^T [c, d] >= 0
+
+(Anderson 1967). P solves a Riccati equation, whose solution spans the stable subspace of a Hamiltonian matrix and is read off its
+matrix sign (Roberts 1980). Where D + D^T is singular, or G is lossless at some frequency, the equation is on the edge of having no
+solution; so a resistance of 1e-32 of the size of G is added, and the numbers carry 120 digits, of which the edge takes at most
+half. Pure Python: `decimal` multiplies such numbers nearly as fast as Python multiplies floats, and no matrix here is large.
 """
 
 import cmath
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import final
 
-from tellegen.synthesis.polynomials import (
+from tellegen.synthesis.algebra import (
     Polynomial,
     add,
+    cholesky,
     common_factor,
     complex_roots,
     divide,
     exact_value,
+    identity,
     multiply,
     polynomial,
     positive_roots,
+    product,
     solve_bezout,
+    solve_with_determinant,
     squarefree_factors,
+    transpose,
+    triangular_inverse,
     value,
 )
 from tellegen.synthesis.positive_real import (
@@ -43,7 +62,6 @@ from tellegen.synthesis.positive_real import (
     check_semidefinite,
     split_poles,
 )
-from tellegen.synthesis.state_space import minimal_realisation, passive_form
 
 Rows = list[list[float]]
 
@@ -57,7 +75,7 @@ class Realisation:
     g: tuple[tuple[float, ...], ...]
     c: tuple[tuple[float, ...], ...]
     d: tuple[tuple[float, ...], ...]
-    rate: float
+    rate: float = 0.0
     skew: tuple[tuple[float, ...], ...] = ()
     rates: tuple[tuple[float, ...], ...] = ()
 
@@ -106,7 +124,11 @@ def realise_function(parts: PositiveReal) -> Realisation:
     square = tuple((*row, *[0.0] * (size - len(row))) for row in J)
     resistors = ((*c, *[0.0] * (size - n)),) if d or any(c) else ()
     return Realisation(
-        square, tuple((x,) for x in g), resistors, ((d,),) if resistors else (), float(parts.at_infinity)
+        J=square,
+        g=tuple((x,) for x in g),
+        c=resistors,
+        d=((d,),) if resistors else (),
+        rate=float(parts.at_infinity),
     )
 
 
@@ -126,11 +148,11 @@ def _stable(parts: PositiveReal) -> tuple[Rows, list[float], list[float], float]
     if not n:
         return [], [], [], d
     A = [[1.0 if j == i + 1 else 0.0 for j in range(n)] for i in range(n - 1)] + [[-x for x in monic[:n]]]
-    root = _cholesky(_lyapunov(A, shadow))
-    inverse = _inverse(root)
+    root = cholesky(_lyapunov(A, shadow), math.sqrt)
+    inverse = triangular_inverse(root)
     c = [sum(shadow[i] * inverse[i][j] for i in range(n)) for j in range(n)]
     given = [sum(output[i] * inverse[i][j] for i in range(n)) for j in range(n)]
-    turned = _product(_product(root, A), inverse)
+    turned = product(product(root, A), inverse)
     J = [[(turned[i][j] + c[i] * c[j] / 2) for j in range(n)] for i in range(n)]
     skew = [[scale * (J[i][j] - J[j][i]) / 2 for j in range(n)] for i in range(n)]
     g = [math.sqrt(scale) * (given[k] - d * c[k] / 2) for k in range(n)]
@@ -221,35 +243,6 @@ def _eliminated(rows: Sequence[Sequence[complex]], right: Sequence[complex]) -> 
     return x
 
 
-def _cholesky(X: Rows) -> Rows:
-    """The upper triangular R with R^T R = X."""
-    n = len(X)
-    R = [[0.0] * n for _ in range(n)]
-    for i in range(n):
-        square = X[i][i] - sum(R[k][i] ** 2 for k in range(i))
-        if square <= 0:
-            raise ArithmeticError("the energy matrix is not positive within rounding")
-        R[i][i] = math.sqrt(square)
-        for j in range(i + 1, n):
-            R[i][j] = (X[i][j] - sum(R[k][i] * R[k][j] for k in range(i))) / R[i][i]
-    return R
-
-
-def _inverse(R: Rows) -> Rows:
-    """The inverse of an upper triangular matrix."""
-    n = len(R)
-    found = [[0.0] * n for _ in range(n)]
-    for j in range(n):
-        found[j][j] = 1 / R[j][j]
-        for i in range(j - 1, -1, -1):
-            found[i][j] = -sum(R[i][k] * found[k][j] for k in range(i + 1, j + 1)) / R[i][i]
-    return found
-
-
-def _product(a: Rows, b: Rows) -> Rows:
-    return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
-
-
 ComplexRows = list[list[complex]]
 Functions = tuple[tuple[Polynomial, ...], ...]
 MOST_STATES = 24
@@ -303,13 +296,12 @@ class _Parts:
     def realisation(self, skew: Sequence[Sequence[float]]) -> Realisation:
         n = range(len(self.g))
         return Realisation(
-            tuple(tuple(self.J.get((i, j), 0.0) for j in n) for i in n),
-            tuple(map(tuple, self.g)),
-            tuple(tuple(row.get(j, 0.0) for j in n) for row in self.c),
-            tuple(map(tuple, self.d)),
-            0.0,
-            tuple(map(tuple, skew)),
-            tuple(map(tuple, self.rates)),
+            J=tuple(tuple(self.J.get((i, j), 0.0) for j in n) for i in n),
+            g=tuple(map(tuple, self.g)),
+            c=tuple(tuple(row.get(j, 0.0) for j in n) for row in self.c),
+            d=tuple(map(tuple, self.d)),
+            skew=tuple(map(tuple, skew)),
+            rates=tuple(map(tuple, self.rates)),
         )
 
 
@@ -343,7 +335,7 @@ def _realised(numerators: Functions, denominator: Polynomial) -> Realisation:
     _add_axis(parts, split)
     check_hermitian_part(split.inside, split.stable)
     _add_stable(parts, split.inside, split.stable)
-    constant = _constant(split)
+    constant = [[_at_infinity(n, split.stable) for n in row] for row in split.inside]
     size = range(len(numerators))
     return parts.realisation([[(constant[i][j] - constant[j][i]) / 2 for j in size] for i in size])
 
@@ -393,10 +385,6 @@ def _add_axis(parts: _Parts, split: _Split) -> None:
         residues = [[value([float(c) for c in n], at) / slope for n in row] for row in split.on_axis]
         for vector in _squares(residues, f"at omega = {omega:.6g} rad/s"):
             parts.pair(vector, omega)
-
-
-def _constant(split: _Split) -> list[list[float]]:
-    return [[_at_infinity(n, split.stable) for n in row] for row in split.inside]
 
 
 def _add_stable(parts: _Parts, numerators: Functions, denominator: Polynomial) -> None:
@@ -490,3 +478,178 @@ def _squares(R: ComplexRows, where: str) -> list[list[complex]]:
     if any(abs(x) > 1e-8 * scale for row in rest for x in row):
         raise NotPositiveRealError(f"its residue {where} is not positive semidefinite")
     return found
+
+
+# -- state space ----------------------------------------------------------------------------------------------------------------
+
+ExactRows = list[list[Fraction]]
+
+
+@final
+@dataclass(frozen=True)
+class MinimalStateSpace:
+    """x' = A x + B u, y = C x + D u, with nothing in x that u does not move or y does not show."""
+
+    A: ExactRows
+    B: ExactRows
+    C: ExactRows
+    D: ExactRows
+
+
+def minimal_realisation(numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial) -> MinimalStateSpace:
+    """The realisation of a square matrix of proper functions over one denominator."""
+    ports, order = len(numerators), len(denominator) - 1
+    series = [[_series(n, denominator, 2 * order + 1) for n in row] for row in numerators]
+
+    def markov(k: int) -> ExactRows:
+        return [[entry[k] for entry in row] for row in series]
+
+    def hankel(shift: int) -> ExactRows:
+        blocks = [markov(k) for k in range(2 * order + 1)]
+        span = range(order * ports)
+        return [[blocks[1 + i // ports + j // ports + shift][i % ports][j % ports] for j in span] for i in span]
+
+    here, later = hankel(0), hankel(1)
+    columns = _independent_columns(here)
+    rows = _independent_columns(transpose(here))
+    corner = [[here[i][j] for j in columns] for i in rows]
+    right = [[later[i][j] for j in columns] + here[i][:ports] for i in rows]
+    n = len(columns)
+    found = solve_with_determinant(corner, right)[0] if n else []
+    return MinimalStateSpace(
+        [row[:n] for row in found],
+        [row[n:] for row in found],
+        [[here[i][j] for j in columns] for i in range(ports)],
+        markov(0),
+    )
+
+
+def _series(N: Polynomial, D: Polynomial, count: int) -> list[Fraction]:
+    """The first coefficients of N/D in powers of 1/s, the constant first."""
+    rest = [*([Fraction(0)] * (len(D) - len(N))), *reversed(N)]
+    found = []
+    bottom = list(reversed(D))
+    for _ in range(count):
+        c = rest[0] / bottom[0]
+        found.append(c)
+        rest = [*(a - c * b for a, b in zip(rest[1:], bottom[1:], strict=True)), Fraction(0)]
+    return found
+
+
+def _independent_columns(matrix: ExactRows) -> list[int]:
+    """The first columns of a matrix that are independent."""
+    work = [list(row) for row in matrix]
+    found: list[int] = []
+    for j in range(len(work[0]) if work else 0):
+        k = len(found)
+        pivot = next((i for i in range(k, len(work)) if work[i][j]), None)
+        if pivot is None:
+            continue
+        work[k], work[pivot] = work[pivot], work[k]
+        for i in range(k + 1, len(work)):
+            if ratio := work[i][j] / work[k][j]:
+                work[i] = [a - ratio * b for a, b in zip(work[i], work[k], strict=True)]
+        found.append(j)
+    return found
+
+
+DecimalRows = list[list[Decimal]]
+
+DIGITS = 120
+ADDED = Decimal("1e-32")
+_SETTLED = Decimal("1e-40")
+_NOTHING = Decimal("1e-24")
+_MOST_STEPS = 700
+_DROPPED = 1e-12
+"""Entries smaller than this, relative to the largest, are what the added resistance left."""
+
+
+def passive_form(space: MinimalStateSpace) -> tuple[Rows, Rows, Rows, Rows]:
+    """J, g, c, d of z' = J z + g u - c^T i, y = g^T z + d^T i + (skew part of D) u, i = (c z + d u)/2, with energy z^T z/2.
+
+    Raises: ArithmeticError where the digits do not suffice.
+    """
+    with localcontext() as context:
+        context.prec = DIGITS
+        return _passive_form(space)
+
+
+def _passive_form(space: MinimalStateSpace) -> tuple[Rows, Rows, Rows, Rows]:
+    A, B, C, D = (
+        [[Decimal(x.numerator) / Decimal(x.denominator) for x in row] for row in m]
+        for m in (space.A, space.B, space.C, space.D)
+    )
+    n, ports = len(A), len(D)
+    size = max((abs(x) for m in (B, C) for row in m for x in row), default=Decimal(0)) ** 2
+    size = max(size, *(abs(x) for row in D for x in row))
+    R = [[D[i][j] + D[j][i] + (2 * ADDED * size if i == j else 0) for j in range(ports)] for i in range(ports)]
+    d = cholesky(R, Decimal.sqrt)
+    if not n:
+        return [], [], *_resistors([[] for _ in d], d)
+    P = _energy(A, B, C, solve_with_determinant(R, identity(R))[0])
+    root = cholesky(P, Decimal.sqrt)
+    back = triangular_inverse(root)
+    A, B, C = product(product(root, A), back), product(root, B), product(C, back)
+    given = [[C[i][j] - B[j][i] for j in range(n)] for i in range(ports)]
+    c = product(transpose(triangular_inverse(d)), given)
+    J = [[float((A[i][j] - A[j][i]) / 2) for j in range(n)] for i in range(n)]
+    g = [[float((B[i][k] + C[k][i]) / 2) for k in range(ports)] for i in range(n)]
+    return _clean(J), _clean(g), *_resistors(c, d)
+
+
+def _resistors(c: DecimalRows, d: DecimalRows) -> tuple[Rows, Rows]:
+    """As few rows of c and d as give the same losses, without those that only the added resistance made."""
+    n = len(c[0]) if c else 0
+    K = [[*one, *two] for one, two in zip(c, d, strict=True)]
+    rest = product(transpose(K), K)
+    size = range(len(rest))
+    least = max(rest[i][i] for i in size) * _NOTHING
+    rows: Rows = []
+    while rest[k := max(size, key=lambda i: rest[i][i])][k] > least:
+        pivot = rest[k][k].sqrt()
+        row = [x / pivot for x in rest[k]]
+        rest = [[rest[i][j] - row[i] * row[j] for j in size] for i in size]
+        rows.append([float(x) for x in row])
+    rows = _clean(rows)
+    return [row[:n] for row in rows], [row[n:] for row in rows]
+
+
+def _clean(rows: Rows) -> Rows:
+    largest = max((abs(x) for row in rows for x in row), default=0.0)
+    return [[x if abs(x) > _DROPPED * largest else 0.0 for x in row] for row in rows]
+
+
+def _energy(A: DecimalRows, B: DecimalRows, C: DecimalRows, R: DecimalRows) -> DecimalRows:
+    """The least P with A^T P + P A + (C^T - P B) R (C - B^T P) = 0; `R` is the inverse of D + D^T."""
+    n = len(A)
+    BR = product(B, R)
+    drift = [[a - b for a, b in zip(x, y, strict=True)] for x, y in zip(A, product(BR, C), strict=True)]
+    upper, lower = product(BR, transpose(B)), product(transpose(C), product(R, C))
+    H = [[*drift[i], *upper[i]] for i in range(n)]
+    H += [[*(-x for x in lower[i]), *(-drift[j][i] for j in range(n))] for i in range(n)]
+    S = _sign(H)
+    # (S + 1) [1; P] = 0 on the stable subspace: twice as many equations as unknowns, solved together.
+    left = [[S[i][n + j] + (1 if i == n + j else 0) for j in range(n)] for i in range(2 * n)]
+    right = [[-S[i][j] - (1 if i == j else 0) for j in range(n)] for i in range(2 * n)]
+    normal = product(transpose(left), left)
+    P, _ = solve_with_determinant(normal, product(transpose(left), right))
+    return [[(P[i][j] + P[j][i]) / 2 for j in range(n)] for i in range(n)]
+
+
+def _sign(H: DecimalRows) -> DecimalRows:
+    """The sign of a matrix without eigenvalues on the imaginary axis, by Newton's method, scaled by its determinant."""
+    size = len(H)
+    for _ in range(_MOST_STEPS):
+        turned, determinant = solve_with_determinant(H, identity(H))
+        # A power of ten rounds nothing, and is near enough.
+        scale = Decimal(10) ** -round(determinant.adjusted() / size)
+        new = [
+            [(x * scale + y / scale) / 2 for x, y in zip(row, other, strict=True)]
+            for row, other in zip(H, turned, strict=True)
+        ]
+        moved = max(abs(x - y) for row, other in zip(new, H, strict=True) for x, y in zip(row, other, strict=True))
+        largest = max(abs(x) for row in new for x in row)
+        H = new
+        if moved <= _SETTLED * largest:
+            return H
+    raise ArithmeticError("the sign of the Hamiltonian matrix was not found")

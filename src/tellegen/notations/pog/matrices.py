@@ -43,7 +43,7 @@ from tellegen.notations.pog.ladder import (
 from tellegen.notations.pog.lanes import domain_words, field_kind, letter_kinds
 from tellegen.notations.quantities import read_quantity
 from tellegen.notations.yaml.document import Scalar, SequenceNode
-from tellegen.synthesis.polynomials import Polynomial, polynomial, value
+from tellegen.synthesis.algebra import Polynomial, polynomial, value
 from tellegen.synthesis.positive_real import NotPositiveRealError, positive_real
 from tellegen.synthesis.realisation import (
     MOST_STATES,
