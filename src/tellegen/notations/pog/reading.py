@@ -20,7 +20,6 @@ from tellegen.notations.network.elements import ElementLine, SwitchingLine, add_
 from tellegen.notations.network.keys import make_form
 from tellegen.notations.network.lines import add_details, read_elements, switching_kind, without_kind
 from tellegen.notations.pog import rules
-from tellegen.notations.pog.entries import read_parts
 from tellegen.notations.pog.ladder import (
     SWITCHING,
     BlockItem,
@@ -36,6 +35,7 @@ from tellegen.notations.pog.ladder import (
     item_names,
     lanes_of,
     part_names,
+    read_parts,
 )
 from tellegen.notations.pog.lanes import (
     ConnectionPlace,
