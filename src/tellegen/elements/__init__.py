@@ -14,6 +14,7 @@ from tellegen.elements.kinds import (
     connection,
     kind_names,
     kinds_of,
+    multiport_kind,
     register,
     schedule_key,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "connection",
     "kind_names",
     "kinds_of",
+    "multiport_kind",
     "register",
     "schedule_key",
 ]

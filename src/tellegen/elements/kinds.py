@@ -161,6 +161,13 @@ def connection(domains: tuple[str, str], coupling: CouplingType, *, reciprocal: 
     )
 
 
+def multiport_kind(domains: tuple[str, ...]) -> ElementKind:
+    """The kind of a connection of several ports, each of its domain."""
+    return ElementKind(
+        "multiport", "coupling", domains, "passes power between several ports", "", coupling="transformer"
+    )
+
+
 CONNECTION_LAWS: dict[str, tuple[CouplingType, bool]] = {
     "across_1 = K*across_2": ("transformer", False),
     "across_2 = K*across_1": ("transformer", True),

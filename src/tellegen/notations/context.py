@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, final
 
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
@@ -20,18 +22,22 @@ from tellegen.model.dimensions import (
     is_any_factor,
     measure_of,
     user_names,
+    without_marks,
 )
 from tellegen.model.laws import MatrixField
 from tellegen.model.model import Element, Parameter
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations import rules
 from tellegen.notations.grammar import Record
-from tellegen.notations.quantities import QuantityReading, not_finite_error, read_plain, read_quantity
+from tellegen.notations.quantities import NO_INDICES, QuantityReading, not_finite_error, read_plain, read_quantity
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode
 
 MOST_ERRORS = 50
 MOST_NOTICES = 20
 _JOINED = re.compile(r"[*/]([A-Za-z]+)")
+
+
+NO_NAMES: Mapping[str, Measure] = MappingProxyType({})
 
 
 class PendingCheck(NamedTuple):
@@ -45,7 +51,7 @@ class PendingCheck(NamedTuple):
     wanted: Dimension | None
     subject: str
     where: Callable[[], Place]
-    names: Mapping[str, Measure]
+    names: Mapping[str, Measure] = NO_NAMES
     pure: Callable[[int | Fraction], bool] = is_any_factor
 
 
@@ -97,9 +103,8 @@ class ReadingContext:
         self.given_counts: Mapping[str, int] = {}  # those that a larger system gives this one, as a part of it
         self.broken: set[str] = set()  # names whose description failed: known, but nothing more can be said
         self.pending: list[PendingCheck] = []
-        self.formulas: list[
-            tuple[Expression, Dimension | None, str, Scalar]
-        ] = []  # those that may read signals and time too
+        # Those that may read signals and time too: a formula, what it must be in, how messages call it, where it stands.
+        self.formulas: list[tuple[Expression, Dimension | None, str, Scalar]] = []
         self.without_value: int = 0
 
     # Findings
@@ -162,11 +167,8 @@ class ReadingContext:
         return text
 
     def _is_cut(self, text: Scalar) -> bool:
-        return text.text.count("(") > text.text.count(")") and self._follows(text) == ","
-
-    def _follows(self, text: Scalar) -> str:
         end = self.document.end(text)
-        return self.document.text[end : end + 1]
+        return text.text.count("(") > text.text.count(")") and self.document.text[end : end + 1] == ","
 
     def is_rest(self, key: Scalar, node: Node) -> bool:
         """Whether a key is what follows the comma in a value that was cut there; the cut itself is reported."""
@@ -222,6 +224,11 @@ class ReadingContext:
             raise self.bad_name(node, subject)
         return node.text
 
+    def reserved_name(self, node: Scalar, subject: str) -> TellegenError:
+        """The error for a name that means something else in formulas."""
+        what = f"'{node.text}' cannot name {subject}: it has a meaning of its own in formulas"
+        return self.error(rules.BAD_NAME, node, what, why="a formula could not use it", fix="choose another name")
+
     def bad_name(self, node: Scalar, subject: str) -> TellegenError:
         """The error for a name that is none."""
         fix = "start with a letter; then letters, digits and single underscores"
@@ -237,6 +244,36 @@ class ReadingContext:
         """The reading of a text with units."""
         scalar = self.formula(node, subject)
         return read_quantity(scalar.text, lambda: self.text_place(scalar))
+
+    def check_later(
+        self,
+        marked: Expression,
+        wanted: Dimension | None,
+        subject: str,
+        node: Scalar,
+        names: Mapping[str, Measure] = NO_NAMES,
+        *,
+        pure: Callable[[int | Fraction], bool] = is_any_factor,
+    ) -> Expression:
+        """The formula in SI units; its names and its dimension are checked when all parameters are known."""
+        self.pending.append(PendingCheck(marked, wanted, subject, partial(self.text_place, node), names, pure))
+        return without_marks(marked)
+
+    def checked_quantity(
+        self,
+        node: Scalar,
+        wanted: Dimension | None,
+        subject: str,
+        indices: Mapping[str, int] = NO_INDICES,
+        names: Mapping[str, Measure] = NO_NAMES,
+    ) -> QuantityReading:
+        """A quantity of a given dimension, which is checked at once, or, for a formula, when all parameters are known."""
+        reading = read_quantity(node.text, partial(self.text_place, node), indices)
+        if reading.marked is not None:
+            self.check_later(reading.marked, wanted, subject, node, names)
+        elif wanted is not None and reading.dimension is not None and reading.dimension != wanted:
+            self.add_errors([self.wrong_dimension(subject, reading.dimension, wanted, self.place(node))])
+        return reading
 
     def check(self, pending: PendingCheck) -> Measure:
         """Names known and dimensions consistent; gives what is known about the unit. Errors are collected."""
@@ -325,10 +362,8 @@ def refuse_scale(context: ReadingContext, node: Scalar, subject: str) -> None:
 def wrong_dimension(subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
     """The finding for a quantity in a unit of something else."""
     if wanted == DIMENSIONLESS:
-        what, fix = (
-            f"{subject} is in {dimension_in_words(found)}, not a number",
-            "give a number, or an angle in rad or deg",
-        )
+        what = f"{subject} is in {dimension_in_words(found)}, not a number"
+        fix = "give a number, or an angle in rad or deg"
     else:
         has = "is a number" if found == DIMENSIONLESS else f"is in {dimension_in_words(found)}"
         what, fix = f"{subject} {has}, not in {dimension_in_words(wanted)}", f"give it in {dimension_in_words(wanted)}"

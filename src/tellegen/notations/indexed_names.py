@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import final
+from typing import NamedTuple, final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import NAME, is_dotted, is_name, listing, nearest
@@ -76,6 +76,36 @@ def read_node(context: ReadingContext, node: Scalar, indices: tuple[str, ...]) -
     raise context.error(rules.BAD_NODE, node, f"'{text}' cannot name a node", fix=fix)
 
 
+@final
+class StructureCopy(NamedTuple):
+    """One copy of a repeated structure: the indices around it, outer ones first, and their values."""
+
+    indices: tuple[str, ...] = ()
+    values: CopyIndices = ()
+
+    def __str__(self) -> str:
+        return ", ".join(f"{index} = {value}" for index, value in self.counters.items())
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """The values by index."""
+        return dict(zip(self.indices, self.values, strict=True))
+
+    def name(self, context: ReadingContext, node: Scalar, subject: str) -> str:
+        """The name that a text gives in this copy."""
+        return self._at(context, node, read_name(context, node, self.indices, subject))
+
+    def node(self, context: ReadingContext, node: Scalar) -> str:
+        """The node that a text names in this copy."""
+        return self._at(context, node, read_node(context, node, self.indices))
+
+    def _at(self, context: ReadingContext, node: Scalar, name: str | NamePattern) -> str:
+        try:
+            return name_at(name, self.values)
+        except NotWholeError as problem:
+            raise not_whole_error(context, node, problem, str(self)) from None
+
+
 def _read_indexed(context: ReadingContext, node: Scalar, indices: tuple[str, ...], subject: str) -> str | NamePattern:
     if _LITERAL.fullmatch(node.text):
         return node.text
@@ -131,7 +161,8 @@ def _unknown_index(context: ReadingContext, node: Scalar, name: str, indices: tu
 def index_function(expression: Expression, indices: tuple[str, ...], text: str) -> Callable[[CopyIndices], int]:
     """The expression as a function of the copy. Sums of multiples of indices, which are nearly all, need no expression at work."""
     slopes = [expression.derivative(name) for name in indices]
-    start = expression.substitute(dict.fromkeys(indices, 0)) if _is_affine(slopes) else None
+    affine = all(isinstance(s, Number) for s in slopes)
+    start = expression.substitute(dict.fromkeys(indices, 0)) if affine else None
     if isinstance(start, Number) and type(start.rational) is int:
         weights = [(p, s.rational) for p, s in enumerate(slopes) if isinstance(s, Number) and s.rational]
         if all(type(w) is int for _, w in weights):
@@ -144,10 +175,6 @@ def index_function(expression: Expression, indices: tuple[str, ...], text: str) 
         return value.rational
 
     return general
-
-
-def _is_affine(slopes: list[Expression]) -> bool:
-    return all(isinstance(s, Number) for s in slopes)
 
 
 def _affine(weights: list[tuple[int, int]], start: int, text: str) -> Callable[[CopyIndices], int]:

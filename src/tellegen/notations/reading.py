@@ -29,7 +29,6 @@ from tellegen.notations.network.elements import (
     add_element_of_line,
     add_heat_sources,
     check_switching,
-    reserved_name_error,
 )
 from tellegen.notations.network.fields import check_fields
 from tellegen.notations.network.keys import form_of, make_form
@@ -136,7 +135,7 @@ class ParametersReader:
         name = read_name(context, key, (), "a parameter")
         assert isinstance(name, str), "without indices a name is a text"
         if name in RESERVED_WORDS:
-            raise reserved_name_error(context, key, "a parameter")
+            raise context.reserved_name(key, "a parameter")
         place = context.place(key)
         if isinstance(node, MappingNode):
             context.parameters[name] = read_curve(context, name, key, node)

@@ -12,7 +12,7 @@ from tellegen.core.errors import Finding, Place, TellegenError
 from tellegen.core.files import clip
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.elements import ElementKind, connection
+from tellegen.elements import ElementKind, connection, multiport_kind
 from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.model.bond_graph import (
     DETECTORS,
@@ -24,7 +24,7 @@ from tellegen.model.bond_graph import (
     part_name,
     plain_kind,
 )
-from tellegen.model.laws import MatrixField, Multiport
+from tellegen.model.laws import Multiport
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.bond_graph import rules
@@ -55,17 +55,14 @@ from tellegen.notations.network.fields import (
     LAWS,
     MATRIX,
     FieldLaw,
+    FieldReader,
     Rows,
     direct_kind,
-    field_energy,
-    field_laws,
-    field_matrix,
     law_key,
     power_letters,
-    read_entry,
     read_matrix,
 )
-from tellegen.notations.network.keys import MULTIPORT, make_form
+from tellegen.notations.network.keys import make_form
 from tellegen.notations.network.lines import KIND, add_details, read_elements, switching_kind
 from tellegen.notations.quantities import QuantityReading
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -150,18 +147,11 @@ def matrix_two_port(
     like = plain_kind(item.letters) == "TF"
     ports_in = [(domain, domain.flow) for domain in given]
     ports_out = [(domain, domain.flow if like else domain.effort) for domain in gives]
-    relation = Multiport(
-        tuple(range(len(given))),
-        tuple(range(len(given), len(ends))),
-        tuple(side for _, side in ports_in),
-        tuple(side for _, side in ports_out),
-        _modulus(context, item, ports_in, ports_out, details),
-    )
-    domains = tuple(domain.name for domain in (*given, *gives))
-    summary = "passes power between several ports"
-    kind = ElementKind(MULTIPORT, "coupling", domains, summary, "", coupling="transformer")
+    K = _modulus(context, item, ports_in, ports_out, details)
+    relation = Multiport.of_sides([side for _, side in ports_in], [side for _, side in ports_out], K)
+    kind = multiport_kind(tuple(domain.name for domain in (*given, *gives)))
     nodes = tuple(node for end in ends for node in (end.plus, end.minus))
-    return Element(item.name, kind, nodes, None, multiport=relation, place=item.place)
+    return Element(item.name, kind, nodes, multiport=relation, place=item.place)
 
 
 def _modulus(
@@ -179,9 +169,12 @@ def _modulus(
     at = item.place
     key = Scalar(item.name, at.line if at else 1, at.column if at else 1, len(item.name), False)
     if value is not None and is_matrix(value):
-        texts = read_matrix(context, key, value, len(gives), len(given))
+        texts, subject = read_matrix(context, key, value, len(gives), len(given)), f"an entry of {item.name}"
         return tuple(
-            tuple(read_entry(context, text, _unit(two, one), key) for one, text in zip(given, row, strict=True))
+            tuple(
+                context.checked_quantity(text, _unit(two, one), subject).expression
+                for one, text in zip(given, row, strict=True)
+            )
             for two, row in zip(gives, texts, strict=True)
         )
     if len(given) != len(gives):
@@ -189,16 +182,15 @@ def _modulus(
         shape = f"with {len(gives)} rows and {len(given)} columns"
         fix = f"write '{item.name}: {{K: [[...], ...]}}' under 'elements', {shape}"
         raise notations_rules.MISSING_KEY.error(what, where=item.name, fix=fix, place=at)
-    modulus = _common_modulus(context, item, value, _unit(gives[0], given[0]), key)
+    modulus = _common_modulus(context, item, value, _unit(gives[0], given[0]))
     count = range(len(gives))
     return tuple(tuple(modulus if i == j else ZERO for j in count) for i in count)
 
 
-def _common_modulus(
-    context: ReadingContext, item: BondItem, value: Node | None, unit: Dimension, key: Scalar
-) -> Expression:
+def _common_modulus(context: ReadingContext, item: BondItem, value: Node | None, unit: Dimension) -> Expression:
     if value is not None:
-        return read_entry(context, context.formula(value, f"the modulus of {item.name}"), unit, key)
+        text = context.formula(value, f"the modulus of {item.name}")
+        return context.checked_quantity(text, unit, f"an entry of {item.name}").expression
     if item.name not in context.parameters:
         what = f"the modulus of '{item.name}' is not given"
         fix = f"add '{item.name}' to the parameters, or 'K' under 'elements'"
@@ -297,9 +289,7 @@ class _Emitter:
             add_element_of_line(self.context, line)
         members = tuple(item.name for item in items)
         if law is not None:
-            name, place = items[0].origin, items[0].place
-            field = MatrixField(name, members, law.matrix, place, law.energy, law.letters, law.stiffness)
-            self.context.fields.append(field)
+            self.context.fields.append(law.field(items[0].origin, members, items[0].place))
         elif len(items) > 1:
             self.context.vectors[items[0].origin] = members
 
@@ -312,14 +302,13 @@ class _Emitter:
 
     def _field_law(self, name: str, kinds: list[ElementKind], key: Scalar, node: Node) -> FieldLaw:
         at = Scalar(name, key.line, key.column, key.length, False)
-        if key.text in (ENERGY, LAWS):
-            if kinds[0].role != "storage" and key.text == ENERGY:
-                what = f"the field '{name}' stores nothing, so it has no '{key.text}' of several variables"
-                fix = "give a matrix, or a law for each port"
-                raise self.context.error(network_rules.NO_LAW_HERE, key, what, fix=fix, where=name)
-            read = field_energy if key.text == ENERGY else field_laws
-            return read(self.context, at, kinds, node)
-        return field_matrix(self.context, at, kinds, node)
+        reader = FieldReader(self.context, at, kinds)
+        if key.text == ENERGY and kinds[0].role != "storage":
+            what = f"the field '{name}' stores nothing, so it has no '{key.text}' of several variables"
+            fix = "give a matrix, or a law for each port"
+            raise self.context.error(network_rules.NO_LAW_HERE, key, what, fix=fix, where=name)
+        read = {ENERGY: reader.energy, LAWS: reader.laws}.get(key.text, reader.matrix)
+        return read(node)
 
     def _one_port(
         self,

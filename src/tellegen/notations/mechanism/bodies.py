@@ -11,7 +11,7 @@ from typing import NamedTuple, final
 
 from tellegen.core.domains import Side
 from tellegen.core.errors import Place
-from tellegen.elements import KINDS, ElementKind
+from tellegen.elements import KINDS, multiport_kind
 from tellegen.expressions import ONE, ZERO, Expression, symbol, to_text
 from tellegen.model.kinematics import (
     MechanismTree,
@@ -72,7 +72,7 @@ class ElementMaker:
         own = KINDS[kind]
         notes = OF_A_BODY if own.role == "storage" and own.grounded else NOTHING
         self.elements[name] = Element(
-            name, own, nodes, value, None, variables, initial, prefer, place=self.place, notes=notes
+            name, own, nodes, value, variables=variables, initial=initial, prefer=prefer, place=self.place, notes=notes
         )
 
     def storage(self, name: str, at: NodeEnd, value: Expression, speed: str, *, state: bool) -> None:
@@ -105,24 +105,12 @@ class ElementMaker:
         """Velocities by others: those of `gives` are K times those of `given`. Ends at the frame, and zeros, are left out."""
         used = [j for j, end in enumerate(given) if end.node != FRAME and any(row[j] is not ZERO for row in K)]
         ends = [*(given[j] for j in used), *gives]
-        kind = ElementKind(
-            "multiport",
-            "coupling",
-            tuple(end.domain for end in ends),
-            "passes power between several ports",
-            "",
-            coupling="transformer",
-        )
         across: Side = "across"
-        relation = Multiport(
-            tuple(range(len(used))),
-            tuple(range(len(used), len(ends))),
-            (across,) * len(used),
-            (across,) * len(gives),
-            tuple(tuple(row[j] for j in used) for row in K),
-        )
+        sides = [across] * len(used), [across] * len(gives)
+        relation = Multiport.of_sides(*sides, [[row[j] for j in used] for row in K])
+        kind = multiport_kind(tuple(end.domain for end in ends))
         nodes = tuple(node for end in ends for node in (end.node, FRAME))
-        self.elements[name] = Element(name, kind, nodes, None, multiport=relation, place=self.place)
+        self.elements[name] = Element(name, kind, nodes, multiport=relation, place=self.place)
 
     def give_law(self, name: str, law: Law) -> None:
         """Give an element a law instead of a value."""

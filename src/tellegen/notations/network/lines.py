@@ -23,7 +23,6 @@ from tellegen.notations.network.elements import (
     SwitchingLine,
     allow_variables,
     read_source_signal,
-    reserved_name_error,
     settle_dimension,
 )
 from tellegen.notations.network.keys import (
@@ -217,7 +216,7 @@ class _LineReader:
     def read_variable(self, key: Scalar, node: Node, side: str) -> None:
         scalar = self.context.scalar(node, f"the {key.text} of {self.name}")
         if scalar.text in RESERVED_WORDS:
-            raise reserved_name_error(self.context, scalar, "a variable")
+            raise self.context.reserved_name(scalar, "a variable")
         taken = self.line.variables or {}
         if side in taken:
             what = f"the {key.text} of {self.name} is named twice"
@@ -393,7 +392,7 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices
         )
     name = key.text if NAME.fullmatch(key.text) else read_name(context, key, indices, "an element")
     if key.text in RESERVED_WORDS:
-        raise reserved_name_error(context, key, "an element")
+        raise context.reserved_name(key, "an element")
     form = connection_form(context, key, node) if node.keys[0].text == CONNECTION else form_of(node.keys[0].text)
     if form is None:
         raise _unknown_kind(context, key, node)

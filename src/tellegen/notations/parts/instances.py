@@ -12,7 +12,7 @@ from tellegen.model.model import NOTHING, Element, Model, Parameter, ParameterCu
 from tellegen.model.signals import SignalDefinition, SignalSetting
 from tellegen.model.variables import input_name, known_variables, variable_name
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import CopyIndices, name_at, read_name
+from tellegen.notations.indexed_names import StructureCopy, name_at, read_name
 from tellegen.notations.parts import rules
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.yaml.document import MappingNode as Entries
@@ -27,8 +27,7 @@ def read_part_names(
     who: tuple[str, str],
     known: Mapping[str, bool],
     node: Node | None,
-    indices: tuple[str, ...],
-    copy: CopyIndices,
+    copy: StructureCopy,
 ) -> dict[str, str]:
     """New names by those inside a part: from a mapping, a list of names that stay, or the word `own`.
 
@@ -49,7 +48,7 @@ def read_part_names(
             fix = did_you_mean(inside.text, known) or f"its names are {listing(known, 20)}"
             what = f"nothing in the part {part} ({system}) is called '{inside.text}'"
             raise context.error(rules.UNKNOWN_NAME, inside, what, fix=fix, where=part)
-        new = name_at(read_name(context, outside, indices, "something in a part"), copy)
+        new = name_at(read_name(context, outside, copy.indices, "something in a part"), copy.values)
         if new in found.values():
             what = f"'{new}' would name two things of the part {part}"
             raise context.error(rules.NAME_TAKEN, outside, what, fix="give each its own name", where=part)

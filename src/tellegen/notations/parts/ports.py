@@ -13,70 +13,43 @@ from tellegen.expressions import Expression
 from tellegen.model.model import Element, Model, Part, Port
 from tellegen.model.signals import SignalPorts, SignalSetting
 from tellegen.model.variables import input_name, known_variables, variable_name
-from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext, StopReadingError
 from tellegen.notations.grammar import AT, SIGNAL_PORTS, SOURCE
-from tellegen.notations.indexed_names import CopyIndices, NotWholeError, name_at, not_whole_error, read_name, read_node
+from tellegen.notations.indexed_names import StructureCopy
 from tellegen.notations.network.keys import with_article
-from tellegen.notations.network.repetition import RepeatedBlock, block_copies, read_ranges
+from tellegen.notations.network.repetition import copies_of, read_repeat
 from tellegen.notations.parts import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 
 @final
 class PortEntry(NamedTuple):
-    """One port of a `ports` mapping: its name, the words that say it, and the values of the indices around it."""
+    """One port of a `ports` mapping: its name, the words that say it, and the copy of a block that it is in."""
 
     name: str
     key: Scalar
     value: Node
-    indices: tuple[str, ...]
-    copy: CopyIndices
+    copy: StructureCopy
 
-    def node(self, context: ReadingContext, text: Scalar) -> str:
-        """A node that the entry names, in this copy."""
-        try:
-            return name_at(read_node(context, text, self.indices), self.copy)
-        except NotWholeError as problem:
-            raise not_whole_error(context, text, problem, _shown(self.indices, self.copy)) from None
+
+OUTSIDE = StructureCopy()
+"""What stands in no repeated block."""
 
 
 def port_entries(
-    context: ReadingContext, node: Node, subject: str, indices: tuple[str, ...] = (), copy: CopyIndices = ()
+    context: ReadingContext, node: Node, subject: str, copy: StructureCopy = OUTSIDE
 ) -> Iterator[PortEntry]:
     """Every port of a mapping, those of repeated blocks one by one; what is wrong with a block is collected."""
     for key, value in context.mapping(node, subject).items():
         try:
             if isinstance(value, MappingNode) and "repeat" in value:
-                yield from _repeated(context, key, value, indices, copy)
+                ranges, _, inner = read_repeat(context, key, value, "ports", copy.indices, "ports")
+                for each in copies_of(context, key, ranges, copy):
+                    yield from port_entries(context, inner, f"the ports of {key.text}", each)
             else:
-                yield PortEntry(_name(context, key, indices, copy), key, value, indices, copy)
+                yield PortEntry(copy.name(context, key, "a port"), key, value, copy)
         except TellegenError as error:
             context.collect(error)
-
-
-def _repeated(
-    context: ReadingContext, key: Scalar, node: MappingNode, outer: tuple[str, ...], copy: CopyIndices
-) -> Iterator[PortEntry]:
-    context.check_keys(node, ("repeat", "ports"), f"the repeated ports {key.text}")
-    ranges, indices = read_ranges(context, key, node, outer)
-    inner = node.get("ports")
-    if inner is None:
-        what = f"the repeated block {key.text} has no ports"
-        raise context.error(notations_rules.MISSING_KEY, node, what, fix="add 'ports: {...}'")
-    for each in block_copies(context, RepeatedBlock(key, indices, ranges, []), ranges, copy):
-        yield from port_entries(context, inner, f"the ports of {key.text}", indices, each)
-
-
-def _name(context: ReadingContext, key: Scalar, indices: tuple[str, ...], copy: CopyIndices) -> str:
-    try:
-        return name_at(read_name(context, key, indices, "a port"), copy)
-    except NotWholeError as problem:
-        raise not_whole_error(context, key, problem, _shown(indices, copy)) from None
-
-
-def _shown(indices: tuple[str, ...], copy: CopyIndices) -> str:
-    return ", ".join(f"{index} = {value}" for index, value in zip(indices, copy, strict=True))
 
 
 def source_variables(source: Element) -> tuple[str, ...]:
@@ -172,7 +145,7 @@ def _read_port(context: ReadingContext, entry: PortEntry, domains: dict[str, str
     if not 1 <= len(texts) <= 2:
         what = f"the port '{name}' has {len(texts)} nodes"
         raise context.error(rules.BAD_PORT, node, what, fix="give one node against the reference, or two")
-    nodes = [entry.node(context, text) for text in texts]
+    nodes = [entry.copy.node(context, text) for text in texts]
     found = {domains[n] for n in nodes if n in domains}
     for text, inner in zip(texts, nodes, strict=True):
         if inner not in domains and inner not in REFERENCES:
@@ -323,17 +296,17 @@ PortNodes = dict[str, tuple[str, str]]
 class JoinedPorts:
     """What the line of a part, or of one copy of it, says under `ports`."""
 
-    def __init__(self, joints: PartConnections, name: str, indices: tuple[str, ...], copy: CopyIndices) -> None:
+    def __init__(self, joints: PartConnections, name: str, copy: StructureCopy) -> None:
         self.context: ReadingContext = joints.context
         self.joints = joints
         self.name = name
-        self.indices = indices
         self.copy = copy
 
     def read(self, model: Model, node: Node | None, key: Scalar) -> PortNodes:
         """The ends of every port that is joined; `key` is the name of the part."""
         found: PortNodes = {}
-        for entry in self._entries(node):
+        subject = f"the ports of {self.name}"
+        for entry in () if node is None else port_entries(self.context, node, subject, self.copy):
             port = model.ports.get(entry.name)
             if port is None:
                 raise self._unknown(model, entry)
@@ -345,10 +318,6 @@ class JoinedPorts:
             self._check_shared(model, found, node)
         self._warn_of_open(model, found, key)
         return found
-
-    def _entries(self, node: Node | None) -> Iterator[PortEntry]:
-        subject = f"the ports of {self.name}"
-        return iter(()) if node is None else port_entries(self.context, node, subject, self.indices, self.copy)
 
     def _unknown(self, model: Model, entry: PortEntry) -> TellegenError:
         ports = model.ports
@@ -373,7 +342,7 @@ class JoinedPorts:
             what = f"{who} is joined to {len(texts)} nodes"
             fix = f"give one node, or two; the second is '{reference}' where it is left out"
             raise context.error(rules.WRONG_PORT_NODES, value, what, fix=fix, where=self.name)
-        names = [entry.node(context, text) for text in texts]
+        names = [entry.copy.node(context, text) for text in texts]
         for text, name in zip(texts, names, strict=True):
             if "." in name and (part := self.joints.is_inside(name)):
                 ports = self.joints.parts[part].model.ports

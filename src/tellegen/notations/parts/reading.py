@@ -11,18 +11,18 @@ from tellegen.model.dimensions import UNKNOWN, si_unit, without_marks
 from tellegen.model.model import Model, Parameter, Part
 from tellegen.model.variables import input_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext
+from tellegen.notations.context import MOST_NOTICES, ReadingContext
 from tellegen.notations.grammar import PART
 from tellegen.notations.indexed_names import (
-    CopyIndices,
     NotWholeError,
+    StructureCopy,
     integer_expression,
     name_at,
     not_whole_error,
     read_name,
 )
 from tellegen.notations.network import rules as network_rules
-from tellegen.notations.network.repetition import MOST_ELEMENTS, RepeatedBlock, block_copies, read_ranges
+from tellegen.notations.network.repetition import MOST_ELEMENTS, copies_of, read_repeat
 from tellegen.notations.parameters import read_curve
 from tellegen.notations.parts import rules
 from tellegen.notations.parts.instances import (
@@ -35,7 +35,14 @@ from tellegen.notations.parts.instances import (
     replaced_sources,
 )
 from tellegen.notations.parts.library import MOST_PARTS, PartLibrary
-from tellegen.notations.parts.ports import JoinedPorts, PartConnections, PortNodes, names_read, source_variables
+from tellegen.notations.parts.ports import (
+    OUTSIDE,
+    JoinedPorts,
+    PartConnections,
+    PortNodes,
+    names_read,
+    source_variables,
+)
 from tellegen.notations.quantities import QuantityReading, read_quantity
 from tellegen.notations.signals.formulas import parse_formula
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
@@ -51,23 +58,19 @@ class PartLine:
         joints: PartConnections,
         key: Scalar,
         node: Node,
-        indices: tuple[str, ...] = (),
-        copy: CopyIndices = (),
+        copy: StructureCopy,
     ) -> None:
         self.context = context
         self.joints = joints
         self.key = key
-        self.indices = indices
         self.copy = copy
-        self.counters = dict(zip(indices, copy, strict=True))
         self.name = self._name()
         self.node = self.context.mapping(node, f"the part {self.name}")
         self.texts: dict[str, str] = {}
         self.names: dict[str, str] = {}
         self.signal_courses: dict[str, Expression] = {}
-        self.readings: dict[
-            str, tuple[QuantityReading, Scalar]
-        ] = {}  # bindings that decide the dimension of their parameter
+        # Bindings that decide the dimension of their parameter.
+        self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
 
     def read(self, shelf: PartLibrary) -> Part | None:
         """The part; None where the errors in its file were reported before."""
@@ -86,18 +89,25 @@ class PartLine:
         if model is None:
             context.broken.add(self.name)
             return None
-        ports = JoinedPorts(self.joints, self.name, self.indices, self.copy).read(
-            model, self.node.get("ports"), self.key
-        )
+        ports = JoinedPorts(self.joints, self.name, self.copy).read(model, self.node.get("ports"), self.key)
         self.names = self._names(model, ports)
         bindings = {key.text: self._bind(model, key, value) for key, value in given}
         self._signals(model)
-        place = context.place(self.key)
-        return Part(self.name, text.text, model, ports, bindings, self.signal_courses, place, self.texts, self.names)
+        return Part(
+            name=self.name,
+            use=text.text,
+            model=model,
+            ports=ports,
+            bindings=bindings,
+            signals=self.signal_courses,
+            place=context.place(self.key),
+            texts=self.texts,
+            names=self.names,
+        )
 
     def _name(self) -> str:
         context, key = self.context, self.key
-        name = name_at(read_name(context, key, self.indices, "a part"), self.copy)
+        name = name_at(read_name(context, key, self.copy.indices, "a part"), self.copy.values)
         if name in context.elements or name in self.joints.parts:
             what = f"'{name}' names {'an element' if name in context.elements else 'another part'} already"
             raise context.error(rules.NAME_CLASH, key, what, fix="rename one of them")
@@ -110,9 +120,7 @@ class PartLine:
     def _names(self, model: Model, ports: PortNodes) -> dict[str, str]:
         gone = {port.source for name, port in model.ports.items() if port.source and name in ports}
         known = names_inside(model, gone)
-        return read_part_names(
-            self.context, (self.name, model.name), known, self.node.get("names"), self.indices, self.copy
-        )
+        return read_part_names(self.context, (self.name, model.name), known, self.node.get("names"), self.copy)
 
     # Parameters
 
@@ -146,7 +154,8 @@ class PartLine:
                 fix = f"set it in the file of {self.name}, by a parameter that you can set here"
                 raise self.context.error(rules.UNKNOWN_BINDING, key, what, fix=fix, where=self.name)
             text = self.context.formula(node, subject)
-            value = integer_expression(self.context, text, text.text, self.indices).substitute(self.counters)
+            value = integer_expression(self.context, text, text.text, self.copy.indices)
+            value = value.substitute(self.copy.counters)
             if not (isinstance(value, Number) and type(value.rational) is int and value.rational >= 0):
                 what, fix = f"{subject} is {value}, and it counts elements", "give a whole number"
                 raise self.context.error(network_rules.BAD_RANGE, text, what, fix=fix, where=self.name)
@@ -166,7 +175,7 @@ class PartLine:
             return self._curve(full, subject, parameter, key, node)
         text = context.formula(node, subject)
         self.texts[key.text] = self._text(text)
-        reading = read_quantity(text.text, lambda: context.text_place(text), self.counters)
+        reading = read_quantity(text.text, lambda: context.text_place(text), self.copy.counters)
         place = context.place(key)
         dimension = parameter.dimension
         if reading.marked is None:
@@ -177,8 +186,8 @@ class PartLine:
         if dimension is None:
             self.readings[full] = (reading, text)
             return Parameter(full, reading.expression, None, "", place)
-        context.pending.append(PendingCheck(reading.marked, dimension, subject, lambda: context.text_place(text), {}))
-        return Parameter(full, reading.expression, dimension, si_unit(dimension), place)
+        expression = context.check_later(reading.marked, dimension, subject, text)
+        return Parameter(full, expression, dimension, si_unit(dimension), place)
 
     def _curve(self, full: str, subject: str, parameter: Parameter, key: Scalar, node: MappingNode) -> Parameter:
         """A parameter that the line gives by a table, or as a slope."""
@@ -191,7 +200,7 @@ class PartLine:
 
     def _text(self, text: Scalar) -> str:
         """What the user wrote, if it means the same outside a `repeat`."""
-        return "" if self.indices else text.text.strip()
+        return "" if self.copy.indices else text.text.strip()
 
     # Signals
 
@@ -208,7 +217,7 @@ class PartLine:
                 raise self.context.error(rules.UNKNOWN_PORT, key, what, fix=fix, where=self.name)
             subject = f"the signal '{key.text}' of the part {self.name}"
             text = self.context.formula(value, subject)
-            marked = parse_formula(self.context, text, subject, self.counters)
+            marked = parse_formula(self.context, text, subject, self.copy.counters)
             self.context.formulas.append((marked, _dimension(model, key.text), subject, text))
             self.texts[key.text] = self._text(text)
             self.signal_courses[key.text] = without_marks(marked)
@@ -230,15 +239,13 @@ class PartsReader:
         self.context = context
         self.shelf = shelf
         self.joints = PartConnections(context)
-        self.readings: dict[
-            str, tuple[QuantityReading, Scalar]
-        ] = {}  # bindings that decide the dimension of their parameter
+        self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
         self._reported: set[int] = set()
 
     def read(self, node: Node, *, first: bool) -> None:
         """Add all parts; with `first`, their elements come before those of the network, as they do in the file."""
         context = self.context
-        self._entries(context.mapping(node, "'parts'"), (), ())
+        self._entries(context.mapping(node, "'parts'"), OUTSIDE)
         self.joints.check_network()
         for source in self.joints.taken:
             context.elements.pop(source, None)
@@ -250,9 +257,7 @@ class PartsReader:
             context.elements.clear()
             context.elements.update(inside | own)
 
-    def _entries(
-        self, mapping: MappingNode, indices: tuple[str, ...], copy: CopyIndices, broken: set[int] | None = None
-    ) -> None:
+    def _entries(self, mapping: MappingNode, copy: StructureCopy, broken: set[int] | None = None) -> None:
         # One error a line is enough: other copies would repeat it.
         failed: set[int] = set() if broken is None else broken
         for key, value in mapping.items():
@@ -260,33 +265,28 @@ class PartsReader:
                 continue
             try:
                 if isinstance(value, MappingNode) and "repeat" in value:
-                    self._block(key, value, indices, copy)
+                    self._block(key, value, copy)
                 else:
-                    self._part(PartLine(self.context, self.joints, key, value, indices, copy))
+                    self._part(PartLine(self.context, self.joints, key, value, copy))
             except NotWholeError as problem:
                 failed.add(id(key))
-                shown = ", ".join(f"{index} = {n}" for index, n in zip(indices, copy, strict=True))
-                self.context.collect(not_whole_error(self.context, key, problem, shown))
+                self.context.collect(not_whole_error(self.context, key, problem, str(copy)))
             except TellegenError as error:
                 failed.add(id(key))
                 self.context.broken.add(key.text)
                 self.context.collect(error)
 
-    def _block(self, key: Scalar, node: MappingNode, outer: tuple[str, ...], copy: CopyIndices) -> None:
+    def _block(self, key: Scalar, node: MappingNode, copy: StructureCopy) -> None:
         context = self.context
-        context.check_keys(node, ("repeat", "parts"), f"the repeated parts {key.text}")
-        ranges, indices = read_ranges(context, key, node, outer)
-        inner = node.get("parts")
-        if inner is None:
-            what = f"the repeated block {key.text} has no parts"
-            raise context.error(notations_rules.MISSING_KEY, node, what, fix="add 'parts: {...}'")
+        ranges, _, inner = read_repeat(context, key, node, "parts", copy.indices, "parts")
         mapping, broken = context.mapping(inner, f"the parts of {key.text}"), set[int]()
-        for each in self._copies(RepeatedBlock(key, indices, ranges, []), copy):
-            self._entries(mapping, indices, each, broken)
+        copies = copies_of(context, key, ranges, copy)
+        while (each := self._next(copies)) is not None:
+            self._entries(mapping, each, broken)
 
-    def _copies(self, block: RepeatedBlock, outer: CopyIndices) -> Iterator[CopyIndices]:
+    def _next(self, copies: Iterator[StructureCopy]) -> StructureCopy | None:
         try:
-            yield from block_copies(self.context, block, block.ranges, outer)
+            return next(copies, None)
         except TellegenError as error:
             if error.code != network_rules.TOO_MANY.code:
                 raise

@@ -17,7 +17,6 @@ from tellegen.core.files import clip
 from tellegen.core.names import did_you_mean
 from tellegen.expressions import RESERVED_WORDS
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.network.elements import reserved_name_error
 from tellegen.notations.network.fields import LAWS
 from tellegen.notations.pog import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -289,7 +288,7 @@ def item_words(item: BlockItem[Scalar]) -> str:
 def _read_name(context: ReadingContext, text: Scalar, subject: str) -> str:
     """The text of a node, which must be a name that formulas can use."""
     if text.text in RESERVED_WORDS:
-        raise reserved_name_error(context, text, subject)
+        raise context.reserved_name(text, subject)
     return context.name(text, subject)
 
 

@@ -60,7 +60,6 @@ from tellegen.notations.pog.matrices import (
     emit_transfer,
     is_zero_row,
     read_connection,
-    read_entry,
 )
 from tellegen.notations.yaml.document import Node, Scalar
 
@@ -145,7 +144,8 @@ class LadderEmitter:
     ) -> None:
         """Add a scalar connection whose modulus stands in the ladder."""
         name, form = part.name, make_form(kind)
-        modulus = read_entry(self.context, value, form.dimension, f"the modulus of {name.text}")
+        subject = f"the modulus of {name.text}"
+        modulus = self.context.checked_quantity(value, form.dimension, subject).expression
         if name.text in self.context.elements:
             what = f"'{name.text}' is described twice"
             raise self.context.error(notations_rules.DESCRIBED_TWICE, name, what, fix="rename one of them")
