@@ -7,27 +7,26 @@ its own closures; a network whose moduli read displacements may state them, so t
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Mapping as TypingMapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
 
-from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
+from tellegen.core.errors import DescriptionError, Finding, Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension
 from tellegen.expressions import ZERO, Expression, Number, Symbol, call, is_zero, number, parse, to_text
 from tellegen.expressions.polynomials import interpolated
-from tellegen.model.dimensions import Measure, NoDimension, si_unit, without_marks
+from tellegen.model.dimensions import Measure, NoDimension, si_unit
 from tellegen.model.laws import LawTable
 from tellegen.model.model import Closure, Element, Model, Parameter, ParameterCurve, ParameterSlope, Part
 from tellegen.model.variables import input_name, sensed_variables, state_variables
 from tellegen.notations import rules
-from tellegen.notations.context import PendingCheck, ReadingContext
-from tellegen.notations.grammar import CLOSURE, CURVE, INTERPOLATIONS, SLOPE
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.grammar import CLOSURE, CURVE, SLOPE
 from tellegen.notations.network.laws import MOST_LAW_POINTS
 from tellegen.notations.parts.instances import Renaming
 from tellegen.notations.quantities import parse_marked, read_plain
-from tellegen.notations.signals.tables import read_table
+from tellegen.notations.signals.tables import read_interpolation, read_table
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
 
@@ -256,9 +255,10 @@ def _table_curve(context: ReadingContext, name: str, key: Scalar, node: MappingN
     if len(reading.points.points) > MOST_LAW_POINTS:
         _refuse(context, node, f"the curve {name} has more than {MOST_LAW_POINTS} points")
     at = _argument(context, name, node, reading.of_points)
-    given = zip(reading.points.points, reading.points.values, strict=True)
-    points = tuple((Fraction(repr(x)), Fraction(repr(y))) for x, y in given)
-    curve = ParameterCurve(LawTable(points, _interpolation(context, name, node) == "cubic"), at)
+    word, fix = read_interpolation(context, name, node)
+    if fix:
+        raise context.error(rules.BAD_CURVE, node, f"the curve {name} has no interpolation '{word}'", fix=fix)
+    curve = ParameterCurve(LawTable(reading.exact_points(), word == "cubic"), at)
     dimension = None if isinstance(reading.of_values, NoDimension) else reading.of_values
     unit = si_unit(dimension) if dimension else ""
     return Parameter(name, curve_value(curve), dimension, unit, context.place(key), curve)
@@ -271,8 +271,7 @@ def _argument(context: ReadingContext, name: str, node: MappingNode, of_points: 
     text = context.formula(given, f"'at' of {name}")
     marked = parse_marked(text.text, context.text_place(text))
     wanted: Dimension | None = None if isinstance(of_points, NoDimension) else of_points
-    context.pending.append(PendingCheck(marked, wanted, f"'at' of {name}", lambda: context.text_place(text), {}))
-    at = without_marks(marked)
+    at = context.check_later(marked, wanted, f"'at' of {name}", text)
     period = _period(context, name, node, wanted)
     return at if period is None else at - period * call("floor", at / period)
 
@@ -286,19 +285,9 @@ def _period(context: ReadingContext, name: str, node: MappingNode, wanted: Dimen
     if reading is None or float(reading.expression.evaluate({})) <= 0:
         _refuse(context, node, f"the period of {name} is '{text.text}', not a positive number")
     if wanted is not None and reading.dimension is not None and reading.dimension != wanted:
-        context.add_errors(
-            [context.wrong_dimension(f"the period of {name}", reading.dimension, wanted, context.place(text))]
-        )
+        subject = f"the period of {name}"
+        context.add_errors([context.wrong_dimension(subject, reading.dimension, wanted, context.place(text))])
     return number(Fraction(str(reading.expression.evaluate({}))))
-
-
-def _interpolation(context: ReadingContext, name: str, node: MappingNode) -> str:
-    given = node.get("interpolation")
-    word = INTERPOLATIONS[0] if given is None else context.scalar(given, f"the interpolation of {name}").text
-    if word not in INTERPOLATIONS:
-        fix = did_you_mean(word, INTERPOLATIONS) or f"write {' or '.join(INTERPOLATIONS)}"
-        raise context.error(rules.BAD_CURVE, node, f"the curve {name} has no interpolation '{word}'", fix=fix)
-    return word
 
 
 # Slopes
@@ -330,7 +319,7 @@ def _slope(context: ReadingContext, parameter: Parameter, slope: ParameterSlope)
     return found
 
 
-def _written_out(name: str, by: str, known: TypingMapping[str, Parameter]) -> Expression:
+def _written_out(name: str, by: str, known: Mapping[str, Parameter]) -> Expression:
     """A parameter with those parameters written out that depend on the displacement."""
     expression = known[name].expression or ZERO
     for _ in known:  # as deep as definitions go; circles are told elsewhere
@@ -345,7 +334,7 @@ def _written_out(name: str, by: str, known: TypingMapping[str, Parameter]) -> Ex
     return expression
 
 
-def _depends(name: str, by: str, known: TypingMapping[str, Parameter], seen: set[str]) -> bool:
+def _depends(name: str, by: str, known: Mapping[str, Parameter], seen: set[str]) -> bool:
     seen.add(name)
     expression = known[name].expression
     if expression is None:
@@ -354,13 +343,10 @@ def _depends(name: str, by: str, known: TypingMapping[str, Parameter], seen: set
     return by in used or any(o in known and o not in seen and _depends(o, by, known, seen) for o in used)
 
 
-def _no_slope(
-    parameter: Parameter, what: str, word: str, known: TypingMapping[str, object] | tuple[()]
-) -> TellegenError:
-    rule: Rule = rules.NO_SLOPE
+def _no_slope(parameter: Parameter, what: str, word: str, known: Mapping[str, object] | tuple[()]) -> TellegenError:
     fix = did_you_mean(word, known) if word else "let it read the displacement"
     fix = fix or (f"name one of {listing(known)}" if known else "describe it under 'displacements'")
-    return rule.error(f"'{parameter.name}' {what}", fix=fix, place=parameter.place)
+    return rules.NO_SLOPE.error(f"'{parameter.name}' {what}", fix=fix, place=parameter.place)
 
 
 # As they stand in a file
@@ -417,9 +403,8 @@ class DisplacementsReader:
                 continue
             if name in self.context.parameters:
                 what = f"'{name}' is a displacement and a parameter"
-                self.context.collect(
-                    self.context.error(rules.VALUE_TWICE, self.rates[name], what, fix="rename one of them")
-                )
+                error = self.context.error(rules.VALUE_TWICE, self.rates[name], what, fix="rename one of them")
+                self.context.collect(error)
             for other in sorted(n for n in rate.free_symbols - known if not self.context.may_be_hidden(n)):
                 fix = did_you_mean(other, known) or f"some that are: {listing(sorted(known))}"
                 what = f"the rate of {name} uses '{other}', which is no variable of a storage or of a sensor"
@@ -456,10 +441,7 @@ def _items(context: ReadingContext, node: Node, key: Scalar) -> list[Scalar]:
 
 def _equation(context: ReadingContext, key: Scalar, text: Scalar) -> Expression:
     marked = parse_marked(text.text, context.text_place(text))
-    context.pending.append(
-        PendingCheck(marked, None, f"an equation of {key.text}", lambda: context.text_place(text), {})
-    )
-    return without_marks(marked)
+    return context.check_later(marked, None, f"an equation of {key.text}", text)
 
 
 def closures_of_parts(parts: Iterable[Part]) -> tuple[Closure, ...]:

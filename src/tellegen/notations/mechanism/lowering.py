@@ -39,6 +39,7 @@ from tellegen.notations.mechanism import rules
 from tellegen.notations.mechanism.bodies import FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, sliding_end
 from tellegen.notations.mechanism.joints import JOINTS, JointElements
 from tellegen.notations.parameters import definition_order, evaluate_in_order
+from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 GOOD = 0.05
@@ -467,10 +468,15 @@ class LoweredMechanism:
         self.maker.prune(self.context.elements.values())
         self._add_elements()
         for name, (formula, unit) in self.signals.items():
-            settings = {"formula": formula}
-            dimension = parse_unit(unit).dimension if unit else None
-            place, texts = self.context.place(self.node), {"formula": to_text(formula)}
-            self.context.signals[name] = SignalDefinition(name, "formula", settings, dimension, place, texts, unit)
+            self.context.signals[name] = SignalDefinition(
+                name=name,
+                block=FORMULA,
+                settings={FORMULA: formula},
+                dimension=parse_unit(unit).dimension if unit else None,
+                place=self.context.place(self.node),
+                texts={FORMULA: to_text(formula)},
+                unit=unit,
+            )
 
     def add_displacement(self, name: str, rate: Expression) -> None:
         """A coordinate with its rate."""

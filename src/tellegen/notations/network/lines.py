@@ -34,7 +34,7 @@ from tellegen.notations.network.keys import (
     variable_words,
     with_article,
 )
-from tellegen.notations.network.laws import LawLetters, LawReading, read_law, read_law_table
+from tellegen.notations.network.laws import LawReader, LawTableReader
 from tellegen.notations.quantities import QuantityReading, parse_marked, read_plain, read_quantity
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -161,11 +161,6 @@ def _name_in_words(name: str | NamePattern) -> str:
     return name if isinstance(name, str) else name.text
 
 
-def read_keys(context: ReadingContext, line: ElementLine, node: MappingNode, indices: Indices, first: int = 1) -> None:
-    """Read the keys of a line from the one at `first` on, and put what they say into it."""
-    _LineReader(context, line, indices).read(node, first)
-
-
 class _LineReader:
     """Reads the keys of one line after its kind."""
 
@@ -181,6 +176,7 @@ class _LineReader:
         self.decided_by: Scalar | None = None
 
     def read(self, node: MappingNode, first: int) -> None:
+        """Read the keys from the one at `first` on, and put what they say into the line."""
         keys, values = node.keys, node.values
         for position in range(first, len(keys)):
             key = keys[position]
@@ -193,9 +189,8 @@ class _LineReader:
         if self.law is not None:
             self.finish_law(*self.law)
         if self.table is not None:
-            self.line.law = read_law_table(
-                self.context, self.name, self.kind, self.table, LawLetters(self.kind, self.line.variables or {})
-            )
+            reader = LawTableReader(self.context, self.name, self.kind, self.table, self.line.variables or {})
+            self.line.law = reader.read()
 
     def read_value(self, key: Scalar, node: Node, _: str) -> None:
         self.decide(key)
@@ -251,16 +246,14 @@ class _LineReader:
 
     def finish_law(self, node: Scalar, form: str) -> None:
         """Laws are read last, because they may use the names of variables that follow."""
-        found: LawReading = read_law(
-            self.context, self.name, self.kind, node, form, self.line.variables or {}, self.indices
-        )
+        reader = LawReader(self.context, self.name, self.kind, node, self.line.variables or {}, self.indices)
+        found = reader.read(form)
         self.line.law = found.law
         if found.value is None:
             self.context.pending.append(found.pending)
             return
-        if (
-            found.value.expression is ZERO
-        ):  # an ideal sensor, an open line: nothing to be changed without another causality
+        # An ideal sensor, an open line: no parameter is made of the zero, because no run may change it without another causality.
+        if found.value.expression is ZERO:
             self.line.value = QuantityReading(ZERO, ZERO)
             return
         word = self.kind.quantity.word if self.kind.quantity else "value"
@@ -404,15 +397,10 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices
         line.value, line.value_node = quick
     elif len(node.keys) > 1:
         first = len(context.pending)
-        read_keys(context, line, node, indices)
+        _LineReader(context, line, indices).read(node, first=1)
         if form.kind.role in ("coupling", "resistive"):
             allow_variables(context, first)
     return line
-
-
-def read_details(context: ReadingContext, line: ElementLine, node: MappingNode) -> None:
-    """Read keys of an element whose kind is known already: values, laws, initial values."""
-    read_keys(context, line, node, (), first=0)
 
 
 def _quick_value(form: LineForm, node: MappingNode) -> tuple[QuantityReading, Scalar] | None:
@@ -489,5 +477,5 @@ def add_details(context: ReadingContext, line: ElementLine, node: MappingNode) -
     form = line.form
     if form.kind.name == CONNECTION:
         line.form = make_form(replace(form.kind, name="two-port"))
-    read_details(context, line, node)
+    _LineReader(context, line, ()).read(node, first=0)
     line.form = form

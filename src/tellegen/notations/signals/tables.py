@@ -4,6 +4,7 @@ import csv
 import io
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -15,7 +16,7 @@ from tellegen.core.units import Unit, parse_unit
 from tellegen.model.dimensions import NUMBER, Measure
 from tellegen.model.signals import Points
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.grammar import TABLE
+from tellegen.notations.grammar import INTERPOLATIONS, TABLE
 from tellegen.notations.quantities import read_plain
 from tellegen.notations.signals import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -28,6 +29,20 @@ class TableReading(NamedTuple):
     points: Points
     of_points: Measure
     of_values: Measure
+
+    def exact_points(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """The points as the decimals that they were written as: a law of 0.1 has the slope that its user sees."""
+        found = zip(self.points.points, self.points.values, strict=True)
+        return tuple((Fraction(repr(x)), Fraction(repr(y))) for x, y in found)
+
+
+def read_interpolation(context: ReadingContext, name: str, node: MappingNode) -> tuple[str, str]:
+    """The word for what holds between the points of a law or a curve, and what to write where it is none."""
+    given = node.get("interpolation")
+    word = INTERPOLATIONS[0] if given is None else context.scalar(given, f"the interpolation of {name}").text
+    if word in INTERPOLATIONS:
+        return word, ""
+    return word, did_you_mean(word, INTERPOLATIONS) or f"write {' or '.join(INTERPOLATIONS)}"
 
 
 def read_table(context: ReadingContext, name: str, node: Node) -> TableReading:
