@@ -390,7 +390,7 @@ for _found in _kinds():
 
 
 def _modes(
-    behaviour: Behaviour, domain: str, words: str, modes: str, law: str, *settings: Setting, summary: str
+    behaviour: Behaviour, domain: str, words: str, modes: str, law: str, settings: tuple[Setting, ...], summary: str
 ) -> None:
     """A kind with modes; in its law `a` and `t` stand for the across and the through variable."""
     name, *aliases = words.split(", ")
@@ -414,11 +414,11 @@ def _modes(
 def _switch(domain: str, words: str, modes: str, resistance: str, summary: str) -> None:
     control = Setting("control", "control", "", "control", formula=True)
     on = Setting("R_on", f"resistance when {modes.split(', ')[1]}", resistance, "resistance")
-    _modes("switch", domain, words, modes, "a = 0 or t = 0", control, on, summary=summary)
+    _modes("switch", domain, words, modes, "a = 0 or t = 0", (control, on), summary=summary)
 
 
 def _one_way(domain: str, words: str, modes: str, summary: str, *settings: Setting) -> None:
-    _modes("one way", domain, words, modes, "t = 0 and a <= 0, or a = 0 and t >= 0", *settings, summary=summary)
+    _modes("one way", domain, words, modes, "t = 0 and a <= 0, or a = 0 and t >= 0", settings, summary=summary)
 
 
 def _friction(domain: str, words: str, letter: str, units: tuple[str, str]) -> None:
@@ -429,9 +429,11 @@ def _friction(domain: str, words: str, letter: str, units: tuple[str, str]) -> N
         words,
         "stick, forward, backward",
         f"a = 0, or t = {letter}_c*sign(a) + b*a",
-        Setting(f"{letter}_c", f"Coulomb {word}", units[0], "limit", needed=True),
-        Setting(f"{letter}_s", f"breakaway {word}", units[0], "breakaway"),
-        Setting("b", "viscous friction", units[1], "viscous"),
+        (
+            Setting(f"{letter}_c", f"Coulomb {word}", units[0], "limit", needed=True),
+            Setting(f"{letter}_s", f"breakaway {word}", units[0], "breakaway"),
+            Setting("b", "viscous friction", units[1], "viscous"),
+        ),
         summary=f"sticks up to the breakaway {word}, then slides against the Coulomb {word}",
     )
 
@@ -440,7 +442,7 @@ def _clutch(domain: str, words: str, letter: str, unit: str) -> None:
     capacity = Setting(f"{letter}_c", "capacity", unit, "limit", needed=True, formula=True)
     law = f"a = 0, or t = {letter}_c*sign(a)"
     summary = "holds up to its capacity, which a signal may set, and slips beyond"
-    _modes("clutch", domain, words, "engaged, forward, backward, open", law, capacity, summary=summary)
+    _modes("clutch", domain, words, "engaged, forward, backward, open", law, (capacity,), summary=summary)
 
 
 def _stop(domain: str, words: str, units: tuple[str, str, str], moves: str) -> None:
@@ -450,10 +452,12 @@ def _stop(domain: str, words: str, units: tuple[str, str, str], moves: str) -> N
         words,
         "open, contact",
         "t = max(0, b*a - K*gap), or a = 0",
-        Setting("gap", "gap", units[0], "gap", needed=True, formula=True),
-        Setting("K", "stiffness", units[1], "stiffness"),
-        Setting("b", "damping", units[2], "damping"),
-        Setting("restitution", "coefficient of restitution", "1", "restitution"),
+        (
+            Setting("gap", "gap", units[0], "gap", needed=True, formula=True),
+            Setting("K", "stiffness", units[1], "stiffness"),
+            Setting("b", "damping", units[2], "damping"),
+            Setting("restitution", "coefficient of restitution", "1", "restitution"),
+        ),
         summary=f"pushes back while the gap is closed; the gap closes as the first node {moves} ahead of the second",
     )
 

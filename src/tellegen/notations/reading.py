@@ -1,19 +1,19 @@
 """A model from its file: the one way in for YAML texts and for networks built in Python."""
 
 import contextlib
-from collections.abc import Callable, Iterable
-from collections.abc import Mapping as TypingMapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tellegen.core.errors import Place, TellegenError
+from tellegen.core.errors import TellegenError
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, nearest
 from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
 from tellegen.model.dimensions import NoDimension, si_unit
 from tellegen.model.mechanism import Geometry
-from tellegen.model.model import Closure, Experiment, Model, Parameter, Part, Port
+from tellegen.model.model import Experiment, Model, Parameter, Part, Port
 from tellegen.model.signals import SignalPorts
 from tellegen.model.variables import known_variables
 from tellegen.notations import rules
@@ -22,7 +22,7 @@ from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContex
 from tellegen.notations.experiment import read_experiment
 from tellegen.notations.geometry import geometry_of_parts, read_geometry
 from tellegen.notations.indexed_names import read_name
-from tellegen.notations.layout import ItemPositions, read_layout
+from tellegen.notations.layout import read_layout
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
 from tellegen.notations.network.elements import (
@@ -114,7 +114,7 @@ class ParametersReader:
         self.texts: dict[str, Scalar] = {}
         self.order: list[str] = []
 
-    def add(self, readings: TypingMapping[str, tuple[QuantityReading, Scalar]]) -> None:
+    def add(self, readings: Mapping[str, tuple[QuantityReading, Scalar]]) -> None:
         """Take over parameters of parts that are given by formulas."""
         for name, (reading, text) in readings.items():
             self.readings[name], self.texts[name] = reading, text
@@ -153,12 +153,8 @@ class ParametersReader:
         context.parameters[name] = Parameter(name, reading.expression, reading.dimension, reading.unit, place)
         if reading.marked is not None:
             self.readings[name] = reading
-        elif (
-            reading.dimension is None
-            and isinstance(reading.expression, Number)
-            and type(reading.expression.rational) is int
-        ):
-            context.counts[name] = reading.expression.rational
+        elif reading.dimension is None and type(value := reading.expression) is Number and type(value.rational) is int:
+            context.counts[name] = value.rational
 
     def settle_early(self) -> None:
         """The dimensions of parameters given by formulas, for a notation in which units choose the kind of an element.
@@ -180,8 +176,8 @@ class ParametersReader:
                 continue
             reading = self.readings[name]
             assert reading.marked is not None, "plain readings need no second look"
-            pending = PendingCheck(reading.marked, None, f"the value of {name}", _At(context, self.texts[name]), {})
-            measure = context.check(pending)
+            where = partial(context.text_place, self.texts[name])
+            measure = context.check(PendingCheck(reading.marked, None, f"the value of {name}", where))
             if not isinstance(measure, NoDimension):
                 context.parameters[name] = replace(context.parameters[name], dimension=measure, unit=si_unit(measure))
 
@@ -216,21 +212,9 @@ class ParametersReader:
         return frozenset(self.context.parameters.keys() - moving)
 
 
-class _At:
-    """Where a text stands, found only when somebody asks."""
-
-    def __init__(self, context: ReadingContext, node: Scalar) -> None:
-        self.context = context
-        self.node = node
-
-    def __call__(self) -> Place:
-        return self.context.text_place(self.node)
-
-
 Functions = dict[str, Callable[..., float]]
 
 _Given = TypeVar("_Given")
-
 _Found = TypeVar("_Found")
 
 
@@ -251,7 +235,7 @@ def read_model(source: Path | str, *, file: str = "<text>") -> Model:
 def model_of_document(
     document: Document,
     functions: Functions | None = None,
-    parts: TypingMapping[str, Model] | None = None,
+    parts: Mapping[str, Model] | None = None,
     folder: Path | None = None,
 ) -> Model:
     """The model that a document describes.
@@ -264,7 +248,7 @@ def model_of_document(
     return _read(context, PartLibrary(_read_part, document.file, parts or {}, folder))
 
 
-def _read_part(document: Document, shelf: PartLibrary, counts: TypingMapping[str, int]) -> Model:
+def _read_part(document: Document, shelf: PartLibrary, counts: Mapping[str, int]) -> Model:
     """A system as a part of another; its own experiment is not read."""
     context = ReadingContext(document)
     context.given_counts = counts
@@ -304,7 +288,7 @@ class _ModelReader:
         self._section(root, "signals", self.signals.read)
         self._attempt(self._read_notation, root)
         mechanism = self._attempt(self._read_mechanism, root)
-        closures = self._section(root, "closures", self._read_closures) or ()
+        closures = self._section(root, "closures", partial(read_closures, context)) or ()
         found = self._attempt(self._read_parts, root)
         self.parts = parts = found or ()
         geometry = None if found is None else self._attempt(self._read_geometry, root)
@@ -319,7 +303,7 @@ class _ModelReader:
         self._check_values()
         self._sum_up_notices()
         signal_ports = self._attempt(self._read_signal_ports, root) or SignalPorts()
-        layout = self._section(root, "layout", self._read_layout) or {}
+        layout = self._section(root, "layout", partial(read_layout, context)) or {}
         return Model(
             name=name,
             elements=tuple(context.elements.values()),
@@ -370,9 +354,8 @@ class _ModelReader:
         if node is None and "system" in self.meant:
             return ""
         if node is None:
-            raise self.context.error(
-                rules.MISSING_KEY, root, "the file has no 'system'", fix="start with a line 'system: name'"
-            )
+            fix = "start with a line 'system: name'"
+            raise self.context.error(rules.MISSING_KEY, root, "the file has no 'system'", fix=fix)
         name = self.context.scalar(node, "the name of the system").text.strip()
         if not name:
             raise self.context.error(rules.MISSING_KEY, node, "the system has no name", fix="write 'system: name'")
@@ -397,9 +380,6 @@ class _ModelReader:
             return None if root.get("mechanism") is not None else geometry_of_parts(self.parts, {})
         return read_geometry(self.context, node, self.parts)
 
-    def _read_layout(self, node: Node) -> dict[str, ItemPositions]:
-        return read_layout(self.context, node)
-
     def _check_formulas(self) -> None:
         """Formulas of elements with modes read what those of signals read."""
         if self.context.formulas:
@@ -420,8 +400,7 @@ class _ModelReader:
         }
         for word, names in named.items():
             if TIME in names:
-                parameter = context.parameters.get(TIME)
-                place = parameter.place if parameter is not None else None
+                place = context.parameters[TIME].place if TIME in context.parameters else None
                 what = f"a {word} is named '{TIME}', like the time"
                 context.add_errors([signals_rules.TIME_TAKEN.finding(what, fix="rename it", place=place)])
 
@@ -429,9 +408,6 @@ class _ModelReader:
         if not any(word in root for word in NOTATIONS) and self.meant.intersection(NOTATIONS):
             return
         read_notation(self.context, root, self.parameters.settle_early)
-
-    def _read_closures(self, node: Node) -> tuple[Closure, ...]:
-        return read_closures(self.context, node)
 
     def _read_mechanism(self, root: MappingNode) -> LoweredMechanism | None:
         """A mechanism is read after the network, whose elements may be joined to its points; it stands where the file has it."""

@@ -164,7 +164,14 @@ class ModelBuilder:
         notices = self.findings.all_notices()
         sketch = sketch_of(self.reader, elements, self.nodes)
         return Model(
-            self.title, elements, self.names.parameters, experiment, notices, self.findings.file, _ABOUT, sketch=sketch
+            name=self.title,
+            elements=elements,
+            parameters=self.names.parameters,
+            experiment=experiment,
+            findings=notices,
+            source=self.findings.file,
+            about=_ABOUT,
+            sketch=sketch,
         )
 
     # Checks
@@ -237,17 +244,16 @@ class ModelBuilder:
         if branch.relation is not None and not parameter:
             value = branch.relation.modulus.value
         return Element(
-            name,
-            kind,
-            ends,
-            value,
-            None,
-            variables or NOTHING,
-            self._initial(branch, kind) if kind.role == "storage" else None,
-            prefer,
-            prefer is not None,
-            branch.place,
-            branch.notes or NOTHING,
+            name=name,
+            kind=kind,
+            nodes=ends,
+            value=value,
+            variables=variables or NOTHING,
+            initial=self._initial(branch, kind) if kind.role == "storage" else None,
+            prefer=prefer,
+            forced=prefer is not None,
+            place=branch.place,
+            notes=branch.notes or NOTHING,
         )
 
     def _ends(self, branch: NetlistBranch, kind: ElementKind) -> tuple[str, ...]:

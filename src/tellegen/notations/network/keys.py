@@ -1,5 +1,6 @@
 """Which keys the line of an element may have, from the registry of kinds; reader, writer and JSON Schema share it."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, final
@@ -201,6 +202,19 @@ def _variables(kind: ElementKind) -> dict[str, LineKey]:
             for word in variable_words(DOMAINS[domain], side):
                 keys[word] = LineKey("ambiguous", word) if word in keys else _variable(word, f"{side}_{port}")
     return keys | {word: _variable(word, word) for port in (1, 2) for side in SIDES for word in (f"{side}_{port}",)}
+
+
+def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
+    """Whether the parameter of a kind has a dimension."""
+    return kind.quantity is not None and parse_unit(kind.quantity.unit).dimension == dimension
+
+
+def kind_that_fits(kinds: Sequence[ElementKind], dimension: Dimension | None, keys: Iterable[str]) -> ElementKind:
+    """Of several kinds the one whose parameter has the dimension given, or whose key is used; else the first."""
+    used = set(keys)
+    fitting = [kind for kind in kinds if has_dimension(kind, dimension)]
+    keyed = [kind for kind in kinds if kind.quantity is not None and kind.quantity.key in used]
+    return (*fitting, *keyed, *kinds)[0]
 
 
 def modulus_dimension(kind: ElementKind) -> Dimension:

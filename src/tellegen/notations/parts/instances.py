@@ -7,7 +7,7 @@ from typing import final
 from tellegen.core.domains import REFERENCES
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.expressions import Expression, Number, Symbol, symbol, to_text
-from tellegen.model.laws import Law, MatrixField, Multiport
+from tellegen.model.laws import Law, MatrixField
 from tellegen.model.model import NOTHING, Element, Model, Parameter, ParameterCurve, ParameterSlope, Part, Switching
 from tellegen.model.signals import SignalDefinition, SignalSetting
 from tellegen.model.variables import input_name, known_variables, variable_name
@@ -219,22 +219,23 @@ class Renaming:
     def element(self, element: Element, letters: Collection[str]) -> Element:
         """The element under its full name."""
         law, course, modes = element.law, element.signal, element.switching
+        multiport = element.multiport
+        # Written out: `replace` would read all fields first, and there may be 200 000 elements.
         return Element(
-            self.path(element.name),
-            element.kind,
-            tuple([self.node(node) for node in element.nodes]),
-            None if element.value is None else self.expression(element.value),
-            None if law is None else self._law(law, letters),
-            self._variables(element),
-            None if element.initial is None else self.expression(element.initial),
-            element.prefer,
-            element.forced,
-            element.place,
-            element.notes,
-            None if element.multiport is None else self._multiport(element.multiport),
-            None if course is None else self.expression(course),
-            "",
-            None if modes is None else self._switching(modes),
+            name=self.path(element.name),
+            kind=element.kind,
+            nodes=tuple([self.node(node) for node in element.nodes]),
+            value=None if element.value is None else self.expression(element.value),
+            law=None if law is None else self._law(law, letters),
+            variables=self._variables(element),
+            initial=None if element.initial is None else self.expression(element.initial),
+            prefer=element.prefer,
+            forced=element.forced,
+            place=element.place,
+            notes=element.notes,
+            multiport=None if multiport is None else replace(multiport, K=self._matrix(multiport.K)),
+            signal=None if course is None else self.expression(course),
+            switching=None if modes is None else self._switching(modes),
         )
 
     def _variables(self, element: Element) -> Mapping[str, str]:
@@ -252,9 +253,6 @@ class Renaming:
         left = law.text.partition("=")[0].strip() + " = " if "=" in law.text else ""
         return Law(law.form, law.variable, expression, law.gives, left + to_text(expression))
 
-    def _multiport(self, relation: Multiport) -> Multiport:
-        return replace(relation, K=self._matrix(relation.K))
-
     def _matrix(self, matrix: tuple[tuple[Expression, ...], ...]) -> tuple[tuple[Expression, ...], ...]:
         return tuple(tuple(self.expression(entry) for entry in row) for row in matrix)
 
@@ -266,8 +264,7 @@ class Renaming:
         """The parameter under its full name."""
         own = parameter.expression
         expression = None if own is None else self.expression(own)
-        curve = self._curve(parameter.curve)
-        return Parameter(name, expression, parameter.dimension, parameter.unit, parameter.place, curve)
+        return replace(parameter, name=name, expression=expression, curve=self._curve(parameter.curve))
 
     def _curve(self, curve: ParameterSlope | ParameterCurve | None) -> ParameterSlope | ParameterCurve | None:
         if isinstance(curve, ParameterSlope):
@@ -276,11 +273,14 @@ class Renaming:
 
     def matrix_field(self, found: MatrixField) -> MatrixField:
         """The field with the full names of its members."""
-        energy = None if found.energy is None else self.expression(found.energy, found.letters)
-        members = tuple(map(self.path, found.members))
-        stiffness = None if found.stiffness is None else self._matrix(found.stiffness)
-        matrix = self._matrix(found.matrix)
-        return MatrixField(self.path(found.name), members, matrix, found.place, energy, found.letters, stiffness)
+        return replace(
+            found,
+            name=self.path(found.name),
+            members=tuple(map(self.path, found.members)),
+            matrix=self._matrix(found.matrix),
+            energy=None if found.energy is None else self.expression(found.energy, found.letters),
+            stiffness=None if found.stiffness is None else self._matrix(found.stiffness),
+        )
 
     def signal(self, definition: SignalDefinition) -> SignalDefinition:
         """The signal under its full name."""
@@ -296,13 +296,10 @@ class Renaming:
     def _setting(self, value: SignalSetting) -> SignalSetting:
         if isinstance(value, Expression):
             return self.expression(value)
-        if isinstance(value, tuple):
-            return self._several(value)
-        return value
-
-    def _several(self, values: tuple[Expression, ...] | tuple[str, ...]) -> SignalSetting:
-        """Formulas, or the nodes of a sensor."""
-        made = [self.node(value) if isinstance(value, str) else self.expression(value) for value in values]
+        if not isinstance(value, tuple):
+            return value
+        # Formulas, or the nodes of a sensor.
+        made = [self.node(part) if isinstance(part, str) else self.expression(part) for part in value]
         return tuple(made)  # type: ignore[return-value]  # all of one kind, as they were
 
 

@@ -391,7 +391,16 @@ class _ItemReader:
             said, each = (f"{size} laws", "law") if laws else (f"a matrix of {size} rows", "row")
             what = f"'{name.text}' names {len(lanes)} lanes for {said}"
             raise self.context.error(rules.WRONG_WIDTH, node, what, fix=f"name a lane for each {each}", where=name.text)
-        return LadderField(word, name, matrix, tuple(variables), initial, lanes, causality, laws)
+        return LadderField(
+            word=word,
+            name=name,
+            matrix=matrix,
+            variables=tuple(variables),
+            initial=initial,
+            lanes=lanes,
+            causality=causality,
+            laws=laws,
+        )
 
     def _lanes(self, name: Scalar, node: Node) -> tuple[int, ...]:
         found = []

@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
-from tellegen.core.units import Dimension, parse_unit
+from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind, Role, kinds_of
 from tellegen.notations.context import ReadingContext
+from tellegen.notations.network.keys import has_dimension
 from tellegen.notations.pog import rules
 from tellegen.notations.pog.ladder import (
     MATRICES,
@@ -55,11 +56,6 @@ def domain_words(letter: str) -> str:
 def domains_of(letter: str, dimension: Dimension) -> tuple[str, ...]:
     """The domains in which a letter can stand for an element with a parameter of this dimension."""
     return tuple(d.name for d in DOMAINS.values() if any(has_dimension(k, dimension) for k in letter_kinds(letter, d)))
-
-
-def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
-    """Whether the parameter of a kind has a dimension."""
-    return kind.quantity is not None and parse_unit(kind.quantity.unit).dimension == dimension
 
 
 @cache

@@ -17,7 +17,7 @@ from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.elements import ElementLine, SwitchingLine, add_element_of_line, allow_variables
-from tellegen.notations.network.keys import make_form
+from tellegen.notations.network.keys import kind_that_fits, make_form
 from tellegen.notations.network.lines import add_details, read_elements, switching_kind, without_kind
 from tellegen.notations.pog import rules
 from tellegen.notations.pog.ladder import (
@@ -44,7 +44,6 @@ from tellegen.notations.pog.lanes import (
     check_neighbours,
     domain_words,
     field_kind,
-    has_dimension,
     imposed_side,
     letter_kinds,
     section_names,
@@ -114,9 +113,7 @@ class LadderEmitter:
         parameter = self.context.parameters.get(entry.name)
         dimension = None if parameter is None else parameter.dimension
         keys = [key.text for key in self.more[entry.name].keys] if entry.name in self.more else []
-        fitting = [k for k in found if has_dimension(k, dimension)]
-        keyed = [k for k in found if k.quantity is not None and k.quantity.key in keys]
-        return (*fitting, *keyed, *found)[0]
+        return kind_that_fits(found, dimension, keys)
 
     def add(
         self, text: Scalar, name: str, kind: ElementKind, nodes: tuple[str, ...], variables: dict[str, str]
