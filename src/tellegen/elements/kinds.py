@@ -463,11 +463,7 @@ def _stop(domain: str, words: str, units: tuple[str, str, str], moves: str) -> N
 
 
 _switch(
-    "electrical",
-    "switch",
-    "open, closed",
-    "ohm",
-    "ideal switch, closed where its control is positive or by a schedule",
+    "electrical", "switch", "open, closed", "ohm", "ideal switch, closed where its control is positive or by a schedule"
 )
 _one_way(
     "electrical",

@@ -333,11 +333,24 @@ def closest_positions(
 
 def _damped_step(J: list[list[float]], g: list[float], damping: float) -> list[float]:
     """J^T (J J^T + damping size)^-1 g: Newton's step where damping is small, downhill where it is large."""
-    rows = range(len(J))
-    square = [[sum(a * b for a, b in zip(J[i], J[k], strict=True)) for k in rows] for i in rows]
-    much = damping * max(square[i][i] for i in rows) + 1e-300
-    weights = _solved([[x + much * (i == k) for k, x in enumerate(square[i])] for i in rows], list(g))
-    return [0.0] * len(J[0]) if weights is None else [sum(J[i][k] * weights[i] for i in rows) for k in range(len(J[0]))]
+    square = _by_its_transpose(J)
+    much = (
+        damping * max(row[i] for i, row in enumerate(square)) + 1e-300
+    )  # so that a matrix of zeros can be solved, too
+    weights = _solved(_plus_on_diagonal(square, much), g)
+    return [0.0] * len(J[0]) if weights is None else _combined(J, weights)
+
+
+def _by_its_transpose(J: list[list[float]]) -> list[list[float]]:
+    return [[sum(a * b for a, b in zip(one, two, strict=True)) for two in J] for one in J]
+
+
+def _plus_on_diagonal(square: list[list[float]], much: float) -> list[list[float]]:
+    return [[x + much * (i == k) for k, x in enumerate(row)] for i, row in enumerate(square)]
+
+
+def _combined(rows: list[list[float]], weights: list[float]) -> list[float]:
+    return [sum(weight * x for weight, x in zip(weights, column, strict=True)) for column in zip(*rows, strict=True)]
 
 
 def residuals(equations: Sequence[Expression], values: Mapping[str, float]) -> list[float]:
@@ -378,15 +391,12 @@ def _size(equations: Sequence[Expression], slopes: list[list[Expression]], value
 
 def least_step(J: list[list[float]], g: list[float]) -> list[float] | None:
     """The smallest step with J step = g; nearly that where rows of J depend on each other, None where nothing moves."""
-    rows = range(len(J))
-    square = [[sum(a * b for a, b in zip(J[i], J[k], strict=True)) for k in rows] for i in rows]
-    weights = _solved(square, list(g))
+    square = _by_its_transpose(J)
+    weights = _solved(square, g)
     if weights is None:
-        much = DAMPED * max((square[i][i] for i in rows), default=0.0)
-        weights = _solved([[x + much * (i == k) for k, x in enumerate(square[i])] for i in rows], list(g))
-    if weights is None:
-        return None
-    return [sum(J[i][k] * weights[i] for i in rows) for k in range(len(J[0]))] if J else []
+        much = DAMPED * max((row[i] for i, row in enumerate(square)), default=0.0)
+        weights = _solved(_plus_on_diagonal(square, much), g)
+    return None if weights is None else _combined(J, weights)
 
 
 def _solved(matrix: list[list[float]], right: list[float]) -> list[float] | None:

@@ -351,10 +351,6 @@ EXPERIMENT = record(
     rtol    | value | the relative tolerance
     atol    | value | the absolute tolerance
     """,
-    {
-        "inputs": Named(SIGNAL, _VARIABLE),
-        "quantities": Named(QUANTITY, _VARIABLE),
-        "units": Named(TEXT, _VARIABLE),
-    },
+    {"inputs": Named(SIGNAL, _VARIABLE), "quantities": Named(QUANTITY, _VARIABLE), "units": Named(TEXT, _VARIABLE)},
     empty=True,
 )

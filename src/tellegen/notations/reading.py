@@ -25,11 +25,7 @@ from tellegen.notations.indexed_names import read_name
 from tellegen.notations.layout import read_layout
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
-from tellegen.notations.network.elements import (
-    add_element_of_line,
-    add_heat_sources,
-    check_switching,
-)
+from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, check_switching
 from tellegen.notations.network.fields import check_fields
 from tellegen.notations.network.keys import form_of, make_form
 from tellegen.notations.network.lines import read_line

@@ -147,8 +147,7 @@ def _definitions() -> dict[str, Content]:
         "parts": PARTS,
         "field": field_record(),
         "listed": Leaf(
-            "listed",
-            {**rows, "description": "an entry for each component of a vector item, or the rows of a matrix"},
+            "listed", {**rows, "description": "an entry for each component of a vector item, or the rows of a matrix"}
         ),
         "law_table": LAW_TABLE,
         "multiport": MULTIPORT_LINE,

@@ -1,6 +1,6 @@
 """A model as a file that a person would have written: one line per element, values with units, parts as parts."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -12,15 +12,15 @@ from tellegen.elements import START, ElementKind, schedule_key
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, symbol, to_text
 from tellegen.model.dimensions import without_marks
 from tellegen.model.laws import Law, MatrixField, Multiport
-from tellegen.model.model import Element, Experiment, Model, Parameter, ParameterSlope, Part, Port, Switching
+from tellegen.model.model import NOTHING, Element, Experiment, Model, Parameter, ParameterSlope, Part, Port, Switching
 from tellegen.model.signals import SignalDefinition
 from tellegen.model.variables import state_variables
 from tellegen.notations.grammar import AT, PART, SOURCE
 from tellegen.notations.network.fields import entry_dimension, stiff_kind, stiffness_dimension
-from tellegen.notations.network.keys import CONNECTION, LineForm, form_of, make_form, port_dimension
+from tellegen.notations.network.keys import CONNECTION, SIDES, LineForm, form_of, make_form, port_dimension
 from tellegen.notations.network.laws import table_text
-from tellegen.notations.parameters import closure_texts, closures_of_parts, curve_keys
-from tellegen.notations.parts.instances import PartInstance, part_instance, written_names
+from tellegen.notations.parameters import FormulaWriter, closure_texts, closures_of_parts, curve_keys
+from tellegen.notations.parts.instances import part_instance, written_names
 from tellegen.notations.parts.library import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
@@ -28,8 +28,6 @@ from tellegen.notations.signals.formulas import formula_text, readable_dimension
 from tellegen.notations.yaml.quoting import (
     line_text,
     list_text,
-    mapping_text,
-    nested_text,
     quoted,
     sentence_text,
     tree_text,
@@ -97,7 +95,7 @@ class ElementWriter:
         if element.prefer is not None:
             pairs.append(("causality", _causality(element)))
         if element.notes:
-            pairs.append(("notes", mapping_text(element.notes)))
+            pairs.append(("notes", tree_text(element.notes)))
         return line_text(pairs)
 
     def _value(self, element: Element, form: LineForm) -> list[tuple[str, str]]:
@@ -193,8 +191,7 @@ class ElementWriter:
             ("field" if mixed else f"{kinds[0].name} field", list_text(n for member in members for n in member.nodes))
         ]
         pairs += [("kinds", list_text(kind.name for kind in kinds))] if mixed else []
-        sides: tuple[Side, Side] = ("across", "through")
-        for side in sides:
+        for side in SIDES:
             if any(side in member.variables for member in members):
                 word = side if mixed else _word(members[0], make_form(kinds[0]), side)
                 pairs.append((word, list_text(_variable(member, side) for member in members)))
@@ -261,10 +258,6 @@ def law_text(law: Law, element: Element) -> str:
     return f"{left.letters[0]} = {to_text(law.expression)}"
 
 
-FormulaWriter = Callable[[Expression, str, Dimension | None, str], str]
-"""Writes an expression: as the user wrote it where that still is the expression, else with units where they are needed."""
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class KeptParts:
@@ -294,9 +287,11 @@ def kept_parts(model: Model) -> KeptParts:
         )
         if all(there.get(name) == value for here, there in wanted for name, value in here.items()):
             kept.append(part)
-            names |= _names_brought(made)
+            names |= {name for here, _ in wanted for name in here}
     first = bool(model.elements) and model.elements[0].name in names
-    inside = all(name in names for name in elements if _belongs(name, kept))
+    prefixes = tuple(f"{part.name}." for part in kept)
+    # An element inside a part that its file does not have would be lost: then all is written out.
+    inside = all(name in names for name in elements if name.startswith(prefixes))
     return KeptParts(tuple(kept), frozenset(names), first) if inside else KeptParts()
 
 
@@ -308,19 +303,11 @@ def _without_slopes(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]
     }
 
 
-def _names_brought(made: PartInstance) -> set[str]:
-    return {*made.elements, *made.parameters, *made.displacements, *made.signals, *(f.name for f in made.fields)}
-
-
-def _belongs(name: str, parts: Iterable[Part]) -> bool:
-    return "." in name and any(name.startswith(f"{part.name}.") for part in parts)
-
-
 def port_texts(ports: Mapping[str, Port]) -> dict[str, str | list[str] | dict[str, str]]:
     """The ports that a system offers."""
-    words = {name: {SOURCE: port.source} if port.source else {AT: port.at} for name, port in ports.items()}
     return {
-        name: words[name] if port.source or port.at else _ends(port.nodes, port.domain) for name, port in ports.items()
+        name: {SOURCE: port.source} if port.source else {AT: port.at} if port.at else _ends(port.nodes, port.domain)
+        for name, port in ports.items()
     }
 
 
@@ -348,8 +335,6 @@ def part_keys(part: Part, text: FormulaWriter) -> dict[str, object]:
 def _ends(nodes: tuple[str, str], domain: str) -> str | list[str]:
     return nodes[0] if nodes[1] == DOMAINS[domain].reference else list(nodes)
 
-
-NOTHING: Mapping[str, str] = {}
 
 WIDEST = 24
 """Names are padded to the longest, but not beyond this."""
@@ -394,6 +379,14 @@ def mode_settings(model: Model) -> dict[str, dict[str, str]]:
     }
 
 
+def _aligned(section: str, lines: Iterable[tuple[str, str]]) -> str:
+    """A section with a line for each name, the names padded to one width; nothing where there are none."""
+    written = [(quoted(name), line) for name, line in lines]
+    width = min(max([len(name) for name, _ in written], default=0), WIDEST) + 1
+    body = "".join(f"  {name + ':':<{width}} {line}\n" for name, line in written)
+    return f"{section}:\n{body}" if written else ""
+
+
 class _ModelWriter:
     """Writes the sections of one model; what `kept` parts bring along stands in their files."""
 
@@ -416,7 +409,7 @@ class _ModelWriter:
     def displacements(self) -> str:
         shown = {name: rate for name, rate in self.model.displacements.items() if name not in self.kept.names}
         rates = {name: to_text(rate) for name, rate in shown.items()}
-        return f"displacements: {mapping_text(rates)}\n" if rates else ""
+        return f"displacements: {tree_text(rates)}\n" if rates else ""
 
     def closures(self) -> str:
         inside = {closure.name for closure in closures_of_parts(self.kept.parts)}
@@ -435,18 +428,13 @@ class _ModelWriter:
         return text + (f"signal ports: {tree_text(offered)}\n" if offered else "")
 
     def parts(self) -> str:
-        lines = [
-            f"  {quoted(part.name)}: {tree_text(part_keys(part, self.elements.formula))}\n" for part in self.kept.parts
-        ]
+        texts = {part.name: tree_text(part_keys(part, self.elements.formula)) for part in self.kept.parts}
+        lines = [f"  {quoted(name)}: {text}\n" for name, text in texts.items()]
         return "parts:\n" + "".join(lines) if lines else ""
 
     def network(self) -> str:
-        written = [(quoted(name), line) for name, line in self.lines()]
-        width = min(max([len(name) for name, _ in written], default=0), WIDEST) + 1
-        lines = [f"  {name + ':':<{width}} {line}" for name, line in written]
-        if not lines and self.kept.parts:
-            return ""
-        return "network:\n" + "\n".join(lines) + "\n" if lines else "network: {}\n"
+        empty = "" if self.kept.parts else "network: {}\n"
+        return _aligned("network", self.lines()) or empty
 
     def lines(self) -> Iterable[tuple[str, str]]:
         """Names and lines of the elements; a field has one line, in the place of its first member."""
@@ -462,15 +450,13 @@ class _ModelWriter:
 
     def signals(self) -> str:
         shown = {name: s for name, s in self.model.signals.items() if name not in self.kept.names}
-        written = [(quoted(name), self.signal(definition)) for name, definition in shown.items()]
-        width = min(max([len(name) for name, _ in written], default=0), WIDEST) + 1
-        return "signals:\n" + "".join(f"  {name + ':':<{width}} {line}\n" for name, line in written) if written else ""
+        return _aligned("signals", ((name, self.signal(definition)) for name, definition in shown.items()))
 
     def signal(self, definition: SignalDefinition) -> str:
         keys = list(signal_keys(definition, self.elements.units.text, frozenset(self.model.signals)))
         if definition.block == FORMULA:
             return quoted(str(keys[0][1]))
-        return line_text([(key, nested_text(text)) for key, text in keys])
+        return line_text([(key, tree_text(text)) for key, text in keys])
 
     def layout(self) -> str:
         """Where items stand in figures, a line each."""
@@ -487,17 +473,17 @@ class _ModelWriter:
         if experiment.until is not None:
             lines.append(f"until: {quoted(self.elements.units.text(experiment.until, Dimension(s=1)))}")
         if experiment.inputs:
-            lines.append(f"inputs: {mapping_text({name: signal.text for name, signal in experiment.inputs.items()})}")
+            lines.append(f"inputs: {tree_text({name: signal.text for name, signal in experiment.inputs.items()})}")
         if experiment.initial:
             known = state_variables(self.model.elements)
             here = self._contents_of_fields()
             starts = experiment.initial.items()
             texts = {here.get(name, name): self.elements.units.text(value, known.get(name)) for name, value in starts}
-            lines.append(f"initial: {mapping_text(texts)}")
+            lines.append(f"initial: {tree_text(texts)}")
         if experiment.outputs:
             lines.append(f"outputs: {list_text(experiment.outputs)}")
         if experiment.units:
-            lines.append(f"units: {mapping_text(experiment.units)}")
+            lines.append(f"units: {tree_text(experiment.units)}")
         lines += [f"{key}: {value!r}" for key in ("rtol", "atol") if (value := getattr(experiment, key)) is not None]
         return "experiment:\n" + "".join(f"  {line}\n" for line in lines)
 

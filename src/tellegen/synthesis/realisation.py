@@ -124,11 +124,7 @@ def realise_function(parts: PositiveReal) -> Realisation:
     square = tuple((*row, *[0.0] * (size - len(row))) for row in J)
     resistors = ((*c, *[0.0] * (size - n)),) if d or any(c) else ()
     return Realisation(
-        J=square,
-        g=tuple((x,) for x in g),
-        c=resistors,
-        d=((d,),) if resistors else (),
-        rate=float(parts.at_infinity),
+        J=square, g=tuple((x,) for x in g), c=resistors, d=((d,),) if resistors else (), rate=float(parts.at_infinity)
     )
 
 

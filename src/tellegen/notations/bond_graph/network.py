@@ -17,13 +17,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.union_find import UnionFind
 from tellegen.core.units import Dimension
 from tellegen.elements import COUPLING_OF, CouplingType, ElementKind, kinds_of
-from tellegen.model.bond_graph import (
-    ITEMS,
-    BondGraph,
-    BondItem,
-    PowerBond,
-    plain_kind,
-)
+from tellegen.model.bond_graph import ITEMS, BondGraph, BondItem, PowerBond, plain_kind
 from tellegen.notations.bond_graph import rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.keys import has_dimension, kind_that_fits

@@ -13,13 +13,7 @@ from tellegen.core.domains import Side
 from tellegen.core.errors import Place
 from tellegen.elements import KINDS, multiport_kind
 from tellegen.expressions import ONE, ZERO, Expression, symbol, to_text
-from tellegen.model.kinematics import (
-    MechanismTree,
-    axis_vector,
-    body_vector,
-    components,
-    perpendicular,
-)
+from tellegen.model.kinematics import MechanismTree, axis_vector, body_vector, components, perpendicular
 from tellegen.model.laws import Law, Multiport
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, Body, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, NOTHING, Element
@@ -91,12 +85,7 @@ class ElementMaker:
     def source(self, name: str, at: NodeEnd, force: Expression) -> None:
         """A force on a node that follows from a formula."""
         self.elements[name] = Element(
-            name,
-            KINDS[SOURCE[at.domain]],
-            (FRAME, at.node),
-            place=self.place,
-            signal=force,
-            signal_text=to_text(force),
+            name, KINDS[SOURCE[at.domain]], (FRAME, at.node), place=self.place, signal=force, signal_text=to_text(force)
         )
 
     def connection(

@@ -530,10 +530,7 @@ class LoweredMechanism:
             body, other = self.mechanism.bodies.get(mark.body), self.mechanism.joints.get(mark.body)
             name = body.angle if body is not None else other.names.get("distance", "") if other is not None else ""
             if name not in self.tree.coordinates:
-                known = [
-                    *self.mechanism.bodies,
-                    *(j.name for j in self.mechanism.joints.values() if j.slides),
-                ]
+                known = [*self.mechanism.bodies, *(j.name for j in self.mechanism.joints.values() if j.slides)]
                 what = f"'{mark.body}' of the cam '{joint.name}' is neither a body that turns nor a prismatic joint"
                 raise rules.NO_SUCH_POINT.error(
                     what, where=joint.name, fix=f"name one of {listing(known)}", place=joint.place

@@ -73,11 +73,7 @@ class SwitchingLine:
         if len(plain) == len(times) and any(b <= a for a, b in pairwise(plain)):
             what = f"the times of {self.name} do not rise"
             raise self.context.error(
-                rules.BAD_SCHEDULE,
-                node,
-                what,
-                fix="list them in the order in which they come",
-                where=self.name,
+                rules.BAD_SCHEDULE, node, what, fix="list them in the order in which they come", where=self.name
             )
 
     def read_start(self, node: Node) -> None:

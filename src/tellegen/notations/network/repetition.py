@@ -93,10 +93,7 @@ def read_ranges(
     repeat = context.mapping(node.values[node.position(word) or 0], f"the {word} of {key.text}")
     if not repeat.keys:
         raise context.error(
-            rules.BAD_RANGE,
-            node,
-            f"the {word} of {key.text} has no index",
-            fix=f"write '{word}: {{i: 1..10}}'",
+            rules.BAD_RANGE, node, f"the {word} of {key.text} has no index", fix=f"write '{word}: {{i: 1..10}}'"
         )
     indices = outer
     ranges = []

@@ -23,11 +23,7 @@ OWN = "own"
 
 
 def read_part_names(
-    context: ReadingContext,
-    who: tuple[str, str],
-    known: Mapping[str, bool],
-    node: Node | None,
-    copy: StructureCopy,
+    context: ReadingContext, who: tuple[str, str], known: Mapping[str, bool], node: Node | None, copy: StructureCopy
 ) -> dict[str, str]:
     """New names by those inside a part: from a mapping, a list of names that stay, or the word `own`.
 

@@ -53,12 +53,7 @@ class PartLine:
     """The line of one part, or of one copy of it."""
 
     def __init__(
-        self,
-        context: ReadingContext,
-        joints: PartConnections,
-        key: Scalar,
-        node: Node,
-        copy: StructureCopy,
+        self, context: ReadingContext, joints: PartConnections, key: Scalar, node: Node, copy: StructureCopy
     ) -> None:
         self.context = context
         self.joints = joints

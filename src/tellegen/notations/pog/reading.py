@@ -170,10 +170,7 @@ class _Walk:
     """One ladder, or one side ladder, from left to right. `lanes` are the nodes that a side ladder starts from."""
 
     def __init__(
-        self,
-        emitter: LadderEmitter,
-        parts: list[ReadPart],
-        entry: tuple[list[str], LadderBranch[Scalar]] | None,
+        self, emitter: LadderEmitter, parts: list[ReadPart], entry: tuple[list[str], LadderBranch[Scalar]] | None
     ) -> None:
         self.emitter = emitter
         self.context = emitter.context

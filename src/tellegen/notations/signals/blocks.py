@@ -517,12 +517,7 @@ _ROWS = (
         (
             Key("table", POINTS, "the points, or `{file: run.csv, time: t, column: v}`", required=True),
             Key("at", INPUT, "where the table is read", default="t"),
-            Key(
-                "interpolation",
-                Words(("linear", "previous", "cubic")),
-                "what holds between points",
-                default="linear",
-            ),
+            Key("interpolation", Words(("linear", "previous", "cubic")), "what holds between points", default="linear"),
         ),
         expand_table,
         _like_of("table"),
@@ -537,10 +532,7 @@ _ROWS = (
     ),
     SignalBlock(
         "a Python function of the arguments, given in a program and never in a file; slow",
-        (
-            Key(PYTHON, ARGUMENTS, "what the function is given", required=True),
-            Key(FUNCTION, ARGUMENTS, "the function"),
-        ),
+        (Key(PYTHON, ARGUMENTS, "what the function is given", required=True), Key(FUNCTION, ARGUMENTS, "the function")),
         expand_itself,
         _nothing_known,
         'net.signal("u", python=["omega", "t"], function=law)',

@@ -165,12 +165,7 @@ def _table(*entries: Expression) -> Expression:
 
 
 SHAPES: dict[str, SignalShape] = {
-    "step": _shape(
-        "zero, then `height` from `start` on (0 s)",
-        1,
-        _step,
-        "height u, start s",
-    ),
+    "step": _shape("zero, then `height` from `start` on (0 s)", 1, _step, "height u, start s"),
     "ramp": _shape(
         "rises with `slope` from `start` on (0 s), and stays where it is from `end` on",
         1,
@@ -178,10 +173,7 @@ SHAPES: dict[str, SignalShape] = {
         "slope u/s, start s, end s",
     ),
     "sine": _shape(
-        "offset + amplitude*sin(2*pi*frequency*t + phase)",
-        2,
-        _sine,
-        "amplitude u, frequency 1/s, phase 1, offset u",
+        "offset + amplitude*sin(2*pi*frequency*t + phase)", 2, _sine, "amplitude u, frequency 1/s, phase 1, offset u"
     ),
     "pulse": _shape(
         "`height` from `start` on for the time `width`, then zero; again after each `period`",

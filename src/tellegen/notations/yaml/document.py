@@ -333,15 +333,7 @@ class NodeBuilder:
         return rules.SYNTAX.error(what, fix=words.fix, place=place)
 
 
-__all__ = [
-    "Document",
-    "MappingNode",
-    "Node",
-    "Scalar",
-    "SequenceNode",
-    "read_document",
-    "write_text",
-]
+__all__ = ["Document", "MappingNode", "Node", "Scalar", "SequenceNode", "read_document", "write_text"]
 
 
 @final

@@ -2,13 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from collections.abc import Mapping as AbstractMapping
-from collections.abc import Sequence as AbstractSequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from tellegen.notations.signals.formulas import NestedText
-
-Tree = str | AbstractSequence["Tree"] | AbstractMapping[str, "Tree"]
+Tree = str | Sequence["Tree"] | Mapping[str, "Tree"]
 """What a node stands for, without places; an entry to add is given like this."""
 
 _SAFE_START = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`]|-[^\s,\[\]{}]")
@@ -49,7 +45,7 @@ def _tree_source(value: Tree, flow: bool, quoted: bool) -> str:
     """A tree on one line; everything inside braces or brackets is in flow style."""
     if isinstance(value, str):
         return scalar_source(value, flow, quoted)
-    if isinstance(value, AbstractMapping):
+    if isinstance(value, Mapping):
         return "{" + ", ".join(entry_source(k, v, True, quoted) for k, v in value.items()) + "}"
     return "[" + ", ".join(_tree_source(item, True, quoted) for item in value) + "]"
 
@@ -84,13 +80,6 @@ def list_text(texts: Iterable[str]) -> str:
     return "[" + ", ".join(map(quoted, texts)) + "]"
 
 
-def nested_text(text: NestedText) -> str:
-    """A text, or a list of texts or of lists."""
-    if isinstance(text, str):
-        return quoted(text)
-    return "[" + ", ".join(quoted(entry) if isinstance(entry, str) else list_text(entry) for entry in text) + "]"
-
-
 def line_text(pairs: Iterable[tuple[str, str]]) -> str:
     """Keys with values that are spelled already, in braces."""
     return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
@@ -103,8 +92,3 @@ def tree_text(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(tree_text, value)) + "]"
     return quoted(str(value))
-
-
-def mapping_text(texts: Mapping[str, str]) -> str:
-    """Names with texts, in braces."""
-    return "{" + ", ".join(f"{quoted(key)}: {quoted(value)}" for key, value in texts.items()) + "}"
