@@ -277,11 +277,6 @@ def _steer(tree: MechanismTree, name: str, rolling: Joint) -> None:
         tree.coordinates[coordinate] = Coordinate(coordinate, {s: e for s, e in rates.items() if e is not ZERO})
 
 
-def axis_vector(tree: MechanismTree, joint: Joint) -> Vector:
-    """The unit vector along a prismatic joint."""
-    return unit_vector(tree.axis(joint))
-
-
 NEWTON_STEPS, NEWTON_STARTS, FEW_STARTS = 60, 40, 8
 CLOSE = 1e-13
 """Equations are solved to this share of the size of their terms."""
@@ -373,7 +368,7 @@ def _newton(
         if now <= CLOSE * size or (now <= 1e3 * CLOSE * size and now >= best):
             return {name: values[name] for name in unknown}
         best = min(best, now)
-        step = least_step(J, g)
+        step = _least_step(J, g)
         if step is None or not any(step):  # what is left over moves with nothing that may change
             return None
         factor = min(1.0, 1.0 / max(map(abs, step)))  # an angle that jumps by more than a radian has lost its way
@@ -389,7 +384,7 @@ def _size(equations: Sequence[Expression], slopes: list[list[Expression]], value
         return 1.0
 
 
-def least_step(J: list[list[float]], g: list[float]) -> list[float] | None:
+def _least_step(J: list[list[float]], g: list[float]) -> list[float] | None:
     """The smallest step with J step = g; nearly that where rows of J depend on each other, None where nothing moves."""
     square = _by_its_transpose(J)
     weights = _solved(square, g)

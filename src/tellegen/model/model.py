@@ -263,7 +263,8 @@ class Model:
     def _repr_markdown_(self) -> str:
         """What a notebook shows: the name, what it is, and its elements."""
         rows = [
-            f"| {e.name} | {e.kind.name} | {', '.join(e.nodes)} | {_worth(e)} |" for e in self.elements[:MOST_SHOWN]
+            f"| {e.name} | {e.kind.name} | {', '.join(e.nodes)} | {'' if e.value is None else f'`{e.value}`'} |"
+            for e in self.elements[:MOST_SHOWN]
         ]
         table = "\n".join(["| element | kind | nodes | value |", "|---|---|---|---|", *rows])
         return "\n\n".join(part for part in (f"**{self.name}**", self.about, table, *self._more()) if part)
@@ -271,10 +272,6 @@ class Model:
     def _more(self) -> list[str]:
         left = len(self.elements) - MOST_SHOWN
         return [f"  and {left} more"] if left > 0 else []
-
-
-def _worth(element: Element) -> str:
-    return "" if element.value is None else f"`{element.value}`"
 
 
 def all_parts(model: Model, prefix: str = "") -> Iterator[tuple[str, Part]]:

@@ -82,7 +82,7 @@ class SignalOrder(NamedTuple):
     loops: tuple[tuple[str, ...], ...]
 
 
-def reads_at_once(definition: SignalDefinition) -> frozenset[str]:
+def _reads_at_once(definition: SignalDefinition) -> frozenset[str]:
     """The names whose values an elementary signal needs at the same time."""
     found = definition.settings.get(_AT_ONCE.get(definition.block, ""), ())
     parts = found if isinstance(found, tuple) else (found,)
@@ -92,7 +92,7 @@ def reads_at_once(definition: SignalDefinition) -> frozenset[str]:
 def order_signals(signals: Iterable[SignalDefinition]) -> SignalOrder:
     """The order of elementary signals."""
     found = {definition.name: definition for definition in signals}
-    needs = {name: sorted(reads_at_once(d) & found.keys()) for name, d in found.items()}
+    needs = {name: sorted(_reads_at_once(d) & found.keys()) for name, d in found.items()}
     torn: list[str] = []
     loops: list[tuple[str, ...]] = []
     order: list[str] = []

@@ -48,7 +48,7 @@ AT_ORIGIN = Placement(NOWHERE, ZERO)
 """A part in the coordinates of the whole."""
 
 
-def geometry_of_model(model: Model) -> Geometry | None:
+def _geometry_of_model(model: Model) -> Geometry | None:
     """Where the bodies of a model are: as its geometry tells, or as the joints of its mechanism lead to them."""
     mechanism = model.mechanism
     if model.geometry is not None or mechanism is None:
@@ -68,7 +68,7 @@ def geometry_of_parts(parts: Iterable[Part], placed: Mapping[str, Placement]) ->
     joints: dict[str, Joint] = {}
     placements: dict[str, Placement] = {GROUND: AT_ORIGIN}
     for part in parts:
-        found = geometry_of_model(part.model)
+        found = _geometry_of_model(part.model)
         if found is not None:
             moved = _MovedPart(part, found, placed.get(part.name, AT_ORIGIN))
             ground |= moved.ground
@@ -187,7 +187,7 @@ class _GeometryReader:
     def _parts(self, node: Node | None) -> None:
         """The bodies of parts, where the file puts them."""
         context = self.context
-        with_bodies = [part.name for part in self.parts if geometry_of_model(part.model) is not None]
+        with_bodies = [part.name for part in self.parts if _geometry_of_model(part.model) is not None]
         placed: dict[str, Placement] = {}
         if node is not None:
             mapping = context.mapping(node, "the parts of the geometry")

@@ -114,7 +114,7 @@ def _read_indexed(context: ReadingContext, node: Scalar, indices: tuple[str, ...
         raise context.bad_name(node, subject)
     base, inner = match.group(1).strip(), match.group(2)
     expressions = [integer_expression(context, node, text, indices) for _, text in split_at_commas(inner)]
-    parts = [index_function(e, indices, node.text) for e in expressions]
+    parts = [_index_function(e, indices, node.text) for e in expressions]
     pattern = NamePattern(base, parts, node.text)
     if any(e.free_symbols for e in expressions):
         return pattern
@@ -158,7 +158,7 @@ def _unknown_index(context: ReadingContext, node: Scalar, name: str, indices: tu
     return context.error(rules.UNKNOWN_NAME, node, f"'{node.text}' uses '{name}', which is not an index here", fix=fix)
 
 
-def index_function(expression: Expression, indices: tuple[str, ...], text: str) -> Callable[[CopyIndices], int]:
+def _index_function(expression: Expression, indices: tuple[str, ...], text: str) -> Callable[[CopyIndices], int]:
     """The expression as a function of the copy. Sums of multiples of indices, which are nearly all, need no expression at work."""
     slopes = [expression.derivative(name) for name in indices]
     affine = all(isinstance(s, Number) for s in slopes)

@@ -109,7 +109,7 @@ def evaluate_in_order(
         try:
             values[name] = finite_value(expression, values)
         except ArithmeticError as problem:
-            findings.append(value_finding(f"the value of {name}", problem, parameter.place))
+            findings.append(_value_finding(f"the value of {name}", problem, parameter.place))
     return values, findings
 
 
@@ -134,7 +134,7 @@ def finite_value(expression: Expression, values: Mapping[str, float]) -> float:
     return value
 
 
-def value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
+def _value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
     """The finding for a value that cannot be computed."""
     if isinstance(problem, ZeroDivisionError):
         return rules.DIVISION_BY_ZERO.finding(
@@ -167,7 +167,7 @@ def check_physics(elements: Iterable[Element], values: Mapping[str, float]) -> t
             try:
                 value = finite_value(expression, values)
             except ArithmeticError as problem:
-                errors.append(value_finding(f"the value of {element.name}", problem, element.place))
+                errors.append(_value_finding(f"the value of {element.name}", problem, element.place))
                 continue
             if value > 0:
                 continue
@@ -261,7 +261,7 @@ def _table_curve(context: ReadingContext, name: str, key: Scalar, node: MappingN
     curve = ParameterCurve(LawTable(reading.exact_points(), word == "cubic"), at)
     dimension = None if isinstance(reading.of_values, NoDimension) else reading.of_values
     unit = si_unit(dimension) if dimension else ""
-    return Parameter(name, curve_value(curve), dimension, unit, context.place(key), curve)
+    return Parameter(name, _curve_value(curve), dimension, unit, context.place(key), curve)
 
 
 def _argument(context: ReadingContext, name: str, node: MappingNode, of_points: Measure) -> Expression:
@@ -360,7 +360,7 @@ def curve_keys(parameter: Parameter, text: FormulaWriter) -> dict[str, object]:
     curve = parameter.curve
     if isinstance(curve, ParameterSlope):
         return {"slope of": curve.of, "by": curve.by}
-    if curve is None or curve_value(curve) is not parameter.expression:
+    if curve is None or _curve_value(curve) is not parameter.expression:
         return {}
     unit = f" {parameter.unit}" if parameter.dimension else ""
     points = [[repr(float(x)), f"{float(y)!r}{unit}"] for x, y in curve.table.points]
@@ -368,7 +368,7 @@ def curve_keys(parameter: Parameter, text: FormulaWriter) -> dict[str, object]:
     return keys | ({"interpolation": "cubic"} if curve.table.smooth else {})
 
 
-def curve_value(curve: ParameterCurve) -> Expression:
+def _curve_value(curve: ParameterCurve) -> Expression:
     """The points joined, as a formula."""
     return interpolated(curve.table.points, curve.at, smooth=curve.table.smooth)
 

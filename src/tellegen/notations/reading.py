@@ -53,7 +53,7 @@ from tellegen.notations.signals.reading import SignalsChecker, SignalsReader
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
 
 
-def read_notation(context: ReadingContext, root: MappingNode, settle_early: Callable[[], None]) -> None:
+def _read_notation(context: ReadingContext, root: MappingNode, settle_early: Callable[[], None]) -> None:
     """Read the elements of a file from its one notation.
 
     `settle_early` finds the units of parameters, by which bond graphs tell domains.
@@ -403,7 +403,7 @@ class _ModelReader:
     def _read_notation(self, root: MappingNode) -> None:
         if not any(word in root for word in NOTATIONS) and self.meant.intersection(NOTATIONS):
             return
-        read_notation(self.context, root, self.parameters.settle_early)
+        _read_notation(self.context, root, self.parameters.settle_early)
 
     def _read_mechanism(self, root: MappingNode) -> LoweredMechanism | None:
         """A mechanism is read after the network, whose elements may be joined to its points; it stands where the file has it."""

@@ -134,7 +134,7 @@ class ElementWriter:
     def _law(self, law: Law, element: Element) -> tuple[str, str]:
         """A law as a formula, or by its points."""
         if law.table is None:
-            return _law_key(law), quoted(law_text(law, element))
+            return _law_key(law), quoted(_law_text(law, element))
         return "law", table_text(law, element.kind)
 
     def modes(self, element: Element, switching: Switching) -> list[tuple[str, str]]:
@@ -243,7 +243,7 @@ def _law_key(law: Law) -> str:
     return law.form if law.form in ("energy", "coenergy") else "law"
 
 
-def law_text(law: Law, element: Element) -> str:
+def _law_text(law: Law, element: Element) -> str:
     """The law as its user wrote it, if that still is the law; else from its expression."""
     written = law.text.partition("=")[2] if _law_key(law) == "law" else law.text
     try:
@@ -268,7 +268,7 @@ class KeptParts:
     first: bool = False
 
 
-def kept_parts(model: Model) -> KeptParts:
+def _kept_parts(model: Model) -> KeptParts:
     """The parts of which every element, parameter and signal is still the one that the file of the part gives."""
     elements = {element.name: element for element in model.elements}
     fields = {field.name: field for field in model.fields}
@@ -303,7 +303,7 @@ def _without_slopes(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]
     }
 
 
-def port_texts(ports: Mapping[str, Port]) -> dict[str, str | list[str] | dict[str, str]]:
+def _port_texts(ports: Mapping[str, Port]) -> dict[str, str | list[str] | dict[str, str]]:
     """The ports that a system offers."""
     return {
         name: {SOURCE: port.source} if port.source else {AT: port.at} if port.at else _ends(port.nodes, port.domain)
@@ -311,7 +311,7 @@ def port_texts(ports: Mapping[str, Port]) -> dict[str, str | list[str] | dict[st
     }
 
 
-def part_keys(part: Part, text: FormulaWriter) -> dict[str, object]:
+def _part_keys(part: Part, text: FormulaWriter) -> dict[str, object]:
     """The keys of the line of a part: texts, lists and mappings of them."""
     keys: dict[str, object] = {"use": part.use}
     if part.ports:
@@ -342,7 +342,7 @@ WIDEST = 24
 
 def to_yaml(model: Model) -> str:
     """The text of a file that `read_model` turns into the same model (comments and places aside)."""
-    writer = _ModelWriter(model, kept_parts(model))
+    writer = _ModelWriter(model, _kept_parts(model))
     structure = [writer.parts(), writer.network()]
     described = structure if writer.kept.first else structure[::-1]
     begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
@@ -422,13 +422,13 @@ class _ModelWriter:
 
     def ports(self) -> str:
         ports, signals = self.model.ports, self.model.signal_ports
-        text = f"ports: {tree_text(port_texts(ports))}\n" if ports else ""
+        text = f"ports: {tree_text(_port_texts(ports))}\n" if ports else ""
         named = {"inputs": list(signals.inputs), "outputs": list(signals.outputs)}
         offered = {key: names for key, names in named.items() if names}
         return text + (f"signal ports: {tree_text(offered)}\n" if offered else "")
 
     def parts(self) -> str:
-        texts = {part.name: tree_text(part_keys(part, self.elements.formula)) for part in self.kept.parts}
+        texts = {part.name: tree_text(_part_keys(part, self.elements.formula)) for part in self.kept.parts}
         lines = [f"  {quoted(name)}: {text}\n" for name, text in texts.items()]
         return "parts:\n" + "".join(lines) if lines else ""
 

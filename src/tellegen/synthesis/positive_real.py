@@ -154,14 +154,14 @@ def _real_part(N: Polynomial, D: Polynomial) -> Polynomial:
 
 
 def _check_real_part(even: Polynomial, D: Polynomial) -> None:
-    point = negative_point(even)
+    point = _negative_point(even)
     if point is not None:
         omega = math.sqrt(point)
         real = float(exact_value(even, point)) / abs(value([float(c) for c in D], 1j * omega)) ** 2
         raise NotPositiveRealError(f"its real part is {real:.4g} at omega = {omega:.6g} rad/s")
 
 
-def negative_point(even: Polynomial) -> Fraction | None:
+def _negative_point(even: Polynomial) -> Fraction | None:
     """A point not below zero at which a polynomial is negative; None where it is nowhere negative there.
 
     It changes its sign at roots of odd order only: between them one point each tells.
@@ -187,19 +187,19 @@ def check_hermitian_part(numerators: Functions, denominator: Polynomial) -> None
     size, order = len(numerators), len(denominator) - 1
 
     def sums(omega: Fraction) -> list[Fraction]:
-        return minor_sums(_hermitian(numerators, denominator, omega))
+        return _minor_sums(_hermitian(numerators, denominator, omega))
 
     points = [Fraction(k) for k in range(size * order + 1)]
     found = [sums(omega) for omega in points]
     for k in range(size):
         places = [(omega**2, values[k]) for omega, values in zip(points[: (k + 1) * order + 1], found, strict=False)]
-        point = negative_point(_through(places))
+        point = _negative_point(_through(places))
         if point is not None:
             omega = _frequency(point, lambda w, k=k: sums(w)[k] < 0)  # type: ignore[misc]
             raise NotPositiveRealError(_complaint(sums(omega), denominator, omega))
 
 
-def minor_sums(H: Sequence[Sequence[Gaussian]]) -> list[Fraction]:
+def _minor_sums(H: Sequence[Sequence[Gaussian]]) -> list[Fraction]:
     """The sums of the principal minors of a Hermitian matrix, of order one to its size (Newton's identities)."""
     power = H
     traces: list[Fraction] = []
@@ -282,5 +282,5 @@ def check_semidefinite(matrix: Sequence[Sequence[Fraction]], where: str) -> None
     n = range(len(matrix))
     if any(matrix[i][j] != matrix[j][i] for i in n for j in n):
         raise NotPositiveRealError(f"its residue {where} is not symmetric")
-    if any(s < 0 for s in minor_sums([[(x, Fraction(0)) for x in row] for row in matrix])):
+    if any(s < 0 for s in _minor_sums([[(x, Fraction(0)) for x in row] for row in matrix])):
         raise NotPositiveRealError(f"its residue {where} is not positive semidefinite")

@@ -398,7 +398,7 @@ def _add_stable(parts: _Parts, numerators: Functions, denominator: Polynomial) -
     if order * len(numerators) > MOST_STATES:
         raise TooManyStatesError(f"{len(numerators)} ports and a stable denominator of degree {order}")
     scale = _scale(denominator)
-    slow = minimal_realisation(
+    slow = _minimal_realisation(
         [[_stretched(n, scale) for n in row] for row in numerators], _stretched(denominator, scale)
     )
     J, g, c, d = passive_form(slow)
@@ -492,7 +492,7 @@ class MinimalStateSpace:
     D: ExactRows
 
 
-def minimal_realisation(numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial) -> MinimalStateSpace:
+def _minimal_realisation(numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial) -> MinimalStateSpace:
     """The realisation of a square matrix of proper functions over one denominator."""
     ports, order = len(numerators), len(denominator) - 1
     series = [[_series(n, denominator, 2 * order + 1) for n in row] for row in numerators]

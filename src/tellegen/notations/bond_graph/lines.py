@@ -229,7 +229,11 @@ class _Reader:
         domains = [word for word in words if word in DOMAINS]
         variables = tuple(word for word in words if word not in DOMAINS)
         item, place = self.items[mention.name], mention.place
-        if len(domains) > 1 or len(variables) > max(item.size, 1) or not all(map(_is_variable, variables)):
+        if (
+            len(domains) > 1
+            or len(variables) > max(item.size, 1)
+            or not all(is_name(v) or is_dotted(v) for v in variables)
+        ):
             fix = did_you_mean(variables[-1], DOMAINS) if variables and " " not in variables[-1] else ""
             fix = fix or f"write the name of a variable, one of {', '.join(DOMAINS)}, or both"
             what = f"'({clip(mention.notes)})' is not the name of a variable and the word of a domain"
@@ -266,10 +270,6 @@ class _Reader:
             self.context.collect(rules.UNKNOWN_ITEM.error(f"nothing says what '{clip(name)}' is", fix=fix, place=place))
 
 
-def _is_variable(word: str) -> bool:
-    return is_name(word) or is_dotted(word)
-
-
 SizedEnd = tuple[str, str]
 """An item, or one side of a two-port: "in" or "out"."""
 
@@ -304,14 +304,11 @@ def _parts(item: BondItem, size: int) -> Iterator[BondItem]:
 
 def _bonds(graph: BondGraph, bond: PowerBond, sizes: dict[SizedEnd, int]) -> Iterator[PowerBond]:
     tail, head = _end(graph, bond.tail, "out"), _end(graph, bond.head, "in")
-    for k in range(1, _bond_size(bond, sizes[tail]) + 1):
+    size = 1 if bond.tail_port or bond.head_port else sizes[tail]
+    for k in range(1, size + 1):
         one, two = bond.tail_port or k, bond.head_port or k
         names = _name(tail, sizes[tail], one), _name(head, sizes[head], two)
         yield PowerBond(*names, one if tail[1] else 0, two if head[1] else 0, place=bond.place)
-
-
-def _bond_size(bond: PowerBond, whole: int) -> int:
-    return 1 if bond.tail_port or bond.head_port else whole
 
 
 def _name(end: SizedEnd, size: int, port: int) -> str:

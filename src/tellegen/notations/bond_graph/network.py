@@ -290,8 +290,8 @@ class JunctionNodes:
             if count.get(leader) != 2:
                 continue
             one, two = outside[leader] = [bond for bond in outside[leader] if bond.number not in self._left_out]
-            coming, going = (one, two) if self._ends_at(one, leader) else (two, one)
-            if not (self._ends_at(coming, leader) and self._starts_at(going, leader)):
+            coming, going = (one, two) if self._ends_at(one.head, leader) else (two, one)
+            if not (self._ends_at(coming.head, leader) and self._ends_at(going.tail, leader)):
                 continue
             if coming.tail not in self._number or going.head not in self._number:
                 continue
@@ -306,11 +306,8 @@ class JunctionNodes:
             count[whole] = count.pop(before) + count.pop(behind) - 2
             waiting.append(whole)
 
-    def _ends_at(self, bond: PowerBond, leader: int) -> bool:
-        return bond.head in self._number and self._find(bond.head) == leader
-
-    def _starts_at(self, bond: PowerBond, leader: int) -> bool:
-        return bond.tail in self._number and self._find(bond.tail) == leader
+    def _ends_at(self, name: str, leader: int) -> bool:
+        return name in self._number and self._find(name) == leader
 
     def _same_kind(self, bond: PowerBond) -> bool:
         return self.graph.items[bond.tail].letters == self.graph.items[bond.head].letters

@@ -74,12 +74,12 @@ NONE = "none"
 """The entry of a list for a component about which nothing is said."""
 
 
-def is_matrix(node: Node | None) -> bool:
+def _is_matrix(node: Node | None) -> bool:
     """Whether a value is a list of lists."""
     return isinstance(node, SequenceNode) and any(isinstance(row, SequenceNode) for row in node)
 
 
-def part_details(
+def _part_details(
     context: ReadingContext, item: BondItem, kind: ElementKind, node: MappingNode, law: Scalar | None
 ) -> MappingNode:
     """What is said about one component: its entry of each list unless that is `none`, and all that is the same for every one.
@@ -104,7 +104,7 @@ def part_details(
     return MappingNode(tuple(keys), tuple(values), node.line, node.column, node.length)
 
 
-def listed_kind(context: ReadingContext, item: BondItem, node: Node, kinds: Iterable[ElementKind]) -> ElementKind:
+def _listed_kind(context: ReadingContext, item: BondItem, node: Node, kinds: Iterable[ElementKind]) -> ElementKind:
     """The kind that a list of kinds names for one component, among those that it can be."""
     at = _part(context, item, Scalar(KINDS_KEY, node.line, node.column, node.length, False), node, numbered=False)
     text = context.scalar(at or node, f"the kind of {item.name}")
@@ -132,7 +132,7 @@ def _part(context: ReadingContext, item: BondItem, key: Scalar, value: Node, *, 
 PortVariable = tuple[Domain, Side]
 
 
-def matrix_two_port(
+def _matrix_two_port(
     context: ReadingContext,
     item: BondItem,
     given: Sequence[Domain],
@@ -168,7 +168,7 @@ def _modulus(
     value: Node | None = None if details is None or not details.keys else details.values[0]
     at = item.place
     key = Scalar(item.name, at.line if at else 1, at.column if at else 1, len(item.name), False)
-    if value is not None and is_matrix(value):
+    if value is not None and _is_matrix(value):
         texts, subject = read_matrix(context, key, value, len(gives), len(given)), f"an entry of {item.name}"
         return tuple(
             tuple(
@@ -206,13 +206,6 @@ def _unit(row: PortVariable, column: PortVariable) -> Dimension:
 Details = Mapping[str, MappingNode]
 
 
-def emit_elements(
-    context: ReadingContext, graph: BondGraph, domains: BondDomains, details: Details, node: Node
-) -> None:
-    """Add the elements of a graph of scalar bonds to the model."""
-    _Emitter(context, graph, domains, details, node).emit()
-
-
 def _kind(context: ReadingContext, item: BondItem, domain: Domain, details: Details) -> ElementKind:
     parameter, given = context.parameters.get(item.origin), details.get(item.origin)
     if item.letters == "Sw":
@@ -222,7 +215,7 @@ def _kind(context: ReadingContext, item: BondItem, domain: Domain, details: Deta
 
 
 class _Emitter:
-    """Turns items into lines of a network."""
+    """Turns the items of a graph of scalar bonds into lines of a network."""
 
     def __init__(
         self, context: ReadingContext, graph: BondGraph, domains: BondDomains, details: Details, node: Node
@@ -330,7 +323,7 @@ class _Emitter:
         if kind.role == "switching":
             line.switching = SwitchingLine(self.context, item.name, kind, ())
         if node is not None:
-            add_details(self.context, line, part_details(self.context, item, kind, node, law))
+            add_details(self.context, line, _part_details(self.context, item, kind, node, law))
         if (
             item.part
             and law is None
@@ -351,7 +344,7 @@ class _Emitter:
         if not kinds:
             raise no_such_element(item, domain)
         if (words := node.get(KINDS_KEY)) is not None:
-            return listed_kind(self.context, item, words, kinds)
+            return _listed_kind(self.context, item, words, kinds)
         named = [k for k in kinds if k.quantity is not None and key.text in (k.quantity.key, k.quantity.word)]
         if not named and key.text not in (MATRIX, ENERGY, LAWS, "value"):
             known = ["matrix", *(k.quantity.key for k in kinds if k.quantity is not None)]
@@ -405,7 +398,7 @@ class _Emitter:
         else:
             ends = [self.layout.at[item.name, "in", k + 1] for k in range(len(given))]
             ends += [self.layout.at[item.name, "out", k + 1] for k in range(len(gives))]
-            element = matrix_two_port(self.context, item, given, gives, ends, self.details.get(item.name))
+            element = _matrix_two_port(self.context, item, given, gives, ends, self.details.get(item.name))
             self.context.elements[item.name] = element
 
     def _scalar_two_port(self, item: BondItem, tail: Domain, head: Domain) -> None:
@@ -438,7 +431,7 @@ class _Emitter:
 # From the file
 
 
-def check_bonds(graph: BondGraph) -> list[Finding]:
+def _check_bonds(graph: BondGraph) -> list[Finding]:
     """A finding for each item with too few or too many bonds."""
     return [
         rules.WRONG_BONDS.finding(
@@ -541,7 +534,7 @@ def read_bond_graph(context: ReadingContext, node: Node, details: Node | None) -
         return None
     try:
         graph = with_scalar_bonds(written)
-        if wrong := check_bonds(graph):
+        if wrong := _check_bonds(graph):
             context.broken.update(written.items)
             context.add_errors(wrong)
             return None
@@ -550,7 +543,7 @@ def read_bond_graph(context: ReadingContext, node: Node, details: Node | None) -
         graph = replace(graph, items={name: _settled(context, item, more) for name, item in graph.items.items()})
         domains = BondDomains(context, graph)
         domains.find()
-        emit_elements(context, graph, domains, more, node)
+        _Emitter(context, graph, domains, more, node).emit()
     except TellegenError:
         context.broken.update(written.items)  # so that the experiment does not call them unknown
         raise

@@ -13,7 +13,7 @@ from tellegen.core.domains import Side
 from tellegen.core.errors import Place
 from tellegen.elements import KINDS, multiport_kind
 from tellegen.expressions import ONE, ZERO, Expression, symbol, to_text
-from tellegen.model.kinematics import MechanismTree, axis_vector, body_vector, components, perpendicular
+from tellegen.model.kinematics import MechanismTree, body_vector, components, perpendicular, unit_vector
 from tellegen.model.laws import Law, Multiport
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, Body, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, NOTHING, Element
@@ -244,7 +244,7 @@ class Bodies:
         """The connection of a prismatic joint; gives the nodes of the first body where the second is now."""
         here = (f"{joint.name}.x", f"{joint.name}.y")
         distance, speed = symbol(joint.names["distance"]), joint.names["speed"]
-        axis = axis_vector(self.tree, joint)
+        axis = unit_vector(self.tree.axis(joint))
         along = components(axis)
         slid = components(perpendicular(body_vector((distance, ZERO), axis[0].angle)))
         slider, body = sliding_end(joint.name), self.turning(joint.first.body)

@@ -191,7 +191,8 @@ class JointElements:
         """
         if not joint.settings.keys() & {"friction", "friction coefficient"}:
             return
-        kind, nodes = ("friction", self._turning(joint)) if joint.turns else ("damper", self._sliding(joint))
+        turning = self.bodies.turning(joint.first.body).node, self.bodies.turning(joint.second.body).node
+        kind, nodes = ("friction", turning) if joint.turns else ("damper", self._sliding(joint))
         viscous, coulomb = joint.settings.get("friction"), joint.settings.get("friction coefficient")
         if viscous is not None:
             self.maker.add(f"{joint.name}.b", kind, nodes, viscous)
@@ -200,9 +201,6 @@ class JointElements:
             name, word = (f"{joint.name}.mu", "M_f" if joint.turns else "F_f")
             self.maker.add(name, kind, nodes, None, {"through": f"{joint.name}.{word}"})
             self.maker.give_law(name, Law("resistive", _speed(joint), law, "through", to_text(law)))
-
-    def _turning(self, joint: Joint) -> tuple[str, str]:
-        return self.bodies.turning(joint.first.body).node, self.bodies.turning(joint.second.body).node
 
     def _sliding(self, joint: Joint) -> tuple[str, str]:
         """The node that moves along the axis: that of the slide, or one made for a joint that closes a loop."""
@@ -236,9 +234,8 @@ class JointElements:
         x, y = self._passed_on(joint)
         rounding = joint.settings.get("rounding", ROUNDING)
         size = call("sqrt", x * x + y * y + rounding * rounding)
-        return (
-            joint.settings["friction coefficient"] * radius * size * self._sense(joint, radius * symbol(_speed(joint)))
-        )
+        sense = self._sense(joint, radius * symbol(_speed(joint)))
+        return joint.settings["friction coefficient"] * radius * size * sense
 
     def _force(self, joint: Joint) -> Expression:
         """mu times the sizes of the normal forces, against the sliding.

@@ -190,14 +190,10 @@ def _speed_without_inertia(tree: MechanismTree, loops: Sequence[KinematicLoop], 
     rows = _weighted_rows(tree, values)
     for loop in loops:
         rows = _followed(rows, loop, tree, values)
-    speeds = [name for name in tree.speeds if not any(name in loop.follows for loop in loops)]
-    held = _held(tree)
-    return _without_pivot(rows, [name for name in speeds if name not in held])
-
-
-def _held(tree: MechanismTree) -> set[str]:
-    """Speeds that a wheel or a skate holds at zero."""
-    return {name for name, speed in tree.speeds.items() if speed.node.endswith(".across")}
+    follows = {name for loop in loops for name in loop.follows}
+    # A wheel or a skate holds the speed across it at zero: nothing has to have inertia for that one.
+    free = [name for name, s in tree.speeds.items() if name not in follows and not s.node.endswith(".across")]
+    return _without_pivot(rows, free)
 
 
 def _weighted_rows(tree: MechanismTree, values: Mapping[str, float]) -> list[SpeedRow]:
@@ -376,7 +372,7 @@ def _lost_direction(tree: MechanismTree, joint: Joint, free: list[str], values: 
     return f"the angle and the position of {_members(joint)} cannot both be held there"
 
 
-def given_positions(context: ReadingContext, root: MappingNode) -> dict[str, float]:
+def _given_positions(context: ReadingContext, root: MappingNode) -> dict[str, float]:
     """What the experiment says about initial values, as numbers; what cannot be read is reported with the experiment."""
     experiment = root.get("experiment")
     initial = experiment.get("initial") if isinstance(experiment, MappingNode) else None
@@ -407,7 +403,7 @@ class LoweredMechanism:
         self.node = node
         self.tree = build_tree(mechanism)
         self.maker = ElementMaker()
-        self.given = given_positions(context, root)
+        self.given = _given_positions(context, root)
         self.initial: dict[str, Expression] = {}  # of coordinates and states that follow from positions
         self.signals: dict[str, tuple[Expression, str]] = {}  # with their units; "" where there is none
         fitting = LoopAssembly(context, self.tree, self.given)
@@ -448,7 +444,7 @@ class LoweredMechanism:
         tree = self.tree
         follows = [speed for loop in loops for speed in loop.follows]
         cams = [joint for joint in self.mechanism.joints.values() if joint.kind == "cam"]
-        follows += [self._cam_follower(joint) for joint in cams]
+        follows += [next(iter(tree.coordinates[self._cam_coordinates(joint)[1]].rates)) for joint in cams]
         bodies = Bodies(tree, self.maker, follows)
         for name, body in self.mechanism.bodies.items():
             if name != GROUND:
@@ -537,9 +533,6 @@ class LoweredMechanism:
                 )
             found.append(name)
         return found[0], found[1]
-
-    def _cam_follower(self, joint: Joint) -> str:
-        return next(iter(self.tree.coordinates[self._cam_coordinates(joint)[1]].rates))
 
     def _cam(self, joint: Joint) -> Closure:
         """The speed of a follower is the slope of the lift times that of the cam."""

@@ -52,7 +52,7 @@ class _Line(NamedTuple):
     step: complex
 
 
-def sketch_of(reader: LineReader, elements: Iterable[Element], nodes: Mapping[str, str]) -> Sketch | None:
+def _sketch_of(reader: LineReader, elements: Iterable[Element], nodes: Mapping[str, str]) -> Sketch | None:
     """Where a netlist draws its elements; None where it says nothing about it."""
     branches = reader.branches
     if not reader.positions and not any(key in (branch.notes or NOTHING) for branch in branches for key in GEOMETRY):
@@ -162,7 +162,7 @@ class ModelBuilder:
         elements = self._elements()
         experiment = self._experiment(elements)
         notices = self.findings.all_notices()
-        sketch = sketch_of(self.reader, elements, self.nodes)
+        sketch = _sketch_of(self.reader, elements, self.nodes)
         return Model(
             name=self.title,
             elements=elements,
@@ -376,12 +376,9 @@ def _load(file: str, text: str, old_encoding: bool) -> Netlist:
         findings.notice(rules.OLD_ENCODING, what, 1, fix="save the file as UTF-8")
     reader = LineReader(findings)
     reader.read()
-    model = ModelBuilder(reader, _title(file)).build()
+    title = Path(file).stem if file and not file.startswith("<") else "netlist"
+    model = ModelBuilder(reader, title).build()
     return Netlist(model, reader.options, tuple(reader.wires), reader.positions)
-
-
-def _title(file: str) -> str:
-    return Path(file).stem if file and not file.startswith("<") else "netlist"
 
 
 def _read_file(path: Path) -> tuple[str, bool]:

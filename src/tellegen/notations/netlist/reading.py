@@ -142,7 +142,7 @@ _CONNECTIONS: Mapping[str, tuple[CouplingType, bool]] = MappingProxyType(
 """The two variables of a relation: the coupling, and whether its modulus is the reciprocal one."""
 
 
-def read_pair(findings: NetlistFindings, line: int, field: int, text: str) -> tuple[str, str]:
+def _read_pair(findings: NetlistFindings, line: int, field: int, text: str) -> tuple[str, str]:
     """The two texts of `[first; second]`."""
     parts = [part.strip() for part in text[1:-1].split(";")]
     if text[:1] != "[" or text[-1:] != "]" or len(parts) != 2:
@@ -151,7 +151,7 @@ def read_pair(findings: NetlistFindings, line: int, field: int, text: str) -> tu
     return parts[0], parts[1]
 
 
-def read_relation(labels: LabelReader, line: int, field: int, text: str) -> BlockRelation:
+def _read_relation(labels: LabelReader, line: int, field: int, text: str) -> BlockRelation:
     """The relation that a text after Kn states."""
     match = _RELATION.fullmatch(" ".join(text.split()))
     findings = labels.findings
@@ -434,7 +434,7 @@ class LineReader:
 
     def _block_points(self, line: int, fields: list[str]) -> tuple[str, ...]:
         """Top and bottom of the first side, then of the second."""
-        tops, bottoms = (read_pair(self.findings, line, k, fields[k]) for k in (1, 2))
+        tops, bottoms = (_read_pair(self.findings, line, k, fields[k]) for k in (1, 2))
         texts = (tops[0], bottoms[0], tops[1], bottoms[1])
         return tuple(self._point(line, 1 + k % 2, text) for k, text in enumerate(texts))
 
@@ -443,11 +443,11 @@ class LineReader:
         if key == "Kn":
             if branch.relation is not None:
                 raise self._refuse_twice(line, field)
-            branch.relation = read_relation(self.labels, line, field + 1, text)
+            branch.relation = _read_relation(self.labels, line, field + 1, text)
         elif key in ("En", "Fn"):
             if f"{key}1" in branch.labels:
                 raise self._refuse_twice(line, field)
-            for side, name in enumerate(read_pair(self.findings, line, field + 1, text), 1):
+            for side, name in enumerate(_read_pair(self.findings, line, field + 1, text), 1):
                 branch.labels[f"{key}{side}"] = self.labels.label(line, field + 1, name)
             if "-" in text:
                 branch.note(key, text)

@@ -468,7 +468,7 @@ def check_fields(
 
 def _negative(field: MatrixField, members: Sequence[Element], values: Mapping[str, float]) -> Iterable[Finding]:
     found = _symmetric_numbers(field.matrix, values)
-    direction = None if found is None else negative_direction(found)
+    direction = None if found is None else _negative_direction(found)
     if found is not None and direction is not None:
         shown = _direction_in_words([m.kind.domain.power(m.kind.side).letters[0] for m in members], direction)
         what = f"the field '{field.name}' stores {_quadratic_form(found, direction) / 2:.4g} J at {shown}"
@@ -478,7 +478,7 @@ def _negative(field: MatrixField, members: Sequence[Element], values: Mapping[st
 
 def _active(field: MatrixField, members: Sequence[Element], values: Mapping[str, float]) -> Iterable[Finding]:
     found = _symmetric_numbers(field.matrix, values)
-    direction = None if found is None else negative_direction(found)
+    direction = None if found is None else _negative_direction(found)
     if found is not None and direction is not None:
         letters = [m.kind.domain.power(other_side(m.kind.side)).letters[0] for m in members]
         yield _gives_power(field, _direction_in_words(letters, direction), -_quadratic_form(found, direction))
@@ -536,7 +536,7 @@ def _symmetric_numbers(matrix: Sequence[Sequence[Expression]], values: Mapping[s
     return [[(found[i][j] + found[j][i]) / 2 for j in n] for i in n]
 
 
-def negative_direction(S: Numbers) -> list[float] | None:
+def _negative_direction(S: Numbers) -> list[float] | None:
     """A direction x with x^T S x < 0 for a symmetric matrix that has one beyond rounding; None for others."""
     n = len(S)
     scale = [abs(S[i][i]) ** 0.5 for i in range(n)]

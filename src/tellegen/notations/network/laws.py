@@ -102,7 +102,7 @@ class LawReader:
         form: LawForm = "resistive" if self.kind.role == "resistive" else "content" if group == "energy" else "output"
         gives = self.kind.side if form != "resistive" or group == self.kind.side else other_side(self.kind.side)
         pending = self._pending(marked, self.letters.dimension(group))
-        slope = linear_slope(marked, letter)
+        slope = _linear_slope(marked, letter)
         if slope is not None and not self.kind.energy:
             own = self._is_own_law(form, group)
             return LawReading(None, _value(slope if own else 1 / slope), pending)
@@ -116,7 +116,7 @@ class LawReader:
         marked, letter = self._right_side(self.node.text, 0, groups)
         pending = self._pending(marked, JOULE)
         of_output = self.letters.group_of[letter] == output
-        slope = linear_slope(marked.derivative(letter), letter)
+        slope = _linear_slope(marked.derivative(letter), letter)
         if slope is not None and not self.kind.energy:
             # H(q) = q^2/(2 C) gives v = q/C; both H(v) = C v^2/2 and the co-energy give q = C v.
             own = self._is_own_law("content" if of_output else "output", "energy" if of_output else output)
@@ -208,7 +208,7 @@ def _value(slope: Expression) -> QuantityReading:
     return QuantityReading(without_marks(slope), slope)
 
 
-def linear_slope(expression: Expression, letter: str) -> Expression | None:
+def _linear_slope(expression: Expression, letter: str) -> Expression | None:
     """The factor of a law that is the letter times a factor, else None."""
     slope = expression.derivative(letter)
     if letter in slope.free_symbols or is_zero(slope):

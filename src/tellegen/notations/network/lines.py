@@ -50,10 +50,10 @@ _PORT_LETTERS = {
 }
 
 
-def connection_form(context: ReadingContext, key: Scalar, node: MappingNode) -> LineForm:
+def _connection_form(context: ReadingContext, key: Scalar, node: MappingNode) -> LineForm:
     """The form of a connection, whose kind follows from its `domains` and its `relation`."""
     domains = _domains(context, key, node)
-    left, right, _ = relation_of(context, key, node)
+    left, right, _ = _relation_of(context, key, node)
     like = left[0] == right[0]
     coupling: CouplingType = "transformer" if like else "gyrator"
     # across_1 = K across_2 is through_2 = K through_1, and through_2 = K across_1 is through_1 = K across_2
@@ -83,7 +83,7 @@ def _domains(context: ReadingContext, key: Scalar, node: MappingNode) -> tuple[s
     return names[0].text, names[1].text
 
 
-def relation_of(
+def _relation_of(
     context: ReadingContext, key: Scalar, node: MappingNode
 ) -> tuple[tuple[str, int], tuple[str, int], Expression]:
     """The variables on both sides of a relation, and the modulus between them."""
@@ -96,18 +96,18 @@ def relation_of(
     text = context.scalar(given, f"the relation of {key.text}")
     left, sign, right = text.text.partition("=")
     if not sign or left.strip() not in _PORT_LETTERS:
-        refuse_relation(context, key, text, "must give one of across_1, through_1, across_2, through_2")
+        _refuse_relation(context, key, text, "must give one of across_1, through_1, across_2, through_2")
     marked = parse_marked(right, context.text_place(text, len(left) + 1))
     used = [name for name in user_names(marked) if name in _PORT_LETTERS]
     if len(used) != 1 or _PORT_LETTERS[used[0]][1] == _PORT_LETTERS[left.strip()][1]:
-        refuse_relation(context, key, text, "must relate one variable of side 1 to one of side 2")
+        _refuse_relation(context, key, text, "must relate one variable of side 1 to one of side 2")
     modulus = marked.derivative(used[0])
     if used[0] in modulus.free_symbols or marked.substitute({used[0]: 0}) is not marked * 0:
-        refuse_relation(context, key, text, f"must be proportional to {used[0]}")
+        _refuse_relation(context, key, text, f"must be proportional to {used[0]}")
     return _PORT_LETTERS[left.strip()], _PORT_LETTERS[used[0]], modulus
 
 
-def refuse_relation(context: ReadingContext, key: Scalar, text: Scalar, what: str) -> NoReturn:
+def _refuse_relation(context: ReadingContext, key: Scalar, text: Scalar, what: str) -> NoReturn:
     """Raises: DescriptionError for a relation that is none."""
     fix = "write a relation such as 'through_2 = K*through_1'"
     raise context.error(
@@ -118,7 +118,7 @@ def refuse_relation(context: ReadingContext, key: Scalar, text: Scalar, what: st
 _REASON = "what it keeps follows from its own variable, not from a difference of two"
 
 
-def read_nodes(
+def _read_nodes(
     context: ReadingContext, key: Scalar, node: Node, kind: ElementKind, indices: Indices
 ) -> tuple[str | NamePattern, ...]:
     """The nodes of an element of this kind, one for each terminal.
@@ -329,12 +329,14 @@ class _LineReader:
 
     def read_modulus(self, node: MappingNode) -> None:
         """The modulus of a connection: the factor of its relation, where `K` stands for the value if one is given."""
-        left, right, modulus = relation_of(self.context, self.line.key, node)
+        left, right, modulus = _relation_of(self.context, self.line.key, node)
         text = self.context.scalar(node.values[node.position("relation") or 0], "relation")
         given = self.line.value_node
         if given is not None:
             if user_names(modulus) != ["K"]:
-                refuse_relation(self.context, self.line.key, text, "must use 'K' for the value that is given beside it")
+                _refuse_relation(
+                    self.context, self.line.key, text, "must use 'K' for the value that is given beside it"
+                )
             modulus = modulus.substitute({"K": parse_marked(given.text, self.context.text_place(given))})
         at = given or text
         self.line.value_node = at
@@ -386,11 +388,11 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices
     name = key.text if NAME.fullmatch(key.text) else read_name(context, key, indices, "an element")
     if key.text in RESERVED_WORDS:
         raise context.reserved_name(key, "an element")
-    form = connection_form(context, key, node) if node.keys[0].text == CONNECTION else form_of(node.keys[0].text)
+    form = _connection_form(context, key, node) if node.keys[0].text == CONNECTION else form_of(node.keys[0].text)
     if form is None:
         raise _unknown_kind(context, key, node)
     place = Place(context.file, key.line, key.column, key.text)
-    line = ElementLine(key, place, form, name, read_nodes(context, key, node.values[0], form.kind, indices))
+    line = ElementLine(key, place, form, name, _read_nodes(context, key, node.values[0], form.kind, indices))
     if form.kind.role == "switching":
         line.switching = SwitchingLine(context, key.text, form.kind, indices)
     if len(node.keys) == 2 and (quick := _quick_value(form, node)) is not None:

@@ -222,8 +222,8 @@ class _Template:
         self.line = line
         self.indices = indices
         # None where there is no value, or where it must be read again for each copy.
-        self.value = None if line.value is None else value_of_copy(line.value.expression, indices)
-        self.initial = None if line.initial is None else value_of_copy(line.initial.expression, indices)
+        self.value = None if line.value is None else _value_of_copy(line.value.expression, indices)
+        self.initial = None if line.initial is None else _value_of_copy(line.initial.expression, indices)
 
     def emit(self, made: StructureCopy) -> None:
         line, copy = self.line, made.values
@@ -282,7 +282,7 @@ class _Template:
         return replace(law, expression=expression, text=left + to_text(expression))
 
 
-def value_of_copy(expression: Expression, indices: Indices) -> Callable[[CopyIndices], Expression]:
+def _value_of_copy(expression: Expression, indices: Indices) -> Callable[[CopyIndices], Expression]:
     """The expression as a function of the copy; products of powers of indices, the usual case, need no substitution."""
     used = [index for index in indices if index in expression.free_symbols]
     if not used:

@@ -57,7 +57,7 @@ def names_inside(model: Model, gone: Collection[str] = ()) -> dict[str, bool]:
     found: dict[str, bool] = {}
     for element in model.elements:
         if element.name not in gone:
-            found |= dict.fromkeys(default_variables(element).values(), True)
+            found |= dict.fromkeys(_default_variables(element).values(), True)
             found |= dict.fromkeys((element.name, *element.variables.values()), False)
     fields = (field.name for field in model.fields)
     others = (*model.parameters, *model.displacements, *model.signals, *fields, *model.vectors)
@@ -74,7 +74,7 @@ def written_names(part: Part) -> str | list[str] | dict[str, str]:
     return OWN if names.keys() == own else list(names)
 
 
-def default_variables(element: Element) -> dict[str, str]:
+def _default_variables(element: Element) -> dict[str, str]:
     """The power variables of a one-port that are called after it, by side."""
     if element.kind.role == "coupling":
         return {}
@@ -239,7 +239,7 @@ class Renaming:
         if not (element.variables or self.chosen):
             return NOTHING
         found = {side: self.path(name) for side, name in element.variables.items()}
-        defaults = default_variables(element) if self.chosen else {}
+        defaults = _default_variables(element) if self.chosen else {}
         return found | {side: self.chosen[name] for side, name in defaults.items() if name in self.chosen}
 
     def _law(self, law: Law, letters: Collection[str]) -> Law:

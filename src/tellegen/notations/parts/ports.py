@@ -36,7 +36,7 @@ OUTSIDE = StructureCopy()
 """What stands in no repeated block."""
 
 
-def port_entries(
+def _port_entries(
     context: ReadingContext, node: Node, subject: str, copy: StructureCopy = OUTSIDE
 ) -> Iterator[PortEntry]:
     """Every port of a mapping, those of repeated blocks one by one; what is wrong with a block is collected."""
@@ -45,7 +45,7 @@ def port_entries(
             if isinstance(value, MappingNode) and "repeat" in value:
                 ranges, _, inner = read_repeat(context, key, value, "ports", copy.indices, "ports")
                 for each in copies_of(context, key, ranges, copy):
-                    yield from port_entries(context, inner, f"the ports of {key.text}", each)
+                    yield from _port_entries(context, inner, f"the ports of {key.text}", each)
             else:
                 yield PortEntry(copy.name(context, key, "a port"), key, value, copy)
         except TellegenError as error:
@@ -66,14 +66,14 @@ def names_read(model: Model) -> set[str]:
         formulas += [element.value, element.signal, element.law.expression if element.law else None]
         formulas += [entry for row in element.multiport.K for entry in row] if element.multiport else []
         formulas += element.switching.settings.values() if element.switching else []
-    formulas += [f for s in model.signals.values() for f in signal_formulas(s.settings.values())]
+    formulas += [f for s in model.signals.values() for f in _signal_formulas(s.settings.values())]
     for formula in formulas:
         if formula is not None:
             found |= formula.free_symbols
     return found
 
 
-def signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
+def _signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
     """The formulas among the settings of a signal."""
     for value in settings:
         if isinstance(value, Expression):
@@ -84,9 +84,9 @@ def signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
 
 def read_ports(context: ReadingContext, node: Node) -> dict[str, Port]:
     """The power ports of a system, once its elements are known; errors are collected."""
-    domains = node_domains(context.elements.values())
+    domains = _node_domains(context.elements.values())
     found: dict[str, Port] = {}
-    for entry in port_entries(context, node, "'ports'"):
+    for entry in _port_entries(context, node, "'ports'"):
         try:
             if entry.name in found:
                 what = f"the port '{entry.name}' is described twice"
@@ -98,7 +98,7 @@ def read_ports(context: ReadingContext, node: Node) -> dict[str, Port]:
     return found
 
 
-def node_domains(elements: Iterable[Element]) -> dict[str, str]:
+def _node_domains(elements: Iterable[Element]) -> dict[str, str]:
     """The domain of every node but the references, by the first element at it."""
     found: dict[str, str] = {}
     for element in elements:
@@ -108,13 +108,13 @@ def node_domains(elements: Iterable[Element]) -> dict[str, str]:
     return found
 
 
-def replacement_nodes(source: Element) -> tuple[str, str]:
+def _replacement_nodes(source: Element) -> tuple[str, str]:
     """The nodes of what takes the place of a source: its across variable is that of the source, a reference comes second."""
     first, second = source.nodes[:2] if source.kind.side == "across" else source.nodes[1::-1]
     return (second, first) if first in REFERENCES else (first, second)  # against a reference there is one way round
 
 
-def find_source(context: ReadingContext, node: MappingNode, subject: str) -> Element:
+def _find_source(context: ReadingContext, node: MappingNode, subject: str) -> Element:
     """The source that `{source: V}` names."""
     context.check_keys(node, (SOURCE,), subject)
     named = node.get(SOURCE)
@@ -139,8 +139,8 @@ def _read_port(context: ReadingContext, entry: PortEntry, domains: dict[str, str
         context.check_keys(node, (AT,), f"the port '{name}'")
         return _port_at(context, name, at, place)
     if isinstance(node, MappingNode):
-        source = find_source(context, node, f"the port '{name}'")
-        return Port(name, source.kind.domain.name, replacement_nodes(source), source.name, place)
+        source = _find_source(context, node, f"the port '{name}'")
+        return Port(name, source.kind.domain.name, _replacement_nodes(source), source.name, place)
     texts = context.texts(node, f"the port '{name}'")
     if not 1 <= len(texts) <= 2:
         what = f"the port '{name}' has {len(texts)} nodes"
@@ -187,12 +187,12 @@ def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> Po
 def read_signal_ports(context: ReadingContext, node: Node) -> SignalPorts:
     """The signals that a system takes and offers, once all are known; errors are collected."""
     mapping = context.record(node, SIGNAL_PORTS, "'signal ports'", "the signal ports")
-    inputs = _signal_names(context, mapping, "inputs", signal_inputs(context.elements.values(), context.signals))
+    inputs = _signal_names(context, mapping, "inputs", _signal_inputs(context.elements.values(), context.signals))
     readable = [*known_variables(context.elements.values()), *context.signals, *context.displacements]
     return SignalPorts(inputs, _signal_names(context, mapping, "outputs", readable))
 
 
-def signal_inputs(elements: Iterable[Element], signals: Iterable[str]) -> list[str]:
+def _signal_inputs(elements: Iterable[Element], signals: Iterable[str]) -> list[str]:
     """What a system may be given as a signal: the inputs of its sources that nothing drives, and its signals."""
     free = [input_name(e) for e in elements if e.kind.role == "source" and e.signal is None]
     return [*signals, *free]
@@ -223,7 +223,7 @@ class PartConnections:
         self.parts: dict[str, Part] = {}
         self.own = dict(context.elements)
         self.taken: dict[str, str] = {}
-        self._domains = {node: (domain, "") for node, domain in node_domains(self.own.values()).items()}
+        self._domains = {node: (domain, "") for node, domain in _node_domains(self.own.values()).items()}
 
     def join(self, node: str, domain: str, who: str, at: Node) -> None:
         """Watch that what meets at a node is of one domain."""
@@ -246,7 +246,7 @@ class PartConnections:
             what = f"'{source.name}' is {f'replaced by {holder} already' if holder else 'inside another part'}"
             raise self.context.error(rules.WRONG_PORT_NODES, at, what, fix="join the port to nodes")
         self.taken[source.name] = part
-        return replacement_nodes(source)
+        return _replacement_nodes(source)
 
     def is_inside(self, path: str) -> str:
         """The part that a dotted name leads into, or nothing."""
@@ -284,7 +284,7 @@ class PartConnections:
     def _names_read_by_formulas(self) -> set[str]:
         context = self.context
         formulas = [*context.displacements.values(), *(driven.marked for driven in context.driven)]
-        formulas += [f for s in context.signals.values() for f in signal_formulas(s.settings.values())]
+        formulas += [f for s in context.signals.values() for f in _signal_formulas(s.settings.values())]
         return {name for formula in formulas for name in formula.free_symbols}
 
 
@@ -306,7 +306,7 @@ class JoinedPorts:
         """The ends of every port that is joined; `key` is the name of the part."""
         found: PortNodes = {}
         subject = f"the ports of {self.name}"
-        for entry in () if node is None else port_entries(self.context, node, subject, self.copy):
+        for entry in () if node is None else _port_entries(self.context, node, subject, self.copy):
             port = model.ports.get(entry.name)
             if port is None:
                 raise self._unknown(model, entry)
@@ -331,7 +331,7 @@ class JoinedPorts:
     def _nodes(self, port: Port, entry: PortEntry, who: str) -> tuple[str, str]:
         context, reference, value = self.context, DOMAINS[port.domain].reference, entry.value
         if isinstance(value, MappingNode):
-            source = find_source(context, value, who)
+            source = _find_source(context, value, who)
             if source.kind.domain.name != port.domain:
                 what = f"{who} is {port.domain}, and the source '{source.name}' is {source.kind.domain.name}"
                 fix = f"name {with_article(port.domain)} source"

@@ -47,7 +47,7 @@ def parse_formula(
     """The expression of a formula, units standing as marks; names are checked later, when all are known."""
     text = context.formula(node, subject)
     refuse_angular(context, text, subject)
-    refuse_doubtful(context, text, subject)
+    _refuse_doubtful(context, text, subject)
     names = _no_units(context.signal_names)
     plain = read_plain(text.text)
     if plain is not None and names.isdisjoint(_WORD.findall(plain.unit)[1:]):
@@ -77,7 +77,7 @@ def refuse_angular(context: ReadingContext, node: Scalar, subject: str) -> None:
         raise context.error(notations_rules.RADIANS_PER_SECOND, node, what, fix="give it in Hz; divide rad/s by 2*pi")
 
 
-def refuse_doubtful(context: ReadingContext, node: Scalar, subject: str) -> None:
+def _refuse_doubtful(context: ReadingContext, node: Scalar, subject: str) -> None:
     """Raises: DescriptionError (D521) for a word joined to a unit, as in `2 V/s`, that is a unit and names a signal too."""
     doubtful = _doubtful(context.signal_names)
     if not doubtful:

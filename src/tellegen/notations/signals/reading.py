@@ -373,7 +373,8 @@ class SignalsChecker:
         for element in self.context.elements.values():
             for k, end in enumerate(element.nodes):
                 if end in ends:
-                    found.setdefault(end, _across_unit(element.kind.domains[k // 2]))
+                    unit = DOMAINS[element.kind.domains[k // 2]].across.unit
+                    found.setdefault(end, parse_unit(unit).dimension)
         missing = [str(end) for end in ends if end not in found]
         if missing:
             nodes = dict.fromkeys(n for e in self.context.elements.values() for n in e.nodes)
@@ -481,7 +482,3 @@ def _kept_open(line: SignalLine, measure: Measure) -> Measure:
     """A formula that is a bare number fits any unit; what functions and controllers make of numbers may carry any."""
     plain = line.block.word == FORMULA and isinstance(line.formulas[FORMULA], Number)
     return NUMBER if plain and measure is NUMBER else UNKNOWN
-
-
-def _across_unit(domain: str) -> Dimension:
-    return parse_unit(DOMAINS[domain].across.unit).dimension

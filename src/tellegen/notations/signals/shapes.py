@@ -245,7 +245,7 @@ class ArgumentText(NamedTuple):
     text: str
 
 
-def argument_texts(text: str) -> Iterator[ArgumentText]:
+def _argument_texts(text: str) -> Iterator[ArgumentText]:
     """The arguments of all shapes in a formula, as they are written; what cannot be placed is left to the parser."""
     for match in _CALL.finditer(text):
         shape = SHAPES[match[1]]
@@ -294,4 +294,4 @@ def _inside(text: str, start: int) -> str:
 
 def angular_frequency(text: str) -> ArgumentText | None:
     """The first frequency of a shape that is given as an angular velocity, which would be read as so many hertz."""
-    return next((p for p in argument_texts(text) if p.argument.is_frequency and _ANGULAR.search(p.text)), None)
+    return next((p for p in _argument_texts(text) if p.argument.is_frequency and _ANGULAR.search(p.text)), None)

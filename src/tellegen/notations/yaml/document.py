@@ -137,7 +137,7 @@ MAX_DEPTH = 20
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
-def check_characters(text: str, file: str) -> None:
+def _check_characters(text: str, file: str) -> None:
     """Raises: DescriptionError (D070) for a character that editors do not show."""
     if (found := find_forbidden(_FORBIDDEN, text, file)) is not None:
         character, place = found
@@ -393,7 +393,7 @@ def read_document(source: Path | str, file: str = "<text>") -> Document:
         text = source
     marked = text.startswith("\ufeff")
     text = text[1:] if marked else text
-    check_characters(text, file)
+    _check_characters(text, file)
     with without_collector():
         builder = NodeBuilder(text, file)
         root = builder.build()

@@ -23,7 +23,7 @@ EditCheck = Callable[[Node, Node], bool]
 """Whether the node after an edit is what the edit should make of the node before."""
 
 
-def same_nodes_but_at(path: NodePath, old: Node, new: Node, is_as_asked: EditCheck) -> bool:
+def _same_nodes_but_at(path: NodePath, old: Node, new: Node, is_as_asked: EditCheck) -> bool:
     """Whether two nodes say the same, except that what `path` leads to has to pass the check."""
     if not path:
         return is_as_asked(old, new)
@@ -32,14 +32,14 @@ def same_nodes_but_at(path: NodePath, old: Node, new: Node, is_as_asked: EditChe
     step = old.position(str(path[0])) if isinstance(old, MappingNode) else path[0]
     pairs = zip(_children(old), _children(new), strict=True)
     return all(
-        same_nodes_but_at(path[1:], a, b, is_as_asked) if i == step else same_nodes(a, b)
+        _same_nodes_but_at(path[1:], a, b, is_as_asked) if i == step else _same_nodes(a, b)
         for i, (a, b) in enumerate(pairs)
     )
 
 
-def same_nodes(a: Node, b: Node) -> bool:
+def _same_nodes(a: Node, b: Node) -> bool:
     """Whether two nodes say the same, wherever they stand and however they are written."""
-    return _same_shape(a, b) and all(map(same_nodes, _children(a), _children(b)))
+    return _same_shape(a, b) and all(map(_same_nodes, _children(a), _children(b)))
 
 
 def _same_shape(a: Node, b: Node) -> bool:
@@ -56,15 +56,15 @@ def _children(node: Node) -> tuple[Node, ...]:
     return node.items if isinstance(node, SequenceNode) else node.values
 
 
-def stands_for(node: Node, tree: Tree) -> bool:
+def _stands_for(node: Node, tree: Tree) -> bool:
     """Whether a node says what a tree does."""
     if isinstance(tree, str):
         return isinstance(node, Scalar) and node.text == tree
     if isinstance(tree, AbstractMapping):
         if not isinstance(node, MappingNode) or list(node) != list(tree):
             return False
-        return all(map(stands_for, node.values, tree.values()))
-    return isinstance(node, SequenceNode) and len(node) == len(tree) and all(map(stands_for, node.items, tree))
+        return all(map(_stands_for, node.values, tree.values()))
+    return isinstance(node, SequenceNode) and len(node) == len(tree) and all(map(_stands_for, node.items, tree))
 
 
 _REST_OF_LINE = re.compile(r"[ \t]*+(?P<comma>,?+)[ \t]*+(?:#[^\r\n]*+)?+(?=[\r\n]|\Z)")
@@ -81,7 +81,7 @@ def set_scalar(document: Document, path: NodePath, text: str) -> Document:
     if not node.length:
         source = _after_colon(document.text[:start], source)
     end -= _trailing_space(document, node)
-    return _edited(document, (start, end, source), path, lambda _, new: stands_for(new, text))
+    return _edited(document, (start, end, source), path, lambda _, new: _stands_for(new, text))
 
 
 def rename_key(document: Document, path: NodePath, name: str) -> Document:
@@ -93,7 +93,7 @@ def rename_key(document: Document, path: NodePath, name: str) -> Document:
 
     def renamed(_: Node, new: Node) -> bool:
         names = [name if known == key.text else known for known in mapping]
-        return isinstance(new, MappingNode) and list(new) == names and all(map(same_nodes, mapping.values, new.values))
+        return isinstance(new, MappingNode) and list(new) == names and all(map(_same_nodes, mapping.values, new.values))
 
     return _edited(document, (document.start(key), document.end(key), source), path[:-1], renamed)
 
@@ -117,7 +117,7 @@ def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Docu
         keys, values = (list(old), old.values) if isinstance(old, MappingNode) else ([], ())
         if not isinstance(new, MappingNode) or list(new) != [*keys, key]:
             return False
-        return all(map(same_nodes, values, new.values)) and stands_for(new.values[-1], value)
+        return all(map(_same_nodes, values, new.values)) and _stands_for(new.values[-1], value)
 
     return _edited(document, change, path, grown)
 
@@ -131,7 +131,7 @@ def remove_entry(document: Document, path: NodePath) -> Document:
     def shrunk(_: Node, new: Node) -> bool:
         keys, values = list(mapping), list(mapping.values)
         del keys[position], values[position]
-        return isinstance(new, MappingNode) and list(new) == keys and all(map(same_nodes, values, new.values))
+        return isinstance(new, MappingNode) and list(new) == keys and all(map(_same_nodes, values, new.values))
 
     return _edited(document, change, path[:-1], shrunk)
 
@@ -292,7 +292,7 @@ def _edited(document: Document, change: _Change, path: NodePath, is_as_asked: Ed
         edited = read_document(text, document.file)
     except TellegenError as error:
         raise _misfit(document, node, f"the edit at {_show(path)} gives no valid file: {error.what}", "") from error
-    if not same_nodes_but_at(path, document.root, edited.root, is_as_asked):
+    if not _same_nodes_but_at(path, document.root, edited.root, is_as_asked):
         what = f"the edit at {_show(path)} would change something else too"
         raise _misfit(document, node, what, "write this part of the file on lines of its own first")
     return replace(edited, has_byte_order_mark=document.has_byte_order_mark)
