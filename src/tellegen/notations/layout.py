@@ -21,8 +21,7 @@ from tellegen.notations.yaml.document import (
     read_document,
     write_text,
 )
-from tellegen.notations.yaml.edits import add_entry, find, set_scalar
-from tellegen.notations.yaml.quoting import quote_if_needed
+from tellegen.notations.yaml.writing import add_entry, find, quote_if_needed, set_scalar
 
 ItemPositions = Mapping[str, tuple[float, float]]
 """The centres of items by name, in units of the figure: x to the right, y downwards."""

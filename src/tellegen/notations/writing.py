@@ -25,7 +25,7 @@ from tellegen.notations.parts.library import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import formula_text, readable_dimensions, signal_keys
-from tellegen.notations.yaml.quoting import (
+from tellegen.notations.yaml.writing import (
     line_text,
     list_text,
     quoted,

@@ -13,7 +13,7 @@ from tellegen.notations.bond_graph.network import one_port_kinds
 from tellegen.notations.bond_graph.reading import KINDS_KEY, NONE
 from tellegen.notations.network.fields import energy_letters
 from tellegen.notations.writing import file_with_notation, mode_settings
-from tellegen.notations.yaml.quoting import quoted
+from tellegen.notations.yaml.writing import quoted
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort
 from tellegen.schemes.element_texts import (

@@ -24,7 +24,7 @@ from tellegen.notations.network.fields import argument_letters, direct_kind, ene
 from tellegen.notations.pog.matrices import modulus_dimension
 from tellegen.notations.quantities import UnitTexts
 from tellegen.notations.signals.formulas import readable_dimensions
-from tellegen.notations.yaml.quoting import quoted, sentence_text
+from tellegen.notations.yaml.writing import quoted, sentence_text
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import default_variable
 

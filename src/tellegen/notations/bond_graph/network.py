@@ -299,7 +299,7 @@ class JunctionNodes:
             self._join(coming.tail, going.head, going)
             self._left_out |= {coming.number, going.number}
             count[leader] = 0
-            whole = self._find(before)
+            whole = self._joined.find(before)
             lists = sorted((outside.pop(before), outside.pop(behind)), key=len)
             lists[1].extend(lists[0])
             outside[whole] = lists[1]

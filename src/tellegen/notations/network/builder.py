@@ -29,7 +29,7 @@ from tellegen.notations.reading import model_of_document
 from tellegen.notations.signals import rules as signals_rules
 from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.yaml.document import read_document
-from tellegen.notations.yaml.quoting import line_text, list_text, quoted, sentence_text, tree_text
+from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 Value = str | int | float | Fraction | Expression
 """What a value may be: a text with a unit, a number in SI, or an expression."""

@@ -89,7 +89,7 @@ def _expand_integral(given: BlockSettings) -> SignalParts:
     rate = given.expression("integral")
     limits = given.several("limits")
     if limits:
-        rate = call("if", _outward(symbol(given.name), rate, limits, at="="), ZERO, rate)
+        rate = call("if", _outward(symbol(given.name), rate, limits, at=True), ZERO, rate)
     yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
 
 
@@ -140,13 +140,13 @@ def _share(x: Expression) -> Expression:
     return call("min", call("max", x, ZERO), ONE)
 
 
-def _outward(x: Expression, rate: Expression, limits: tuple[Expression, ...], at: str = "") -> Expression:
+def _outward(x: Expression, rate: Expression, limits: tuple[Expression, ...], *, at: bool) -> Expression:
     """Whether x is beyond a limit, or `at` one, and its rate would drive it further."""
     low, high = limits
     return logic(
         "or",
-        logic("and", relation(f">{at}", x, high), relation(">", rate, ZERO)),
-        logic("and", relation(f"<{at}", x, low), relation("<", rate, ZERO)),
+        logic("and", relation(">=" if at else ">", x, high), relation(">", rate, ZERO)),
+        logic("and", relation("<=" if at else "<", x, low), relation("<", rate, ZERO)),
     )
 
 
@@ -183,7 +183,7 @@ def _sampled_pid(given: BlockSettings) -> SignalParts:
 def _sampled_step(given: BlockSettings, asked: Expression, step: Expression, h: Expression) -> Expression:
     if given.word("anti-windup", "clamp") == "back-calculation":
         return step + h * (given.limited(asked) - asked) / given.expression("tracking", _tracking_time(given))
-    return call("if", _outward(asked, step, given.several("limits")), ZERO, step)
+    return call("if", _outward(asked, step, given.several("limits"), at=False), ZERO, step)
 
 
 def _expand_transfer_function(given: BlockSettings) -> SignalParts:
