@@ -126,6 +126,7 @@ KINDS: dict[str, ElementKind] = {}
 def register(kind: ElementKind) -> ElementKind:
     """Add a kind to the registry; a word can name one kind only."""
     for word in kind.words:
+        # A word of two meanings would be read as the one that was registered last.
         if word in KINDS:
             raise ValueError(f"'{word}' names an element kind already: {KINDS[word].name}")
         KINDS[word] = kind
@@ -355,6 +356,7 @@ def _coupling(kind: ElementKind) -> ElementKind:
         law = f"across_1*through_1 = {right.replace('T_', 'across_')}"
         return replace(kind, law=law, coupling="gyrator", heat=right)
     assert kind.quantity is not None, "a coupling has a modulus"
+    # Whatever the letter of the modulus, the four ways to relate two sides are told by the variables.
     coupling, reciprocal = CONNECTION_LAWS[re.sub(rf"\b{kind.quantity.key}\b", "K", kind.law)]
     return replace(kind, coupling=coupling, reciprocal=reciprocal)
 
@@ -369,6 +371,7 @@ def _one_port(kind: ElementKind) -> ElementKind:
     if left in kept:
         return replace(kind, role="storage", side=kept[left])
     side = _side(domain, left)
+    # By what is stored: a stiffness gives the output, so its parameter divides in the energy.
     if right.endswith(f"*{domain.energy(side).letters[0]}"):
         return replace(kind, role="storage", side=side, inverse=True)
     assert right.endswith(f"*{domain.power(other_side(side)).letters[0]}"), f"'{kind.law}' is a law of the domain"
@@ -395,6 +398,7 @@ def _modes(
     """A kind with modes; in its law `a` and `t` stand for the across and the through variable."""
     name, *aliases = words.split(", ")
     letters = {"a": DOMAINS[domain].across.letters[0], "t": DOMAINS[domain].through.letters[0]}
+    # One line for all domains: the letters of the variables are those of each domain.
     law = re.sub(r"\b[at]\b", lambda found: letters[found[0]], law)
     register(
         ElementKind(

@@ -164,6 +164,7 @@ class PowerBond:
     def receives(self, name: str) -> Side:
         """The power variable that the item at an end is told through this bond."""
         domain: Domain = DOMAINS[self.domain]
+        # The stroke stands where the effort is received, so at the other end the flow is.
         at_stroke = (self.head if self.stroke == "head" else self.tail) == name
         return domain.effort if at_stroke else domain.flow
 
@@ -195,6 +196,8 @@ class BondGraph:
     def __post_init__(self) -> None:
         at: dict[str, list[PowerBond]] = {}
         for bond in self.bonds:
+            # Kept once: every rewriting asks for the bonds of an item, and a search would take a time that grows with
+            # the square.
             at.setdefault(bond.tail, []).append(bond)
             at.setdefault(bond.head, []).append(bond)
         object.__setattr__(self, "_at", {name: tuple(bonds) for name, bonds in at.items()})

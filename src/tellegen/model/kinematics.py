@@ -192,6 +192,7 @@ def build_tree(mechanism: Mechanism) -> MechanismTree:
             del left[following.name]
             _reach(tree, following)
             continue
+        # Only when no joint leads on: a body in a chain has the coordinates of its joint, and fewer of them.
         floating = next((name for name in mechanism.bodies if name not in tree.poses), None)
         if floating is None:
             break
@@ -252,6 +253,7 @@ def _float(tree: MechanismTree, name: str) -> None:
     rolling = next((j for j in tree.mechanism.joints.values() if j.steers and j.first.body == name), None)
     if rolling is None:
         tree.base[name] = BodyPoint(name, ORIGIN)
+        # With its origin in the centre of mass the speeds of a free body are those of its mass, m v and no coupling.
         central = body.mass is not ZERO and body.points[CENTRE] == body.points[ORIGIN]
         speeds = body.velocity if central else (f"{name}.vx_{ORIGIN}", f"{name}.vy_{ORIGIN}")
         for axis, coordinate, speed in zip("xy", body.at, speeds, strict=True):
@@ -292,10 +294,12 @@ def solve_positions(
 ) -> Positions | None:
     """Values of the unknown coordinates that solve the equations, near the guesses if possible; None where none was found."""
     slopes = [[e.derivative(name) for name in unknown] for e in equations]
+    # The same starts every time: a file must not be right today and wrong tomorrow.
     chance = random.Random(1)
     for attempt in range(NEWTON_STARTS):
         start = {name: guesses.get(name, 0.0) for name in unknown}
         if attempt:
+            # Near the guesses first, then further away: the position that somebody meant is the nearest one.
             start = {name: value + chance.uniform(-2.0, 2.0) * min(1.0, attempt / 8) for name, value in start.items()}
         found = _newton(equations, slopes, list(unknown), {**values, **start})
         if found is not None:
@@ -319,6 +323,7 @@ def closest_positions(
             J = [[slope.evaluate(found) for slope in row] for row in slopes]
             step = _damped_step(J, g, damping)
             trial = {**found, **{name: found[name] - change for name, change in zip(unknown, step, strict=True)}}
+            # Levenberg and Marquardt: bolder after a step that helped, more careful after one that did not.
             better = math.hypot(*residuals(equations, trial)) < math.hypot(*g)
             found, damping = (trial, damping / 3) if better else (found, damping * 4)
         if (left := math.hypot(*residuals(equations, found))) < least:
@@ -365,6 +370,7 @@ def _newton(
         except (ArithmeticError, ValueError):
             return None
         now = max(map(abs, g), default=0.0)
+        # Rounding in long formulas may keep it a little further away: near, and no longer coming nearer, will do.
         if now <= CLOSE * size or (now <= 1e3 * CLOSE * size and now >= best):
             return {name: values[name] for name in unknown}
         best = min(best, now)
@@ -400,6 +406,7 @@ def _solved(matrix: list[list[float]], right: list[float]) -> list[float] | None
     scale = max((abs(x) for row in matrix for x in row), default=0.0)
     for k in range(n):
         pivot = max(range(k, n), key=lambda r: abs(rows[r][k]))
+        # Dependent rows: the caller damps them, or tries from elsewhere.
         if abs(rows[pivot][k]) <= 1e-15 * scale:
             return None
         rows[k], rows[pivot] = rows[pivot], rows[k]

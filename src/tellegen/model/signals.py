@@ -117,6 +117,7 @@ def _cut(group: list[str], needs: Mapping[str, list[str]], torn: list[str]) -> l
             return [part[0] for part in parts]
         looping = [n for part in parts if len(part) > 1 or part[0] in rest[part[0]] for n in part]
         readers = {name: sum(name in rest[other] for other in looping) for name in looping}
+        # The signal that most others read opens the most loops at once; of equal ones the first described.
         cut.add(max(looping, key=lambda name: (readers[name], -group.index(name))))
 
 
@@ -128,8 +129,10 @@ def why_undetermined(
     formulas = {n: f for n in loop if isinstance(f := definitions[n].settings.get("formula"), Expression)}
     if len(unknown) != 1 or len(formulas) != len(loop):
         return None
+    # The loop written out as one equation of its unknown: it tells nothing where that drops out.
     residual = formulas[unknown[0]] - symbol(unknown[0])
     others = {name: formula for name, formula in formulas.items() if name != unknown[0]}
+    # As often as there are formulas: each pass replaces one more step of the chain.
     for _ in others:
         residual = residual.substitute(others)
     if is_zero(residual):

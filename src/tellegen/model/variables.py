@@ -32,6 +32,7 @@ def state_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
             domain, side = element.kind.domain, element.kind.side
             found[variable_name(element, side)] = _dimension(domain.power(side).unit)
             stored = element.variables.get("energy") or named_after(domain.energy(side).symbol, element.name)
+            # A name that somebody chose for an output comes before one that only follows from a content.
             found.setdefault(stored, _dimension(domain.energy(side).unit))
     return found | _given_way(listed, of_storages=True)
 
@@ -88,6 +89,7 @@ def _coupling_variables(element: Element) -> dict[str, Dimension]:
             variable = DOMAINS[name].across if side == "across" else DOMAINS[name].through
             chosen = element.variables.get(f"{side}_{port}")
             own = named_after(variable.symbol, element.name)
+            # Where both sides have a variable of this symbol, its number tells them apart; else the plain name will do.
             names = (chosen,) if chosen else (own, f"{own}_{port}")
             found |= dict.fromkeys(names, _dimension(variable.unit))
     return found

@@ -32,6 +32,7 @@ from tellegen.notations.grammar import Record
 from tellegen.notations.quantities import NO_INDICES, QuantityReading, not_finite_error, read_plain, read_quantity
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode
 
+# More would hide the first ones: a file that is no model at all has an error on each line.
 MOST_ERRORS = 50
 MOST_NOTICES = 20
 _JOINED = re.compile(r"[*/]([A-Za-z]+)")
@@ -143,6 +144,7 @@ class ReadingContext:
     def mapping(self, node: Node, subject: str) -> MappingNode:
         """The node, which must be a mapping."""
         if not isinstance(node, MappingNode):
+            # A key with nothing behind it is how people leave a section for later: it counts as an empty mapping.
             if isinstance(node, Scalar) and not node.text and not node.quoted:
                 return MappingNode((), (), node.line, node.column, node.length)
             raise self.error(rules.WRONG_SHAPE, node, f"{subject} is not a mapping", fix="write 'key: value' pairs")
@@ -161,6 +163,7 @@ class ReadingContext:
             raise self.error(
                 rules.WRONG_SHAPE, text, f"{subject} is empty", fix="write a number with its unit, or leave the key out"
             )
+        # Inside braces YAML ends a plain text at a comma: in `{V: step(1 V, 2 s)}` a second key `2 s)` begins there.
         if "(" in text.text and not text.quoted and self._is_cut(text):
             what = f"{subject} is cut at a comma: '{text.text}'"
             raise self.error(rules.CUT_AT_COMMA, text, what, fix="put the whole value in quotes")
@@ -172,6 +175,7 @@ class ReadingContext:
 
     def is_rest(self, key: Scalar, node: Node) -> bool:
         """Whether a key is what follows the comma in a value that was cut there; the cut itself is reported."""
+        # What was cut off stands as a key without a value; to call it unknown would tell one slip twice.
         empty = isinstance(node, Scalar) and not node.length
         return (
             empty
@@ -188,6 +192,7 @@ class ReadingContext:
     def _split(self, node: Scalar) -> list[Scalar]:
         found, depth, start = [], 0, 0
         for at, letter in enumerate(node.text + ","):
+            # In `R[1,2], b` one comma parts texts; the other belongs to the indices of a name.
             depth += (letter == "[") - (letter == "]")
             if letter == "," and depth <= 0:
                 piece = node.text[start:at]
@@ -213,6 +218,7 @@ class ReadingContext:
     def unknown_key(self, key: Scalar, known: Iterable[str], subject: str) -> TellegenError:
         """The error for a key that means nothing here."""
         words = list(known)
+        # The decimal comma of many languages: `{R: 1,5 ohm}` has a second key `5 ohm`.
         fix = did_you_mean(key.text, words) or f"the keys here are {listing(words, 20)}"
         if key.text[:1].isdigit():
             fix = "a decimal number has a point and no comma, which starts a new entry"
@@ -280,6 +286,8 @@ class ReadingContext:
         unknown = [name for name in user_names(pending.marked) if name not in pending.names and not self.is_known(name)]
         if unknown:
             self.add_errors(self.unknown_name(name, pending) for name in unknown)
+            # One finding for one slip: the dimension of a formula with an unknown name would be wrong for that reason
+            # alone.
             return UNKNOWN
         try:
             measure = measure_of(pending.marked, lambda name: self._measure(name, pending.names), pending.pure)
@@ -306,6 +314,7 @@ class ReadingContext:
         """The finding for a quantity in a unit of something else; it also says where a parameter was read as a unit."""
         taken = [word for word in _JOINED.findall(place.text) if is_unit(word) and word in self.parameters]
         finding = wrong_dimension(subject, found, wanted, place)
+        # `3 N*d` with a parameter d: behind a number d is a day, which no message about dimensions would lead to.
         if not taken:
             return finding
         fix = f"'{taken[0]}' behind a number is read as a unit: put spaces around the operator before it to mean the parameter"
@@ -324,6 +333,8 @@ class ReadingContext:
         """Whether the description of a name failed, or that of the part that it is in: the reason has been said."""
         if name in self.broken or "." not in name or not self.broken:
             return name in self.broken
+        # The name of a part comes before those inside it, and a block of parts fails under the name without its
+        # indices.
         part = name.partition(".")[0].partition("[")[0]
         return any(part == other.partition("[")[0] for other in self.broken)
 
@@ -342,6 +353,7 @@ class ReadingContext:
             return not_finite_error(
                 f"{pending.subject} uses '{name}', which is not a finite number", place, place.text
             ).finding
+        # The nearest of 200 000 names would take longer to find than the file takes to read.
         known = [*pending.names, *self.parameters, *self.displacements, *self.signals]
         fix = did_you_mean(name, known[:2000]) or unit_advice(name) or f"add '{name}' to the parameters"
         what = f"{pending.subject} uses '{name}', which is not a parameter"

@@ -127,6 +127,7 @@ class _MovedPart:
 
     def _joint(self, joint: Joint) -> Joint:
         settings = {key: self._told(value) for key, value in joint.settings.items()}
+        # Axes in the ground turn with the plane of the part; axes in a body turn with the body.
         if joint.first.body == GROUND and "direction" in settings:
             settings["direction"] = self._turned(settings["direction"])
         elif joint.first.body == GROUND and self.placement.angle is not ZERO:
@@ -180,6 +181,7 @@ class _GeometryReader:
         for key, value in () if bodies is None else context.mapping(bodies, "'bodies'").items():
             self._body(context.name(key, "a body"), value)
         lines = {} if joints is None else dict(context.mapping(joints, "'joints'").items())
+        # Joints after all bodies: they may stand between bodies of parts.
         for key, value in lines.items():
             self.joints[key.text] = self._joint(key, value)
         return Geometry(Mechanism(self.bodies, self.joints), self.placements, _node_texts(mapping))

@@ -15,6 +15,7 @@ from tellegen.notations.yaml.document import Scalar
 CopyIndices = tuple[int, ...]
 """The values of the indices, outer ones first, that tell one copy of a repeated structure from the others."""
 
+# Without zeros in front, so that `n[03]` is computed and becomes the one name `n[3]`.
 _LITERAL = re.compile(rf"{NAME.pattern}\[(?:0|[1-9][0-9]*)(?:,(?:0|[1-9][0-9]*))*\]")
 _INDEXED = re.compile(r"([^\[\]]*)\[(.*)\]\s*", re.DOTALL)
 
@@ -54,6 +55,7 @@ def name_at(name: str | NamePattern, copy: CopyIndices) -> str:
 def read_name(context: ReadingContext, node: Scalar, indices: tuple[str, ...], subject: str) -> str | NamePattern:
     """A name, a name with whole numbers as indices, or inside a `repeat` a pattern."""
     text = node.text
+    # A name inside a part, `left.omega`, is taken as it is: whether it is there is asked later.
     if is_dotted(text):
         return text
     if "[" not in text:
@@ -139,6 +141,7 @@ def split_at_commas(text: str) -> list[tuple[int, str]]:
 def integer_expression(context: ReadingContext, node: Scalar, text: str, indices: tuple[str, ...]) -> Expression:
     """An expression of indices and of parameters that are whole numbers, these replaced by their values."""
     parsed = parse(text, place=context.text_place(node, max(node.text.find(text), 0)))
+    # These parameters decide how many elements there are: another value makes another model.
     context.counted |= parsed.free_symbols & context.counts.keys()
     for name in sorted(parsed.free_symbols):
         if name not in indices and name not in context.counts:
@@ -160,6 +163,7 @@ def _unknown_index(context: ReadingContext, node: Scalar, name: str, indices: tu
 
 def _index_function(expression: Expression, indices: tuple[str, ...], text: str) -> Callable[[CopyIndices], int]:
     """The expression as a function of the copy. Sums of multiples of indices, which are nearly all, need no expression at work."""
+    # Every copy needs its names, and a model may have 200 000: whole numbers and a closure, where that is enough.
     slopes = [expression.derivative(name) for name in indices]
     affine = all(isinstance(s, Number) for s in slopes)
     start = expression.substitute(dict.fromkeys(indices, 0)) if affine else None

@@ -51,6 +51,7 @@ def definition_order(parameters: Mapping[str, Parameter]) -> tuple[list[str], li
     findings: list[Finding] = []
     for start, parameter in parameters.items():
         expression = parameter.expression
+        # Most parameters are plain numbers, and need no walk.
         if expression is None or type(expression) is Number:
             state[start] = True
             order.append(start)
@@ -62,6 +63,7 @@ def definition_order(parameters: Mapping[str, Parameter]) -> tuple[list[str], li
 def _follow(
     start: str, parameters: Mapping[str, Parameter], state: dict[str, bool], order: list[str], findings: list[Finding]
 ) -> None:
+    # A stack of its own: a chain of definitions may be longer than the recursion of Python goes.
     stack = [(start, iter(_used(parameters[start], parameters)))]
     state[start] = False
     while stack:
@@ -81,6 +83,7 @@ def _follow(
 def _used(parameter: Parameter, parameters: Mapping[str, Parameter]) -> list[str]:
     if parameter.expression is None:
         return []
+    # In the order of names, so that the same file always reports the same circle.
     return sorted(name for name in parameter.expression.free_symbols if name in parameters)
 
 
@@ -120,6 +123,7 @@ def finite_value(expression: Expression, values: Mapping[str, float]) -> float:
     """
     if type(expression) is Number:
         value = float(expression.rational)  # OverflowError beyond 1e308
+        # A number below the range of floats would become a zero that nobody wrote.
         if value == 0 and expression.rational:
             raise OverflowError("too small for a number")
         return value
@@ -159,6 +163,7 @@ def check_physics(elements: Iterable[Element], values: Mapping[str, float]) -> t
             continue
         if type(expression) is Symbol:
             value = values.get(expression.name)
+            # The fast way out: nearly all values are positive.
             if value is None or value > 0:
                 continue
         else:
@@ -273,6 +278,7 @@ def _argument(context: ReadingContext, name: str, node: MappingNode, of_points: 
     wanted: Dimension | None = None if isinstance(of_points, NoDimension) else of_points
     at = context.check_later(marked, wanted, f"'at' of {name}", text)
     period = _period(context, name, node, wanted)
+    # What is left after whole periods, from zero up to one period, for negative arguments too.
     return at if period is None else at - period * call("floor", at / period)
 
 
@@ -313,6 +319,7 @@ def _slope(context: ReadingContext, parameter: Parameter, slope: ParameterSlope)
         raise _no_slope(parameter, f"takes the slope of '{of}', which is no parameter with a value", of, known)
     if by not in context.displacements:
         raise _no_slope(parameter, f"takes the slope by '{by}', which is no displacement", by, context.displacements)
+    # By way of other parameters too: `lift` may be `height/2`, where `height` is the table.
     found = _written_out(of, by, known).derivative(by)
     if is_zero(found):
         raise _no_slope(parameter, f"takes the slope of '{of}', which does not depend on '{by}'", "", ())
@@ -428,6 +435,7 @@ def _read_closure(context: ReadingContext, key: Scalar, node: Node) -> Closure:
         if text.text not in context.displacements:
             fix = did_you_mean(text.text, context.displacements) or f"they are {listing(context.displacements)}"
             raise context.error(rules.UNKNOWN_VARIABLE, text, f"'{text.text}' is no displacement", fix=fix)
+    # A joint in the plane holds two directions and an angle at most, so a loop has three equations at most.
     if len(solves) != len(equations) or len(solves) > 3:
         what = f"the closure {key.text} has {len(equations)} equations for {len(solves)} displacements"
         raise context.error(rules.WRONG_SHAPE, node, what, fix="give as many of both, three at most")

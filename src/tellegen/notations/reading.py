@@ -167,6 +167,7 @@ class ParametersReader:
         context = self.context
         self.order, cycles = definition_order(context.parameters)
         context.add_errors(cycles)
+        # Each after those that it uses, so that their dimensions are known.
         for name in self.order:
             if name not in self.readings:
                 continue
@@ -224,6 +225,7 @@ def read_model(source: Path | str, *, file: str = "<text>") -> Model:
     >>> read_model("system: Lamp\\nnetwork: {V: {voltage source: [a]}, R: {resistor: [a], R: 6 ohm}}").inputs
     ('V',)
     """
+    # Reading makes millions of values and hardly a ring: the collector would look at all of them again and again.
     with without_collector():
         return model_of_document(read_document(source, file))
 
@@ -275,25 +277,33 @@ class _ModelReader:
     def read(self, root: MappingNode, *, as_part: bool = False) -> Model:
         context = self.context
         context.check_keys(root, FILE.names, "a system")
+        # `netwrok:` is told as an unknown key; that the file has no network would tell the same slip twice.
         self.meant = {nearest(key.text, FILE.names) for key in root.keys if key.text not in FILE.names}
         name = self._attempt(self._read_name, root) or ""
         self._attempt(self._read_version, root)
         about = self._attempt(self._read_about, root) or ""
+        # Displacements and parameters come first: formulas of everything else may read them.
         self._section(root, "displacements", self.displacements.read)
         self._section(root, "parameters", self.parameters.read)
+        # Signals come before the network, because in formulas on its lines a word that names a signal is no unit.
         self._section(root, "signals", self.signals.read)
+        # The network comes before the mechanism, which makes the points into nodes that elements are joined to.
         self._attempt(self._read_notation, root)
         mechanism = self._attempt(self._read_mechanism, root)
         closures = self._section(root, "closures", partial(read_closures, context)) or ()
+        # Parts come after all elements beside them: a port may take the place of a source.
         found = self._attempt(self._read_parts, root)
         self.parts = parts = found or ()
         geometry = None if found is None else self._attempt(self._read_geometry, root)
         self._attempt(add_heat_sources, context)
+        # Ports may lead to nodes and sources inside parts.
         ports = self._section(root, "ports", self._read_ports) or {}
         self._settle()
+        # The experiment names variables, and these are known with the last element.
         described = None if as_part else root.get("experiment")
         experiment = Experiment() if described is None else read_experiment(context, described)
         if mechanism is not None:
+            # What somebody says about the start comes before what follows from it for the other positions.
             experiment = replace(experiment, initial={**mechanism.initial, **experiment.initial})
         self._check_time(experiment)
         self._check_values()
@@ -329,6 +339,7 @@ class _ModelReader:
 
     def _settle(self) -> None:
         """Check what could not be judged before all names were known."""
+        # Slopes give parameters their formulas, parameters give signals their units, and formulas may read all of them.
         resolve_slopes(self.context)
         self.parameters.settle()
         self.checker.settle()
@@ -408,6 +419,7 @@ class _ModelReader:
     def _read_mechanism(self, root: MappingNode) -> LoweredMechanism | None:
         """A mechanism is read after the network, whose elements may be joined to its points; it stands where the file has it."""
         node = root.get("mechanism")
+        # With elements missing, other points would be wanted: first the network has to be right.
         if node is None or self.context.errors:
             return None
         context = self.context
@@ -432,6 +444,7 @@ class _ModelReader:
         return reader.parts
 
     def _read_ports(self, node: Node) -> dict[str, Port]:
+        # The nodes of elements that could not be read would be called unknown.
         return {} if self.context.errors else read_ports(self.context, node)
 
     def _read_signal_ports(self, root: MappingNode) -> SignalPorts:

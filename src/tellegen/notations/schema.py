@@ -56,6 +56,7 @@ NOTATIONS = ("network", "bond graph", "pog")
 
 
 def _bond_graph() -> Listed:
+    # Editors know regular expressions and no grammar: this one lets through what looks like a chain of bonds.
     count = r"(\s*\[\s*\w+\s*\])?"
     item = rf"\s*(({'|'.join(ITEMS)}){count}\s*:\s*)?{WORD}{count}\s*(\([^()]*\))?\s*"
     example = (
@@ -122,6 +123,7 @@ def schema() -> Schema:
 
 
 def _definitions() -> dict[str, Content]:
+    # A definition for each kind, so that an editor offers the keys of the kind that stands first.
     lines = {f"element {word}": make_form(kind).record(word) for word, kind in KINDS.items()}
     lines[f"element {CONNECTION}"] = connection_record()
     rows = schema_of(Listed(AnyOf((QUANTITY, Listed(QUANTITY)))))

@@ -82,6 +82,7 @@ class ElementWriter:
         kind = element.kind
         if element.multiport is not None:
             return self._multiport(element, element.multiport)
+        # A connection has no word of its own: its form is made from what it joins.
         form = form_of(kind.name) or make_form(kind)
         nodes = element.nodes[:1] if kind.grounded and element.nodes[1] == kind.domain.reference else element.nodes
         pairs = [(kind.name, list_text(nodes))]
@@ -247,6 +248,7 @@ def _law_text(law: Law, element: Element) -> str:
     """The law as its user wrote it, if that still is the law; else from its expression."""
     written = law.text.partition("=")[2] if _law_key(law) == "law" else law.text
     try:
+        # Expressions are kept once each, so the text still holds if it leads to the very same one.
         if without_marks(parse_marked(written, None)) is law.expression:
             return law.text
     except TellegenError:
@@ -327,6 +329,7 @@ def _part_keys(part: Part, text: FormulaWriter) -> dict[str, object]:
         for name, p in part.bindings.items()
         if p.expression is not None
     }
+    # A parameter that is called like a key of the line, such as `use`, must stand one level deeper.
     hidden = {name: value for name, value in bound.items() if name in PART.names}
     keys |= {name: value for name, value in bound.items() if name not in PART.names}
     return keys | ({"parameters": hidden} if hidden else {})

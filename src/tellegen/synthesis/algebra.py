@@ -52,6 +52,7 @@ def divide(a: Polynomial, b: Polynomial) -> tuple[Polynomial, Polynomial]:
 
 def common_factor(a: Polynomial, b: Polynomial) -> Polynomial:
     """The greatest common factor with leading coefficient one."""
+    # Euclid, exactly: with floats the last remainder would never be zero.
     while b:
         a, b = b, divide(a, b)[1]
     return polynomial(c / a[-1] for c in a)
@@ -80,6 +81,7 @@ def exact_value(a: Polynomial, x: Fraction) -> Fraction:
 
 def solve_bezout(a: Polynomial, b: Polynomial, c: Polynomial) -> tuple[Polynomial, Polynomial]:
     """x and y with x*a + y*b = c for coprime a and b, the degree of x below that of b."""
+    # The extended algorithm of Euclid; only the factor of a is carried along, that of b follows by division.
     r_0, r_1, x_0, x_1 = a, b, polynomial([1]), polynomial([])
     while r_1:
         q, r = divide(r_0, r_1)
@@ -173,6 +175,7 @@ def is_hurwitz(a: Polynomial) -> bool:
     while lower:
         if not lower[0] or (lower[0] > 0) != (upper[0] > 0):
             return False
+        # Routh's rows: each has the degree of the one before, less one.
         shifted = [*lower[1:], *[Fraction(0)] * (len(upper) - len(lower))]
         upper, lower = lower, [u - upper[0] / lower[0] * s for u, s in zip(upper[1:], shifted, strict=True)]
     return True
@@ -184,6 +187,7 @@ def is_hurwitz(a: Polynomial) -> bool:
 def complex_roots(a: Polynomial) -> list[complex]:
     """The roots of a polynomial without multiple roots as floating-point numbers (Durand and Kerner, polished by Newton)."""
     n = len(a) - 1
+    # Scaled by a bound of the roots, so that coefficients of a filter in MHz stay in the range of floats.
     scale = max((abs(float(a[k] / a[-1])) ** (1 / (n - k)) for k in range(n) if a[k]), default=1.0)
     monic = [float(c / a[-1]) / scale ** (n - k) for k, c in enumerate(a)]
     # Starting points that no symmetry of the polynomial maps onto each other, else two of them would stay together.
@@ -200,6 +204,7 @@ def complex_roots(a: Polynomial) -> list[complex]:
         if moved < 1e-15:
             break
     slopes = [k * c for k, c in enumerate(monic)][1:]
+    # One step of Newton on the polynomial itself takes back what the product of differences rounded.
     return [scale * (x - value(monic, x) / value(slopes, x)) for x in roots]
 
 

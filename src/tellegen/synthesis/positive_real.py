@@ -62,9 +62,11 @@ def positive_real(numerator: Polynomial, denominator: Polynomial) -> PositiveRea
         raise NotPositiveRealError("its denominator is zero")
     if not numerator:
         return PositiveReal(Fraction(0), Fraction(0), (), (), (Fraction(1),), ())
+    # A pole that a zero takes away is none, and must not be judged.
     g = common_factor(numerator, denominator)
     N, D = divide(numerator, g)[0], divide(denominator, g)[0]
     at_infinity, N = _pole_at_infinity(N, D)
+    # Poles on the axis are lossless and judged by residues; the real part is asked of the stable rest alone.
     symmetric, stable = split_poles(D)
     on_axis, inside = solve_bezout(stable, symmetric, N) if len(symmetric) > 1 else ((), N)
     at_zero, modes = _on_axis(on_axis, symmetric)
@@ -75,6 +77,7 @@ def positive_real(numerator: Polynomial, denominator: Polynomial) -> PositiveRea
 
 def _pole_at_infinity(N: Polynomial, D: Polynomial) -> tuple[Fraction, Polynomial]:
     excess = len(N) - len(D)
+    # Infinity lies on the imaginary axis, so a pole there is simple too.
     if excess > 1:
         raise NotPositiveRealError(f"its numerator has {excess} degrees more than its denominator, and one is the most")
     if excess < 1:
@@ -92,15 +95,18 @@ def split_poles(D: Polynomial) -> tuple[Polynomial, Polynomial]:
         raise NotPositiveRealError(f"it has a pole of order {at_zero} at s = 0")
     rest = D[at_zero:]
     even, odd = polynomial(rest[0::2]), polynomial(rest[1::2])
+    # Even and odd part vanish together at s and at -s: at pairs on the axis, or at pairs left and right of it.
     pairs = common_factor(even, odd) if odd else polynomial(c / even[-1] for c in even)
     mirrored = polynomial(c * (-1) ** k for k, c in enumerate(pairs))  # in omega^2
     for factor, order in squarefree_factors(mirrored):
         roots = positive_roots(factor)
+        # A root in omega^2 that is not positive is a pair off the axis, and one of the two lies to the right.
         if len(roots) < len(factor) - 1:
             raise NotPositiveRealError(_right_pole(D))
         if order > 1:
             omega = math.sqrt(roots[0])
             raise NotPositiveRealError(f"it has a pole of order {order} at omega = {omega:.6g} rad/s")
+    # Back from s^2 to s: zeros between the coefficients.
     whole = polynomial(c for k, p in enumerate(pairs) for c in ((p,) if k == 0 else (Fraction(0), p)))
     stable = divide(rest, whole)[0]
     if not is_hurwitz(stable):
@@ -130,6 +136,7 @@ def _on_axis(A: Polynomial, symmetric: Polynomial) -> tuple[Fraction, tuple[tupl
         omega = math.sqrt(square)
         slope = value([k * float(c) for k, c in enumerate(pairs)][1:], 1j * omega)
         residue = value([float(c) for c in A], 1j * omega) / slope
+        # A/symmetric is odd where all residues are real; then none of them is found to be real by rounding.
         if residue.real <= 0 or not _is_odd(A):
             text = f"{residue.real:.4g}" if _is_odd(A) else f"{residue.real:.4g} + {residue.imag:.4g}j"
             raise NotPositiveRealError(f"its residue at omega = {omega:.6g} rad/s is {text}, not real and positive")
@@ -145,6 +152,7 @@ def _real_part(N: Polynomial, D: Polynomial) -> Polynomial:
     """Re N(j omega) D(-j omega), in omega^2."""
 
     def parts(p: Polynomial) -> tuple[Polynomial, Polynomial]:
+        # The powers of j, with the imaginary ones in the odd part.
         signs = (1, 1, -1, -1)
         turned = [c * signs[k % 4] for k, c in enumerate(p)]
         return polynomial(turned[0::2]), polynomial(turned[1::2])
@@ -168,6 +176,7 @@ def _negative_point(even: Polynomial) -> Fraction | None:
     """
     turns: list[Fraction] = []
     for factor, order in squarefree_factors(even):
+        # Where a root is double the polynomial touches zero and turns back.
         if order % 2:
             turns += positive_roots(factor)
     turns.sort()
@@ -189,6 +198,7 @@ def check_hermitian_part(numerators: Functions, denominator: Polynomial) -> None
     def sums(omega: Fraction) -> list[Fraction]:
         return _minor_sums(_hermitian(numerators, denominator, omega))
 
+    # The sum of minors of order k + 1 has the degree (k + 1) times that of D in omega^2: so many points fix it.
     points = [Fraction(k) for k in range(size * order + 1)]
     found = [sums(omega) for omega in points]
     for k in range(size):
@@ -205,6 +215,7 @@ def _minor_sums(H: Sequence[Sequence[Gaussian]]) -> list[Fraction]:
     traces: list[Fraction] = []
     for k in range(len(H)):
         power = power if k == 0 else _product(power, H)
+        # The traces of powers are the power sums of the eigenvalues: no eigenvalue has to be found.
         traces.append(sum((power[i][i][0] for i in range(len(H))), Fraction(0)))
     found = [Fraction(1)]
     for k in range(1, len(H) + 1):
@@ -259,6 +270,7 @@ def _through(places: Sequence[tuple[Fraction, Fraction]]) -> Polynomial:
 
 def _frequency(square: Fraction, negative: Callable[[Fraction], bool]) -> Fraction:
     """A rational frequency, as round as may be, near the root of `square`, where the sum is negative too."""
+    # As few digits as will do: the frequency stands in a message that somebody may check by hand.
     digits = 4
     while True:
         omega = Fraction(math.isqrt(int(square * 100**digits)), 10**digits)

@@ -133,6 +133,7 @@ def _stable(parts: PositiveReal) -> tuple[Rows, list[float], list[float], float]
     D, n = parts.denominator, len(parts.denominator) - 1
     if not parts.numerator:
         return [], [], [], 0.0
+    # By the geometric mean of the poles: Lyapunov equations of fast and slow poles would lose their digits.
     scale = abs(float(D[0] / D[-1])) ** (1 / n) if n else 1.0
     monic = [float(c / D[-1]) * scale ** (k - n) for k, c in enumerate(D)]
     top = [float(c / D[-1]) * scale ** (k - n) for k, c in enumerate(parts.numerator)]
@@ -144,12 +145,14 @@ def _stable(parts: PositiveReal) -> tuple[Rows, list[float], list[float], float]
     if not n:
         return [], [], [], d
     A = [[1.0 if j == i + 1 else 0.0 for j in range(n)] for i in range(n - 1)] + [[-x for x in monic[:n]]]
+    # In coordinates with X = 1 every storage is a unit one, and J comes out skew but for rounding.
     root = cholesky(_lyapunov(A, shadow), math.sqrt)
     inverse = triangular_inverse(root)
     c = [sum(shadow[i] * inverse[i][j] for i in range(n)) for j in range(n)]
     given = [sum(output[i] * inverse[i][j] for i in range(n)) for j in range(n)]
     turned = product(product(root, A), inverse)
     J = [[(turned[i][j] + c[i] * c[j] / 2) for j in range(n)] for i in range(n)]
+    # The symmetric part is rounding alone, and would make or lose energy.
     skew = [[scale * (J[i][j] - J[j][i]) / 2 for j in range(n)] for i in range(n)]
     g = [math.sqrt(scale) * (given[k] - d * c[k] / 2) for k in range(n)]
     return skew, g, [math.sqrt(scale) * x for x in c], d
@@ -165,6 +168,7 @@ def _spectral_factor(parts: PositiveReal, scale: float) -> list[float]:
             found = _times(found, [0.0, 1.0])
         for square in complex_roots(whole if whole[0] else whole[1:]):
             s = cmath.sqrt(-square)
+            # Of each pair the root to the left: then 1/W is stable too (the minimum-phase factor).
             s = -s if s.real > 0 or (s.real == 0 and s.imag < 0) else s
             on_axis = abs(square.imag) <= 1e-12 * abs(square) and square.real > 0
             if on_axis:  # a root of even order: half of its pairs +-j omega belong to M
@@ -213,6 +217,7 @@ def _solve(rows: Rows, right: Sequence[float]) -> list[float]:
 
     Raises: ArithmeticError where numbers leave their range on the way.
     """
+    # Close poles make the equation nearly singular: exact residuals and one more step bring the digits back.
     found = [x.real for x in _eliminated(rows, right)]
     if not all(map(math.isfinite, found)):
         raise ArithmeticError("a coefficient is out of range")
@@ -329,6 +334,7 @@ def _realised(numerators: Functions, denominator: Polynomial) -> Realisation:
     for column in _squares([[complex(x) for x in row] for row in split.at_infinity], "at infinity"):
         parts.rates.append([x.real for x in column])
     _add_axis(parts, split)
+    # The residues on the axis have been judged by then; without them the real part is finite everywhere.
     check_hermitian_part(split.inside, split.stable)
     _add_stable(parts, split.inside, split.stable)
     constant = [[_at_infinity(n, split.stable) for n in row] for row in split.inside]
@@ -340,6 +346,7 @@ def _split(numerators: Functions, denominator: Polynomial) -> _Split:
     if not denominator:
         raise NotPositiveRealError("its denominator is zero")
     entries = [n for row in numerators for n in row if n]
+    # What all entries share is no pole of the matrix.
     g = reduce(common_factor, entries, denominator)
     D = divide(denominator, g)[0]
     whole = tuple(tuple(divide(n, g)[0] if n else n for n in row) for row in numerators)
@@ -385,6 +392,7 @@ def _add_axis(parts: _Parts, split: _Split) -> None:
 
 def _add_stable(parts: _Parts, numerators: Functions, denominator: Polynomial) -> None:
     """The stable part: as a sum of squares where it is one, else by the positive-real lemma."""
+    # Storages and resistors of their own are what one would draw; the lemma joins all by one dense connection.
     apart = _sum_of_squares(numerators, denominator)
     if apart is not None:
         columns, constant = apart
@@ -402,6 +410,7 @@ def _add_stable(parts: _Parts, numerators: Functions, denominator: Polynomial) -
         [[_stretched(n, scale) for n in row] for row in numerators], _stretched(denominator, scale)
     )
     J, g, c, d = passive_form(slow)
+    # Time by the scale and the root of it on either side: so g g^T and J both come out in the old time.
     root = math.sqrt(scale)
     parts.join(
         [[float(scale) * x for x in row] for row in J],
@@ -471,6 +480,7 @@ def _squares(R: ComplexRows, where: str) -> list[list[complex]]:
         column = [rest[i][k] / math.sqrt(pivot) for i in range(n)]
         found.append(column)
         rest = [[rest[i][j] - column[i] * column[j].conjugate() for j in range(n)] for i in range(n)]
+    # Looser than the pivots left out: beside small diagonals a positive matrix has no larger entries, but for rounding.
     if any(abs(x) > 1e-8 * scale for row in rest for x in row):
         raise NotPositiveRealError(f"its residue {where} is not positive semidefinite")
     return found
@@ -501,6 +511,7 @@ def _minimal_realisation(numerators: Sequence[Sequence[Polynomial]], denominator
         return [[entry[k] for entry in row] for row in series]
 
     def hankel(shift: int) -> ExactRows:
+        # The denominator ties each coefficient to those before it: more blocks than its degree bring no further rank.
         blocks = [markov(k) for k in range(2 * order + 1)]
         span = range(order * ports)
         return [[blocks[1 + i // ports + j // ports + shift][i % ports][j % ports] for j in span] for i in span]
@@ -577,6 +588,7 @@ def _passive_form(space: MinimalStateSpace) -> tuple[Rows, Rows, Rows, Rows]:
     )
     n, ports = len(A), len(D)
     size = max((abs(x) for m in (B, C) for row in m for x in row), default=Decimal(0)) ** 2
+    # The added resistance is measured by G itself, whatever units its coefficients are in.
     size = max(size, *(abs(x) for row in D for x in row))
     R = [[D[i][j] + D[j][i] + (2 * ADDED * size if i == j else 0) for j in range(ports)] for i in range(ports)]
     d = cholesky(R, Decimal.sqrt)
@@ -627,6 +639,7 @@ def _energy(A: DecimalRows, B: DecimalRows, C: DecimalRows, R: DecimalRows) -> D
     # (S + 1) [1; P] = 0 on the stable subspace: twice as many equations as unknowns, solved together.
     left = [[S[i][n + j] + (1 if i == n + j else 0) for j in range(n)] for i in range(2 * n)]
     right = [[-S[i][j] - (1 if i == j else 0) for j in range(n)] for i in range(2 * n)]
+    # Squared equations cost half of the digits; there are enough.
     normal = product(transpose(left), left)
     P, _ = solve_with_determinant(normal, product(transpose(left), right))
     return [[(P[i][j] + P[j][i]) / 2 for j in range(n)] for i in range(n)]
@@ -646,6 +659,7 @@ def _sign(H: DecimalRows) -> DecimalRows:
         moved = max(abs(x - y) for row, other in zip(new, H, strict=True) for x, y in zip(row, other, strict=True))
         largest = max(abs(x) for row in new for x in row)
         H = new
+        # Newton doubles the digits at each step, so one that moves nothing is exact for our purpose.
         if moved <= _SETTLED * largest:
             return H
     raise ArithmeticError("the sign of the Hamiltonian matrix was not found")

@@ -176,6 +176,7 @@ class _Reader:
         """A number of components, written as a number or as the name of a whole parameter; 0 where there is none."""
         if text is None:
             return 0
+        # Nine digits are too many components whatever follows them, and are a number in no time.
         count = int(text[:9]) if text.isascii() and text.isdigit() else self.context.counts.get(text, 0)
         self.context.counted |= {text} & self.context.counts.keys()
         if not 1 <= count <= MOST_PORTS:
@@ -200,11 +201,13 @@ class _Reader:
         if name in self.items:
             self._note(mention)
         else:
+            # A note may stand where a name is only used, before the line that says its kind.
             self.early.setdefault(name, []).append(mention)
 
     def _define(self, mention: _Mention) -> None:
         name, kind = mention.name, mention.kind
         junction = ITEMS[kind].role == "junction"
+        # A junction becomes a node of its name, and the reference is a node already.
         if junction and name in REFERENCES:
             what = f"'{name}' cannot name a junction: it is the reference of a domain"
             fix = f"choose another name, such as '{kind}:{name}_1'"
@@ -332,6 +335,7 @@ class _Sizes:
             for end, port in ((tail, bond.tail_port), (head, bond.head_port)):
                 self._neighbours.setdefault(end, [])
                 self._parts[end] = max(self._parts.get(end, 0), port)
+            # A bond to one component says nothing about the size of the whole.
             if not (bond.tail_port or bond.head_port):
                 self._neighbours[tail].append(head)
                 self._neighbours[head].append(tail)

@@ -90,6 +90,8 @@ class BondDomains:
 
         Raises: DescriptionError where two domains meet, or nothing is known.
         """
+        # First what names a domain or has a unit of its own; only where nothing else is known, units that two domains
+        # share.
         for item in self.graph.items.values():
             for domain, reason in self._evidence(item):
                 self._spread((item.name, "", 0), domain, reason)
@@ -300,6 +302,7 @@ class JunctionNodes:
             self._left_out |= {coming.number, going.number}
             count[leader] = 0
             whole = self._joined.find(before)
+            # The shorter list joins the longer one: a chain of a thousand junctions is then no square of steps.
             lists = sorted((outside.pop(before), outside.pop(behind)), key=len)
             lists[1].extend(lists[0])
             outside[whole] = lists[1]
@@ -349,6 +352,7 @@ class JunctionNodes:
                 self.at[self.domains.end(name, direction, port)] = JunctionEnd(name, leaves, node, domain.reference)
 
     def _hang_element(self, bond: PowerBond, group: JunctionGroup, item: str, leaves: bool) -> JunctionEnd:
+        # A mass keeps momentum against the frame, so it cannot lie in a path between two moving points.
         if self.graph.items[item].letters == "I" and group.domain.flow == "across":
             if group.shares == "through":  # a node of its own, because its speed counts against the frame
                 node = JunctionGroup(self._name(f"{group.name}_{item}"), group.domain, "across", "")

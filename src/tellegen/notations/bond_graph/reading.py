@@ -241,6 +241,7 @@ class _Emitter:
             except TellegenError as error:
                 self.context.broken.update({group[0].origin, *(item.name for item in group)})
                 self.context.collect(error)
+            # A resistance or a modulus may move with states and signals; storages are constant.
             if group[0].letters in ("R", "MR", "MTF", "MGY"):
                 allow_variables(self.context, first)
         for joint in self.layout.rigid:
@@ -414,6 +415,7 @@ class _Emitter:
         """A bond that needs a connection of modulus one."""
         bond, domain = joint.bond, joint.node.domain
         name = f"{bond.tail}_to_{bond.head}".replace("[", "_").replace("]", "")
+        # Nobody wrote this connection, so its name must give way to all that somebody did write.
         while name in self.graph.items or name in self.context.elements:
             name += "_2"
         path, node = (joint.path.plus, joint.path.minus), (joint.node.name, domain.reference)

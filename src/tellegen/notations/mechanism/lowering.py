@@ -127,6 +127,7 @@ def _candidate_coordinates(tree: MechanismTree, joint: Joint, taken: set[str]) -
     """Coordinates that a loop can decide, later ones first: people describe what drives before what follows."""
     held = set(tree.mechanism.independent)
     names = {s for e in _equations_of(tree, joint) for s in e.free_symbols}
+    # Where a body rolls, its coordinates have rates of several speeds: none of these follows from one equation.
     direct = [name for name, c in tree.coordinates.items() if set(c.rates.values()) == {ONE}]
     return [name for name in reversed(direct) if name in names and name not in taken and name not in held]
 
@@ -249,6 +250,7 @@ def _without_pivot(rows: list[SpeedRow], speeds: list[str]) -> str:
     left = list(rows)
     for speed in speeds:
         pivot = max(left, key=lambda row: abs(row.get(speed, 0.0)), default={})
+        # Rows are measured by roots of inertias, so their share is a root as well.
         if abs(pivot.get(speed, 0.0)) <= NO_INERTIA**0.5 * largest or not largest:
             return speed
         left = [_minus(row, pivot, speed) for row in left if row is not pivot]
@@ -297,8 +299,10 @@ class LoopAssembly:
             self._check_given(values)
         inside = [name for name in tree.coordinates if name in names]
         free = [name for name in inside if name not in self.given]
+        # All different and none zero: stretched or folded linkages are singular, and those are the round angles.
         guesses = {name: 0.1 * (k + 1) for k, name in enumerate(inside)} | dict(self.given)
         self.start = guesses
+        # First what somebody said about the start is held; where it fits nowhere it is a guess like the others.
         for unknown in (free, inside):
             if unknown and (found := solve_positions(equations, unknown, values, guesses)) is not None:
                 self.start = {**guesses, **found}
@@ -418,6 +422,7 @@ class LoweredMechanism:
 
         Raises: DescriptionError (M112) naming the speed that nothing has inertia for.
         """
+        # Elements of the network may bring the inertia that the bodies lack.
         if any(e.kind.role in ("storage", "coupling") for e in self.context.elements.values()):
             return
         start = {name: value.evaluate({}) for name, value in self.initial.items() if not value.free_symbols}
@@ -457,10 +462,12 @@ class LoweredMechanism:
             self.maker.place = joint.place
             if (make := JOINTS[joint.kind].make) is not None:
                 make(elements, joint)
+        # The network reads the nodes of points: a point that it names is reached along the axes that it uses.
         for mark, axes in wanted:
             bodies.reach(mark, axes)
         for coordinate in tree.coordinates.values():
             self.add_displacement(coordinate.name, coordinate.rate)
+        # After everything that could be joined to a point has been made.
         self.maker.prune(self.context.elements.values())
         self._add_elements()
         for name, (formula, unit) in self.signals.items():
@@ -542,6 +549,7 @@ class LoweredMechanism:
         here = NodeEnd(f"{joint.name}.u", speeds[1].domain)
         given = [NodeEnd(speed.node, speed.domain) for speed in speeds]
         self.maker.place = joint.place
+        # u = v_follower - lift' v_cam, which the sensor holds at zero: its force is that on the follower.
         self.maker.connection(f"{joint.name}.cam", given, [here], [[-lift.derivative(cam), ONE]])
         self.maker.add(
             f"{joint.name}.lift", SENSOR[here.domain], ("frame", here.node), ZERO, {"through": f"{joint.name}.F"}

@@ -74,6 +74,7 @@ class MechanismLines:
         reading = context.quantity(node, subject)
         scalar = context.scalar(node, subject)
         settled = settle_dimension(context, reading, wanted, subject, scalar, ())
+        # A length of zero stays a zero, so that whole terms vanish from the formulas of positions.
         if own and settled.marked is None and settled.expression is not ZERO and own not in context.parameters:
             context.parameters[own] = Parameter(
                 own, settled.expression, settled.dimension, settled.unit, context.place(scalar)

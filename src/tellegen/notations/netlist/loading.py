@@ -83,6 +83,7 @@ def _lines(reader: LineReader) -> Iterator[_Line]:
     """The lines of the netlist in the order in which they stand there, wires among elements."""
     found = [(branch.line, line) for branch in reader.branches for line in _steps(branch)]
     found += [(wire.line, _Line(*wire.points, _step(wire.notes))) for wire in reader.wires]
+    # By lines of the file: a point without a place follows from the first line that has it.
     return (line for _, line in sorted(found, key=lambda item: item[0]))
 
 
@@ -152,6 +153,7 @@ class ModelBuilder:
         self.title = title
         self.findings = reader.findings
         self.branches = reader.branches
+        # Nodes before names: connection blocks get their kinds there, and kinds say what a name stands for.
         self.nodes = find_nodes(reader)
         self.names = NameAssignment(reader)
 
@@ -219,6 +221,8 @@ class ModelBuilder:
         for branch, parameter, variables in rows:
             kind = branch.kind
             assert kind is not None, "every branch has its kind once errors are raised"
+            # A source is called like its input, other elements like their parameters: so the equations of the book name
+            # them.
             wanted = variables[kind.side] if kind.role == "source" else parameter or automatic_name(branch)
             name = taken.give(wanted)
             if name != wanted and kind.role != "source":
@@ -393,6 +397,7 @@ def _read_file(path: Path) -> tuple[str, bool]:
     try:
         return data.decode("utf-8"), False
     except UnicodeDecodeError:
+        # Older editors on Windows saved so; a wrong letter in a comment is no reason to stop.
         return data.decode("cp1252", errors="replace"), True
 
 

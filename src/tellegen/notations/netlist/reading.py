@@ -111,6 +111,7 @@ def _plain_value(text: str) -> tuple[Expression, float]:
     is_lost = size == 0 and text.lower().split("e")[0].strip("+-.0")  # too small to be kept
     if not math.isfinite(size) or is_lost or len(text) > 300:
         raise OverflowError(text)
+    # POG_Modeler reckons in doubles: what is no whole number is the nearest of these.
     return number(int(text) if text.lstrip("+-").isdigit() else size), size
 
 
@@ -163,6 +164,7 @@ def _read_relation(labels: LabelReader, line: int, field: int, text: str) -> Blo
     if found is None:
         what = f"'{clip(text)}' relates two variables of side {left_side}"
         raise findings.refuse(rules.BAD_RELATION, what, line, field, fix=RELATION_FORM)
+    # A negative modulus is a block with its points exchanged; one of the two ways to write it is enough.
     if modulus.startswith("-"):
         fix = "write the modulus without its minus and exchange the two points of one side: [2; b], [0; 3]"
         raise findings.refuse(rules.BAD_RELATION, f"the modulus of '{clip(text)}' has a minus", line, field, fix=fix)
@@ -245,6 +247,7 @@ class LineReader:
             if not fields:
                 return
         head = fields[0]
+        # Elements first: nearly all lines of a large file are of them.
         kind = _KIND_OF_CODE.get(head)
         if kind is not None:
             self._element(line, kind, fields)
@@ -270,6 +273,7 @@ class LineReader:
             choice = " or ".join(f"{kind.netlist} ({kind.name})" for kind in kinds)
             what = f"'{head}' draws a generator without saying what it imposes"
             return self.findings.refuse(rules.UNDEFINED_GENERATOR, what, line, 0, fix=f"write {choice}")
+        # A name of a file that was given as text is the likeliest slip of a program.
         if len(self.findings.lines) == 1 and Path(head).suffix:
             fix = f"to read a file, give a Path: Path('{clip(head)}')"
         elif len(words := re.split(r"[;\s]+", head)) > 1 and words[0] in _CODES:
@@ -295,6 +299,7 @@ class LineReader:
                 if key in labels:
                     raise self._refuse_twice(line, k)
                 labels[key] = self.labels.label(line, k + 1, text)
+                # The sign is that of the label in the drawing; what the variable counts is decided by the points.
                 if text[:1] == "-":
                     branch.note(key, text.partition("=")[0].rstrip())
             else:
@@ -310,6 +315,7 @@ class LineReader:
             raise self.findings.refuse(rules.MISSING_POINT, what, line, fix=fix)
         self._require_pairs(line, count)
         one, two = fields[1], fields[2]
+        # Points that were met before need no second look.
         if one in self.points and two in self.points:
             return one, two
         return self._point(line, 1, one), self._point(line, 2, two)

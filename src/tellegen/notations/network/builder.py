@@ -123,6 +123,7 @@ class Network:
         Files lie in the folder where the program runs, or below.
         """
         _require_new(name, self._parts, "part")
+        # No file and no part of the library can be called so: brackets do not stand in names.
         called = use if isinstance(use, str) else f"<{name}>"
         if not isinstance(use, str):
             self._given[called] = use.model() if isinstance(use, Network) else use
@@ -131,6 +132,7 @@ class Network:
         pairs += [("signals", _text(signals))] if signals else []
         pairs += [("names", _text(names))] if names else []
         pairs += [("parameters", _text({**(parameters or {}), **bindings}))] if parameters or bindings else []
+        # The elements of parts stand where they were added first, as in a file.
         self._parts_first = self._parts_first or not (self._lines or self._parts)
         self._parts[name] = line_text(pairs)
 
@@ -213,6 +215,7 @@ class Network:
     def __getattr__(self, word: str) -> Callable[..., None]:
         """The method of a kind of element."""
         kind = word.replace("_", " ")
+        # Python asks objects for names such as `__deepcopy__`; these are no kinds of element.
         if word.startswith("_") or (kind not in KINDS and kind != CONNECTION):
             words = [known.replace(" ", "_") for known in [*KINDS, CONNECTION]]
             hint = did_you_mean(word, words) or f"kinds of element are {listing(words, 60)}"

@@ -87,6 +87,7 @@ class SwitchingLine:
 
     def _read(self, scalar: Scalar, word: str, wanted: Dimension | None, *, formula: bool) -> SettingLine:
         """A reading whose names and dimension are checked when everything is known; those of a formula for each copy."""
+        # A control or a gap may read signals, states and time, which are known at the end.
         if formula and read_plain(scalar.text) is None:
             marked = parse_formula(self.context, scalar, f"the {word} of {self.name}")
             return SettingLine(QuantityReading(without_marks(marked), marked), scalar)
@@ -248,6 +249,7 @@ def settle_dimension(
         return reading
     counters: dict[str, Measure] = dict.fromkeys(indices, NUMBER)
     pending = PendingCheck(reading.marked, wanted, subject, lambda: context.text_place(node), counters)
+    # Numbers and indices alone settle it now; parameters may stand further down in the file.
     if any(name not in counters for name in user_names(reading.marked)):
         context.pending.append(pending)
         return reading
@@ -291,6 +293,7 @@ def add_element(
             notations_rules.SHORTED, line.key, what, fix="connect it between two nodes, or remove it", where=name
         )
     if value is not None:
+        # A plain number becomes a parameter of the name of the element, so that runs and studies can change it.
         if line.value is not None and line.value.marked is None and name not in context.parameters:
             context.parameters[name] = Parameter(name, value, line.value.dimension, line.value.unit, line.place)
             value = symbol(name)
@@ -300,6 +303,7 @@ def add_element(
             _stay_symbol(context, line, name)
     for side, chosen in variables.items() if variables else ():
         owner = context.variables.setdefault(chosen, name)
+        # Identity will do: an element hands in one text for all its variables.
         if owner is not name:
             what = f"{owner} and {name} both name a variable '{chosen}'"
             raise context.error(
@@ -403,6 +407,7 @@ class _WithVariables(Mapping[str, Measure]):
         return len(self._all())
 
     def _all(self) -> dict[str, Measure]:
+        # Looked up when it is asked: elements further down bring variables too.
         variables = known_variables(self._context.elements.values())
         plain = {name: dimension for name, dimension in variables.items() if not name.startswith(OF_ELEMENTS)}
         return {**plain, **self._letters}
@@ -438,6 +443,7 @@ def _heat_source(context: ReadingContext, name: str, heated: HeatPort, domain: s
     power: Expression = symbol(f"power.{heated.element}")
     if DOMAINS[domain].heat_books:
         return Element(name, KINDS["heat flow source"], nodes, place=place, signal=power)
+    # Heat flows into a heat capacity as it is; entropy flows by heat over absolute temperature.
     temperature = symbol(_temperature(context, heated))
     return Element(name, KINDS["entropy flow source"], nodes, place=place, signal=power / temperature)
 

@@ -325,6 +325,7 @@ class FieldReader:
         Raises: DescriptionError where a port has no law or two, a resistive law reads what another one gives, or those of storages
         are not the derivatives of one energy.
         """
+        # Losses are bound to no order of derivatives: each law stands for itself.
         if self.kinds[0].role == "resistive":
             return self._resistive_laws(node)
         found = self._port_laws(node)
@@ -443,7 +444,9 @@ def _free_motion(matrix: Rows) -> list[Expression]:
 
 # What numbers say
 
+# What rounding may leave of a zero, in a matrix with ones on its diagonal.
 _ROUNDING = 1e-9
+# A law may bend anywhere: each direction is tried from a thousandth to a thousand.
 _SIZES = tuple(10.0**k for k in range(-3, 4))
 _SAMPLES = 40
 """Random directions for the arguments of laws, each tried at all sizes."""
@@ -497,6 +500,7 @@ def _active_laws(field: MatrixField, members: Sequence[Element], values: Mapping
     if not known <= values.keys():
         return
     generator = random.Random(field.name)  # the same points for the same file
+    # The share of the power that passes, so that large arguments do not outweigh small ones.
     worst: tuple[float, dict[str, float]] | None = None
     for _ in range(_SAMPLES):
         direction = [generator.uniform(-1, 1) for _ in laws]
@@ -539,6 +543,7 @@ def _symmetric_numbers(matrix: Sequence[Sequence[Expression]], values: Mapping[s
 def _negative_direction(S: Numbers) -> list[float] | None:
     """A direction x with x^T S x < 0 for a symmetric matrix that has one beyond rounding; None for others."""
     n = len(S)
+    # Ones on the diagonal make entries in henry and in metres per newton comparable.
     scale = [abs(S[i][i]) ** 0.5 for i in range(n)]
     size = max(scale, default=0.0)
     scale = [x if x > 1e-12 * size else size or 1.0 for x in scale]
@@ -547,6 +552,7 @@ def _negative_direction(S: Numbers) -> list[float] | None:
     T = [[float(i == j) / scale[i] for j in range(n)] for i in range(n)]
     open_ = list(range(n))
     while open_:
+        # The largest pivot first: what is left over then tells the sign and no rounding.
         k = max(open_, key=lambda i: rest[i][i])
         bad = next((i for i in open_ if rest[i][i] < -_ROUNDING), None)
         if bad is not None:
@@ -567,6 +573,7 @@ def _saddle(rest: Numbers, T: Numbers, open_: Sequence[int]) -> list[float] | No
     """With nothing left on the diagonal, an entry beside it is negative in one of its two diagonals."""
     for a in open_:
         for b in open_:
+            # Beside a zero on the diagonal any entry makes the form negative: 2 x y is, at x = -y.
             if a < b and abs(rest[a][b]) > _ROUNDING**0.5:
                 sign = -1.0 if rest[a][b] > 0 else 1.0
                 return _unit_direction([row[a] + sign * row[b] for row in T])

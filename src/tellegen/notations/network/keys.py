@@ -138,6 +138,8 @@ def make_form(kind: ElementKind) -> LineForm:
     if kind.quantity is not None:
         summary = kind.quantity.word + _in_unit(kind.quantity.unit)
         value = LineKey("value", "", QUANTITY, summary)
+        # `R: 3 ohm`, `resistance: 3 ohm` and `value: 3 ohm` say the same: letters for books, words for those who forgot
+        # them.
         keys |= dict.fromkeys((kind.quantity.key, kind.quantity.word, "value"), value)
     else:
         keys["value"] = _NO_VALUE
@@ -151,6 +153,7 @@ def make_form(kind: ElementKind) -> LineForm:
     keys["notes"] = _NOTES
     if kind.role == "source":
         keys["signal"] = _DRIVER
+    # What is lost in a thermal domain is heat already.
     if kind.role in ("resistive", "switching") and kind.domains[0] not in THERMAL_DOMAINS:
         keys[HEAT] = _HEAT
     if kind.role == "switching":
@@ -200,6 +203,7 @@ def _variables(kind: ElementKind) -> dict[str, LineKey]:
     for port, domain in enumerate(kind.domains, start=1):
         for side in SIDES:
             for word in variable_words(DOMAINS[domain], side):
+                # `current` of a transformer names neither side; the key is kept so that the message can offer both.
                 keys[word] = LineKey("ambiguous", word) if word in keys else _variable(word, f"{side}_{port}")
     return keys | {word: _variable(word, word) for port in (1, 2) for side in SIDES for word in (f"{side}_{port}",)}
 

@@ -103,12 +103,14 @@ class LawReader:
         gives = self.kind.side if form != "resistive" or group == self.kind.side else other_side(self.kind.side)
         pending = self._pending(marked, self.letters.dimension(group))
         slope = _linear_slope(marked, letter)
+        # A linear law is the value of the element written otherwise: both ways must give one model.
         if slope is not None and not self.kind.energy:
             own = self._is_own_law(form, group)
             return LawReading(None, _value(slope if own else 1 / slope), pending)
         return LawReading(Law(form, letter, without_marks(marked), gives, self.node.text.strip()), None, pending)
 
     def _read_energy(self, form: LawForm) -> LawReading:
+        # Conditions compare by `==` and `<=`: these are no equations.
         if "=" in self.node.text.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", ""):
             self._refuse(rules.BAD_LAW, f"of the {form} has a '='", "write the expression alone, such as 'q^2/(2*C)'")
         output: str = self.kind.side
@@ -138,6 +140,7 @@ class LawReader:
 
     def _right_side(self, text: str, at: int, groups: tuple[str, ...]) -> tuple[Expression, str]:
         """The expression with marks, and the one letter that stands for its variable."""
+        # Units stay as marks: `F = 3 N/m*x` and `F = 3*x` must both be found to give newtons.
         marked = parse_marked(text, self.context.text_place(self.node, at))
         used: dict[str, list[str]] = {}
         for name in sorted(marked.free_symbols):
@@ -165,6 +168,7 @@ class LawReader:
             if name in self.indices:
                 what = f"uses '{name}', which is also an index"
                 self._refuse(rules.LETTER_AND_INDEX, what, "rename the index, for example to 'k'")
+            # The letter of a variable comes first, so a parameter of this name could never be read in a law.
             if name in self.context.parameters:
                 word = self.letters.words[self.letters.group_of[name]]
                 what = f"in the law of {self.name}, '{name}' is the {word}, not the parameter"
@@ -293,6 +297,7 @@ class LawTableReader:
 
     def _check_rising(self, table: LawTable) -> None:
         for row, (a, b) in enumerate(pairwise(table.points), start=2):
+            # With a law that falls, one output would belong to two contents of the storage.
             if b[1] <= a[1]:
                 what = f"does not rise: point {row} is {float(b[1]):g}, after {float(a[1]):g}"
                 self._refuse(rules.NOT_RISING, what, "check the points, or turn the element round")

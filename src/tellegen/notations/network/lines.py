@@ -128,6 +128,7 @@ def _read_nodes(
     items = node.items if isinstance(node, SequenceNode) else context.texts(node, f"the nodes of {key.text}")
     names: list[str | NamePattern] = []
     for item in items:
+        # Nearly all nodes are plain names.
         if type(item) is Scalar and NAME.fullmatch(item.text):
             names.append(item.text)
         else:
@@ -153,6 +154,7 @@ def _with_references(
         fix = f"give {kind.terminals} nodes, or {ports} to put the other{'' if ports == 1 else 's'} at the reference"
         raise context.error(notations_rules.WRONG_NODES, node, what, fix=fix, where=key.text)
     if kind.role == "source" and kind.side == "through":
+        # A source of current at one node is meant to feed it.
         return [kind.domain.reference, names[0]]
     return [end for name, domain in zip(names, kind.domains, strict=True) for end in (name, DOMAINS[domain].reference)]
 
@@ -183,6 +185,7 @@ class _LineReader:
             found = self.form.keys.get(key.text)
             if found is None:
                 raise self.context.unknown_key(key, self.form.known, f"the {self.kind.name} {self.name}")
+            # The table of keys says what each means, and for each meaning there is a method.
             getattr(self, "read_" + found.meaning.replace(" ", "_"))(key, values[position], found.detail)
         if self.kind.name == CONNECTION:
             self.read_modulus(node)
@@ -196,6 +199,7 @@ class _LineReader:
         self.decide(key)
         line, context = self.line, self.context
         line.value_node = scalar = context.formula(node, f"the value of {self.name}")
+        # Names with indices are known copy by copy; the value of a connection stands for the K in its relation.
         if self.kind.name == CONNECTION or (self.indices and "[" in scalar.text):
             return
         line.value = self.settled(scalar, self.form.dimension, "value")
@@ -391,6 +395,7 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices
     form = _connection_form(context, key, node) if node.keys[0].text == CONNECTION else form_of(node.keys[0].text)
     if form is None:
         raise _unknown_kind(context, key, node)
+    # Made here: the document would cut the text of the line out for each of 200 000 lines.
     place = Place(context.file, key.line, key.column, key.text)
     line = ElementLine(key, place, form, name, _read_nodes(context, key, node.values[0], form.kind, indices))
     if form.kind.role == "switching":
@@ -400,6 +405,8 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices
     elif len(node.keys) > 1:
         first = len(context.pending)
         _LineReader(context, line, indices).read(node, first=1)
+        # A modulus or a resistance may follow a signal or a state. A storage may not: its energy would change without
+        # power.
         if form.kind.role in ("coupling", "resistive"):
             allow_variables(context, first)
     return line
@@ -478,6 +485,7 @@ def add_details(context: ReadingContext, line: ElementLine, node: MappingNode) -
     """Read what is said about one element; the relation of a connection is known already."""
     form = line.form
     if form.kind.name == CONNECTION:
+        # Under another name it has no keys `domains` and `relation`, which follow from its bonds.
         line.form = make_form(replace(form.kind, name="two-port"))
     _LineReader(context, line, ()).read(node, first=0)
     line.form = form

@@ -70,10 +70,12 @@ class MultiportRelations:
                 self._refuse(text, "has no variable of its own on the left side")
             self.left[name.strip()] = self._right(text, right, len(name) + 1)
         given = sorted({n for e in self.left.values() for n in e.free_symbols if _PORT.fullmatch(n)}, key=self._port)
+        # Each port is told or answers, never both: then the transpose carries the conjugates, and no power is lost.
         ports = [self._port(name) for name in (*given, *self.left)]
         if sorted(ports) != list(range(len(self.domains))):
             self._refuse(self.texts[0], "must name each port once, on one side")
         K = tuple(tuple(e.derivative(name) for name in given) for e in self.left.values())
+        # Derivatives would give entries of any formula: only what they leave over tells that one is not linear.
         for row, expression, text in zip(K, self.left.values(), self.texts, strict=True):
             rest = expression
             for name, entry in zip(given, row, strict=True):

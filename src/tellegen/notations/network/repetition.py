@@ -182,6 +182,7 @@ def copies_of(
         return
     head, rest = ranges[0], ranges[1:]
     first, last = (_whole(context, head, e, outer) for e in (head.first, head.last))
+    # `1..0` is an empty block: a chain of n masses has n - 1 springs, for n = 1 too.
     if last < first - 1:
         what = f"the range of '{head.index}' runs backwards, from {first} to {last}"
         raise context.error(rules.BACKWARD_RANGE, head.node, what, fix=f"write '{last}..{first}'")
@@ -275,6 +276,7 @@ class _Template:
         return settle_dimension(self.context, reading, wanted, subject, node, ()).expression
 
     def _law(self, law: Law, copy: CopyIndices) -> Law:
+        # The text of a law that depends on no index holds for every copy.
         if not any(index in law.expression.free_symbols for index in self.indices):
             return law
         expression = law.expression.substitute(dict(zip(self.indices, copy, strict=True)))
@@ -316,6 +318,7 @@ def _monomial(expression: Expression, indices: Indices) -> tuple[Fraction, list[
         factors = [(expression, 1)]
     pairs: list[tuple[int, int]] = []
     for base, power in factors:
+        # Beyond such powers the values of copies would be numbers of thousands of digits.
         if not (isinstance(base, Symbol) and base.name in indices and type(power) is int and abs(power) <= 64):
             return None
         pairs.append((indices.index(base.name), power))

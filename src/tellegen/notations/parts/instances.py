@@ -124,6 +124,7 @@ def part_instance(part: Part) -> PartInstance:
     """The elements of a part under their full names, at the nodes of the whole; the same for the same part."""
     model, names = part.model, Renaming(part.name, part.model, node_map(part), part.names)
     replaced = replaced_sources(part)
+    # Letters of a field stand for arguments of its laws and are no names of the part.
     letters = {member: set(f.letters) for f in model.fields if f.letters for member in f.members}
     found = PartInstance()
     for element in model.elements:
@@ -170,6 +171,7 @@ class Renaming:
     def __init__(self, prefix: str, model: Model, nodes: Mapping[str, str], names: Mapping[str, str] = NOTHING) -> None:
         self.prefix = prefix
         self.model = model
+        # None stands for a name that stays: the ground of every part is the ground of the whole.
         self.nodes = dict.fromkeys(REFERENCES) | dict(nodes)
         self.chosen = names
         self._followers = _named_after_elements(model.elements, names)
@@ -190,6 +192,7 @@ class Renaming:
 
     def expression(self, expression: Expression, letters: Collection[str] = ()) -> Expression:
         """The expression with full names; letters stand for arguments of laws and stay."""
+        # Most values are numbers or single names: for these no walk is made.
         if type(expression) is Number:
             return expression
         if type(expression) is Symbol and expression.name not in letters:
@@ -246,6 +249,7 @@ class Renaming:
         expression = self.expression(law.expression, {law.variable, *letters})
         if expression is law.expression:
             return law
+        # The text would name what is inside the part, so the right side is written anew.
         left = law.text.partition("=")[0].strip() + " = " if "=" in law.text else ""
         return Law(law.form, law.variable, expression, law.gives, left + to_text(expression))
 

@@ -84,6 +84,7 @@ def _signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
 
 def read_ports(context: ReadingContext, node: Node) -> dict[str, Port]:
     """The power ports of a system, once its elements are known; errors are collected."""
+    # By the elements, because nodes have no domain of their own.
     domains = _node_domains(context.elements.values())
     found: dict[str, Port] = {}
     for entry in _port_entries(context, node, "'ports'"):
@@ -274,6 +275,7 @@ class PartConnections:
                     self.context.add_errors(
                         [rules.INSIDE_A_PART.finding(what, where=name, fix=fix, place=element.place)]
                     )
+        # A source goes when a part takes its place, and its variables go with it.
         gone = {n: (s, self.taken[s]) for s in self.taken for n in source_variables(self.own[s])}
         for name in sorted(gone.keys() & self._names_read_by_formulas()):
             source, part = gone[name]
@@ -353,6 +355,7 @@ class JoinedPorts:
 
     def _ends(self, port: Port, nodes: tuple[str, str], value: Node, who: str) -> tuple[str, str]:
         for inner, outer in zip(port.nodes, nodes, strict=True):
+            # A port against the reference knows no other potential inside: joined elsewhere, its laws would be wrong.
             if inner in REFERENCES and outer != inner:
                 what = f"{who} is joined to '{outer}' where it stands against '{inner}'"
                 fix = f"give one node; to let the part float, offer two nodes of its own, such as '{port.name}: [a, b]'"
@@ -375,6 +378,7 @@ class JoinedPorts:
         open_ports = [port for name, port in model.ports.items() if name not in joined and not port.source]
         if not open_ports:
             return
+        # An end at which nothing else stands passes nothing: what hangs there is as good as not connected.
         ends = Counter(node for element in model.elements for node in element.nodes)
         taken = {inner for name in joined for inner in model.ports[name].nodes}
         for port in open_ports:

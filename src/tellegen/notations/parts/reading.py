@@ -78,6 +78,7 @@ class PartLine:
         text = context.scalar(use, f"the use of {self.name}")
         model = shelf.template(context, text, {})
         given = list(self._bindings())
+        # The file tells which of its parameters count, so it is read once before it is read with other numbers.
         if model is not None and (counts := self._counts(model, given)):
             self._refuse_fixed(text, shelf, counts)
             model = shelf.template(context, text, counts)
@@ -178,6 +179,7 @@ class PartLine:
             if dimension is not None and found is not None and found != dimension:
                 context.add_errors([context.wrong_dimension(subject, found, dimension, context.text_place(text))])
             return Parameter(full, reading.expression, found, reading.unit or parameter.unit, place)
+        # The formula of the whole decides what its parameter is measured in, once everything is read.
         if dimension is None:
             self.readings[full] = (reading, text)
             return Parameter(full, reading.expression, None, "", place)
@@ -369,6 +371,7 @@ class PartsReader:
         context, model = self.context, part.model
         if id(model) not in self._reported:
             self._reported.add(id(model))
+            # These two are judged in the whole, where parameters may have other values.
             again = (notations_rules.NO_VALUE.code, notations_rules.ACTIVE_ELEMENT.code)
             context.notes.extend(finding for finding in model.findings if finding.code not in again)
         for name, parameter in model.parameters.items():

@@ -347,6 +347,7 @@ class _ItemReader:
         """An element with a matrix or with a transfer function."""
         word = node.keys[0].text
         keys = [key.text for key in node.keys]
+        # With a space behind the colon, `L: L_a` is a mapping to YAML.
         if not {"numerator", "denominator", "matrix", LAWS} & set(keys):
             fix = "put no space behind the colon: 'L:L_a'"
             raise self._refuse(f"an entry of '{self.word}' is not a single text", fix, node)
@@ -480,6 +481,7 @@ class _PartReader:
         mapping = self.context.mapping(self.node, "an entry of the ladder")
         word = mapping.keys[0].text if mapping.keys else ""
         others = mapping.keys[1:]
+        # YAML joins lines without a dash before them to the entry above: two blocks become one mapping.
         if len(others) > (word == "mixed"):
             words = ", ".join(clip(key.text) for key in mapping.keys[:4])
             raise self._refuse(

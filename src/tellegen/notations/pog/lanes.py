@@ -69,6 +69,7 @@ def letter_kinds(letter: str, domain: Domain) -> tuple[ElementKind, ...]:
         return tuple(found)
     if role == "storage":
         fitting = [k for k in found if k.side == _storage_side(letter, domain)]
+        # K divides: a bare number behind it is a stiffness; behind C, L or E it multiplies.
         return tuple(sorted(fitting, key=lambda k: k.inverse != (letter == "K")))
     sides: dict[str, Side] = {"R": domain.effort, "d": "across", "D": "across"}
     return tuple(sorted(found, key=lambda k: k.side != sides.get(letter, "through")))
@@ -143,6 +144,7 @@ class LaneStages:
             self._stage[id(part)] = stage
             stage.parts.append(part)
             stage.widths += [(n, reason, part) for n, reason in part_widths(part)]
+            # Behind a connection the lanes may have another number and other domains, so a new stage begins.
             if isinstance(part, LadderConnection):
                 stage, before = self._new(), stage
                 self._behind[id(part)] = stage
@@ -242,6 +244,7 @@ def check_neighbours(context: ReadingContext, parts: list[ReadPart], entry: Ladd
             fix = "remove one of them: nothing stands between them"
             raise context.error(rules.LOOSE_CONNECTION, two.node, "two sections follow each other", fix=fix)
     for one, two in pairwise(strong):
+        # Two matrices in a row leave open which variables lie between them, unless both say it.
         if isinstance(one, LadderConnection) and isinstance(two, LadderConnection) and not (one.gives and two.takes):
             what = "two connections follow each other"
             fix = "put a series or parallel block between them, or write their product as one modulus"

@@ -189,6 +189,7 @@ def emit_connection(
     if block.name.text in context.elements:
         what = f"'{block.name.text}' is described twice"
         raise context.error(notations_rules.DESCRIBED_TWICE, block.name, what, fix="rename one of them")
+    # A lane of zeros passes no power; as a port it would leave a variable that nothing decides.
     rows = [i for i, row in enumerate(K) if not is_zero_row(row)]
     columns = [j for j in range(len(left[0])) if not is_zero_row([row[j] for row in K])]
     if not rows:
@@ -316,6 +317,7 @@ def _value(
                 raise KeyError(name)
             known[name] = _value(context, parameter.expression, known, (*above, name))
     try:
+        # Whether a function is passive is decided exactly, so its coefficients must not be rounded before.
         return evaluate_exact(expression, known)
     except ValueError:
         return Fraction(expression.evaluate({name: float(x) for name, x in known.items()}))
@@ -325,6 +327,7 @@ def _is_accurate(found: Realisation, numerators: Sequence[Sequence[Polynomial]],
     """Compare the realisation with the function at a few points near the imaginary axis."""
     degree = max(len(denominator) - 1, 1)
     scale = abs(float(denominator[0] / denominator[-1])) ** (1 / degree) if denominator[0] else 1.0
+    # Near the imaginary axis, around the size of the poles: there resonances show every wrong digit.
     for factor in (0.03, 0.3, 1.0, 3.0, 30.0):
         s = complex(0.1, 1.0) * factor * scale
         bottom = value([float(c) for c in denominator], s)
@@ -404,6 +407,7 @@ class _Assembly:
         for k, nodes in enumerate(own):
             self._element(f"{self.name}_x{k + 1}", storage, nodes, 1)
         for k, nodes in enumerate(lost):
+            # i = e/2 in the realisation: a conductance of one half, in whatever domain.
             self._element(f"{self.name}_r{k + 1}", resistor, nodes, Fraction(1, 2))
         for k, nodes in enumerate(following):
             self._element(f"{self.name}_s{k + 1}", storage, nodes, 1)
@@ -412,6 +416,7 @@ class _Assembly:
         given += [(spot["u"], told, own_domain.name) for spot, told, own_domain in lanes]
         answers: list[RelatedBranch] = [(nodes, "through", domain.name) for nodes in own]
         answers += [(nodes, "across", domain.name) for nodes in (*lost, *following)]
+        # The lower half alone: its transpose, by which the conjugates run, is the upper half of the skew J.
         rows = [[found.J[i][j] if j < i else 0.0 for j in range(n)] + list(found.g[i]) for i in range(n)]
         rows += [[*c, *d] for c, d in zip(found.c, found.d, strict=True)]
         rows += [[*[0.0] * n, *row] for row in found.rates]

@@ -80,6 +80,7 @@ class LadderEmitter:
         """Walk along the ladder and its branches."""
         before = set(self.context.elements)
         _Walk(self, self.parts, None).run()
+        # An end without a section has the reference behind it; that is known only when the walk has got there.
         if self.grounded:
             for name, element in self.context.elements.items():
                 if name not in before and self.grounded.keys() & set(element.nodes):
@@ -322,6 +323,8 @@ class _Walk:
         for lane, here in enumerate(self.lanes):
             self.lanes[lane], start = self.emitter.fresh(), self.emitter.fresh()
             domain = stage.domain(lane)
+            # The side ladder stands in the path of the main one: a connection of modulus one carries it to its own
+            # reference.
             name = self.emitter.link_name()
             emit_link(self.context, branch, name, domain, (here, self.lanes[lane], start, domain.reference))
             starts.append(start)
@@ -351,6 +354,7 @@ class _Walk:
     def _connect_lanes(self, block: LadderConnection[Scalar], left: LaneEnds, right: LaneEnds) -> None:
         K = read_connection(self.context, block, left, right)
         for lane, row in enumerate(K):
+            # A row of zeros imposes a zero: an across variable of zero is the reference itself.
             if is_zero_row(row) and right[1][lane] == "across":
                 self.lanes[lane] = right[0][lane].reference
         for lane, here in enumerate(left[2]):

@@ -124,6 +124,7 @@ def _continuous_pid(given: BlockSettings) -> SignalParts:
 
 def _kept_from_winding_up(given: BlockSettings, asked: Expression, rate: Expression, *, size: Expression) -> Expression:
     if given.word("anti-windup", "clamp") == "back-calculation":
+        # What the limits cut off is fed back to the integral, which follows with the time constant of tracking.
         return rate + (symbol(given.name) - asked) / given.expression("tracking", _tracking_time(given))
     low, high = given.several("limits")
     width = CLAMPING * size
@@ -163,8 +164,10 @@ def _sampled_pid(given: BlockSettings) -> SignalParts:
     if "K_d" in given:
         before, held, new = given.inner("error"), given.inner("derivative"), given.inner("slope")
         T_f = given.expression("filter")
+        # The derivative filter (K_d s)/(T_f s + 1) with s = (1 - 1/z)/h, the backward difference.
         slope = (T_f * symbol(held) + given.expression("K_d") * (e - symbol(before))) / (T_f + h)
         yield given.formula(new, slope)
+        # Samples of one instant read the values from before, so the new slope is a formula of its own.
         yield given.part(before, "sample", sample=e, initial=ZERO, **timing)
         yield given.part(held, "sample", sample=symbol(new), initial=ZERO, **timing)
         terms.append(symbol(new))

@@ -90,6 +90,7 @@ def _refuse_doubtful(context: ReadingContext, node: Scalar, subject: str) -> Non
         if not (found[2] and is_unit(found[3])):
             continue
         begin, unit = found.span(3)
+        # How far the unit goes without the names in doubt, and how far with them: `V` and `V/s`.
         end = unit_end(node.text, unit, lambda word: word not in doubtful and joins(word))
         whole = unit_end(node.text, unit, joins)
         if end < whole:
@@ -215,6 +216,7 @@ def _text(found: SignalSetting, written: str, names: frozenset[str], text: Calla
     if isinstance(found, Expression):
         return formula_text(found, written, names, text)
     if isinstance(found, tuple):
+        # The text of a list is kept as a whole; its pieces hold as long as there are as many as formulas.
         pieces = [piece.strip() for _, piece in split_at_commas(written.strip("[]"))]
         texts = pieces if len(pieces) == len(found) else [""] * len(found)
         return [

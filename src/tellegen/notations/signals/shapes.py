@@ -120,6 +120,7 @@ def _chirp(
 ) -> Expression:
     elapsed = call("max", TIME_SYMBOL - (start or ZERO), ZERO)
     rising = call("min", elapsed, over)
+    # The phase is the integral of the frequency, so the sine has no jump where the sweep ends.
     cycles = first * rising + HALF * (last - first) * rising**2 / over + last * call("max", elapsed - over, ZERO)
     return amplitude * call("sin", 2 * PI * cycles)
 
@@ -219,11 +220,13 @@ def _macro(shape: SignalShape) -> Macro:
     def build(*values: Expression | None) -> Expression:
         return shape.build(*[_with_unit(value, shape.argument(k)) for k, value in enumerate(values)])
 
+    # Arguments that come again and again have no names of their own.
     by_name = shape.most == len(shape.arguments)
     return Macro(shape.least, shape.most, build, tuple(a.name for a in shape.arguments) if by_name else ())
 
 
 def _with_unit(value: Expression | None, argument: ShapeArgument) -> Expression | None:
+    # A height may be a bare number in any unit; times are in seconds and angles in radians whatever the signal is.
     if not isinstance(value, Number) or argument.dimension is None or not argument.of_time:
         return value
     return value * unit_mark(argument.dimension)
@@ -232,6 +235,7 @@ def _with_unit(value: Expression | None, argument: ShapeArgument) -> Expression 
 _MACROS = {name: _macro(shape) for name, shape in SHAPES.items()}
 
 _CALL = re.compile(rf"\b({'|'.join(SHAPES)})\s*\(")
+# Rates of turning are a number of radians: as a frequency they would be wrong by 2 pi, and no unit would tell.
 _ANGULAR = re.compile(r"\b(rad|rpm|deg)\b")
 _KEYWORD = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)")
 

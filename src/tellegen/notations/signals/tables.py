@@ -107,6 +107,7 @@ def _checked(context: ReadingContext, name: str, node: Node, points: list[float]
             what = f"point {row} of the table of {name} is not finite"
             raise refuse(rules.TABLE_GAP, what, "leave the point out, or fill the gap")
     for row, (before, after) in enumerate(pairwise(points), start=2):
+        # A law or a signal has one value at each place; a jump is written with the shape `table`.
         if after <= before:
             what = f"the points of the table of {name} do not rise: point {row} is at {after:g}, after {before:g}"
             raise refuse(rules.UNSORTED_TABLE, what, "sort the points, each place once")
@@ -161,6 +162,7 @@ class _FileReader:
         if beside is None:
             what = f"the model of the table {self.name} is no file, so nothing lies beside it: '{self.file.text}'"
             raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "give the points themselves: {points: [...]}")
+        # Links are followed before the question is asked: one could lead out of the folder.
         folder = beside.resolve()
         path = (folder / self.file.text).resolve()
         if not path.is_relative_to(folder):
@@ -183,10 +185,12 @@ class _FileReader:
 
     def _csv(self, data: bytes) -> list[list[float]]:
         try:
+            # Spreadsheets put a byte order mark before the first title.
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             what = f"'{self.file.text}' is neither a CSV file in UTF-8 nor a .parquet file"
             raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "save it as CSV with a line of titles") from error
+        # Where decimals have a comma, spreadsheets part columns by semicolons.
         delimiter = ";" if text.partition("\n")[0].count(";") else ","
         rows = csv.reader(io.StringIO(text), delimiter=delimiter)
         titles = [title.strip() for title in next(rows, [])]

@@ -25,6 +25,7 @@ _UNSAFE = re.compile(
     r":(?=\s|$)|\s#|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 _UNSAFE_IN_FLOW = re.compile(r"[,\[\]{}]|:(?![A-Za-z0-9_])|\?")
+# Besides what YAML forbids, the separators of lines that only some readers take for line ends.
 _ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -73,10 +74,13 @@ _PLAIN_TEXT = re.compile(
 )
 
 
+# Two rules, for two tasks. An edit keeps close to what stands in a file of a user: `quote_if_needed`. In files that are
+# written anew a text gets quotes wherever it might be read otherwise in any place, so that it can be moved: `quoted`.
 def quoted(text: str) -> str:
     """The text as YAML reads it back, inside brackets or outside: plain where that is safe, else in double quotes."""
     if _PLAIN_TEXT.fullmatch(text) and text == text.strip() and not text.startswith(("- ", "-", ".")) and text != "...":
         return text
+    # A dash with a space behind it begins an item of a list; one before a digit is a sign.
     if re.fullmatch(r"-[0-9.][0-9A-Za-z.*/^() +-]*", text) and text == text.strip():
         return text  # a negative quantity
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")
@@ -173,6 +177,7 @@ def set_scalar(document: Document, path: NodePath, text: str) -> Document:
     source = scalar_source(text, in_flow, _is_quoted(document, node))
     if not node.length:
         source = _after_colon(document.text[:start], source)
+    # A block text owns the line ends behind it: the line that follows needs them.
     end -= _trailing_space(document, node)
     return _edited(document, (start, end, source), path, lambda _, new: _stands_for(new, text))
 
@@ -273,6 +278,7 @@ def _added_in_braces(document: Document, mapping: MappingNode, key: str, value: 
     if not mapping.keys:
         at = document.start(mapping) + 1
         source = entry_source(key, value, True, False)
+        # Without a space before it a `#` would be part of the value and no comment.
         return at, at, source + " " if text[at] == "#" else source
     last = mapping.keys[-1]
     end = document.end(mapping.values[-1])
@@ -385,6 +391,7 @@ def _edited(document: Document, change: _Change, path: NodePath, is_as_asked: Ed
         edited = read_document(text, document.file)
     except TellegenError as error:
         raise _misfit(document, node, f"the edit at {_show(path)} gives no valid file: {error.what}", "") from error
+    # The proof of every edit: whatever stands around it, nothing else can have changed unseen.
     if not _same_nodes_but_at(path, document.root, edited.root, is_as_asked):
         what = f"the edit at {_show(path)} would change something else too"
         raise _misfit(document, node, what, "write this part of the file on lines of its own first")
