@@ -78,15 +78,15 @@ def ambient_temperatures(elements: Iterable[Element]) -> set[str]:
 
 def _port_variables(element: Element) -> dict[str, Dimension]:
     side = element.kind.side
-    sides: tuple[Side, Side] = (side, other_side(side))
-    return {variable_name(element, s): _dimension(element.kind.domain.power(s).unit) for s in sides}
+    power = element.kind.domain.power
+    return {variable_name(element, s): _dimension(power(s).unit) for s in (side, other_side(side))}
 
 
 def _coupling_variables(element: Element) -> dict[str, Dimension]:
     found: dict[str, Dimension] = {}
     for port, name in enumerate(element.kind.domains, start=1):
-        for side in ("across", "through"):
-            variable = DOMAINS[name].across if side == "across" else DOMAINS[name].through
+        for side in SIDES:
+            variable = DOMAINS[name].power(side)
             chosen = element.variables.get(f"{side}_{port}")
             own = named_after(variable.symbol, element.name)
             # Where both sides have a variable of this symbol, its number tells them apart; else the plain name will do.

@@ -139,7 +139,6 @@ def finite_value(expression: Expression, values: Mapping[str, float]) -> float:
 
 
 def _value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
-    """The finding for a value that cannot be computed."""
     if isinstance(problem, ZeroDivisionError):
         return rules.DIVISION_BY_ZERO.finding(
             f"{subject} divides by zero", fix="check the parameters it uses", place=place
@@ -376,7 +375,6 @@ def curve_keys(parameter: Parameter, text: FormulaWriter) -> dict[str, object]:
 
 
 def _curve_value(curve: ParameterCurve) -> Expression:
-    """The points joined, as a formula."""
     return interpolated(curve.table.points, curve.at, smooth=curve.table.smooth)
 
 

@@ -124,7 +124,6 @@ class ElementWriter:
         return formula_text(expression, written, names, lambda e: self.units.text(e, dimension, unit, keep=True))
 
     def _driver(self, element: Element, form: LineForm) -> list[tuple[str, str]]:
-        """What drives a source."""
         course = element.signal
         if course is None:
             return []
@@ -306,7 +305,6 @@ def _without_slopes(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]
 
 
 def _port_texts(ports: Mapping[str, Port]) -> dict[str, str | list[str] | dict[str, str]]:
-    """The ports that a system offers."""
     return {
         name: {SOURCE: port.source} if port.source else {AT: port.at} if port.at else _ends(port.nodes, port.domain)
         for name, port in ports.items()

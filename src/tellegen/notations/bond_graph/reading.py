@@ -75,7 +75,6 @@ NONE = "none"
 
 
 def _is_matrix(node: Node | None) -> bool:
-    """Whether a value is a list of lists."""
     return isinstance(node, SequenceNode) and any(isinstance(row, SequenceNode) for row in node)
 
 
@@ -434,7 +433,6 @@ class _Emitter:
 
 
 def _check_bonds(graph: BondGraph) -> list[Finding]:
-    """A finding for each item with too few or too many bonds."""
     return [
         rules.WRONG_BONDS.finding(
             f"'{item.letters}:{clip(item.name)}' {what}", where=clip(item.name), fix=fix, place=item.place

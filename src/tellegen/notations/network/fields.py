@@ -33,6 +33,7 @@ from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network import rules
+from tellegen.notations.network.keys import SIDES
 from tellegen.notations.network.laws import JOULE
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -42,7 +43,6 @@ MATRIX = "matrix"
 ENERGY = "energy"
 LAWS = "law"
 ROW, COLUMN = "row", "column"
-_SIDES: tuple[Side, Side] = ("across", "through")
 _SHORT = 48
 """Entries of an inverse with more leaves than this are left as they are: to shorten them takes longer than anybody would read."""
 _BY_MINORS = 3
@@ -100,7 +100,7 @@ def power_letters(kinds: Sequence[ElementKind]) -> dict[str, tuple[int, Side]]:
     return {
         f"{letter}_{k + 1}": (k, side)
         for k, kind in enumerate(kinds)
-        for side in _SIDES
+        for side in SIDES
         for letter in kind.domain.power(side).letters
     }
 

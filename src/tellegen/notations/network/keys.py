@@ -175,7 +175,6 @@ def _law_key(kind: ElementKind) -> LineKey:
 
 
 def _modes(kind: ElementKind) -> dict[str, LineKey]:
-    """The keys of a kind with modes."""
     keys = {START: LineKey("start", "", Words(tuple(kind.modes)), "the mode in which a run begins")}
     for setting in kind.settings:
         formula = ", a formula of signals, variables and time" if setting.formula else ""

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NoReturn
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
-from tellegen.core.errors import Place, TellegenError
+from tellegen.core.errors import Place, Rule, TellegenError
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.core.units import Dimension
 from tellegen.elements import KINDS, CouplingType, ElementKind, connection, kinds_of
@@ -108,7 +108,6 @@ def _relation_of(
 
 
 def _refuse_relation(context: ReadingContext, key: Scalar, text: Scalar, what: str) -> NoReturn:
-    """Raises: DescriptionError for a relation that is none."""
     fix = "write a relation such as 'through_2 = K*through_1'"
     raise context.error(
         notations_rules.BAD_RELATION, text, f"the relation of {key.text} {what}", fix=fix, where=key.text
@@ -195,6 +194,9 @@ class _LineReader:
             reader = LawTableReader(self.context, self.name, self.kind, self.table, self.line.variables or {})
             self.line.law = reader.read()
 
+    def refuse(self, rule: Rule, node: Node, what: str, fix: str) -> NoReturn:
+        raise self.context.error(rule, node, what, fix=fix, where=self.name)
+
     def read_value(self, key: Scalar, node: Node, _: str) -> None:
         self.decide(key)
         line, context = self.line, self.context
@@ -219,9 +221,7 @@ class _LineReader:
         taken = self.line.variables or {}
         if side in taken:
             what = f"the {key.text} of {self.name} is named twice"
-            raise self.context.error(
-                notations_rules.VALUE_TWICE, key, what, fix="leave one of the names out", where=self.name
-            )
+            self.refuse(notations_rules.VALUE_TWICE, key, what, "leave one of the names out")
         name = read_name(self.context, scalar, self.indices, "a variable")
         self.line.variables = {**taken, side: name}
 
@@ -229,9 +229,7 @@ class _LineReader:
         sides = [f"{side}_{port}" for side in ("across", "through") for port in (1, 2)]
         fits = sides[:2] if word in variable_words(self.kind.domain, "across") else sides[2:]
         what = f"both sides of the {self.kind.name} {self.name} have a {word}"
-        raise self.context.error(
-            notations_rules.AMBIGUOUS_VARIABLE, key, what, fix=f"write {listing(fits)} instead", where=self.name
-        )
+        self.refuse(notations_rules.AMBIGUOUS_VARIABLE, key, what, f"write {listing(fits)} instead")
 
     def read_initial(self, key: Scalar, node: Node, _: str) -> None:
         scalar = self.context.formula(node, f"the initial value of {self.name}")
@@ -305,7 +303,7 @@ class _LineReader:
                 f"choose one of {listing(choices, 12)}" if choices else "leave it out"
             )
             what = f"'{scalar.text}' is not a causality of the {self.kind.name} {self.name}"
-            raise self.context.error(notations_rules.BAD_CAUSALITY, scalar, what, fix=fix, where=self.name)
+            self.refuse(notations_rules.BAD_CAUSALITY, scalar, what, fix)
         self.line.prefer = choices[word]
 
     def causalities(self) -> dict[str, Side]:
@@ -361,7 +359,7 @@ class _LineReader:
         else:
             fix = "leave it out"
             what = f"the {self.kind.name} {self.name} has no initial value: it stores nothing"
-        raise self.context.error(notations_rules.NO_VALUE_HERE, key, what, fix=fix, where=self.name)
+        self.refuse(notations_rules.NO_VALUE_HERE, key, what, fix)
 
     def read_no_law(self, key: Scalar, node: Node, _: str) -> None:
         reasons = {
@@ -372,13 +370,13 @@ class _LineReader:
         }
         what = f"the {self.kind.name} {self.name} has no '{key.text}': {reasons[self.kind.role]}"
         fix = f"write a law such as '{self.kind.law}'" if self.kind.role == "resistive" else "leave it out"
-        raise self.context.error(rules.NO_LAW_HERE, key, what, fix=fix, where=self.name)
+        self.refuse(rules.NO_LAW_HERE, key, what, fix)
 
     def decide(self, key: Scalar) -> None:
         """One key decides the law of the element."""
         if self.decided_by is not None:
             what = f"'{key.text}' and '{self.decided_by.text}' both decide the {self.kind.name} {self.name}"
-            raise self.context.error(notations_rules.VALUE_TWICE, key, what, fix="keep one of them", where=self.name)
+            self.refuse(notations_rules.VALUE_TWICE, key, what, "keep one of them")
         self.decided_by = key
 
 

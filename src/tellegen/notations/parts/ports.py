@@ -74,7 +74,6 @@ def names_read(model: Model) -> set[str]:
 
 
 def _signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
-    """The formulas among the settings of a signal."""
     for value in settings:
         if isinstance(value, Expression):
             yield value

@@ -264,7 +264,10 @@ class PartsReader:
                 if isinstance(value, MappingNode) and "repeat" in value:
                     self._block(key, value, copy)
                 else:
-                    self._part(PartLine(self.context, self.joints, key, value, copy))
+                    line = PartLine(self.context, self.joints, key, value, copy)
+                    if (part := line.read(self.shelf)) is not None:
+                        self.readings |= line.readings
+                        self._add(part, key)
             except NotWholeError as problem:
                 failed.add(id(key))
                 self.context.collect(not_whole_error(self.context, key, problem, str(copy)))
@@ -291,14 +294,7 @@ class PartsReader:
 
     # Joining
 
-    def _part(self, line: PartLine) -> None:
-        part = line.read(self.shelf)
-        if part is not None:
-            self.readings |= line.readings
-            self._add(part, line.key)
-
     def _add(self, part: Part, key: Scalar) -> None:
-        """Add what is in a part to the model."""
         context = self.context
         self._check_sources(part, key)
         made = part_instance(part)

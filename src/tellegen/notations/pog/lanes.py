@@ -10,7 +10,7 @@ from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind, Role, kinds_of
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.network.keys import has_dimension
+from tellegen.notations.network.keys import SIDES, has_dimension
 from tellegen.notations.pog import rules
 from tellegen.notations.pog.ladder import (
     MATRICES,
@@ -218,9 +218,6 @@ class LaneStages:
             if len(fitting) == 1:
                 found.append((lane, DOMAINS[fitting[0]], f"'{name}' is given in {parameter.unit}"))
         return found
-
-
-SIDES: tuple[Side, Side] = ("across", "through")
 
 
 def working_parts(parts: Iterable[ReadPart]) -> list[ReadPart]:

@@ -18,7 +18,7 @@ from tellegen.model.model import Element, Parameter
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.fields import FieldReader
-from tellegen.notations.network.keys import variable_words
+from tellegen.notations.network.keys import SIDES, variable_words
 from tellegen.notations.pog import rules
 from tellegen.notations.pog.ladder import (
     MATRICES,
@@ -100,8 +100,7 @@ def _chosen(
     context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind], names: list[dict[str, str]]
 ) -> None:
     """The names that the item itself gives to power variables; they come before those of sections."""
-    sides: tuple[Side, Side] = ("across", "through")
-    words = {word: side for side in sides for kind in kinds for word in (*variable_words(kind.domain, side), side)}
+    words = {word: side for side in SIDES for kind in kinds for word in (*variable_words(kind.domain, side), side)}
     for word, texts in item.variables:
         if word not in words and word != OUTPUTS:
             known = ["matrix", "lanes", "initial", "causality", OUTPUTS, *words]
