@@ -161,7 +161,7 @@ class Experiment:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Port:
+class SystemPort:
     """Where a system can be joined to others: two nodes of one domain, power positive into the system where across and through are.
 
     The second node is the reference of the domain where the port was given by one. `source` is the source whose place the other
@@ -231,7 +231,7 @@ class Model:
     fields: tuple[MatrixField, ...] = ()
     signals: Mapping[str, SignalDefinition] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
-    ports: Mapping[str, Port] = field(default_factory=dict)
+    ports: Mapping[str, SystemPort] = field(default_factory=dict)
     signal_ports: SignalPorts = field(default_factory=SignalPorts)
     parts: tuple[Part, ...] = field(default=(), compare=False)
     counts: frozenset[str] = field(default=frozenset(), compare=False)

@@ -13,7 +13,7 @@ from tellegen.core.names import TIME, nearest
 from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
 from tellegen.model.dimensions import NoDimension, si_unit
 from tellegen.model.mechanism import Geometry
-from tellegen.model.model import Experiment, Model, Parameter, Part, Port
+from tellegen.model.model import Experiment, Model, Parameter, Part, SystemPort
 from tellegen.model.signals import SignalPorts
 from tellegen.model.variables import known_variables
 from tellegen.notations import rules
@@ -246,17 +246,17 @@ def model_of_document(
     return _read(context, PartLibrary(_read_part, document.file, parts or {}, folder))
 
 
-def _read_part(document: Document, shelf: PartLibrary, counts: Mapping[str, int]) -> Model:
+def _read_part(document: Document, library: PartLibrary, counts: Mapping[str, int]) -> Model:
     """A system as a part of another; its own experiment is not read."""
     context = ReadingContext(document)
     context.given_counts = counts
-    return _read(context, shelf, as_part=True)
+    return _read(context, library, as_part=True)
 
 
-def _read(context: ReadingContext, shelf: PartLibrary, *, as_part: bool = False) -> Model:
+def _read(context: ReadingContext, library: PartLibrary, *, as_part: bool = False) -> Model:
     # What cannot be collected any more ends the reading; everything found until then is raised below.
     with contextlib.suppress(StopReadingError):
-        model = _ModelReader(context, shelf).read(context.document.root, as_part=as_part)
+        model = _ModelReader(context, library).read(context.document.root, as_part=as_part)
     context.raise_errors()
     return model
 
@@ -264,9 +264,9 @@ def _read(context: ReadingContext, shelf: PartLibrary, *, as_part: bool = False)
 class _ModelReader:
     """Reads the sections of a file in the order in which they depend on each other."""
 
-    def __init__(self, context: ReadingContext, shelf: PartLibrary) -> None:
+    def __init__(self, context: ReadingContext, library: PartLibrary) -> None:
         self.context = context
-        self.shelf = shelf
+        self.library = library
         self.parameters = ParametersReader(context)
         self.displacements = DisplacementsReader(context)
         self.meant: set[str | None] = set()  # keys that words which are none were probably meant for
@@ -437,13 +437,13 @@ class _ModelReader:
         node = root.get("parts")
         if node is None:
             return ()
-        reader = PartsReader(self.context, self.shelf)
+        reader = PartsReader(self.context, self.library)
         order = [key.text for key in root.keys if key.text in ("parts", "network", "bond graph", "pog")]
         reader.read(node, first=order[0] == "parts")
         self.parameters.add(reader.readings)
         return reader.parts
 
-    def _read_ports(self, node: Node) -> dict[str, Port]:
+    def _read_ports(self, node: Node) -> dict[str, SystemPort]:
         # The nodes of elements that could not be read would be called unknown.
         return {} if self.context.errors else read_ports(self.context, node)
 

@@ -12,7 +12,17 @@ from tellegen.elements import START, ElementKind, schedule_key
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, symbol, to_text
 from tellegen.model.dimensions import without_marks
 from tellegen.model.laws import Law, MatrixField, Multiport
-from tellegen.model.model import NOTHING, Element, Experiment, Model, Parameter, ParameterSlope, Part, Port, Switching
+from tellegen.model.model import (
+    NOTHING,
+    Element,
+    Experiment,
+    Model,
+    Parameter,
+    ParameterSlope,
+    Part,
+    Switching,
+    SystemPort,
+)
 from tellegen.model.signals import SignalDefinition
 from tellegen.model.variables import state_variables
 from tellegen.notations.grammar import AT, PART, SOURCE
@@ -304,7 +314,7 @@ def _without_slopes(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]
     }
 
 
-def _port_texts(ports: Mapping[str, Port]) -> dict[str, str | list[str] | dict[str, str]]:
+def _port_texts(ports: Mapping[str, SystemPort]) -> dict[str, str | list[str] | dict[str, str]]:
     return {
         name: {SOURCE: port.source} if port.source else {AT: port.at} if port.at else _ends(port.nodes, port.domain)
         for name, port in ports.items()

@@ -17,8 +17,7 @@ from tellegen.graph import Field, Port, PowerGraph, ResistiveLaw, SourceLaw, Sto
 from tellegen.graph.power_graph import ARGUMENT
 from tellegen.model.dimensions import NoDimension
 from tellegen.model.laws import Law, LawForm
-from tellegen.model.model import Model
-from tellegen.model.model import Port as ModelPort
+from tellegen.model.model import Model, SystemPort
 from tellegen.model.variables import state_variables
 from tellegen.notations.network.fields import argument_letters, direct_kind, energy_law, energy_letters, stiff_kind
 from tellegen.notations.pog.matrices import modulus_dimension
@@ -275,7 +274,7 @@ def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:
     return replace(model, ports=kept)
 
 
-def _lost(port: ModelPort, notation: str) -> TellegenError:
+def _lost(port: SystemPort, notation: str) -> TellegenError:
     ends = " and ".join(f"'{node}'" for node in port.nodes if node != DOMAINS[port.domain].reference)
     kind = next(k for k in kinds_of(port.domain, "source") if k.side == "through")
     return rules.LOST_PORT.error(

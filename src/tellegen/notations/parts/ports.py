@@ -10,7 +10,7 @@ from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.expressions import Expression
-from tellegen.model.model import Element, Model, Part, Port
+from tellegen.model.model import Element, Model, Part, SystemPort
 from tellegen.model.signals import SignalPorts, SignalSetting
 from tellegen.model.variables import input_name, known_variables, variable_name
 from tellegen.notations.context import ReadingContext, StopReadingError
@@ -81,11 +81,11 @@ def _signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
             yield from (v for v in value if isinstance(v, Expression))
 
 
-def read_ports(context: ReadingContext, node: Node) -> dict[str, Port]:
+def read_ports(context: ReadingContext, node: Node) -> dict[str, SystemPort]:
     """The power ports of a system, once its elements are known; errors are collected."""
     # By the elements, because nodes have no domain of their own.
     domains = _node_domains(context.elements.values())
-    found: dict[str, Port] = {}
+    found: dict[str, SystemPort] = {}
     for entry in _port_entries(context, node, "'ports'"):
         try:
             if entry.name in found:
@@ -132,7 +132,7 @@ def _find_source(context: ReadingContext, node: MappingNode, subject: str) -> El
     return element
 
 
-def _read_port(context: ReadingContext, entry: PortEntry, domains: dict[str, str]) -> Port:
+def _read_port(context: ReadingContext, entry: PortEntry, domains: dict[str, str]) -> SystemPort:
     name, node = entry.name, entry.value
     place = context.place(entry.key)
     if isinstance(node, MappingNode) and (at := node.get(AT)) is not None:
@@ -140,7 +140,7 @@ def _read_port(context: ReadingContext, entry: PortEntry, domains: dict[str, str
         return _port_at(context, name, at, place)
     if isinstance(node, MappingNode):
         source = _find_source(context, node, f"the port '{name}'")
-        return Port(name, source.kind.domain.name, _replacement_nodes(source), source.name, place)
+        return SystemPort(name, source.kind.domain.name, _replacement_nodes(source), source.name, place)
     texts = context.texts(node, f"the port '{name}'")
     if not 1 <= len(texts) <= 2:
         what = f"the port '{name}' has {len(texts)} nodes"
@@ -164,10 +164,10 @@ def _read_port(context: ReadingContext, entry: PortEntry, domains: dict[str, str
         what = f"both ends of the port '{name}' are at '{second}'"
         raise context.error(rules.BAD_PORT, node, what, fix="give two different nodes")
     ends = (second, nodes[0]) if nodes[0] in REFERENCES else (nodes[0], second)
-    return Port(name, domain.name, ends, "", place)
+    return SystemPort(name, domain.name, ends, "", place)
 
 
-def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> Port:
+def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> SystemPort:
     """`{at: J}`: the two nodes of an element, for notations whose nodes have no names."""
     text = context.scalar(node, f"the element of the port '{name}'")
     element = context.elements.get(text.text)
@@ -178,7 +178,7 @@ def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> Po
         fix = did_you_mean(text.text, known[:2000]) or "name an element between two nodes"
         what = f"the port '{name}' is at '{text.text}', which is {'no element' if element is None else 'between more nodes'}"
         raise context.error(rules.BAD_PORT, text, what, fix=fix)
-    return Port(name, element.kind.domain.name, (element.nodes[0], element.nodes[1]), "", place, element.name)
+    return SystemPort(name, element.kind.domain.name, (element.nodes[0], element.nodes[1]), "", place, element.name)
 
 
 # Signals
@@ -297,9 +297,9 @@ PortNodes = dict[str, tuple[str, str]]
 class JoinedPorts:
     """What the line of a part, or of one copy of it, says under `ports`."""
 
-    def __init__(self, joints: PartConnections, name: str, copy: StructureCopy) -> None:
-        self.context: ReadingContext = joints.context
-        self.joints = joints
+    def __init__(self, connections: PartConnections, name: str, copy: StructureCopy) -> None:
+        self.context: ReadingContext = connections.context
+        self.connections = connections
         self.name = name
         self.copy = copy
 
@@ -314,7 +314,7 @@ class JoinedPorts:
             who = f"the port '{port.name}' of {self.name}"
             found[port.name] = nodes = self._nodes(port, entry, who)
             for outer in nodes:
-                self.joints.join(outer, port.domain, who, entry.value)
+                self.connections.join(outer, port.domain, who, entry.value)
         if node is not None:
             self._check_shared(model, found, node)
         self._warn_of_open(model, found, key)
@@ -329,7 +329,7 @@ class JoinedPorts:
         what = f"the part {self.name} ({model.name}) has no port '{entry.name}'"
         return self.context.error(rules.UNKNOWN_PORT, entry.key, what, fix=fix, where=self.name)
 
-    def _nodes(self, port: Port, entry: PortEntry, who: str) -> tuple[str, str]:
+    def _nodes(self, port: SystemPort, entry: PortEntry, who: str) -> tuple[str, str]:
         context, reference, value = self.context, DOMAINS[port.domain].reference, entry.value
         if isinstance(value, MappingNode):
             source = _find_source(context, value, who)
@@ -337,7 +337,7 @@ class JoinedPorts:
                 what = f"{who} is {port.domain}, and the source '{source.name}' is {source.kind.domain.name}"
                 fix = f"name {with_article(port.domain)} source"
                 raise context.error(rules.WRONG_PORT_DOMAIN, value, what, fix=fix, where=self.name)
-            return self._ends(port, self.joints.take_source(self.name, source, value), value, who)
+            return self._ends(port, self.connections.take_source(self.name, source, value), value, who)
         texts = context.texts(value, f"the nodes of {who}")
         if not 1 <= len(texts) <= 2:
             what = f"{who} is joined to {len(texts)} nodes"
@@ -345,14 +345,14 @@ class JoinedPorts:
             raise context.error(rules.WRONG_PORT_NODES, value, what, fix=fix, where=self.name)
         names = [entry.copy.node(context, text) for text in texts]
         for text, name in zip(texts, names, strict=True):
-            if "." in name and (part := self.joints.is_inside(name)):
-                ports = self.joints.parts[part].model.ports
+            if "." in name and (part := self.connections.is_inside(name)):
+                ports = self.connections.parts[part].model.ports
                 what = f"{who} is joined to '{name}', inside the part {part}"
                 fix = f"join both to a node: the ports of {part} are {listing(ports, 12)}"
                 raise context.error(rules.INSIDE_A_PART, text, what, fix=fix, where=self.name)
         return self._ends(port, (names[0], names[1] if len(names) == 2 else reference), value, who)
 
-    def _ends(self, port: Port, nodes: tuple[str, str], value: Node, who: str) -> tuple[str, str]:
+    def _ends(self, port: SystemPort, nodes: tuple[str, str], value: Node, who: str) -> tuple[str, str]:
         for inner, outer in zip(port.nodes, nodes, strict=True):
             # A port against the reference knows no other potential inside: joined elsewhere, its laws would be wrong.
             if inner in REFERENCES and outer != inner:

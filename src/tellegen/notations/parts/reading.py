@@ -53,10 +53,10 @@ class PartLine:
     """The line of one part, or of one copy of it."""
 
     def __init__(
-        self, context: ReadingContext, joints: PartConnections, key: Scalar, node: Node, copy: StructureCopy
+        self, context: ReadingContext, connections: PartConnections, key: Scalar, node: Node, copy: StructureCopy
     ) -> None:
         self.context = context
-        self.joints = joints
+        self.connections = connections
         self.key = key
         self.copy = copy
         self.name = self._name()
@@ -67,7 +67,7 @@ class PartLine:
         # Bindings that decide the dimension of their parameter.
         self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
 
-    def read(self, shelf: PartLibrary) -> Part | None:
+    def read(self, library: PartLibrary) -> Part | None:
         """The part; None where the errors in its file were reported before."""
         context = self.context
         use = self.node.get("use")
@@ -76,16 +76,16 @@ class PartLine:
             fix = "add 'use: motor.yaml' or the name of a library part"
             raise context.error(rules.NO_PART_LINE, self.key, what, fix=fix, where=self.name)
         text = context.scalar(use, f"the use of {self.name}")
-        model = shelf.template(context, text, {})
+        model = library.template(context, text, {})
         given = list(self._bindings())
         # The file tells which of its parameters count, so it is read once before it is read with other numbers.
         if model is not None and (counts := self._counts(model, given)):
-            self._refuse_fixed(text, shelf, counts)
-            model = shelf.template(context, text, counts)
+            self._refuse_fixed(text, library, counts)
+            model = library.template(context, text, counts)
         if model is None:
             context.broken.add(self.name)
             return None
-        ports = JoinedPorts(self.joints, self.name, self.copy).read(model, self.node.get("ports"), self.key)
+        ports = JoinedPorts(self.connections, self.name, self.copy).read(model, self.node.get("ports"), self.key)
         self.names = self._names(model, ports)
         bindings = {key.text: self._bind(model, key, value) for key, value in given}
         self._signals(model)
@@ -104,7 +104,7 @@ class PartLine:
     def _name(self) -> str:
         context, key = self.context, self.key
         name = name_at(read_name(context, key, self.copy.indices, "a part"), self.copy.values)
-        if name in context.elements or name in self.joints.parts:
+        if name in context.elements or name in self.connections.parts:
             what = f"'{name}' names {'an element' if name in context.elements else 'another part'} already"
             raise context.error(rules.NAME_CLASH, key, what, fix="rename one of them")
         if name in RESERVED_WORDS or name in OF_ELEMENTS or "." in name:
@@ -132,8 +132,8 @@ class PartLine:
                 raise self.context.error(rules.BOUND_TWICE, key, what, fix="keep one of the values", where=self.name)
             yield key, value
 
-    def _refuse_fixed(self, use: Scalar, shelf: PartLibrary, counts: dict[str, int]) -> None:
-        if use.text in shelf.given:
+    def _refuse_fixed(self, use: Scalar, library: PartLibrary, counts: dict[str, int]) -> None:
+        if use.text in library.given:
             what = f"'{next(iter(counts))}' of the part {self.name} decided how many elements the model has"
             fix = "use its file, or build the model with the other number"
             raise self.context.error(rules.UNKNOWN_BINDING, use, what, fix=fix, where=self.name)
@@ -232,10 +232,10 @@ def _dimension(model: Model, name: str) -> Dimension | None:
 class PartsReader:
     """Reads `parts:` once the elements beside them are known, and adds what is in the parts to the model."""
 
-    def __init__(self, context: ReadingContext, shelf: PartLibrary) -> None:
+    def __init__(self, context: ReadingContext, library: PartLibrary) -> None:
         self.context = context
-        self.shelf = shelf
-        self.joints = PartConnections(context)
+        self.library = library
+        self.connections = PartConnections(context)
         self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
         self._reported: set[int] = set()
 
@@ -243,14 +243,16 @@ class PartsReader:
         """Add all parts; with `first`, their elements come before those of the network, as they do in the file."""
         context = self.context
         self._entries(context.mapping(node, "'parts'"), OUTSIDE)
-        self.joints.check_network()
-        for source in self.joints.taken:
+        self.connections.check_network()
+        for source in self.connections.taken:
             context.elements.pop(source, None)
-        for name in [n for n, members in context.vectors.items() if not self.joints.taken.keys().isdisjoint(members)]:
+        for name in [
+            n for n, members in context.vectors.items() if not self.connections.taken.keys().isdisjoint(members)
+        ]:
             del context.vectors[name]
         if first:
-            inside = {name: e for name, e in context.elements.items() if name not in self.joints.own}
-            own = {name: e for name, e in context.elements.items() if name in self.joints.own}
+            inside = {name: e for name, e in context.elements.items() if name not in self.connections.own}
+            own = {name: e for name, e in context.elements.items() if name in self.connections.own}
             context.elements.clear()
             context.elements.update(inside | own)
 
@@ -264,8 +266,8 @@ class PartsReader:
                 if isinstance(value, MappingNode) and "repeat" in value:
                     self._block(key, value, copy)
                 else:
-                    line = PartLine(self.context, self.joints, key, value, copy)
-                    if (part := line.read(self.shelf)) is not None:
+                    line = PartLine(self.context, self.connections, key, value, copy)
+                    if (part := line.read(self.library)) is not None:
                         self.readings |= line.readings
                         self._add(part, key)
             except NotWholeError as problem:
@@ -310,17 +312,17 @@ class PartsReader:
         for name, definition in made.signals.items():
             context.signals[name] = definition
             context.signal_measures[name] = UNKNOWN if definition.dimension is None else definition.dimension
-        self.joints.parts[part.name] = part
+        self.connections.parts[part.name] = part
         self._note(part)
 
     def _check_size(self, part: Part, made: PartInstance, key: Scalar) -> None:
-        shelf = self.shelf
-        shelf.parts += 1 + shelf.inside(part.model)
-        shelf.items += len(made.elements) + len(made.parameters) + len(made.signals)
+        library = self.library
+        library.parts += 1 + library.inside(part.model)
+        library.items += len(made.elements) + len(made.parameters) + len(made.signals)
         what = ""
-        if shelf.parts > MOST_PARTS:
+        if library.parts > MOST_PARTS:
             what = f"there are more than {MOST_PARTS} parts, those inside parts counted"
-        elif shelf.items > MOST_ELEMENTS:
+        elif library.items > MOST_ELEMENTS:
             what = f"all parts together have more than {MOST_ELEMENTS} elements, parameters and signals"
         if what:
             raise self.context.error(rules.TOO_LARGE, key, what, fix="use fewer or smaller parts")
@@ -382,4 +384,4 @@ class PartsReader:
     @property
     def parts(self) -> tuple[Part, ...]:
         """The parts that were read."""
-        return tuple(self.joints.parts.values())
+        return tuple(self.connections.parts.values())
