@@ -47,6 +47,7 @@ ITEMS: Final[dict[str, ItemLetters]] = {
     "MTF": ItemLetters("two-port", "transformer whose modulus moves"),
     "MGY": ItemLetters("two-port", "gyrator whose modulus moves"),
     "IC": ItemLetters("one-port", "storage with ports of both kinds", "storage"),
+    # A detector of effort takes no flow: as a law it gives the flow, which is zero, and reads the effort.
     "De": ItemLetters("one-port", "detector of an effort: an ideal sensor", "resistive", "flow"),
     "Df": ItemLetters("one-port", "detector of a flow: an ideal sensor", "resistive", "effort"),
     "rSe": ItemLetters("one-port", "residual sink: its effort is such that its flow is zero", "resistive", "flow"),

@@ -270,6 +270,7 @@ class Model:
         return "\n\n".join(part for part in (f"**{self.name}**", self.about, table, *self._more()) if part)
 
     def _more(self) -> list[str]:
+        # A model may have 200 000 elements, and a notebook shows whatever a cell ends with.
         left = len(self.elements) - MOST_SHOWN
         return [f"  and {left} more"] if left > 0 else []
 

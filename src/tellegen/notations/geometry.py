@@ -66,6 +66,7 @@ def geometry_of_parts(parts: Iterable[Part], placed: Mapping[str, Placement]) ->
     ground = dict(OWN_POINTS)
     bodies: dict[str, Body] = {}
     joints: dict[str, Joint] = {}
+    # The grounds of all parts are one ground, with the points of each under its name.
     placements: dict[str, Placement] = {GROUND: AT_ORIGIN}
     for part in parts:
         found = _geometry_of_model(part.model)

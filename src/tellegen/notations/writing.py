@@ -355,6 +355,7 @@ def to_yaml(model: Model) -> str:
     """The text of a file that `read_model` turns into the same model (comments and places aside)."""
     writer = _ModelWriter(model, _kept_parts(model))
     structure = [writer.parts(), writer.network()]
+    # Elements keep their order by the order of these sections, and with it states and equations keep theirs.
     described = structure if writer.kept.first else structure[::-1]
     begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
     end = [writer.closures(), writer.signals(), writer.geometry(), writer.experiment(), writer.layout()]
@@ -411,6 +412,7 @@ class _ModelWriter:
         return f"system: {sentence_text(self.model.name)}\n{about}"
 
     def parameters(self, further: Mapping[str, str] = NOTHING) -> str:
+        # What the lines of elements say, what the reader adds by itself and what files of parts say is not said again.
         hidden = {*self.elements.inline, *self.elements.implied, *self.kept.names}
         shown = {n: p for n, p in self.model.parameters.items() if n not in hidden}
         lines = [f"  {quoted(name)}: {self.elements.parameter(p)}".rstrip() for name, p in shown.items()]
@@ -487,6 +489,7 @@ class _ModelWriter:
             lines.append(f"inputs: {tree_text({name: signal.text for name, signal in experiment.inputs.items()})}")
         if experiment.initial:
             known = state_variables(self.model.elements)
+            # A reader names what members of fields store by the name of the field, whatever these members were called.
             here = self._contents_of_fields()
             starts = experiment.initial.items()
             texts = {here.get(name, name): self.elements.units.text(value, known.get(name)) for name, value in starts}

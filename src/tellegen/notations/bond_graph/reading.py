@@ -319,6 +319,7 @@ class _Emitter:
         if measures:
             line.value = QuantityReading(ZERO, ZERO)
             if item.letters in DETECTORS:
+                # A detector is there for what it reads: without another name that variable is called like the detector.
                 line.variables = {side: item.variable or item.name, **(names or {})}
         if kind.role == "switching":
             line.switching = SwitchingLine(self.context, item.name, kind, ())
@@ -375,6 +376,7 @@ class _Emitter:
             raise no_such_element(self.graph.items[group.name], domain)
         kind = kinds[0]
         end = self.layout.at[group.name, "", 0]
+        # A sensor is called like what it reads, unless something else has that name.
         taken = group.variable in self.graph.items or group.variable in self.context.elements
         name = group.name if taken else group.variable
         line = self._line(name, kind, self.graph.items[group.name].place, (end.plus, end.minus))
@@ -471,6 +473,7 @@ def _wrong_bonds(item: BondItem, bonds: Sequence[PowerBond]) -> Iterator[tuple[s
             one = "a component" if item.part else "a one-port"
             yield f"has {len(bonds)} bonds", f"{one} has one: join it through a junction"
     else:
+        # A two-port with a matrix may have several bonds a side, each at a port of its own.
         into, out = (sorted(set(ports)) for ports in _ports_of(item.name, bonds))
         if not into or not out or len(into) + len(out) < len(bonds):
             fix = f"write 'a -> {item.letters}:{clip(item.name)} -> b': the half arrows pass through it"

@@ -120,6 +120,7 @@ def is_multiport(node: Node) -> bool:
     if not isinstance(node, MappingNode) or not node.keys:
         return False
     word = node.keys[0].text
+    # By its first key, as kinds are: `inductor field` begins with a kind that keeps or loses energy.
     return word in (MULTIPORT, MIXED_FIELD) or (word.endswith(FIELD) and word.removesuffix(FIELD) in KINDS)
 
 
@@ -193,6 +194,7 @@ def _field_kinds(context: ReadingContext, key: Scalar, node: MappingNode, count:
             notations_rules.WRONG_SHAPE, given or key, what, fix=f"write 'kinds: [...]' with {count} words"
         )
     kinds = [_field_kind(context, text, text.text) for text in texts]
+    # A matrix that stores and loses at once has no energy function and no dissipation.
     if len({kind.role for kind in kinds}) > 1:
         what = f"the field '{key.text}' stores energy and loses it"
         raise context.error(notations_rules.WRONG_SHAPE, given or key, what, fix="describe two fields")
@@ -212,6 +214,7 @@ def _field_kind(context: ReadingContext, at: Scalar, word: str) -> ElementKind:
 def _variable_words(kinds: list[ElementKind]) -> dict[str, Side]:
     """The keys that name variables: words of the domain, where all ports have one."""
     words: dict[str, Side] = {side: side for side in SIDES}
+    # In a field of several domains `current` would name a variable at some of its ports only.
     if len({kind.domain.name for kind in kinds}) == 1:
         words |= {word: side for side in SIDES for word in variable_words(kinds[0].domain, side)}
     return words

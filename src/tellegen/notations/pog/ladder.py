@@ -208,6 +208,7 @@ class WrittenLadder(Generic[Entry]):
 
     def add_row(self, way: Way, row: LaneRow) -> None:
         """Add an element to the last block, or to a new one where that is of another kind."""
+        # Blocks of one kind in a row are one block: that is how a person draws them.
         last = self.parts[-1] if self.parts else None
         ways = (way,) * len(row)
         if isinstance(last, LadderBlock) and last.ways == ways:
@@ -362,31 +363,31 @@ class _ItemReader:
 
     def _field(self, word: str, name: Scalar, node: MappingNode) -> LadderField[Scalar]:
         matrix: tuple[tuple[Scalar, ...], ...] = ()
-        laws: tuple[Scalar, ...] = ()
-        initial: tuple[Scalar, ...] = ()
-        causality: tuple[Scalar, ...] = ()
         lanes: tuple[int, ...] = ()
+        lists = {
+            LAWS: f"the laws of '{name.text}'",
+            "causality": f"the causality of {name.text}",
+            "initial": f"the initial values of {name.text}",
+        }
+        said: dict[str, tuple[Scalar, ...]] = dict.fromkeys(lists, ())
         variables = []
         for key, value in zip(node.keys[1:], node.values[1:], strict=True):
             if key.text == "matrix":
                 matrix = _read_matrix(self.context, value, f"the matrix of '{name.text}'")
-            elif key.text == LAWS:
-                laws = tuple(self.context.texts(value, f"the laws of '{name.text}'"))
             elif key.text == "lanes":
                 lanes = self._lanes(name, value)
-            elif key.text == "causality":
-                causality = tuple(self.context.texts(value, f"the causality of {name.text}"))
-            elif key.text == "initial":
-                initial = tuple(self.context.texts(value, f"the initial values of {name.text}"))
+            elif key.text in lists:
+                said[key.text] = tuple(self.context.texts(value, lists[key.text]))
             else:
+                # Words for variables depend on the domain of a lane, which is known later.
                 variables.append((key.text, tuple(self.context.texts(value, f"the names of the {key.text}"))))
+        laws = said[LAWS]
         if laws and matrix:
             raise self._refuse(f"'{name.text}' has a matrix and laws", "keep one of them", node)
         if matrix and len(matrix) != len(matrix[0]):
             what = f"the matrix of '{name.text}' has {len(matrix)} rows and {len(matrix[0])} columns"
-            raise self.context.error(
-                rules.WRONG_WIDTH, node, what, fix="the matrix of an elaboration block is square", where=name.text
-            )
+            fix = "the matrix of an elaboration block is square"
+            raise self.context.error(rules.WRONG_WIDTH, node, what, fix=fix, where=name.text)
         size = len(laws or matrix)
         if lanes and len(lanes) != size:
             said, each = (f"{size} laws", "law") if laws else (f"a matrix of {size} rows", "row")
@@ -397,15 +398,16 @@ class _ItemReader:
             name=name,
             matrix=matrix,
             variables=tuple(variables),
-            initial=initial,
+            initial=said["initial"],
             lanes=lanes,
-            causality=causality,
+            causality=said["causality"],
             laws=laws,
         )
 
     def _lanes(self, name: Scalar, node: Node) -> tuple[int, ...]:
         found = []
         for text in self.context.texts(node, f"the lanes of {name.text}"):
+            # Four digits are more lanes than anybody draws, and bound what is made for them.
             if not text.text.isdecimal() or not 0 < int(text.text) < 10_000 or int(text.text) - 1 in found:
                 what = f"'{clip(text.text)}' is no lane for '{name.text}'"
                 raise self.context.error(rules.WRONG_WIDTH, text, what, fix="number lanes from 1, each once")
@@ -430,6 +432,7 @@ class _ItemReader:
         if not isinstance(node, SequenceNode) or not any(isinstance(item, SequenceNode) for item in node):
             return ((tuple(self.context.texts(node, "the numerator")),),)
         rows = [list(row) if isinstance(row, SequenceNode) else [row] for row in node]
+        # What a transfer matrix gives it gives at the ports where it is told: as many rows as columns.
         if any(len(row) != len(rows) for row in rows):
             what = f"the transfer matrix '{name.text}' has {len(rows)} rows of {', '.join(str(len(r)) for r in rows)} entries"
             fix = "give a square matrix of numerators: 'numerator: [[[1, 2], [1]], [[1], [1, 3]]]'"
@@ -460,6 +463,7 @@ def read_parts(context: ReadingContext, node: Node, subject: str = "'pog'", dept
             failed = True
             context.collect(error)
     if failed:
+        # What can be read of it is known by name, so that an experiment with these names is not wrong, too.
         context.broken.update(part_names(parts))
         return None
     return parts
@@ -567,6 +571,7 @@ class _PartReader:
                 raise self._refuse(f"'{clip(name)}' is no variable of this section", fix, text)
             found[name] = LadderElement("", name, text, text.text.startswith("-"))
         for one, two in zip(across, through, strict=False):
+            # Two imposed variables would impose a power, and nothing in the ladder could answer.
             if one.text in found and two.text in found:
                 what = f"both '{one.text}' and '{two.text}' are given"
                 raise self._refuse(what, "a source imposes one of the two; the other answers it", node)

@@ -90,6 +90,7 @@ def _expand_integral(given: BlockSettings) -> SignalParts:
     limits = given.several("limits")
     if limits:
         rate = call("if", _outward(symbol(given.name), rate, limits, at=True), ZERO, rate)
+    # A condition on the state itself: it stops at the limit without a state of its own for that.
     yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
 
 
@@ -127,6 +128,7 @@ def _kept_from_winding_up(given: BlockSettings, asked: Expression, rate: Express
         # What the limits cut off is fed back to the integral, which follows with the time constant of tracking.
         return rate + (symbol(given.name) - asked) / given.expression("tracking", _tracking_time(given))
     low, high = given.several("limits")
+    # Relative to the parts of the controller, so that it serves volts and radians alike.
     width = CLAMPING * size
     upwards = call("max", rate, ZERO) * _share(ONE - (asked - high) / width)
     return upwards + call("min", rate, ZERO) * _share(ONE - (low - asked) / width)
@@ -201,6 +203,7 @@ def _expand_transfer_function(given: BlockSettings) -> SignalParts:
         fix = "add a pole: a longer denominator"
         raise rules.IMPROPER.error(what, where=given.name, fix=fix, place=given.definition.place)
     u, n = given.expression("transfer function"), len(denominator) - 1
+    # Monic first: the chain of integrals ends in one whose input has the factor one.
     a = [e / denominator[0] for e in denominator]
     b = [ZERO] * (n + 1 - len(numerator)) + [e / denominator[0] for e in numerator]
     names = [given.inner(str(k + 1)) for k in range(n)]
