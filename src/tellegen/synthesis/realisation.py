@@ -35,26 +35,8 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import final
 
-from tellegen.synthesis.algebra import (
-    Polynomial,
-    add,
-    cholesky,
-    common_factor,
-    complex_roots,
-    divide,
-    exact_value,
-    identity,
-    multiply,
-    polynomial,
-    positive_roots,
-    product,
-    solve_bezout,
-    solve_with_determinant,
-    squarefree_factors,
-    transpose,
-    triangular_inverse,
-    value,
-)
+from tellegen.synthesis import algebra
+from tellegen.synthesis.algebra import Polynomial
 from tellegen.synthesis.positive_real import (
     NotPositiveRealError,
     PositiveReal,
@@ -146,11 +128,11 @@ def _stable(parts: PositiveReal) -> tuple[Rows, list[float], list[float], float]
         return [], [], [], d
     A = [[1.0 if j == i + 1 else 0.0 for j in range(n)] for i in range(n - 1)] + [[-x for x in monic[:n]]]
     # In coordinates with X = 1 every storage is a unit one, and J comes out skew but for rounding.
-    root = cholesky(_lyapunov(A, shadow), math.sqrt)
-    inverse = triangular_inverse(root)
+    root = algebra.cholesky(_lyapunov(A, shadow), math.sqrt)
+    inverse = algebra.triangular_inverse(root)
     c = [sum(shadow[i] * inverse[i][j] for i in range(n)) for j in range(n)]
     given = [sum(output[i] * inverse[i][j] for i in range(n)) for j in range(n)]
-    turned = product(product(root, A), inverse)
+    turned = algebra.product(algebra.product(root, A), inverse)
     J = [[(turned[i][j] + c[i] * c[j] / 2) for j in range(n)] for i in range(n)]
     # The symmetric part is rounding alone, and would make or lose energy.
     skew = [[scale * (J[i][j] - J[j][i]) / 2 for j in range(n)] for i in range(n)]
@@ -163,10 +145,10 @@ def _spectral_factor(parts: PositiveReal, scale: float) -> list[float]:
     n = len(parts.denominator) - 1
     lead = float(parts.denominator[-1])
     found: list[complex] = [1.0]
-    for whole, order in squarefree_factors(parts.even):
+    for whole, order in algebra.squarefree_factors(parts.even):
         for _ in range(0 if whole[0] else order):
             found = _times(found, [0.0, 1.0])
-        for square in complex_roots(whole if whole[0] else whole[1:]):
+        for square in algebra.complex_roots(whole if whole[0] else whole[1:]):
             s = cmath.sqrt(-square)
             # Of each pair the root to the left: then 1/W is stable too (the minimum-phase factor).
             s = -s if s.real > 0 or (s.real == 0 and s.imag < 0) else s
@@ -347,20 +329,22 @@ def _split(numerators: Functions, denominator: Polynomial) -> _Split:
         raise NotPositiveRealError("its denominator is zero")
     entries = [n for row in numerators for n in row if n]
     # What all entries share is no pole of the matrix.
-    g = reduce(common_factor, entries, denominator)
-    D = divide(denominator, g)[0]
-    whole = tuple(tuple(divide(n, g)[0] if n else n for n in row) for row in numerators)
+    g = reduce(algebra.common_factor, entries, denominator)
+    D = algebra.divide(denominator, g)[0]
+    whole = tuple(tuple(algebra.divide(n, g)[0] if n else n for n in row) for row in numerators)
     excess = max((len(n) - len(D) for row in whole for n in row), default=0)
     if excess > 1:
         raise NotPositiveRealError(f"a numerator has {excess} degrees more than the denominator, and one is the most")
     rate = tuple(tuple(n[-1] / D[-1] if len(n) > len(D) else Fraction(0) for n in row) for row in whole)
     proper = tuple(
-        tuple(add(n, multiply((Fraction(0), k), D), -1) if k else n for n, k in zip(row, ks, strict=True))
+        tuple(
+            algebra.add(n, algebra.multiply((Fraction(0), k), D), -1) if k else n for n, k in zip(row, ks, strict=True)
+        )
         for row, ks in zip(whole, rate, strict=True)
     )
     symmetric, stable = split_poles(D)
     pairs = [
-        [solve_bezout(stable, symmetric, n) if len(symmetric) > 1 else (polynomial(()), n) for n in row]
+        [algebra.solve_bezout(stable, symmetric, n) if len(symmetric) > 1 else (algebra.polynomial(()), n) for n in row]
         for row in proper
     ]
     return _Split(
@@ -377,15 +361,15 @@ def _add_axis(parts: _Parts, split: _Split) -> None:
     rest = split.symmetric
     if not rest[0]:
         rest = rest[1:]
-        residue = [[exact_value(n, Fraction(0)) / rest[0] for n in row] for row in split.on_axis]
+        residue = [[algebra.exact_value(n, Fraction(0)) / rest[0] for n in row] for row in split.on_axis]
         check_semidefinite(residue, "at s = 0")
         for column in _squares([[complex(x) for x in row] for row in residue], "at s = 0"):
             parts.add([x.real for x in column])
     slopes = [k * float(c) for k, c in enumerate(split.symmetric)][1:]
-    for square in positive_roots(polynomial(c * (-1) ** k for k, c in enumerate(rest[0::2]))):
+    for square in algebra.positive_roots(algebra.polynomial(c * (-1) ** k for k, c in enumerate(rest[0::2]))):
         omega = math.sqrt(square)
-        at, slope = 1j * omega, value(slopes, 1j * omega)
-        residues = [[value([float(c) for c in n], at) / slope for n in row] for row in split.on_axis]
+        at, slope = 1j * omega, algebra.value(slopes, 1j * omega)
+        residues = [[algebra.value([float(c) for c in n], at) / slope for n in row] for row in split.on_axis]
         for vector in _squares(residues, f"at omega = {omega:.6g} rad/s"):
             parts.pair(vector, omega)
 
@@ -428,16 +412,16 @@ def _scale(D: Polynomial) -> Fraction:
 
 def _stretched(p: Polynomial, scale: Fraction) -> Polynomial:
     """The polynomial of s times a scale."""
-    return polynomial(c * scale**k for k, c in enumerate(p))
+    return algebra.polynomial(c * scale**k for k, c in enumerate(p))
 
 
 def _sum_of_squares(
     numerators: Functions, denominator: Polynomial
 ) -> tuple[list[tuple[float, list[float]]], list[list[float]]] | None:
     """Poles with their columns and the columns of the constant, for simple real poles with positive residues; None for others."""
-    if any(order > 1 for _, order in squarefree_factors(denominator)):
+    if any(order > 1 for _, order in algebra.squarefree_factors(denominator)):
         return None
-    poles = positive_roots(polynomial(c * (-1) ** k for k, c in enumerate(denominator)))
+    poles = algebra.positive_roots(algebra.polynomial(c * (-1) ** k for k, c in enumerate(denominator)))
     if len(poles) < len(denominator) - 1:
         return None
     slopes = [k * float(c) for k, c in enumerate(denominator)][1:]
@@ -447,8 +431,8 @@ def _sum_of_squares(
     try:
         for pole in poles:
             at = complex(-float(pole))
-            slope = value(slopes, at)
-            residue = [[value([float(c) for c in n], at) / slope for n in row] for row in numerators]
+            slope = algebra.value(slopes, at)
+            residue = [[algebra.value([float(c) for c in n], at) / slope for n in row] for row in numerators]
             found += [(float(pole), [x.real for x in v]) for v in _squares(residue, "")]
         mean = [[(constant[i][j] + constant[j][i]) / 2 + 0j for j in size] for i in size]
         return found, [[x.real for x in v] for v in _squares(mean, "")]
@@ -518,11 +502,11 @@ def _minimal_realisation(numerators: Sequence[Sequence[Polynomial]], denominator
 
     here, later = hankel(0), hankel(1)
     columns = _independent_columns(here)
-    rows = _independent_columns(transpose(here))
+    rows = _independent_columns(algebra.transpose(here))
     corner = [[here[i][j] for j in columns] for i in rows]
     right = [[later[i][j] for j in columns] + here[i][:ports] for i in rows]
     n = len(columns)
-    found = solve_with_determinant(corner, right)[0] if n else []
+    found = algebra.solve_with_determinant(corner, right)[0] if n else []
     return MinimalStateSpace(
         [row[:n] for row in found],
         [row[n:] for row in found],
@@ -591,15 +575,15 @@ def _passive_form(space: MinimalStateSpace) -> tuple[Rows, Rows, Rows, Rows]:
     # The added resistance is measured by G itself, whatever units its coefficients are in.
     size = max(size, *(abs(x) for row in D for x in row))
     R = [[D[i][j] + D[j][i] + (2 * ADDED * size if i == j else 0) for j in range(ports)] for i in range(ports)]
-    d = cholesky(R, Decimal.sqrt)
+    d = algebra.cholesky(R, Decimal.sqrt)
     if not n:
         return [], [], *_resistors([[] for _ in d], d)
-    P = _energy(A, B, C, solve_with_determinant(R, identity(R))[0])
-    root = cholesky(P, Decimal.sqrt)
-    back = triangular_inverse(root)
-    A, B, C = product(product(root, A), back), product(root, B), product(C, back)
+    P = _energy(A, B, C, algebra.solve_with_determinant(R, algebra.identity(R))[0])
+    root = algebra.cholesky(P, Decimal.sqrt)
+    back = algebra.triangular_inverse(root)
+    A, B, C = algebra.product(algebra.product(root, A), back), algebra.product(root, B), algebra.product(C, back)
     given = [[C[i][j] - B[j][i] for j in range(n)] for i in range(ports)]
-    c = product(transpose(triangular_inverse(d)), given)
+    c = algebra.product(algebra.transpose(algebra.triangular_inverse(d)), given)
     J = [[float((A[i][j] - A[j][i]) / 2) for j in range(n)] for i in range(n)]
     g = [[float((B[i][k] + C[k][i]) / 2) for k in range(ports)] for i in range(n)]
     return _clean(J), _clean(g), *_resistors(c, d)
@@ -609,7 +593,7 @@ def _resistors(c: DecimalRows, d: DecimalRows) -> tuple[Rows, Rows]:
     """As few rows of c and d as give the same losses, without those that only the added resistance made."""
     n = len(c[0]) if c else 0
     K = [[*one, *two] for one, two in zip(c, d, strict=True)]
-    rest = product(transpose(K), K)
+    rest = algebra.product(algebra.transpose(K), K)
     size = range(len(rest))
     least = max(rest[i][i] for i in size) * _NOTHING
     rows: Rows = []
@@ -630,9 +614,12 @@ def _clean(rows: Rows) -> Rows:
 def _energy(A: DecimalRows, B: DecimalRows, C: DecimalRows, R: DecimalRows) -> DecimalRows:
     """The least P with A^T P + P A + (C^T - P B) R (C - B^T P) = 0; `R` is the inverse of D + D^T."""
     n = len(A)
-    BR = product(B, R)
-    drift = [[a - b for a, b in zip(x, y, strict=True)] for x, y in zip(A, product(BR, C), strict=True)]
-    upper, lower = product(BR, transpose(B)), product(transpose(C), product(R, C))
+    BR = algebra.product(B, R)
+    drift = [[a - b for a, b in zip(x, y, strict=True)] for x, y in zip(A, algebra.product(BR, C), strict=True)]
+    upper, lower = (
+        algebra.product(BR, algebra.transpose(B)),
+        algebra.product(algebra.transpose(C), algebra.product(R, C)),
+    )
     H = [[*drift[i], *upper[i]] for i in range(n)]
     H += [[*(-x for x in lower[i]), *(-drift[j][i] for j in range(n))] for i in range(n)]
     S = _sign(H)
@@ -640,8 +627,8 @@ def _energy(A: DecimalRows, B: DecimalRows, C: DecimalRows, R: DecimalRows) -> D
     left = [[S[i][n + j] + (1 if i == n + j else 0) for j in range(n)] for i in range(2 * n)]
     right = [[-S[i][j] - (1 if i == j else 0) for j in range(n)] for i in range(2 * n)]
     # Squared equations cost half of the digits; there are enough.
-    normal = product(transpose(left), left)
-    P, _ = solve_with_determinant(normal, product(transpose(left), right))
+    normal = algebra.product(algebra.transpose(left), left)
+    P, _ = algebra.solve_with_determinant(normal, algebra.product(algebra.transpose(left), right))
     return [[(P[i][j] + P[j][i]) / 2 for j in range(n)] for i in range(n)]
 
 
@@ -649,7 +636,7 @@ def _sign(H: DecimalRows) -> DecimalRows:
     """The sign of a matrix without eigenvalues on the imaginary axis, by Newton's method, scaled by its determinant."""
     size = len(H)
     for _ in range(_MOST_STEPS):
-        turned, determinant = solve_with_determinant(H, identity(H))
+        turned, determinant = algebra.solve_with_determinant(H, algebra.identity(H))
         # A power of ten rounds nothing, and is near enough.
         scale = Decimal(10) ** -round(determinant.adjusted() / size)
         new = [
