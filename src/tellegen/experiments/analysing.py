@@ -21,9 +21,8 @@ from tellegen.experiments.quantities import Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_experiment, with_parameters
 from tellegen.graph import PowerGraph, lower
 from tellegen.graph.signal_lowering import drive_given_inputs
-from tellegen.model.model import Model
+from tellegen.model.model import Model, input_name
 from tellegen.model.signals import Signal
-from tellegen.model.variables import input_name
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.element_variables import sources_of
 from tellegen.results.units import variable_units

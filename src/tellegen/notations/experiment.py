@@ -8,9 +8,8 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.expressions import FUNCTIONS, Expression, Number
 from tellegen.model.dimensions import dimension_in_words
-from tellegen.model.model import Element, Experiment
+from tellegen.model.model import Element, Experiment, ambient_temperatures, input_name, known_variables, state_variables
 from tellegen.model.signals import Signal
-from tellegen.model.variables import ambient_temperatures, input_name, known_variables, state_variables
 from tellegen.notations import rules
 from tellegen.notations.context import PendingCheck, ReadingContext, refuse_scale
 from tellegen.notations.grammar import EXPERIMENT

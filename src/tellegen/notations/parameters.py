@@ -18,8 +18,18 @@ from tellegen.expressions import ZERO, Expression, Number, Symbol, call, is_zero
 from tellegen.expressions.polynomials import interpolated
 from tellegen.model.dimensions import Measure, NoDimension, si_unit
 from tellegen.model.laws import LawTable
-from tellegen.model.model import Closure, Element, Model, Parameter, ParameterCurve, ParameterSlope, Part
-from tellegen.model.variables import input_name, sensed_variables, state_variables
+from tellegen.model.model import (
+    Closure,
+    Element,
+    Model,
+    Parameter,
+    ParameterCurve,
+    ParameterSlope,
+    Part,
+    input_name,
+    sensed_variables,
+    state_variables,
+)
 from tellegen.notations import rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import CLOSURE, CURVE, SLOPE

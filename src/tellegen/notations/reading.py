@@ -13,9 +13,8 @@ from tellegen.core.names import TIME, nearest
 from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
 from tellegen.model.dimensions import NoDimension, si_unit
 from tellegen.model.mechanism import Geometry
-from tellegen.model.model import Experiment, Model, Parameter, Part, SystemPort
+from tellegen.model.model import Experiment, Model, Parameter, Part, SystemPort, known_variables
 from tellegen.model.signals import SignalPorts
-from tellegen.model.variables import known_variables
 from tellegen.notations import rules
 from tellegen.notations.bond_graph.reading import read_bond_graph
 from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext, StopReadingError

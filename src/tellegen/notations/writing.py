@@ -22,9 +22,9 @@ from tellegen.model.model import (
     Part,
     Switching,
     SystemPort,
+    state_variables,
 )
 from tellegen.model.signals import SignalDefinition
-from tellegen.model.variables import state_variables
 from tellegen.notations.grammar import AT, PART, SOURCE
 from tellegen.notations.network.fields import entry_dimension, stiff_kind, stiffness_dimension
 from tellegen.notations.network.keys import CONNECTION, SIDES, LineForm, form_of, make_form, port_dimension
@@ -35,13 +35,7 @@ from tellegen.notations.parts.library import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import formula_text, readable_dimensions, signal_keys
-from tellegen.notations.yaml.writing import (
-    line_text,
-    list_text,
-    quoted,
-    sentence_text,
-    tree_text,
-)
+from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 
 class ElementWriter:

@@ -17,8 +17,7 @@ from tellegen.graph import Field, Port, PowerGraph, ResistiveLaw, SourceLaw, Sto
 from tellegen.graph.power_graph import ARGUMENT
 from tellegen.model.dimensions import NoDimension
 from tellegen.model.laws import Law, LawForm
-from tellegen.model.model import Model, SystemPort
-from tellegen.model.variables import state_variables
+from tellegen.model.model import Model, SystemPort, state_variables
 from tellegen.notations.network.fields import argument_letters, direct_kind, energy_law, energy_letters, stiff_kind
 from tellegen.notations.pog.matrices import modulus_dimension
 from tellegen.notations.quantities import UnitTexts

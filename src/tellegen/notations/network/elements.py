@@ -13,8 +13,7 @@ from tellegen.elements import KINDS, ElementKind, Setting
 from tellegen.expressions import Expression, Number, symbol
 from tellegen.model.dimensions import NUMBER, Measure, NoDimension, si_unit, user_names, without_marks
 from tellegen.model.laws import Law
-from tellegen.model.model import NOTHING, Element, Parameter, Switching
-from tellegen.model.variables import known_variables, variable_name
+from tellegen.model.model import NOTHING, Element, Parameter, Switching, known_variables, variable_name
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import MOST_NOTICES, DrivenSource, HeatPort, PendingCheck, ReadingContext
 from tellegen.notations.indexed_names import CopyIndices, NamePattern

@@ -8,9 +8,20 @@ from tellegen.core.domains import REFERENCES
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.expressions import Expression, Number, Symbol, symbol, to_text
 from tellegen.model.laws import Law, MatrixField
-from tellegen.model.model import NOTHING, Element, Model, Parameter, ParameterCurve, ParameterSlope, Part, Switching
+from tellegen.model.model import (
+    NOTHING,
+    Element,
+    Model,
+    Parameter,
+    ParameterCurve,
+    ParameterSlope,
+    Part,
+    Switching,
+    input_name,
+    known_variables,
+    variable_name,
+)
 from tellegen.model.signals import SignalDefinition, SignalSetting
-from tellegen.model.variables import input_name, known_variables, variable_name
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.indexed_names import StructureCopy, name_at, read_name
 from tellegen.notations.parts import rules

@@ -10,9 +10,8 @@ from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.expressions import Expression
-from tellegen.model.model import Element, Model, Part, SystemPort
+from tellegen.model.model import Element, Model, Part, SystemPort, input_name, known_variables, variable_name
 from tellegen.model.signals import SignalPorts, SignalSetting
-from tellegen.model.variables import input_name, known_variables, variable_name
 from tellegen.notations.context import ReadingContext, StopReadingError
 from tellegen.notations.grammar import AT, SIGNAL_PORTS, SOURCE
 from tellegen.notations.indexed_names import StructureCopy

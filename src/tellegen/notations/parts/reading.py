@@ -8,8 +8,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.expressions import RESERVED_WORDS, Expression, Number
 from tellegen.model.dimensions import UNKNOWN, si_unit, without_marks
-from tellegen.model.model import Model, Parameter, Part
-from tellegen.model.variables import input_name
+from tellegen.model.model import Model, Parameter, Part, input_name
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import MOST_NOTICES, ReadingContext
 from tellegen.notations.grammar import PART

@@ -22,9 +22,8 @@ from tellegen.model.dimensions import (
     user_names,
     without_marks,
 )
-from tellegen.model.model import Model
+from tellegen.model.model import Model, known_variables
 from tellegen.model.signals import Points, SignalDefinition, SignalSetting
-from tellegen.model.variables import known_variables
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.indexed_names import split_at_commas
