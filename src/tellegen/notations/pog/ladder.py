@@ -369,7 +369,7 @@ class _ItemReader:
             "causality": f"the causality of {name.text}",
             "initial": f"the initial values of {name.text}",
         }
-        said: dict[str, tuple[Scalar, ...]] = dict.fromkeys(lists, ())
+        given: dict[str, tuple[Scalar, ...]] = dict.fromkeys(lists, ())
         variables = []
         for key, value in zip(node.keys[1:], node.values[1:], strict=True):
             if key.text == "matrix":
@@ -377,11 +377,11 @@ class _ItemReader:
             elif key.text == "lanes":
                 lanes = self._lanes(name, value)
             elif key.text in lists:
-                said[key.text] = tuple(self.context.texts(value, lists[key.text]))
+                given[key.text] = tuple(self.context.texts(value, lists[key.text]))
             else:
                 # Words for variables depend on the domain of a lane, which is known later.
                 variables.append((key.text, tuple(self.context.texts(value, f"the names of the {key.text}"))))
-        laws = said[LAWS]
+        laws = given[LAWS]
         if laws and matrix:
             raise self._refuse(f"'{name.text}' has a matrix and laws", "keep one of them", node)
         if matrix and len(matrix) != len(matrix[0]):
@@ -398,9 +398,9 @@ class _ItemReader:
             name=name,
             matrix=matrix,
             variables=tuple(variables),
-            initial=said["initial"],
+            initial=given["initial"],
             lanes=lanes,
-            causality=said["causality"],
+            causality=given["causality"],
             laws=laws,
         )
 
