@@ -7,24 +7,17 @@ import typer
 
 from tellegen.cli import output
 from tellegen.cli.options import OfModel, Sign, as_json, as_latex, command, sign
-from tellegen.conditioning import LagrangeSystem
-from tellegen.conditioning.lagrange import lagrange_steps
+from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.domains import DOMAINS
 from tellegen.core.options import values
 from tellegen.core.units import describe, parse_unit
+from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
 from tellegen.equations.forms.transfer import TransferMatrix
-from tellegen.equations.printing.latex import (
-    descriptor_to_latex,
-    equations_to_latex,
-    hamiltonian_to_latex,
-    transfer_to_latex,
-)
 from tellegen.equations.printing.record import (
     descriptor_to_record,
     equations_to_record,
     hamiltonian_to_record,
-    transfer_to_record,
 )
 from tellegen.equations.printing.text import (
     descriptor_to_text,
@@ -101,39 +94,28 @@ def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
         return equations_to_record(found, wanted.sign, numeric=wanted.numeric)
     if isinstance(found, HamiltonianSystem):
         return hamiltonian_to_record(found, numeric=wanted.numeric)
-    if isinstance(found, LagrangeSystem):
-        return found.to_json()
-    values = parameter_values(found.parameters)
-    if isinstance(found, TransferMatrix):
-        return transfer_to_record(found, values)
-    return descriptor_to_record(found, values, numeric=wanted.numeric)
+    if isinstance(found, DescriptorSystem):
+        return descriptor_to_record(found, parameter_values(found.parameters), numeric=wanted.numeric)
+    return found.to_json()
 
 
 def _latex(found: Derived, wanted: ShownEquations) -> str:
-    if isinstance(found, EquationSystem):
-        return equations_to_latex(found, sign=wanted.sign)
-    if isinstance(found, HamiltonianSystem):
-        return hamiltonian_to_latex(found)
-    if isinstance(found, LagrangeSystem):
-        return found.to_latex()
-    if isinstance(found, TransferMatrix):
-        return transfer_to_latex(found)
-    return descriptor_to_latex(found)
+    return found.to_latex(wanted.sign) if isinstance(found, EquationSystem) else found.to_latex()
 
 
 def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:
-    width = output.width()
-    if isinstance(found, LagrangeSystem):
-        return found.to_text()
-    if isinstance(found, HamiltonianSystem):
-        return hamiltonian_to_text(found, width=width, unicode=output.shows_unicode(), units=_parameter_units(model))
+    width, unicode = output.width(), output.shows_unicode()
     if isinstance(found, EquationSystem):
-        return equations_to_text(
-            found, sign=wanted.sign, width=width, unicode=output.shows_unicode(), units=units_of(model, found)
-        )
+        units = units_of(model, found)
+        return equations_to_text(found, sign=wanted.sign, width=width, unicode=unicode, units=units)
+    if isinstance(found, HamiltonianSystem):
+        return hamiltonian_to_text(found, width=width, unicode=unicode, units=_parameter_units(model))
     if isinstance(found, TransferMatrix):
         return transfer_to_text(found, width=width)
-    return descriptor_to_text(found, width=width)
+    if isinstance(found, DescriptorSystem):
+        return descriptor_to_text(found, width=width)
+    # Every form prints itself; those above also know a sign, units or the width of the terminal.
+    return found.to_text()
 
 
 def units_of(model: Model, found: EquationSystem) -> dict[str, str]:

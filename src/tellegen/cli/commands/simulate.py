@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import typer
 
@@ -11,15 +10,15 @@ from tellegen.cli import output
 from tellegen.cli.options import OfModel, as_json, command, force, settings
 from tellegen.cli.pictures import check_picture, show_figure
 from tellegen.core.names import identifier
-from tellegen.core.options import option
+from tellegen.core.options import keywords, option
 from tellegen.experiments.equilibria import equilibrium
 from tellegen.experiments.setup import sort_settings
-from tellegen.experiments.simulating import Start
 from tellegen.experiments.simulating import simulate as simulated
 from tellegen.notations.loading import as_model
 from tellegen.results.files import check_folder
 from tellegen.results.run import Run
 from tellegen.results.saving import writer_for
+from tellegen.simulation.problem import FIXED_STEP
 from tellegen.studies.conditioning import condition
 from tellegen.workflow.files import refuse_overwriting
 
@@ -34,7 +33,7 @@ class SimulateOptions(OfModel):
     atol: float | None = option(None, "The absolute tolerance, in SI.")
     solver: str = option("auto", "The solver; the choice is made for you otherwise.")
     max_step: str | None = option(None, "No step is longer than this.", metavar="TIME")
-    step: str | None = option(None, "The step of midpoint and discrete-gradient, which keep it.", metavar="TIME")
+    step: str | None = option(None, f"The step of {' and '.join(FIXED_STEP)}, which keep it.", metavar="TIME")
     samples: int | None = option(None, "How many even steps the rows make (1000).")
     form: str | None = option(
         None,
@@ -93,15 +92,8 @@ def _run(options: SimulateOptions) -> Run:
         parameters=given.parameters,
         inputs=given.inputs,
         initial=given.initial,
-        solver=options.solver,
-        rtol=options.rtol,
-        atol=options.atol,
-        max_step=options.max_step,
-        step=options.step,
-        samples=options.samples,
-        units=options.units,
-        start=cast("Start", options.start),
         on_failure="return",
+        **keywords(options, simulated),
     )
 
 
