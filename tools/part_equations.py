@@ -12,7 +12,7 @@ from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.errors import TellegenError
 from tellegen.elements import kinds_of
 from tellegen.equations.system import EquationSystem
-from tellegen.model.model import Element, Model, Port
+from tellegen.model.model import Element, Model, SystemPort
 from tellegen.workflow.deriving import derive
 
 MOST_PORTS = 8
@@ -60,7 +60,7 @@ def _driven(model: Model) -> Iterator[Model]:
         yield replace(model, elements=(*model.elements, *sources))
 
 
-def _source(port: Port, side: Side) -> Element:
+def _source(port: SystemPort, side: Side) -> Element:
     """A source that supplies power to the port where its input and what it meets have one sign."""
     domain = DOMAINS[port.domain]
     (kind,) = (kind for kind in kinds_of(port.domain, "source") if kind.side == side)

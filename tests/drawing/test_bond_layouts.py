@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tellegen as tg
-from description.test_bond_graphs_vectors_errors import NOBODY_NOTICES
 from drawing.test_bond_figures import scheme_of
+from notations.bond_graph.test_bond_graphs_vectors_errors import NOBODY_NOTICES
 from support.networks import Network, network
 from support.strategies import networks
 from tellegen.causality import rules as causality_rules

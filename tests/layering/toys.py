@@ -12,7 +12,7 @@ NEW: Final = ""
 """The place in a file that is not there yet."""
 
 # Files of several rows.
-CATALOGUE = "elements/catalogue.py"
+CATALOGUE = "elements/kinds.py"
 DERIVING = "workflow/deriving.py"
 FIGURES = "drawing/figures.py"
 PUBLIC_NAMES = "__init__.py"
@@ -321,7 +321,7 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         (
             "notations/signals/shapes.py",
             r"^SHAPES: .*?= \{\n",
-            '    "still": _shape("a toy: always so", 1, lambda x: x, ShapeArgument("value", 1, 0)),\n',
+            '    "still": _shape("a toy: always so", 1, lambda x: x, "value u"),\n',
         ),
         (
             "experiments/input_signals.py",

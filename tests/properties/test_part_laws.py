@@ -15,7 +15,7 @@ from support.networks import Network, Part, equations
 from support.strategies import networks
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.elements import KINDS
-from tellegen.model.model import Model, Port
+from tellegen.model.model import Model, SystemPort
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 
@@ -39,7 +39,8 @@ def split(network: Network, inside: set[str], folder: Path) -> Model:
     there, here = domains_of(within.parts), domains_of(beside.parts)
     shared = [node for node in there if node in here]
     ports = {
-        f"port_{node}": Port(f"port_{node}", there[node], (node, DOMAINS[there[node]].reference)) for node in shared
+        f"port_{node}": SystemPort(f"port_{node}", there[node], (node, DOMAINS[there[node]].reference))
+        for node in shared
     }
     described = within.model()
     (folder / "part.yaml").write_text(

@@ -8,7 +8,7 @@ from math import exp
 import pytest
 
 import tellegen
-from description.test_bond_graphs_vectors import MAGNET, SPEED_CONTROL
+from notations.bond_graph.test_bond_graphs_vectors import MAGNET, SPEED_CONTROL
 from tellegen.notations.reading import read_model
 
 RIGID = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tellegen as tg
-from description.netlist_expectations import EXPECTED
+from notations.netlist.netlist_expectations import EXPECTED
 from tellegen.expressions import Expression, evaluate_exact, parse
 
 FOLDER = Path(str(files("tellegen"))) / "systems" / "pog_netlists"

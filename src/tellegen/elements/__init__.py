@@ -1,10 +1,5 @@
 """What each part means physically: the registry of element kinds, as data."""
 
-# Kinds register themselves, in this order, which is that of messages, of the schema and of the reference.
-# isort: off
-from tellegen.elements import catalogue  # noqa: F401
-
-# isort: on
 from tellegen.elements.kinds import (
     ACTS_ON,
     COUPLING_OF,
@@ -19,6 +14,7 @@ from tellegen.elements.kinds import (
     connection,
     kind_names,
     kinds_of,
+    multiport_kind,
     register,
     schedule_key,
 )
@@ -37,6 +33,7 @@ __all__ = [
     "connection",
     "kind_names",
     "kinds_of",
+    "multiport_kind",
     "register",
     "schedule_key",
 ]

@@ -21,9 +21,8 @@ from tellegen.expressions.elimination import NamedEntries, with_definitions
 from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.graph.signal_lowering import taken_names
 from tellegen.graph.signals import Value
-from tellegen.model.model import Element, Model
+from tellegen.model.model import Element, Model, known_variables
 from tellegen.model.signals import SignalDefinition
-from tellegen.model.variables import known_variables
 from tellegen.notations.signals.blocks import FORMULA
 
 SENSOR = "across"

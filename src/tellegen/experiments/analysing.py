@@ -23,9 +23,8 @@ from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_ex
 from tellegen.experiments.steady_state import power_at_rest
 from tellegen.graph import PowerGraph, lower
 from tellegen.graph.signal_lowering import drive_given_inputs
-from tellegen.model.model import Model
+from tellegen.model.model import Model, input_name
 from tellegen.model.signals import Signal
-from tellegen.model.variables import input_name
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.units import variable_units
 from tellegen.simulation.problem import Problem

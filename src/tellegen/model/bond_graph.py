@@ -47,6 +47,7 @@ ITEMS: Final[dict[str, ItemLetters]] = {
     "MTF": ItemLetters("two-port", "transformer whose modulus moves"),
     "MGY": ItemLetters("two-port", "gyrator whose modulus moves"),
     "IC": ItemLetters("one-port", "storage with ports of both kinds", "storage"),
+    # A detector of effort takes no flow: as a law it gives the flow, which is zero, and reads the effort.
     "De": ItemLetters("one-port", "detector of an effort: an ideal sensor", "resistive", "flow"),
     "Df": ItemLetters("one-port", "detector of a flow: an ideal sensor", "resistive", "effort"),
     "rSe": ItemLetters("one-port", "residual sink: its effort is such that its flow is zero", "resistive", "flow"),
@@ -169,6 +170,7 @@ class PowerBond:
     def receives(self, name: str) -> Side:
         """The power variable that the item at an end is told through this bond."""
         domain: Domain = DOMAINS[self.domain]
+        # The stroke stands where the effort is received, so at the other end the flow is.
         at_stroke = (self.head if self.stroke == "head" else self.tail) == name
         return domain.effort if at_stroke else domain.flow
 
@@ -200,6 +202,8 @@ class BondGraph:
     def __post_init__(self) -> None:
         at: dict[str, list[PowerBond]] = {}
         for bond in self.bonds:
+            # Kept once: every rewriting asks for the bonds of an item, and a search would take a time that grows with
+            # the square.
             at.setdefault(bond.tail, []).append(bond)
             at.setdefault(bond.head, []).append(bond)
         object.__setattr__(self, "_at", {name: tuple(bonds) for name, bonds in at.items()})

@@ -31,6 +31,7 @@ _LIKE = frozenset({"abs", "min", "max", "hypot", "floor", "ceil"})
 _OF_LIKE = frozenset({"atan2"})
 """Functions of quantities of one kind that give a number."""
 
+# The sign of a length is a number: to ask on which side of zero it is needs no unit.
 _OF_ANYTHING = frozenset({"sign"})
 
 
@@ -145,6 +146,7 @@ def common_measure(measures: list[Measure], verb: str) -> Measure:
     Raises: DimensionError where two of them differ; `verb` says what joins them.
     """
     dimensions = list(dict.fromkeys(m for m in measures if not isinstance(m, NoDimension)))
+    # Bare numbers go with any unit: `x + 3` adds three metres to a length.
     if len(dimensions) > 1:
         first, second = sorted(dimensions, key=_reading_order)[:2]
         raise DimensionError(f"{verb} {dimension_in_words(first)} and {dimension_in_words(second)}", mixed=True)
@@ -175,6 +177,7 @@ def _power(measure: Measure, q: int | Fraction) -> Measure:
 def _general_power(base: Measure, exponent: Expression, of_exponent: Measure) -> Measure:
     if not isinstance(of_exponent, NoDimension) and of_exponent != DIMENSIONLESS:
         raise DimensionError(f"raises to an exponent in {dimension_in_words(of_exponent)}", mixed=False)
+    # With any other exponent the unit of the power would change as the exponent does.
     if isinstance(exponent, Number):
         return _power(base, exponent.rational)
     return UNKNOWN if not isinstance(base, NoDimension) and base != DIMENSIONLESS else base
@@ -192,6 +195,7 @@ def _call(node: Call, found: dict[Expression, Measure]) -> Measure:
         wrong = [m for m in measures if not isinstance(m, NoDimension) and m != DIMENSIONLESS]
         if wrong:
             raise DimensionError(f"takes '{node.name}' of something in {dimension_in_words(wrong[0])}", mixed=False)
+    # A function of numbers alone may still stand for a quantity; of anything else it gives a pure number.
     return NUMBER if all(m is NUMBER for m in measures) else DIMENSIONLESS
 
 
@@ -203,6 +207,7 @@ def dimension_in_words(dimension: Dimension) -> str:
 def si_unit(dimension: Dimension) -> str:
     """The dimension as a unit that can be written behind a number: `s^-1` for `1/s`, and `rad` for a number that has a unit."""
     if dimension == DIMENSIONLESS:
+        # A number that must show a unit: behind `rad` it is no bare number, which would fit any unit.
         return "rad"
     text = describe(dimension).split(" ", 1)[0]
     if not text.startswith("1/"):

@@ -192,6 +192,7 @@ def build_tree(mechanism: Mechanism) -> MechanismTree:
             del left[following.name]
             _reach(tree, following)
             continue
+        # Only when no joint leads on: a body in a chain has the coordinates of its joint, and fewer of them.
         floating = next((name for name in mechanism.bodies if name not in tree.poses), None)
         if floating is None:
             break
@@ -252,6 +253,7 @@ def _float(tree: MechanismTree, name: str) -> None:
     rolling = next((j for j in tree.mechanism.joints.values() if j.steers and j.first.body == name), None)
     if rolling is None:
         tree.base[name] = BodyPoint(name, ORIGIN)
+        # With its origin in the centre of mass the speeds of a free body are those of its mass, m v and no coupling.
         central = body.mass is not ZERO and body.points[CENTRE] == body.points[ORIGIN]
         speeds = body.velocity if central else (f"{name}.vx_{ORIGIN}", f"{name}.vy_{ORIGIN}")
         for axis, coordinate, speed in zip("xy", body.at, speeds, strict=True):
@@ -277,11 +279,6 @@ def _steer(tree: MechanismTree, name: str, rolling: Joint) -> None:
         tree.coordinates[coordinate] = Coordinate(coordinate, {s: e for s, e in rates.items() if e is not ZERO})
 
 
-def axis_vector(tree: MechanismTree, joint: Joint) -> Vector:
-    """The unit vector along a prismatic joint."""
-    return unit_vector(tree.axis(joint))
-
-
 NEWTON_STEPS, NEWTON_STARTS, FEW_STARTS = 60, 40, 8
 CLOSE = 1e-13
 """Equations are solved to this share of the size of their terms."""
@@ -297,10 +294,12 @@ def solve_positions(
 ) -> Positions | None:
     """Values of the unknown coordinates that solve the equations, near the guesses if possible; None where none was found."""
     slopes = [[e.derivative(name) for name in unknown] for e in equations]
+    # The same starts every time: a file must not be right today and wrong tomorrow.
     chance = random.Random(1)
     for attempt in range(NEWTON_STARTS):
         start = {name: guesses.get(name, 0.0) for name in unknown}
         if attempt:
+            # Near the guesses first, then further away: the position that somebody meant is the nearest one.
             start = {name: value + chance.uniform(-2.0, 2.0) * min(1.0, attempt / 8) for name, value in start.items()}
         found = _newton(equations, slopes, list(unknown), {**values, **start})
         if found is not None:
@@ -324,6 +323,7 @@ def closest_positions(
             J = [[slope.evaluate(found) for slope in row] for row in slopes]
             step = _damped_step(J, g, damping)
             trial = {**found, **{name: found[name] - change for name, change in zip(unknown, step, strict=True)}}
+            # Levenberg and Marquardt: bolder after a step that helped, more careful after one that did not.
             better = math.hypot(*residuals(equations, trial)) < math.hypot(*g)
             found, damping = (trial, damping / 3) if better else (found, damping * 4)
         if (left := math.hypot(*residuals(equations, found))) < least:
@@ -333,11 +333,24 @@ def closest_positions(
 
 def _damped_step(J: list[list[float]], g: list[float], damping: float) -> list[float]:
     """J^T (J J^T + damping size)^-1 g: Newton's step where damping is small, downhill where it is large."""
-    rows = range(len(J))
-    square = [[sum(a * b for a, b in zip(J[i], J[k], strict=True)) for k in rows] for i in rows]
-    much = damping * max(square[i][i] for i in rows) + 1e-300
-    weights = _solved([[x + much * (i == k) for k, x in enumerate(square[i])] for i in rows], list(g))
-    return [0.0] * len(J[0]) if weights is None else [sum(J[i][k] * weights[i] for i in rows) for k in range(len(J[0]))]
+    square = _by_its_transpose(J)
+    much = (
+        damping * max(row[i] for i, row in enumerate(square)) + 1e-300
+    )  # so that a matrix of zeros can be solved, too
+    weights = _solved(_plus_on_diagonal(square, much), g)
+    return [0.0] * len(J[0]) if weights is None else _combined(J, weights)
+
+
+def _by_its_transpose(J: list[list[float]]) -> list[list[float]]:
+    return [[sum(a * b for a, b in zip(one, two, strict=True)) for two in J] for one in J]
+
+
+def _plus_on_diagonal(square: list[list[float]], much: float) -> list[list[float]]:
+    return [[x + much * (i == k) for k, x in enumerate(row)] for i, row in enumerate(square)]
+
+
+def _combined(rows: list[list[float]], weights: list[float]) -> list[float]:
+    return [sum(weight * x for weight, x in zip(weights, column, strict=True)) for column in zip(*rows, strict=True)]
 
 
 def residuals(equations: Sequence[Expression], values: Mapping[str, float]) -> list[float]:
@@ -357,10 +370,11 @@ def _newton(
         except (ArithmeticError, ValueError):
             return None
         now = max(map(abs, g), default=0.0)
+        # Rounding in long formulas may keep it a little further away: near, and no longer coming nearer, will do.
         if now <= CLOSE * size or (now <= 1e3 * CLOSE * size and now >= best):
             return {name: values[name] for name in unknown}
         best = min(best, now)
-        step = least_step(J, g)
+        step = _least_step(J, g)
         if step is None or not any(step):  # what is left over moves with nothing that may change
             return None
         factor = min(1.0, 1.0 / max(map(abs, step)))  # an angle that jumps by more than a radian has lost its way
@@ -376,17 +390,14 @@ def _size(equations: Sequence[Expression], slopes: list[list[Expression]], value
         return 1.0
 
 
-def least_step(J: list[list[float]], g: list[float]) -> list[float] | None:
+def _least_step(J: list[list[float]], g: list[float]) -> list[float] | None:
     """The smallest step with J step = g; nearly that where rows of J depend on each other, None where nothing moves."""
-    rows = range(len(J))
-    square = [[sum(a * b for a, b in zip(J[i], J[k], strict=True)) for k in rows] for i in rows]
-    weights = _solved(square, list(g))
+    square = _by_its_transpose(J)
+    weights = _solved(square, g)
     if weights is None:
-        much = DAMPED * max((square[i][i] for i in rows), default=0.0)
-        weights = _solved([[x + much * (i == k) for k, x in enumerate(square[i])] for i in rows], list(g))
-    if weights is None:
-        return None
-    return [sum(J[i][k] * weights[i] for i in rows) for k in range(len(J[0]))] if J else []
+        much = DAMPED * max((row[i] for i, row in enumerate(square)), default=0.0)
+        weights = _solved(_plus_on_diagonal(square, much), g)
+    return None if weights is None else _combined(J, weights)
 
 
 def _solved(matrix: list[list[float]], right: list[float]) -> list[float] | None:
@@ -395,6 +406,7 @@ def _solved(matrix: list[list[float]], right: list[float]) -> list[float] | None
     scale = max((abs(x) for row in matrix for x in row), default=0.0)
     for k in range(n):
         pivot = max(range(k, n), key=lambda r: abs(rows[r][k]))
+        # Dependent rows: the caller damps them, or tries from elsewhere.
         if abs(rows[pivot][k]) <= 1e-15 * scale:
             return None
         rows[k], rows[pivot] = rows[pivot], rows[k]

@@ -1,5 +1,6 @@
 """How variables depend on each other, as described: laws of elements, their tables, and the matrices of connections and fields."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, final
@@ -59,6 +60,13 @@ class Multiport:
     given_sides: tuple[Side, ...]
     gives_sides: tuple[Side, ...]
     K: tuple[tuple[Expression, ...], ...]
+
+    @classmethod
+    def of_sides(cls, given: Iterable[Side], gives: Iterable[Side], K: Sequence[Sequence[Expression]]) -> "Multiport":
+        """The relation whose given ports come first, in the order of these sides."""
+        ins, outs = tuple(given), tuple(gives)
+        count = len(ins) + len(outs)
+        return cls(tuple(range(len(ins))), tuple(range(len(ins), count)), ins, outs, tuple(map(tuple, K)))
 
 
 @final

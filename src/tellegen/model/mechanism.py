@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple, final
 
 from tellegen.core.errors import Place
@@ -17,6 +18,9 @@ Pair = tuple[Expression, Expression]
 """The coordinates of a point, or a vector."""
 
 NOWHERE: Pair = (ZERO, ZERO)
+
+OWN_POINTS: Mapping[str, Pair] = MappingProxyType({ORIGIN: NOWHERE, CENTRE: NOWHERE})
+"""The points of a body about which nothing else is said."""
 
 
 class RigidFreedom(NamedTuple):
@@ -58,13 +62,13 @@ class Body:
     """
 
     name: str
-    mass: Expression
-    inertia: Expression
     points: Mapping[str, Pair]
-    angle: str
-    speed: str
-    at: tuple[str, str]
-    velocity: tuple[str, str]
+    mass: Expression = ZERO
+    inertia: Expression = ZERO
+    angle: str = ""
+    speed: str = ""
+    at: tuple[str, str] = ("", "")
+    velocity: tuple[str, str] = ("", "")
     place: Place | None = field(default=None, compare=False)
 
 

@@ -1,20 +1,21 @@
-"""A described system: elements between nodes, parameters, ports, parts, the experiment and the sketch of its drawing. The first
-value of the pipeline.
+"""A described system: elements between nodes with their variables, parameters, ports, parts, the experiment and the sketch of its
+drawing. The first value of the pipeline.
 
 x runs to the right and y upwards; one unit is the length of an element between its wires.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, final
 
-from tellegen.core.domains import Side
+from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import Finding, Place
 from tellegen.core.memory import Known
-from tellegen.core.units import Dimension
+from tellegen.core.names import named_after
+from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.elements import ElementKind
-from tellegen.expressions import Expression
+from tellegen.expressions import ZERO, Expression
 from tellegen.model.laws import Law, LawTable, MatrixField, Multiport
 from tellegen.model.signals import Signal, SignalDefinition, SignalPorts
 
@@ -161,7 +162,7 @@ class Experiment:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Port:
+class SystemPort:
     """Where a system can be joined to others: two nodes of one domain, power positive into the system where across and through are.
 
     The second node is the reference of the domain where the port was given by one. `source` is the source whose place the other
@@ -231,7 +232,7 @@ class Model:
     fields: tuple[MatrixField, ...] = ()
     signals: Mapping[str, SignalDefinition] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
-    ports: Mapping[str, Port] = field(default_factory=dict)
+    ports: Mapping[str, SystemPort] = field(default_factory=dict)
     signal_ports: SignalPorts = field(default_factory=SignalPorts)
     parts: tuple[Part, ...] = field(default=(), compare=False)
     counts: frozenset[str] = field(default=frozenset(), compare=False)
@@ -263,18 +264,16 @@ class Model:
     def _repr_markdown_(self) -> str:
         """What a notebook shows: the name, what it is, and its elements."""
         rows = [
-            f"| {e.name} | {e.kind.name} | {', '.join(e.nodes)} | {_worth(e)} |" for e in self.elements[:MOST_SHOWN]
+            f"| {e.name} | {e.kind.name} | {', '.join(e.nodes)} | {'' if e.value is None else f'`{e.value}`'} |"
+            for e in self.elements[:MOST_SHOWN]
         ]
         table = "\n".join(["| element | kind | nodes | value |", "|---|---|---|---|", *rows])
         return "\n\n".join(part for part in (f"**{self.name}**", self.about, table, *self._more()) if part)
 
     def _more(self) -> list[str]:
+        # A model may have 200 000 elements, and a notebook shows whatever a cell ends with.
         left = len(self.elements) - MOST_SHOWN
         return [f"  and {left} more"] if left > 0 else []
-
-
-def _worth(element: Element) -> str:
-    return "" if element.value is None else f"`{element.value}`"
 
 
 def all_parts(model: Model, prefix: str = "") -> Iterator[tuple[str, Part]]:
@@ -282,3 +281,96 @@ def all_parts(model: Model, prefix: str = "") -> Iterator[tuple[str, Part]]:
     for part in model.parts:
         yield prefix + part.name, part
         yield from all_parts(part.model, f"{prefix}{part.name}.")
+
+
+# The variables of elements: by the names that users chose, `<symbol>_<element>` for the others
+
+SIDES: tuple[Side, Side] = ("across", "through")
+
+
+def input_name(source: Element) -> str:
+    """The name of the input that a source follows."""
+    return source.variables.get(source.kind.side, source.name)
+
+
+def variable_name(element: Element, side: Side) -> str:
+    """The name of a power variable of a one-port: the one chosen, else `<symbol>_<element>`; an input is named by its source."""
+    if element.kind.role == "source" and side == element.kind.side:
+        return input_name(element)
+    return element.variables.get(side) or named_after(element.kind.domain.power(side).symbol, element.name)
+
+
+def state_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
+    """What storages remember: their outputs and their contents."""
+    found: dict[str, Dimension] = {}
+    listed = list(elements)
+    for element in listed:
+        if element.kind.role == "storage":
+            domain, side = element.kind.domain, element.kind.side
+            found[variable_name(element, side)] = _dimension(domain.power(side).unit)
+            stored = element.variables.get("energy") or named_after(domain.energy(side).symbol, element.name)
+            # A name that somebody chose for an output comes before one that only follows from a content.
+            found.setdefault(stored, _dimension(domain.energy(side).unit))
+    return found | _given_way(listed, of_storages=True)
+
+
+def sensed_variables(elements: Iterable[Element]) -> set[str]:
+    """What ideal sensors read: the variable that an element with the law zero is told."""
+    ideal = (e for e in elements if e.kind.role == "resistive" and e.value is ZERO)
+    return {variable_name(element, other_side(element.kind.side)) for element in ideal}
+
+
+def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
+    """All variables of the elements, with their dimensions."""
+    listed = list(elements)
+    found = state_variables(listed)
+    for element in listed:
+        found |= _coupling_variables(element) if element.kind.role == "coupling" else _port_variables(element)
+        found.setdefault(f"power.{element.name}", _dimension("W"))
+        found.setdefault(f"energy.{element.name}", _dimension("J"))
+    return found | _given_way(listed)
+
+
+def _given_way(elements: list[Element], *, of_storages: bool = False) -> dict[str, Dimension]:
+    """Variables without a chosen name whose default another element has chosen: a trailing underscore tells them apart."""
+    ports = [element for element in elements if element.kind.role != "coupling"]
+    chosen = {name for element in ports for name in element.variables.values()}
+    chosen |= {input_name(element) for element in ports if element.kind.role == "source"}
+    found: dict[str, Dimension] = {}
+    for element in ports:
+        for side in SIDES:
+            imposed = element.kind.role == "source" and side == element.kind.side
+            counts = not of_storages or (element.kind.role == "storage" and side == element.kind.side)
+            if counts and side not in element.variables and not imposed and variable_name(element, side) in chosen:
+                name = variable_name(element, side)
+                found[f"{name}_"] = _dimension(element.kind.domain.power(side).unit)
+    return found
+
+
+def ambient_temperatures(elements: Iterable[Element]) -> set[str]:
+    """The temperatures that count from the ambient: those of the domain `heat`."""
+    ports = [e for e in elements if e.kind.role != "coupling" and e.kind.domain.heat_books]
+    return {variable_name(element, "across") for element in ports}
+
+
+def _port_variables(element: Element) -> dict[str, Dimension]:
+    side = element.kind.side
+    power = element.kind.domain.power
+    return {variable_name(element, s): _dimension(power(s).unit) for s in (side, other_side(side))}
+
+
+def _coupling_variables(element: Element) -> dict[str, Dimension]:
+    found: dict[str, Dimension] = {}
+    for port, name in enumerate(element.kind.domains, start=1):
+        for side in SIDES:
+            variable = DOMAINS[name].power(side)
+            chosen = element.variables.get(f"{side}_{port}")
+            own = named_after(variable.symbol, element.name)
+            # Where both sides have a variable of this symbol, its number tells them apart; else the plain name will do.
+            names = (chosen,) if chosen else (own, f"{own}_{port}")
+            found |= dict.fromkeys(names, _dimension(variable.unit))
+    return found
+
+
+def _dimension(unit: str) -> Dimension:
+    return parse_unit(unit).dimension if unit else DIMENSIONLESS

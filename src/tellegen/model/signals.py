@@ -82,7 +82,7 @@ class SignalOrder(NamedTuple):
     loops: tuple[tuple[str, ...], ...]
 
 
-def reads_at_once(definition: SignalDefinition) -> frozenset[str]:
+def _reads_at_once(definition: SignalDefinition) -> frozenset[str]:
     """The names whose values an elementary signal needs at the same time."""
     found = definition.settings.get(_AT_ONCE.get(definition.block, ""), ())
     parts = found if isinstance(found, tuple) else (found,)
@@ -92,7 +92,7 @@ def reads_at_once(definition: SignalDefinition) -> frozenset[str]:
 def order_signals(signals: Iterable[SignalDefinition]) -> SignalOrder:
     """The order of elementary signals."""
     found = {definition.name: definition for definition in signals}
-    needs = {name: sorted(reads_at_once(d) & found.keys()) for name, d in found.items()}
+    needs = {name: sorted(_reads_at_once(d) & found.keys()) for name, d in found.items()}
     torn: list[str] = []
     loops: list[tuple[str, ...]] = []
     order: list[str] = []
@@ -117,6 +117,7 @@ def _cut(group: list[str], needs: Mapping[str, list[str]], torn: list[str]) -> l
             return [part[0] for part in parts]
         looping = [n for part in parts if len(part) > 1 or part[0] in rest[part[0]] for n in part]
         readers = {name: sum(name in rest[other] for other in looping) for name in looping}
+        # The signal that most others read opens the most loops at once; of equal ones the first described.
         cut.add(max(looping, key=lambda name: (readers[name], -group.index(name))))
 
 
@@ -128,8 +129,10 @@ def why_undetermined(
     formulas = {n: f for n in loop if isinstance(f := definitions[n].settings.get("formula"), Expression)}
     if len(unknown) != 1 or len(formulas) != len(loop):
         return None
+    # The loop written out as one equation of its unknown: it tells nothing where that drops out.
     residual = formulas[unknown[0]] - symbol(unknown[0])
     others = {name: formula for name, formula in formulas.items() if name != unknown[0]}
+    # As often as there are formulas: each pass replaces one more step of the chain.
     for _ in others:
         residual = residual.substitute(others)
     if is_zero(residual):

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, final
 
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
@@ -20,18 +22,23 @@ from tellegen.model.dimensions import (
     is_any_factor,
     measure_of,
     user_names,
+    without_marks,
 )
 from tellegen.model.laws import MatrixField
 from tellegen.model.model import Element, Parameter
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations import rules
 from tellegen.notations.grammar import Record
-from tellegen.notations.quantities import QuantityReading, not_finite_error, read_plain, read_quantity
+from tellegen.notations.quantities import NO_INDICES, QuantityReading, not_finite_error, read_plain, read_quantity
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode
 
+# More would hide the first ones: a file that is no model at all has an error on each line.
 MOST_ERRORS = 50
 MOST_NOTICES = 20
 _JOINED = re.compile(r"[*/]([A-Za-z]+)")
+
+
+NO_NAMES: Mapping[str, Measure] = MappingProxyType({})
 
 
 class PendingCheck(NamedTuple):
@@ -45,7 +52,7 @@ class PendingCheck(NamedTuple):
     wanted: Dimension | None
     subject: str
     where: Callable[[], Place]
-    names: Mapping[str, Measure]
+    names: Mapping[str, Measure] = NO_NAMES
     pure: Callable[[int | Fraction], bool] = is_any_factor
 
 
@@ -97,9 +104,8 @@ class ReadingContext:
         self.given_counts: Mapping[str, int] = {}  # those that a larger system gives this one, as a part of it
         self.broken: set[str] = set()  # names whose description failed: known, but nothing more can be said
         self.pending: list[PendingCheck] = []
-        self.formulas: list[
-            tuple[Expression, Dimension | None, str, Scalar]
-        ] = []  # those that may read signals and time too
+        # Those that may read signals and time too: a formula, what it must be in, how messages call it, where it stands.
+        self.formulas: list[tuple[Expression, Dimension | None, str, Scalar]] = []
         self.without_value: int = 0
 
     # Findings
@@ -138,6 +144,7 @@ class ReadingContext:
     def mapping(self, node: Node, subject: str) -> MappingNode:
         """The node, which must be a mapping."""
         if not isinstance(node, MappingNode):
+            # A key with nothing behind it is how people leave a section for later: it counts as an empty mapping.
             if isinstance(node, Scalar) and not node.text and not node.quoted:
                 return MappingNode((), (), node.line, node.column, node.length)
             raise self.error(rules.WRONG_SHAPE, node, f"{subject} is not a mapping", fix="write 'key: value' pairs")
@@ -156,20 +163,19 @@ class ReadingContext:
             raise self.error(
                 rules.WRONG_SHAPE, text, f"{subject} is empty", fix="write a number with its unit, or leave the key out"
             )
+        # Inside braces YAML ends a plain text at a comma: in `{V: step(1 V, 2 s)}` a second key `2 s)` begins there.
         if "(" in text.text and not text.quoted and self._is_cut(text):
             what = f"{subject} is cut at a comma: '{text.text}'"
             raise self.error(rules.CUT_AT_COMMA, text, what, fix="put the whole value in quotes")
         return text
 
     def _is_cut(self, text: Scalar) -> bool:
-        return text.text.count("(") > text.text.count(")") and self._follows(text) == ","
-
-    def _follows(self, text: Scalar) -> str:
         end = self.document.end(text)
-        return self.document.text[end : end + 1]
+        return text.text.count("(") > text.text.count(")") and self.document.text[end : end + 1] == ","
 
     def is_rest(self, key: Scalar, node: Node) -> bool:
         """Whether a key is what follows the comma in a value that was cut there; the cut itself is reported."""
+        # What was cut off stands as a key without a value; to call it unknown would tell one slip twice.
         empty = isinstance(node, Scalar) and not node.length
         return (
             empty
@@ -186,6 +192,7 @@ class ReadingContext:
     def _split(self, node: Scalar) -> list[Scalar]:
         found, depth, start = [], 0, 0
         for at, letter in enumerate(node.text + ","):
+            # In `R[1,2], b` one comma parts texts; the other belongs to the indices of a name.
             depth += (letter == "[") - (letter == "]")
             if letter == "," and depth <= 0:
                 piece = node.text[start:at]
@@ -211,6 +218,7 @@ class ReadingContext:
     def unknown_key(self, key: Scalar, known: Iterable[str], subject: str) -> TellegenError:
         """The error for a key that means nothing here."""
         words = list(known)
+        # The decimal comma of many languages: `{R: 1,5 ohm}` has a second key `5 ohm`.
         fix = did_you_mean(key.text, words) or f"the keys here are {listing(words, 20)}"
         if key.text[:1].isdigit():
             fix = "a decimal number has a point and no comma, which starts a new entry"
@@ -221,6 +229,11 @@ class ReadingContext:
         if not (is_name(node.text) or is_dotted(node.text)):
             raise self.bad_name(node, subject)
         return node.text
+
+    def reserved_name(self, node: Scalar, subject: str) -> TellegenError:
+        """The error for a name that means something else in formulas."""
+        what = f"'{node.text}' cannot name {subject}: it has a meaning of its own in formulas"
+        return self.error(rules.BAD_NAME, node, what, why="a formula could not use it", fix="choose another name")
 
     def bad_name(self, node: Scalar, subject: str) -> TellegenError:
         """The error for a name that is none."""
@@ -238,11 +251,43 @@ class ReadingContext:
         scalar = self.formula(node, subject)
         return read_quantity(scalar.text, lambda: self.text_place(scalar))
 
+    def check_later(
+        self,
+        marked: Expression,
+        wanted: Dimension | None,
+        subject: str,
+        node: Scalar,
+        names: Mapping[str, Measure] = NO_NAMES,
+        *,
+        pure: Callable[[int | Fraction], bool] = is_any_factor,
+    ) -> Expression:
+        """The formula in SI units; its names and its dimension are checked when all parameters are known."""
+        self.pending.append(PendingCheck(marked, wanted, subject, partial(self.text_place, node), names, pure))
+        return without_marks(marked)
+
+    def checked_quantity(
+        self,
+        node: Scalar,
+        wanted: Dimension | None,
+        subject: str,
+        indices: Mapping[str, int] = NO_INDICES,
+        names: Mapping[str, Measure] = NO_NAMES,
+    ) -> QuantityReading:
+        """A quantity of a given dimension, which is checked at once, or, for a formula, when all parameters are known."""
+        reading = read_quantity(node.text, partial(self.text_place, node), indices)
+        if reading.marked is not None:
+            self.check_later(reading.marked, wanted, subject, node, names)
+        elif wanted is not None and reading.dimension is not None and reading.dimension != wanted:
+            self.add_errors([self.wrong_dimension(subject, reading.dimension, wanted, self.place(node))])
+        return reading
+
     def check(self, pending: PendingCheck) -> Measure:
         """Names known and dimensions consistent; gives what is known about the unit. Errors are collected."""
         unknown = [name for name in user_names(pending.marked) if name not in pending.names and not self.is_known(name)]
         if unknown:
             self.add_errors(self.unknown_name(name, pending) for name in unknown)
+            # One finding for one slip: the dimension of a formula with an unknown name would be wrong for that reason
+            # alone.
             return UNKNOWN
         try:
             measure = measure_of(pending.marked, lambda name: self._measure(name, pending.names), pending.pure)
@@ -269,6 +314,7 @@ class ReadingContext:
         """The finding for a quantity in a unit of something else; it also says where a parameter was read as a unit."""
         taken = [word for word in _JOINED.findall(place.text) if is_unit(word) and word in self.parameters]
         finding = wrong_dimension(subject, found, wanted, place)
+        # `3 N*d` with a parameter d: behind a number d is a day, which no message about dimensions would lead to.
         if not taken:
             return finding
         fix = f"'{taken[0]}' behind a number is read as a unit: put spaces around the operator before it to mean the parameter"
@@ -287,6 +333,8 @@ class ReadingContext:
         """Whether the description of a name failed, or that of the part that it is in: the reason has been said."""
         if name in self.broken or "." not in name or not self.broken:
             return name in self.broken
+        # The name of a part comes before those inside it, and a block of parts fails under the name without its
+        # indices.
         part = name.partition(".")[0].partition("[")[0]
         return any(part == other.partition("[")[0] for other in self.broken)
 
@@ -305,6 +353,7 @@ class ReadingContext:
             return not_finite_error(
                 f"{pending.subject} uses '{name}', which is not a finite number", place, place.text
             ).finding
+        # The nearest of 200 000 names would take longer to find than the file takes to read.
         known = [*pending.names, *self.parameters, *self.displacements, *self.signals]
         fix = did_you_mean(name, known[:2000]) or unit_advice(name) or f"add '{name}' to the parameters"
         what = f"{pending.subject} uses '{name}', which is not a parameter"
@@ -325,10 +374,8 @@ def refuse_scale(context: ReadingContext, node: Scalar, subject: str) -> None:
 def wrong_dimension(subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
     """The finding for a quantity in a unit of something else."""
     if wanted == DIMENSIONLESS:
-        what, fix = (
-            f"{subject} is in {dimension_in_words(found)}, not a number",
-            "give a number, or an angle in rad or deg",
-        )
+        what = f"{subject} is in {dimension_in_words(found)}, not a number"
+        fix = "give a number, or an angle in rad or deg"
     else:
         has = "is a number" if found == DIMENSIONLESS else f"is in {dimension_in_words(found)}"
         what, fix = f"{subject} {has}, not in {dimension_in_words(wanted)}", f"give it in {dimension_in_words(wanted)}"

@@ -8,9 +8,8 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.expressions import FUNCTIONS, Expression, Number
 from tellegen.model.dimensions import dimension_in_words
-from tellegen.model.model import Element, Experiment
+from tellegen.model.model import Element, Experiment, ambient_temperatures, input_name, known_variables, state_variables
 from tellegen.model.signals import Signal
-from tellegen.model.variables import ambient_temperatures, input_name, known_variables, state_variables
 from tellegen.notations import rules
 from tellegen.notations.context import PendingCheck, ReadingContext, refuse_scale
 from tellegen.notations.grammar import EXPERIMENT
@@ -105,6 +104,7 @@ class _ExperimentReader:
         text = self.context.formula(node, f"the signal of {key.text}")
         if source is not None and source.kind.domain.heat_books and source.kind.side == "across":
             refuse_scale(self.context, text, f"the input {key.text}")
+        # A single call of a shape is taken apart here, so that a message can name the argument; all else is a formula.
         match = _CALL.fullmatch(text.text.strip())
         if match is None or not _closes_last(match.group(2)) or match.group(1) in FUNCTIONS:
             return self.read_formula(key, text, unit)
@@ -113,6 +113,7 @@ class _ExperimentReader:
     def read_formula(self, key: Scalar, text: Scalar, unit: Dimension | None) -> Signal:
         """A quantity, which stays constant, or a formula of shapes, signals and variables."""
         marked = parse_formula(self.context, text, f"the input {key.text}")
+        # A constant input stays a quantity with its unit; one that changes is a signal like any other.
         if not marked.free_symbols or self.is_constant(marked):
             value = self.quantity(text, unit, f"the input {key.text}")
             return Signal("constant", (value,), text.text.strip(), value)
@@ -137,6 +138,8 @@ class _ExperimentReader:
         start = node.text.index("(") + 1
         arguments: list[Expression | None] = []
         for argument, found in placed:
+            # A slope is in the unit of the input for each second, a start in seconds: the table of shapes tells the
+            # powers.
             wanted = None if unit is None else unit.power(argument.of_input).times(SECOND.power(argument.of_time))
             subject = f"the {argument.name} of the input {key.text}"
             arguments.append(
@@ -153,6 +156,7 @@ class _ExperimentReader:
         found: dict[str, Expression] = {}
         for key, value in self.context.mapping(node, "the initial values").items():
             try:
+                # Only storages and displacements remember: any other variable follows from these at the start, too.
                 if key.text not in states and key.text not in self.context.displacements:
                     if self.context.may_be_hidden(key.text):
                         continue
@@ -221,6 +225,7 @@ class _ExperimentReader:
         try:
             value = float(text.text)
         except ValueError:
+            # No number at all fails the same test as one out of range.
             value = -1.0
         if not 0 < value < float("inf"):
             what = f"{key} is '{text.text}', not a positive number"

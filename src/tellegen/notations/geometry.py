@@ -20,13 +20,13 @@ from typing import Any, final
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.expressions import ZERO, Expression
-from tellegen.model.dimensions import without_marks
 from tellegen.model.kinematics import Angle, body_vector, build_tree, components, vector_sum
 from tellegen.model.mechanism import (
     CENTRE,
     GROUND,
     NOWHERE,
     ORIGIN,
+    OWN_POINTS,
     Body,
     BodyPoint,
     Geometry,
@@ -37,7 +37,7 @@ from tellegen.model.mechanism import (
 )
 from tellegen.model.model import Model, Part
 from tellegen.notations import rules
-from tellegen.notations.context import PendingCheck, ReadingContext
+from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import DRAWN_JOINTS, DRAWN_SETTINGS, GEOMETRY, PLACED_BODY, PLACED_PART
 from tellegen.notations.mechanism.rules import NO_SUCH_JOINT, NO_SUCH_POINT, NOT_A_POINT
 from tellegen.notations.parts.instances import Renaming, node_map
@@ -48,7 +48,7 @@ AT_ORIGIN = Placement(NOWHERE, ZERO)
 """A part in the coordinates of the whole."""
 
 
-def geometry_of_model(model: Model) -> Geometry | None:
+def _geometry_of_model(model: Model) -> Geometry | None:
     """Where the bodies of a model are: as its geometry tells, or as the joints of its mechanism lead to them."""
     mechanism = model.mechanism
     if model.geometry is not None or mechanism is None:
@@ -63,12 +63,13 @@ def geometry_of_model(model: Model) -> Geometry | None:
 
 def geometry_of_parts(parts: Iterable[Part], placed: Mapping[str, Placement]) -> Geometry | None:
     """The bodies and joints of all parts in the plane of the whole; nothing where no part has any."""
-    ground = {ORIGIN: NOWHERE, CENTRE: NOWHERE}
+    ground = dict(OWN_POINTS)
     bodies: dict[str, Body] = {}
     joints: dict[str, Joint] = {}
+    # The grounds of all parts are one ground, with the points of each under its name.
     placements: dict[str, Placement] = {GROUND: AT_ORIGIN}
     for part in parts:
-        found = geometry_of_model(part.model)
+        found = _geometry_of_model(part.model)
         if found is not None:
             moved = _MovedPart(part, found, placed.get(part.name, AT_ORIGIN))
             ground |= moved.ground
@@ -77,8 +78,7 @@ def geometry_of_parts(parts: Iterable[Part], placed: Mapping[str, Placement]) ->
             placements |= moved.placements
     if not bodies:
         return None
-    still = Body(GROUND, ZERO, ZERO, ground, "", "", ("", ""), ("", ""))
-    return Geometry(Mechanism({GROUND: still, **bodies}, joints), placements)
+    return Geometry(Mechanism({GROUND: Body(GROUND, ground), **bodies}, joints), placements)
 
 
 @final
@@ -128,6 +128,7 @@ class _MovedPart:
 
     def _joint(self, joint: Joint) -> Joint:
         settings = {key: self._told(value) for key, value in joint.settings.items()}
+        # Axes in the ground turn with the plane of the part; axes in a body turn with the body.
         if joint.first.body == GROUND and "direction" in settings:
             settings["direction"] = self._turned(settings["direction"])
         elif joint.first.body == GROUND and self.placement.angle is not ZERO:
@@ -167,7 +168,7 @@ class _GeometryReader:
     def __init__(self, context: ReadingContext, parts: tuple[Part, ...]) -> None:
         self.context, self.parts = context, parts
         self.joints: dict[str, Joint] = {}
-        self.bodies: dict[str, Body] = {GROUND: _massless_body(GROUND, {})}
+        self.bodies: dict[str, Body] = {GROUND: Body(GROUND, OWN_POINTS)}
         self.placements: dict[str, Placement] = {GROUND: Placement(NOWHERE, ZERO)}
 
     def read(self, node: Node) -> Geometry:
@@ -181,6 +182,7 @@ class _GeometryReader:
         for key, value in () if bodies is None else context.mapping(bodies, "'bodies'").items():
             self._body(context.name(key, "a body"), value)
         lines = {} if joints is None else dict(context.mapping(joints, "'joints'").items())
+        # Joints after all bodies: they may stand between bodies of parts.
         for key, value in lines.items():
             self.joints[key.text] = self._joint(key, value)
         return Geometry(Mechanism(self.bodies, self.joints), self.placements, _node_texts(mapping))
@@ -188,7 +190,7 @@ class _GeometryReader:
     def _parts(self, node: Node | None) -> None:
         """The bodies of parts, where the file puts them."""
         context = self.context
-        with_bodies = [part.name for part in self.parts if geometry_of_model(part.model) is not None]
+        with_bodies = [part.name for part in self.parts if _geometry_of_model(part.model) is not None]
         placed: dict[str, Placement] = {}
         if node is not None:
             mapping = context.mapping(node, "the parts of the geometry")
@@ -219,7 +221,7 @@ class _GeometryReader:
         turned = ZERO if angle is None else self._formula(angle, _ANGLE, f"the angle of {name}")
         if name == GROUND:
             own = {**self.bodies[GROUND].points, **own}
-        self.bodies[name] = _massless_body(name, own)
+        self.bodies[name] = Body(name, {**OWN_POINTS, **own})  # without mass: figures show its shape
         self.placements[name] = Placement(place, turned)
 
     def _joint(self, key: Scalar, node: Node) -> Joint:
@@ -271,14 +273,7 @@ class _GeometryReader:
 
     def _formula(self, node: Node, wanted: Dimension, subject: str) -> Expression:
         text = self.context.formula(node, subject)
-        marked = parse_marked(text.text, self.context.text_place(text))
-        self.context.pending.append(PendingCheck(marked, wanted, subject, lambda: self.context.text_place(text), {}))
-        return without_marks(marked)
-
-
-def _massless_body(name: str, points: Mapping[str, Pair]) -> Body:
-    """A body without mass: figures show its shape."""
-    return Body(name, ZERO, ZERO, {ORIGIN: NOWHERE, CENTRE: NOWHERE, **points}, "", "", ("", ""), ("", ""))
+        return self.context.check_later(parse_marked(text.text, self.context.text_place(text)), wanted, subject, text)
 
 
 def _node_texts(node: Node) -> Any:

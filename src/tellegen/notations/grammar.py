@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, final
 
 Schema = dict[str, Any]
 
+# As `core.names` has them, in the words of a schema: an editor runs no Python.
 WORD = "[A-Za-z](_?[A-Za-z0-9])*_?"
 INDEXED_WORD = rf"{WORD}(\[[^\[\]]+\])?"
 INDEXED_NAME = rf"^({INDEXED_WORD}\.)*{INDEXED_WORD}$"
@@ -107,6 +108,7 @@ Content = Leaf | Words | Listed | Named | AnyOf | Record
 
 def schema_of(content: Content | Key) -> Schema:
     """What the JSON Schema says about a key or its content."""
+    # One walk for all tables: what a reader takes and what an editor offers cannot drift apart.
     match content:
         case Leaf():
             return content.shape
@@ -138,6 +140,7 @@ def _record_shape(record: Record) -> Schema:
     shape["properties"] = {key.name: schema_of(key) for key in record.keys}
     names = [key.name for key in record.keys if key.required]
     needed: Schema = {"required": names} if names else {}
+    # Parameters of a part stand beside its keys, so any name may be a key there.
     if record.others:
         return shape | {"patternProperties": {record.others: True}, "additionalProperties": False, **needed}
     for word, groups in (("anyOf", record.any_of), ("oneOf", record.one_of)):
@@ -351,10 +354,6 @@ EXPERIMENT = record(
     rtol    | value | the relative tolerance
     atol    | value | the absolute tolerance
     """,
-    {
-        "inputs": Named(SIGNAL, _VARIABLE),
-        "quantities": Named(QUANTITY, _VARIABLE),
-        "units": Named(TEXT, _VARIABLE),
-    },
+    {"inputs": Named(SIGNAL, _VARIABLE), "quantities": Named(QUANTITY, _VARIABLE), "units": Named(TEXT, _VARIABLE)},
     empty=True,
 )

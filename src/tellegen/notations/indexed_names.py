@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import final
+from typing import NamedTuple, final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import NAME, is_dotted, is_name, listing, nearest
@@ -15,6 +15,7 @@ from tellegen.notations.yaml.document import Scalar
 CopyIndices = tuple[int, ...]
 """The values of the indices, outer ones first, that tell one copy of a repeated structure from the others."""
 
+# Without zeros in front, so that `n[03]` is computed and becomes the one name `n[3]`.
 _LITERAL = re.compile(rf"{NAME.pattern}\[(?:0|[1-9][0-9]*)(?:,(?:0|[1-9][0-9]*))*\]")
 _INDEXED = re.compile(r"([^\[\]]*)\[(.*)\]\s*", re.DOTALL)
 
@@ -54,6 +55,7 @@ def name_at(name: str | NamePattern, copy: CopyIndices) -> str:
 def read_name(context: ReadingContext, node: Scalar, indices: tuple[str, ...], subject: str) -> str | NamePattern:
     """A name, a name with whole numbers as indices, or inside a `repeat` a pattern."""
     text = node.text
+    # A name inside a part, `left.omega`, is taken as it is: whether it is there is asked later.
     if is_dotted(text):
         return text
     if "[" not in text:
@@ -76,6 +78,36 @@ def read_node(context: ReadingContext, node: Scalar, indices: tuple[str, ...]) -
     raise context.error(rules.BAD_NODE, node, f"'{text}' cannot name a node", fix=fix)
 
 
+@final
+class StructureCopy(NamedTuple):
+    """One copy of a repeated structure: the indices around it, outer ones first, and their values."""
+
+    indices: tuple[str, ...] = ()
+    values: CopyIndices = ()
+
+    def __str__(self) -> str:
+        return ", ".join(f"{index} = {value}" for index, value in self.counters.items())
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """The values by index."""
+        return dict(zip(self.indices, self.values, strict=True))
+
+    def name(self, context: ReadingContext, node: Scalar, subject: str) -> str:
+        """The name that a text gives in this copy."""
+        return self._at(context, node, read_name(context, node, self.indices, subject))
+
+    def node(self, context: ReadingContext, node: Scalar) -> str:
+        """The node that a text names in this copy."""
+        return self._at(context, node, read_node(context, node, self.indices))
+
+    def _at(self, context: ReadingContext, node: Scalar, name: str | NamePattern) -> str:
+        try:
+            return name_at(name, self.values)
+        except NotWholeError as problem:
+            raise not_whole_error(context, node, problem, str(self)) from None
+
+
 def _read_indexed(context: ReadingContext, node: Scalar, indices: tuple[str, ...], subject: str) -> str | NamePattern:
     if _LITERAL.fullmatch(node.text):
         return node.text
@@ -84,7 +116,7 @@ def _read_indexed(context: ReadingContext, node: Scalar, indices: tuple[str, ...
         raise context.bad_name(node, subject)
     base, inner = match.group(1).strip(), match.group(2)
     expressions = [integer_expression(context, node, text, indices) for _, text in split_at_commas(inner)]
-    parts = [index_function(e, indices, node.text) for e in expressions]
+    parts = [_index_function(e, indices, node.text) for e in expressions]
     pattern = NamePattern(base, parts, node.text)
     if any(e.free_symbols for e in expressions):
         return pattern
@@ -109,6 +141,7 @@ def split_at_commas(text: str) -> list[tuple[int, str]]:
 def integer_expression(context: ReadingContext, node: Scalar, text: str, indices: tuple[str, ...]) -> Expression:
     """An expression of indices and of parameters that are whole numbers, these replaced by their values."""
     parsed = parse(text, place=context.text_place(node, max(node.text.find(text), 0)))
+    # These parameters decide how many elements there are: another value makes another model.
     context.counted |= parsed.free_symbols & context.counts.keys()
     for name in sorted(parsed.free_symbols):
         if name not in indices and name not in context.counts:
@@ -128,10 +161,12 @@ def _unknown_index(context: ReadingContext, node: Scalar, name: str, indices: tu
     return context.error(rules.UNKNOWN_NAME, node, f"'{node.text}' uses '{name}', which is not an index here", fix=fix)
 
 
-def index_function(expression: Expression, indices: tuple[str, ...], text: str) -> Callable[[CopyIndices], int]:
+def _index_function(expression: Expression, indices: tuple[str, ...], text: str) -> Callable[[CopyIndices], int]:
     """The expression as a function of the copy. Sums of multiples of indices, which are nearly all, need no expression at work."""
+    # Every copy needs its names, and a model may have 200 000: whole numbers and a closure, where that is enough.
     slopes = [expression.derivative(name) for name in indices]
-    start = expression.substitute(dict.fromkeys(indices, 0)) if _is_affine(slopes) else None
+    affine = all(isinstance(s, Number) for s in slopes)
+    start = expression.substitute(dict.fromkeys(indices, 0)) if affine else None
     if isinstance(start, Number) and type(start.rational) is int:
         weights = [(p, s.rational) for p, s in enumerate(slopes) if isinstance(s, Number) and s.rational]
         if all(type(w) is int for _, w in weights):
@@ -144,10 +179,6 @@ def index_function(expression: Expression, indices: tuple[str, ...], text: str) 
         return value.rational
 
     return general
-
-
-def _is_affine(slopes: list[Expression]) -> bool:
-    return all(isinstance(s, Number) for s in slopes)
 
 
 def _affine(weights: list[tuple[int, int]], start: int, text: str) -> Callable[[CopyIndices], int]:

@@ -21,8 +21,7 @@ from tellegen.notations.yaml.document import (
     read_document,
     write_text,
 )
-from tellegen.notations.yaml.edits import add_entry, find, set_scalar
-from tellegen.notations.yaml.quoting import quote_if_needed
+from tellegen.notations.yaml.writing import add_entry, find, quote_if_needed, set_scalar
 
 ItemPositions = Mapping[str, tuple[float, float]]
 """The centres of items by name, in units of the figure: x to the right, y downwards."""
@@ -98,9 +97,11 @@ def _with_section(document: Document, notation: str, places: ItemPositions) -> D
     text = document.text
     lines = ["layout:", f"  {notation}:"]
     lines += [f"    {quote_if_needed(name, flow=False)}: [{', '.join(_pair(place))}]" for name, place in places.items()]
+    # The line ends of the file: mixed ones show up as changes of every other line in many programs.
     newline = "\r\n" if "\r\n" in text else "\n"
     longer = text + ("" if text.endswith(("\n", "\r")) else newline) + newline.join([*lines, ""])
     try:
+        # The end of the text need not be the end of the mapping: the file may stand in braces, or close with `...`.
         made = read_document(longer, document.file)
     except TellegenError as error:
         if text.lstrip().startswith("{"):
@@ -112,4 +113,5 @@ def _with_section(document: Document, notation: str, places: ItemPositions) -> D
 
 
 def _pair(place: tuple[float, float]) -> list[str]:
+    # Tenths of a unit are finer than a hand can place something.
     return [f"{round(part, 1):g}" for part in place]

@@ -73,6 +73,7 @@ def open_model(text: str) -> Model:
     Raises: DescriptionError (D300) when it is neither, or with what is wrong in the file.
     """
     names = example_names()
+    # A file of that name beside the program comes first: somebody put it there.
     if text in names and not Path(text).is_file():
         return load(text)
     if _looks_like_a_file(text):
@@ -102,4 +103,5 @@ def example_names() -> list[str]:
 
 def _looks_like_a_file(text: str) -> bool:
     path = Path(text)
+    # What has an ending or a folder was meant as a file, so the message is about the file.
     return text != "" and (path.suffix.lower() in _ENDINGS or path.name != text or path.exists())

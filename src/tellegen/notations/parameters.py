@@ -7,27 +7,36 @@ its own closures; a network whose moduli read displacements may state them, so t
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Mapping as TypingMapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
 
-from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
+from tellegen.core.errors import DescriptionError, Finding, Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension
 from tellegen.expressions import ZERO, Expression, Number, Symbol, call, is_zero, number, parse, to_text
 from tellegen.expressions.polynomials import interpolated
-from tellegen.model.dimensions import Measure, NoDimension, si_unit, without_marks
+from tellegen.model.dimensions import Measure, NoDimension, si_unit
 from tellegen.model.laws import LawTable
-from tellegen.model.model import Closure, Element, Model, Parameter, ParameterCurve, ParameterSlope, Part
-from tellegen.model.variables import input_name, sensed_variables, state_variables
+from tellegen.model.model import (
+    Closure,
+    Element,
+    Model,
+    Parameter,
+    ParameterCurve,
+    ParameterSlope,
+    Part,
+    input_name,
+    sensed_variables,
+    state_variables,
+)
 from tellegen.notations import rules
-from tellegen.notations.context import PendingCheck, ReadingContext
-from tellegen.notations.grammar import CLOSURE, CURVE, INTERPOLATIONS, SLOPE
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.grammar import CLOSURE, CURVE, SLOPE
 from tellegen.notations.network.laws import MOST_LAW_POINTS
 from tellegen.notations.parts.instances import Renaming
 from tellegen.notations.quantities import parse_marked, read_plain
-from tellegen.notations.signals.tables import read_table
+from tellegen.notations.signals.tables import read_interpolation, read_table
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
 
@@ -52,6 +61,7 @@ def definition_order(parameters: Mapping[str, Parameter]) -> tuple[list[str], li
     findings: list[Finding] = []
     for start, parameter in parameters.items():
         expression = parameter.expression
+        # Most parameters are plain numbers, and need no walk.
         if expression is None or type(expression) is Number:
             state[start] = True
             order.append(start)
@@ -63,6 +73,7 @@ def definition_order(parameters: Mapping[str, Parameter]) -> tuple[list[str], li
 def _follow(
     start: str, parameters: Mapping[str, Parameter], state: dict[str, bool], order: list[str], findings: list[Finding]
 ) -> None:
+    # A stack of its own: a chain of definitions may be longer than the recursion of Python goes.
     stack = [(start, iter(_used(parameters[start], parameters)))]
     state[start] = False
     while stack:
@@ -82,6 +93,7 @@ def _follow(
 def _used(parameter: Parameter, parameters: Mapping[str, Parameter]) -> list[str]:
     if parameter.expression is None:
         return []
+    # In the order of names, so that the same file always reports the same circle.
     return sorted(name for name in parameter.expression.free_symbols if name in parameters)
 
 
@@ -110,7 +122,7 @@ def evaluate_in_order(
         try:
             values[name] = finite_value(expression, values)
         except ArithmeticError as problem:
-            findings.append(value_finding(f"the value of {name}", problem, parameter.place))
+            findings.append(_value_finding(f"the value of {name}", problem, parameter.place))
     return values, findings
 
 
@@ -121,6 +133,7 @@ def finite_value(expression: Expression, values: Mapping[str, float]) -> float:
     """
     if type(expression) is Number:
         value = float(expression.rational)  # OverflowError beyond 1e308
+        # A number below the range of floats would become a zero that nobody wrote.
         if value == 0 and expression.rational:
             raise OverflowError("too small for a number")
         return value
@@ -135,8 +148,7 @@ def finite_value(expression: Expression, values: Mapping[str, float]) -> float:
     return value
 
 
-def value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
-    """The finding for a value that cannot be computed."""
+def _value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
     if isinstance(problem, ZeroDivisionError):
         return rules.DIVISION_BY_ZERO.finding(
             f"{subject} divides by zero", fix="check the parameters it uses", place=place
@@ -160,6 +172,7 @@ def check_physics(elements: Iterable[Element], values: Mapping[str, float]) -> t
             continue
         if type(expression) is Symbol:
             value = values.get(expression.name)
+            # The fast way out: nearly all values are positive.
             if value is None or value > 0:
                 continue
         else:
@@ -168,7 +181,7 @@ def check_physics(elements: Iterable[Element], values: Mapping[str, float]) -> t
             try:
                 value = finite_value(expression, values)
             except ArithmeticError as problem:
-                errors.append(value_finding(f"the value of {element.name}", problem, element.place))
+                errors.append(_value_finding(f"the value of {element.name}", problem, element.place))
                 continue
             if value > 0:
                 continue
@@ -256,12 +269,13 @@ def _table_curve(context: ReadingContext, name: str, key: Scalar, node: MappingN
     if len(reading.points.points) > MOST_LAW_POINTS:
         _refuse(context, node, f"the curve {name} has more than {MOST_LAW_POINTS} points")
     at = _argument(context, name, node, reading.of_points)
-    given = zip(reading.points.points, reading.points.values, strict=True)
-    points = tuple((Fraction(repr(x)), Fraction(repr(y))) for x, y in given)
-    curve = ParameterCurve(LawTable(points, _interpolation(context, name, node) == "cubic"), at)
+    word, fix = read_interpolation(context, name, node)
+    if fix:
+        raise context.error(rules.BAD_CURVE, node, f"the curve {name} has no interpolation '{word}'", fix=fix)
+    curve = ParameterCurve(LawTable(reading.exact_points(), word == "cubic"), at)
     dimension = None if isinstance(reading.of_values, NoDimension) else reading.of_values
     unit = si_unit(dimension) if dimension else ""
-    return Parameter(name, curve_value(curve), dimension, unit, context.place(key), curve)
+    return Parameter(name, _curve_value(curve), dimension, unit, context.place(key), curve)
 
 
 def _argument(context: ReadingContext, name: str, node: MappingNode, of_points: Measure) -> Expression:
@@ -271,9 +285,9 @@ def _argument(context: ReadingContext, name: str, node: MappingNode, of_points: 
     text = context.formula(given, f"'at' of {name}")
     marked = parse_marked(text.text, context.text_place(text))
     wanted: Dimension | None = None if isinstance(of_points, NoDimension) else of_points
-    context.pending.append(PendingCheck(marked, wanted, f"'at' of {name}", lambda: context.text_place(text), {}))
-    at = without_marks(marked)
+    at = context.check_later(marked, wanted, f"'at' of {name}", text)
     period = _period(context, name, node, wanted)
+    # What is left after whole periods, from zero up to one period, for negative arguments too.
     return at if period is None else at - period * call("floor", at / period)
 
 
@@ -286,19 +300,9 @@ def _period(context: ReadingContext, name: str, node: MappingNode, wanted: Dimen
     if reading is None or float(reading.expression.evaluate({})) <= 0:
         _refuse(context, node, f"the period of {name} is '{text.text}', not a positive number")
     if wanted is not None and reading.dimension is not None and reading.dimension != wanted:
-        context.add_errors(
-            [context.wrong_dimension(f"the period of {name}", reading.dimension, wanted, context.place(text))]
-        )
+        subject = f"the period of {name}"
+        context.add_errors([context.wrong_dimension(subject, reading.dimension, wanted, context.place(text))])
     return number(Fraction(str(reading.expression.evaluate({}))))
-
-
-def _interpolation(context: ReadingContext, name: str, node: MappingNode) -> str:
-    given = node.get("interpolation")
-    word = INTERPOLATIONS[0] if given is None else context.scalar(given, f"the interpolation of {name}").text
-    if word not in INTERPOLATIONS:
-        fix = did_you_mean(word, INTERPOLATIONS) or f"write {' or '.join(INTERPOLATIONS)}"
-        raise context.error(rules.BAD_CURVE, node, f"the curve {name} has no interpolation '{word}'", fix=fix)
-    return word
 
 
 # Slopes
@@ -324,13 +328,14 @@ def _slope(context: ReadingContext, parameter: Parameter, slope: ParameterSlope)
         raise _no_slope(parameter, f"takes the slope of '{of}', which is no parameter with a value", of, known)
     if by not in context.displacements:
         raise _no_slope(parameter, f"takes the slope by '{by}', which is no displacement", by, context.displacements)
+    # By way of other parameters too: `lift` may be `height/2`, where `height` is the table.
     found = _written_out(of, by, known).derivative(by)
     if is_zero(found):
         raise _no_slope(parameter, f"takes the slope of '{of}', which does not depend on '{by}'", "", ())
     return found
 
 
-def _written_out(name: str, by: str, known: TypingMapping[str, Parameter]) -> Expression:
+def _written_out(name: str, by: str, known: Mapping[str, Parameter]) -> Expression:
     """A parameter with those parameters written out that depend on the displacement."""
     expression = known[name].expression or ZERO
     for _ in known:  # as deep as definitions go; circles are told elsewhere
@@ -345,7 +350,7 @@ def _written_out(name: str, by: str, known: TypingMapping[str, Parameter]) -> Ex
     return expression
 
 
-def _depends(name: str, by: str, known: TypingMapping[str, Parameter], seen: set[str]) -> bool:
+def _depends(name: str, by: str, known: Mapping[str, Parameter], seen: set[str]) -> bool:
     seen.add(name)
     expression = known[name].expression
     if expression is None:
@@ -354,13 +359,10 @@ def _depends(name: str, by: str, known: TypingMapping[str, Parameter], seen: set
     return by in used or any(o in known and o not in seen and _depends(o, by, known, seen) for o in used)
 
 
-def _no_slope(
-    parameter: Parameter, what: str, word: str, known: TypingMapping[str, object] | tuple[()]
-) -> TellegenError:
-    rule: Rule = rules.NO_SLOPE
+def _no_slope(parameter: Parameter, what: str, word: str, known: Mapping[str, object] | tuple[()]) -> TellegenError:
     fix = did_you_mean(word, known) if word else "let it read the displacement"
     fix = fix or (f"name one of {listing(known)}" if known else "describe it under 'displacements'")
-    return rule.error(f"'{parameter.name}' {what}", fix=fix, place=parameter.place)
+    return rules.NO_SLOPE.error(f"'{parameter.name}' {what}", fix=fix, place=parameter.place)
 
 
 # As they stand in a file
@@ -374,7 +376,7 @@ def curve_keys(parameter: Parameter, text: FormulaWriter) -> dict[str, object]:
     curve = parameter.curve
     if isinstance(curve, ParameterSlope):
         return {"slope of": curve.of, "by": curve.by}
-    if curve is None or curve_value(curve) is not parameter.expression:
+    if curve is None or _curve_value(curve) is not parameter.expression:
         return {}
     unit = f" {parameter.unit}" if parameter.dimension else ""
     points = [[repr(float(x)), f"{float(y)!r}{unit}"] for x, y in curve.table.points]
@@ -382,8 +384,7 @@ def curve_keys(parameter: Parameter, text: FormulaWriter) -> dict[str, object]:
     return keys | ({"interpolation": "cubic"} if curve.table.smooth else {})
 
 
-def curve_value(curve: ParameterCurve) -> Expression:
-    """The points joined, as a formula."""
+def _curve_value(curve: ParameterCurve) -> Expression:
     return interpolated(curve.table.points, curve.at, smooth=curve.table.smooth)
 
 
@@ -417,9 +418,8 @@ class DisplacementsReader:
                 continue
             if name in self.context.parameters:
                 what = f"'{name}' is a displacement and a parameter"
-                self.context.collect(
-                    self.context.error(rules.VALUE_TWICE, self.rates[name], what, fix="rename one of them")
-                )
+                error = self.context.error(rules.VALUE_TWICE, self.rates[name], what, fix="rename one of them")
+                self.context.collect(error)
             for other in sorted(n for n in rate.free_symbols - known if not self.context.may_be_hidden(n)):
                 fix = did_you_mean(other, known) or f"some that are: {listing(sorted(known))}"
                 what = f"the rate of {name} uses '{other}', which is no variable of a storage or of a sensor"
@@ -443,6 +443,7 @@ def _read_closure(context: ReadingContext, key: Scalar, node: Node) -> Closure:
         if text.text not in context.displacements:
             fix = did_you_mean(text.text, context.displacements) or f"they are {listing(context.displacements)}"
             raise context.error(rules.UNKNOWN_VARIABLE, text, f"'{text.text}' is no displacement", fix=fix)
+    # A joint in the plane holds two directions and an angle at most, so a loop has three equations at most.
     if len(solves) != len(equations) or len(solves) > 3:
         what = f"the closure {key.text} has {len(equations)} equations for {len(solves)} displacements"
         raise context.error(rules.WRONG_SHAPE, node, what, fix="give as many of both, three at most")
@@ -456,10 +457,7 @@ def _items(context: ReadingContext, node: Node, key: Scalar) -> list[Scalar]:
 
 def _equation(context: ReadingContext, key: Scalar, text: Scalar) -> Expression:
     marked = parse_marked(text.text, context.text_place(text))
-    context.pending.append(
-        PendingCheck(marked, None, f"an equation of {key.text}", lambda: context.text_place(text), {})
-    )
-    return without_marks(marked)
+    return context.check_later(marked, None, f"an equation of {key.text}", text)
 
 
 def closures_of_parts(parts: Iterable[Part]) -> tuple[Closure, ...]:

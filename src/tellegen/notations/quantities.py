@@ -44,12 +44,15 @@ from tellegen.model.signals import SignalDefinition
 from tellegen.notations import rules
 from tellegen.notations.signals.blocks import FORMULA
 
+# Both signs for micro and both for ohm that Unicode has: keyboards and other programs write either.
 _WORD = r"[A-Za-z%°µμΩΩ]+(?:\^-?[0-9]+)?"
+# The numbers of digits are bounded, so that no text of a file takes long to become a number.
 _PLAIN = re.compile(
     r"\s*([+-]?)(?=[.]?[0-9])([0-9]{0,60})(?:[.]([0-9]{0,60}))?(?:[eE]([+-]?[0-9]{1,2}))?"
     rf"(?:[ \t]+({_WORD}(?:[*/](?:{_WORD}|\({_WORD}(?:[*/]{_WORD})*\)))*))?\s*"
 )
 _LETTERS = re.compile(r"[^\W\d_]+|[%°]")
+# Enough for the values that people write; a file with more different ones must not fill the memory.
 _MOST_KEPT = 20_000
 NO_INDICES: Mapping[str, int] = {}
 NO_MACROS: Mapping[str, Macro] = {}
@@ -137,6 +140,7 @@ def not_finite_error(what: str, place: Place | None, text: str) -> TellegenError
 
 
 def _general(text: str, place: Place | None, indices: Mapping[str, int]) -> QuantityReading:
+    # To the parser these words would be names of parameters.
     stripped = text.strip().lstrip("+-.").lower()
     if stripped in ("nan", "inf", "infinity"):
         raise not_finite_error(f"'{text.strip()}' is not a finite number", place, text.strip())
@@ -215,6 +219,7 @@ def _fits(q: Rational) -> bool:
 
 def decimal_text(value: int | Fraction) -> str | None:
     """The number as a decimal that is exactly it, or None where there is none of a reasonable length."""
+    # A third or pi shows within forty digits that it does not end; no value in a unit needs as many.
     fraction = Fraction(value)
     try:
         exact = Context(prec=40, traps=[Inexact]).divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
@@ -273,6 +278,7 @@ class UnitTexts:
         except TellegenError:
             return number_text(expression.rational, "")
         shown = number_text((expression.rational - found.offset) / found.factor, words)
+        # What no decimal is exactly in this unit may be one in SI: a metre in inches, say.
         if found.dimension == wanted and "/" not in shown.replace(words, ""):
             return shown
         return number_text(expression.rational, si_unit(wanted))
@@ -296,6 +302,7 @@ class UnitTexts:
     def _found(self, name: str) -> Measure:
         """What a reader finds for a name whose unit nobody said: that of its formula as it is written."""
         if name not in self._measures:
+            # Known before its formula is walked: a formula may read its own name, in a circle that is told elsewhere.
             self._measures[name] = UNKNOWN  # of a name that its own formula reads
             formula = self.formulas[name]
             if formula is not None:
@@ -305,6 +312,7 @@ class UnitTexts:
     def annotated(self, expression: Expression, wanted: Dimension, keep: bool) -> Expression:
         """The expression times units where a reader would otherwise find another dimension."""
         found = self.measure(expression)
+        # A number alone takes the unit that its place asks for, but where the text must tell the unit by itself.
         if found == wanted or found is UNKNOWN or (isinstance(found, NoDimension) and not keep):
             return expression
         if isinstance(expression, Add):

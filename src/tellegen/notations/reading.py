@@ -1,36 +1,30 @@
 """A model from its file: the one way in for YAML texts and for networks built in Python."""
 
 import contextlib
-from collections.abc import Callable, Iterable
-from collections.abc import Mapping as TypingMapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tellegen.core.errors import Place, TellegenError
+from tellegen.core.errors import TellegenError
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, nearest
 from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
 from tellegen.model.dimensions import NoDimension, si_unit
 from tellegen.model.mechanism import Geometry
-from tellegen.model.model import Closure, Experiment, Model, Parameter, Part, Port
+from tellegen.model.model import Experiment, Model, Parameter, Part, SystemPort, known_variables
 from tellegen.model.signals import SignalPorts
-from tellegen.model.variables import known_variables
 from tellegen.notations import rules
 from tellegen.notations.bond_graph.reading import read_bond_graph
 from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext, StopReadingError
 from tellegen.notations.experiment import read_experiment
 from tellegen.notations.geometry import geometry_of_parts, read_geometry
 from tellegen.notations.indexed_names import read_name
-from tellegen.notations.layout import ItemPositions, read_layout
+from tellegen.notations.layout import read_layout
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
-from tellegen.notations.network.elements import (
-    add_element_of_line,
-    add_heat_sources,
-    check_switching,
-    reserved_name_error,
-)
+from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, check_switching
 from tellegen.notations.network.fields import check_fields
 from tellegen.notations.network.keys import form_of, make_form
 from tellegen.notations.network.lines import read_line
@@ -58,7 +52,7 @@ from tellegen.notations.signals.reading import SignalsChecker, SignalsReader
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
 
 
-def read_notation(context: ReadingContext, root: MappingNode, settle_early: Callable[[], None]) -> None:
+def _read_notation(context: ReadingContext, root: MappingNode, settle_early: Callable[[], None]) -> None:
     """Read the elements of a file from its one notation.
 
     `settle_early` finds the units of parameters, by which bond graphs tell domains.
@@ -115,7 +109,7 @@ class ParametersReader:
         self.texts: dict[str, Scalar] = {}
         self.order: list[str] = []
 
-    def add(self, readings: TypingMapping[str, tuple[QuantityReading, Scalar]]) -> None:
+    def add(self, readings: Mapping[str, tuple[QuantityReading, Scalar]]) -> None:
         """Take over parameters of parts that are given by formulas."""
         for name, (reading, text) in readings.items():
             self.readings[name], self.texts[name] = reading, text
@@ -136,7 +130,7 @@ class ParametersReader:
         name = read_name(context, key, (), "a parameter")
         assert isinstance(name, str), "without indices a name is a text"
         if name in RESERVED_WORDS:
-            raise reserved_name_error(context, key, "a parameter")
+            raise context.reserved_name(key, "a parameter")
         place = context.place(key)
         if isinstance(node, MappingNode):
             context.parameters[name] = read_curve(context, name, key, node)
@@ -154,12 +148,8 @@ class ParametersReader:
         context.parameters[name] = Parameter(name, reading.expression, reading.dimension, reading.unit, place)
         if reading.marked is not None:
             self.readings[name] = reading
-        elif (
-            reading.dimension is None
-            and isinstance(reading.expression, Number)
-            and type(reading.expression.rational) is int
-        ):
-            context.counts[name] = reading.expression.rational
+        elif reading.dimension is None and type(value := reading.expression) is Number and type(value.rational) is int:
+            context.counts[name] = value.rational
 
     def settle_early(self) -> None:
         """The dimensions of parameters given by formulas, for a notation in which units choose the kind of an element.
@@ -176,13 +166,14 @@ class ParametersReader:
         context = self.context
         self.order, cycles = definition_order(context.parameters)
         context.add_errors(cycles)
+        # Each after those that it uses, so that their dimensions are known.
         for name in self.order:
             if name not in self.readings:
                 continue
             reading = self.readings[name]
             assert reading.marked is not None, "plain readings need no second look"
-            pending = PendingCheck(reading.marked, None, f"the value of {name}", _At(context, self.texts[name]), {})
-            measure = context.check(pending)
+            where = partial(context.text_place, self.texts[name])
+            measure = context.check(PendingCheck(reading.marked, None, f"the value of {name}", where))
             if not isinstance(measure, NoDimension):
                 context.parameters[name] = replace(context.parameters[name], dimension=measure, unit=si_unit(measure))
 
@@ -217,21 +208,9 @@ class ParametersReader:
         return frozenset(self.context.parameters.keys() - moving)
 
 
-class _At:
-    """Where a text stands, found only when somebody asks."""
-
-    def __init__(self, context: ReadingContext, node: Scalar) -> None:
-        self.context = context
-        self.node = node
-
-    def __call__(self) -> Place:
-        return self.context.text_place(self.node)
-
-
 Functions = dict[str, Callable[..., float]]
 
 _Given = TypeVar("_Given")
-
 _Found = TypeVar("_Found")
 
 
@@ -245,6 +224,7 @@ def read_model(source: Path | str, *, file: str = "<text>") -> Model:
     >>> read_model("system: Lamp\\nnetwork: {V: {voltage source: [a]}, R: {resistor: [a], R: 6 ohm}}").inputs
     ('V',)
     """
+    # Reading makes millions of values and hardly a ring: the collector would look at all of them again and again.
     with without_collector():
         return model_of_document(read_document(source, file))
 
@@ -252,7 +232,7 @@ def read_model(source: Path | str, *, file: str = "<text>") -> Model:
 def model_of_document(
     document: Document,
     functions: Functions | None = None,
-    parts: TypingMapping[str, Model] | None = None,
+    parts: Mapping[str, Model] | None = None,
     folder: Path | None = None,
 ) -> Model:
     """The model that a document describes.
@@ -265,17 +245,17 @@ def model_of_document(
     return _read(context, PartLibrary(_read_part, document.file, parts or {}, folder))
 
 
-def _read_part(document: Document, shelf: PartLibrary, counts: TypingMapping[str, int]) -> Model:
+def _read_part(document: Document, library: PartLibrary, counts: Mapping[str, int]) -> Model:
     """A system as a part of another; its own experiment is not read."""
     context = ReadingContext(document)
     context.given_counts = counts
-    return _read(context, shelf, as_part=True)
+    return _read(context, library, as_part=True)
 
 
-def _read(context: ReadingContext, shelf: PartLibrary, *, as_part: bool = False) -> Model:
+def _read(context: ReadingContext, library: PartLibrary, *, as_part: bool = False) -> Model:
     # What cannot be collected any more ends the reading; everything found until then is raised below.
     with contextlib.suppress(StopReadingError):
-        model = _ModelReader(context, shelf).read(context.document.root, as_part=as_part)
+        model = _ModelReader(context, library).read(context.document.root, as_part=as_part)
     context.raise_errors()
     return model
 
@@ -283,9 +263,9 @@ def _read(context: ReadingContext, shelf: PartLibrary, *, as_part: bool = False)
 class _ModelReader:
     """Reads the sections of a file in the order in which they depend on each other."""
 
-    def __init__(self, context: ReadingContext, shelf: PartLibrary) -> None:
+    def __init__(self, context: ReadingContext, library: PartLibrary) -> None:
         self.context = context
-        self.shelf = shelf
+        self.library = library
         self.parameters = ParametersReader(context)
         self.displacements = DisplacementsReader(context)
         self.meant: set[str | None] = set()  # keys that words which are none were probably meant for
@@ -296,31 +276,39 @@ class _ModelReader:
     def read(self, root: MappingNode, *, as_part: bool = False) -> Model:
         context = self.context
         context.check_keys(root, FILE.names, "a system")
+        # `netwrok:` is told as an unknown key; that the file has no network would tell the same slip twice.
         self.meant = {nearest(key.text, FILE.names) for key in root.keys if key.text not in FILE.names}
         name = self._attempt(self._read_name, root) or ""
         self._attempt(self._read_version, root)
         about = self._attempt(self._read_about, root) or ""
+        # Displacements and parameters come first: formulas of everything else may read them.
         self._section(root, "displacements", self.displacements.read)
         self._section(root, "parameters", self.parameters.read)
+        # Signals come before the network, because in formulas on its lines a word that names a signal is no unit.
         self._section(root, "signals", self.signals.read)
+        # The network comes before the mechanism, which makes the points into nodes that elements are joined to.
         self._attempt(self._read_notation, root)
         mechanism = self._attempt(self._read_mechanism, root)
-        closures = self._section(root, "closures", self._read_closures) or ()
+        closures = self._section(root, "closures", partial(read_closures, context)) or ()
+        # Parts come after all elements beside them: a port may take the place of a source.
         found = self._attempt(self._read_parts, root)
         self.parts = parts = found or ()
         geometry = None if found is None else self._attempt(self._read_geometry, root)
         self._attempt(add_heat_sources, context)
+        # Ports may lead to nodes and sources inside parts.
         ports = self._section(root, "ports", self._read_ports) or {}
         self._settle()
+        # The experiment names variables, and these are known with the last element.
         described = None if as_part else root.get("experiment")
         experiment = Experiment() if described is None else read_experiment(context, described)
         if mechanism is not None:
+            # What somebody says about the start comes before what follows from it for the other positions.
             experiment = replace(experiment, initial={**mechanism.initial, **experiment.initial})
         self._check_time(experiment)
         self._check_values()
         self._sum_up_notices()
         signal_ports = self._attempt(self._read_signal_ports, root) or SignalPorts()
-        layout = self._section(root, "layout", self._read_layout) or {}
+        layout = self._section(root, "layout", partial(read_layout, context)) or {}
         return Model(
             name=name,
             elements=tuple(context.elements.values()),
@@ -350,6 +338,7 @@ class _ModelReader:
 
     def _settle(self) -> None:
         """Check what could not be judged before all names were known."""
+        # Slopes give parameters their formulas, parameters give signals their units, and formulas may read all of them.
         resolve_slopes(self.context)
         self.parameters.settle()
         self.checker.settle()
@@ -371,9 +360,8 @@ class _ModelReader:
         if node is None and "system" in self.meant:
             return ""
         if node is None:
-            raise self.context.error(
-                rules.MISSING_KEY, root, "the file has no 'system'", fix="start with a line 'system: name'"
-            )
+            fix = "start with a line 'system: name'"
+            raise self.context.error(rules.MISSING_KEY, root, "the file has no 'system'", fix=fix)
         name = self.context.scalar(node, "the name of the system").text.strip()
         if not name:
             raise self.context.error(rules.MISSING_KEY, node, "the system has no name", fix="write 'system: name'")
@@ -398,9 +386,6 @@ class _ModelReader:
             return None if root.get("mechanism") is not None else geometry_of_parts(self.parts, {})
         return read_geometry(self.context, node, self.parts)
 
-    def _read_layout(self, node: Node) -> dict[str, ItemPositions]:
-        return read_layout(self.context, node)
-
     def _check_formulas(self) -> None:
         """Formulas of elements with modes read what those of signals read."""
         if self.context.formulas:
@@ -421,22 +406,19 @@ class _ModelReader:
         }
         for word, names in named.items():
             if TIME in names:
-                parameter = context.parameters.get(TIME)
-                place = parameter.place if parameter is not None else None
+                place = context.parameters[TIME].place if TIME in context.parameters else None
                 what = f"a {word} is named '{TIME}', like the time"
                 context.add_errors([signals_rules.TIME_TAKEN.finding(what, fix="rename it", place=place)])
 
     def _read_notation(self, root: MappingNode) -> None:
         if not any(word in root for word in NOTATIONS) and self.meant.intersection(NOTATIONS):
             return
-        read_notation(self.context, root, self.parameters.settle_early)
-
-    def _read_closures(self, node: Node) -> tuple[Closure, ...]:
-        return read_closures(self.context, node)
+        _read_notation(self.context, root, self.parameters.settle_early)
 
     def _read_mechanism(self, root: MappingNode) -> LoweredMechanism | None:
         """A mechanism is read after the network, whose elements may be joined to its points; it stands where the file has it."""
         node = root.get("mechanism")
+        # With elements missing, other points would be wanted: first the network has to be right.
         if node is None or self.context.errors:
             return None
         context = self.context
@@ -454,13 +436,14 @@ class _ModelReader:
         node = root.get("parts")
         if node is None:
             return ()
-        reader = PartsReader(self.context, self.shelf)
+        reader = PartsReader(self.context, self.library)
         order = [key.text for key in root.keys if key.text in ("parts", "network", "bond graph", "pog")]
         reader.read(node, first=order[0] == "parts")
         self.parameters.add(reader.readings)
         return reader.parts
 
-    def _read_ports(self, node: Node) -> dict[str, Port]:
+    def _read_ports(self, node: Node) -> dict[str, SystemPort]:
+        # The nodes of elements that could not be read would be called unknown.
         return {} if self.context.errors else read_ports(self.context, node)
 
     def _read_signal_ports(self, root: MappingNode) -> SignalPorts:

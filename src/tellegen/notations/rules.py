@@ -37,10 +37,7 @@ network:
 
 
 def ladder(
-    repeat: str = "{k: 1..10}",
-    name: str = "R[k]",
-    nodes: str = '["n[k-1]", "n[k]"]',
-    parameters: str = "{C_0: 1 uF}",
+    repeat: str = "{k: 1..10}", name: str = "R[k]", nodes: str = '["n[k-1]", "n[k]"]', parameters: str = "{C_0: 1 uF}"
 ) -> str:
     """A ladder of resistors and capacitors, written once and repeated."""
     return f"""\

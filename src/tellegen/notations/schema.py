@@ -3,6 +3,7 @@
 A schema sees keys and shapes. That the kind is the first key, that names exist and that units fit is said by the reader.
 """
 
+from tellegen.core.domains import DOMAINS
 from tellegen.elements import KINDS
 from tellegen.model.bond_graph import ITEMS
 from tellegen.notations.grammar import (
@@ -43,7 +44,9 @@ from tellegen.notations.network.keys import (
     field_record,
     make_form,
 )
-from tellegen.notations.pog.ladder import block_schema
+from tellegen.notations.pog.ladder import BLOCKS as LADDER_BLOCKS
+from tellegen.notations.pog.ladder import MATRICES, RESISTIVE, STORAGES, SWITCHING
+from tellegen.notations.pog.ladder import NONE as NO_LANE
 from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.signals.shapes import SHAPES
 
@@ -53,6 +56,7 @@ NOTATIONS = ("network", "bond graph", "pog")
 
 
 def _bond_graph() -> Listed:
+    # Editors know regular expressions and no grammar: this one lets through what looks like a chain of bonds.
     count = r"(\s*\[\s*\w+\s*\])?"
     item = rf"\s*(({'|'.join(ITEMS)}){count}\s*:\s*)?{WORD}{count}\s*(\([^()]*\))?\s*"
     example = (
@@ -119,6 +123,7 @@ def schema() -> Schema:
 
 
 def _definitions() -> dict[str, Content]:
+    # A definition for each kind, so that an editor offers the keys of the kind that stands first.
     lines = {f"element {word}": make_form(kind).record(word) for word, kind in KINDS.items()}
     lines[f"element {CONNECTION}"] = connection_record()
     rows = schema_of(Listed(AnyOf((QUANTITY, Listed(QUANTITY)))))
@@ -144,12 +149,11 @@ def _definitions() -> dict[str, Content]:
         "parts": PARTS,
         "field": field_record(),
         "listed": Leaf(
-            "listed",
-            {**rows, "description": "an entry for each component of a vector item, or the rows of a matrix"},
+            "listed", {**rows, "description": "an entry for each component of a vector item, or the rows of a matrix"}
         ),
         "law_table": LAW_TABLE,
         "multiport": MULTIPORT_LINE,
-        "block": Leaf("block", block_schema(WORD)),
+        "block": _ladder_block(),
         "elements": Named(details_record(), PLAIN_NAME, empty=True),
         "experiment": EXPERIMENT,
         "signal": Leaf("signal", {**VALUE.shape, "description": _signal_words()}),
@@ -162,3 +166,73 @@ def _signal_words() -> str:
     """What may stand where a signal is given."""
     shapes = "; ".join(f"{shape.usage(name)}: {shape.summary}" for name, shape in SHAPES.items())
     return f"a quantity, which stays constant, or a formula of signals, variables, the time t and shapes: {shapes}"
+
+
+# The entries of a ladder
+
+
+def _ladder_block() -> Leaf:
+    """An entry of a ladder: one block, of one kind. Branches refer to it again."""
+    name = {"type": "string", "pattern": rf"^\s*-?\s*{WORD}\s*$"}
+    sides, rows = {"enum": ["across", "through"]}, _listed(_listed(VALUE.shape, minItems=1), minItems=1)
+    row = {"anyOf": [name, _listed(name, minItems=1)]}
+    side_words = {"anyOf": [sides, _listed(sides, minItems=1)]}
+    section = _mapping({"across": row, "through": row, "given": row}, "across", "through")
+    two_rows = _listed(_listed(name, minItems=1), minItems=2, maxItems=2)
+    K = {"anyOf": [VALUE.shape, rows]}
+    connection = _mapping({"name": name, "K": K, "takes": side_words, "gives": side_words}, "name")
+    domains = {"enum": list(DOMAINS)}
+    shapes: dict[str, Schema] = {
+        "section": {"anyOf": [_texts(name, minItems=2, maxItems=2), two_rows, section]},
+        "connect": {"anyOf": [name, _listed(name, minItems=1, maxItems=1), connection]},
+        "domain": {"anyOf": [domains, _listed(domains, minItems=1)]},
+        **dict.fromkeys(("series", "parallel", "mixed"), _ladder_elements(name, rows)),
+        **dict.fromkeys(("branch", "series branch"), _listed({"$ref": "#/$defs/block"}, minItems=1)),
+    }
+    ways = _texts({"enum": ["series", "parallel"]})
+    shape = {
+        "type": "object",
+        "properties": {block: {**shapes[block], "description": text} for block, text in LADDER_BLOCKS.items()}
+        | {"ways": {"description": "series or parallel, for each lane of a mixed block", **ways}},
+        "minProperties": 1,
+        "maxProperties": 2,
+        "dependentRequired": {"mixed": ["ways"], "ways": ["mixed"]},
+        "oneOf": [{"required": [block]} for block in LADDER_BLOCKS],
+        "additionalProperties": False,
+    }
+    return Leaf("block", shape)
+
+
+def _ladder_elements(name: Schema, rows: Schema) -> Schema:
+    """What a block holds: elements, a row of them over the lanes, a field by a matrix or by laws, a transfer function."""
+    letters = (*STORAGES, *RESISTIVE)
+    element = {"type": "string", "pattern": rf"^\s*-?\s*({'|'.join((*letters, SWITCHING))})\s*:\s*{WORD}\s*$"}
+    lanes = _listed({"anyOf": [element, {"enum": [NO_LANE]}]}, minItems=1)
+    field = {
+        "type": "object",
+        "properties": dict.fromkeys((*letters, *MATRICES), name)
+        | {"matrix": rows, "law": _texts({"type": "string"}, minItems=1), "lanes": {}},
+        "anyOf": [{"required": [word]} for word in ("matrix", "law")],
+        "additionalProperties": {"anyOf": [_listed(VALUE.shape), VALUE.shape]},
+    }
+    polynomial = _texts(VALUE.shape, minItems=1)
+    polynomials = {
+        "numerator": {"anyOf": [polynomial, _listed(_listed(polynomial, minItems=1), minItems=1)]},
+        "denominator": polynomial,
+    }
+    given = dict.fromkeys((*RESISTIVE, "power", "static"), name)
+    transfer = _mapping({**given, **polynomials}, *polynomials)
+    return _texts({"anyOf": [element, lanes, field, transfer]}, minItems=1)
+
+
+def _listed(item: Schema, **size: int) -> Schema:
+    return {"type": "array", "items": item, **size}
+
+
+def _texts(item: Schema, **size: int) -> Schema:
+    """A list, or one text with commas."""
+    return {"anyOf": [_listed(item, **size), {"type": "string", "pattern": r"\S"}]}
+
+
+def _mapping(properties: Schema, *required: str) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}

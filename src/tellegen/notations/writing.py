@@ -1,6 +1,6 @@
 """A model as a file that a person would have written: one line per element, values with units, parts as parts."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -12,28 +12,30 @@ from tellegen.elements import START, ElementKind, schedule_key
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, symbol, to_text
 from tellegen.model.dimensions import without_marks
 from tellegen.model.laws import Law, MatrixField, Multiport
-from tellegen.model.model import Element, Experiment, Model, Parameter, ParameterSlope, Part, Port, Switching
+from tellegen.model.model import (
+    NOTHING,
+    Element,
+    Experiment,
+    Model,
+    Parameter,
+    ParameterSlope,
+    Part,
+    Switching,
+    SystemPort,
+    state_variables,
+)
 from tellegen.model.signals import SignalDefinition
-from tellegen.model.variables import state_variables
 from tellegen.notations.grammar import AT, PART, SOURCE
 from tellegen.notations.network.fields import entry_dimension, stiff_kind, stiffness_dimension
-from tellegen.notations.network.keys import CONNECTION, LineForm, form_of, make_form, port_dimension
+from tellegen.notations.network.keys import CONNECTION, SIDES, LineForm, form_of, make_form, port_dimension
 from tellegen.notations.network.laws import table_text
-from tellegen.notations.parameters import closure_texts, closures_of_parts, curve_keys
-from tellegen.notations.parts.instances import PartInstance, part_instance, written_names
+from tellegen.notations.parameters import FormulaWriter, closure_texts, closures_of_parts, curve_keys
+from tellegen.notations.parts.instances import part_instance, written_names
 from tellegen.notations.parts.library import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import formula_text, readable_dimensions, signal_keys
-from tellegen.notations.yaml.quoting import (
-    line_text,
-    list_text,
-    mapping_text,
-    nested_text,
-    quoted,
-    sentence_text,
-    tree_text,
-)
+from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 
 class ElementWriter:
@@ -84,6 +86,7 @@ class ElementWriter:
         kind = element.kind
         if element.multiport is not None:
             return self._multiport(element, element.multiport)
+        # A connection has no word of its own: its form is made from what it joins.
         form = form_of(kind.name) or make_form(kind)
         nodes = element.nodes[:1] if kind.grounded and element.nodes[1] == kind.domain.reference else element.nodes
         pairs = [(kind.name, list_text(nodes))]
@@ -97,7 +100,7 @@ class ElementWriter:
         if element.prefer is not None:
             pairs.append(("causality", _causality(element)))
         if element.notes:
-            pairs.append(("notes", mapping_text(element.notes)))
+            pairs.append(("notes", tree_text(element.notes)))
         return line_text(pairs)
 
     def _value(self, element: Element, form: LineForm) -> list[tuple[str, str]]:
@@ -125,7 +128,6 @@ class ElementWriter:
         return formula_text(expression, written, names, lambda e: self.units.text(e, dimension, unit, keep=True))
 
     def _driver(self, element: Element, form: LineForm) -> list[tuple[str, str]]:
-        """What drives a source."""
         course = element.signal
         if course is None:
             return []
@@ -136,7 +138,7 @@ class ElementWriter:
     def _law(self, law: Law, element: Element) -> tuple[str, str]:
         """A law as a formula, or by its points."""
         if law.table is None:
-            return _law_key(law), quoted(law_text(law, element))
+            return _law_key(law), quoted(_law_text(law, element))
         return "law", table_text(law, element.kind)
 
     def modes(self, element: Element, switching: Switching) -> list[tuple[str, str]]:
@@ -193,8 +195,7 @@ class ElementWriter:
             ("field" if mixed else f"{kinds[0].name} field", list_text(n for member in members for n in member.nodes))
         ]
         pairs += [("kinds", list_text(kind.name for kind in kinds))] if mixed else []
-        sides: tuple[Side, Side] = ("across", "through")
-        for side in sides:
+        for side in SIDES:
             if any(side in member.variables for member in members):
                 word = side if mixed else _word(members[0], make_form(kinds[0]), side)
                 pairs.append((word, list_text(_variable(member, side) for member in members)))
@@ -246,10 +247,11 @@ def _law_key(law: Law) -> str:
     return law.form if law.form in ("energy", "coenergy") else "law"
 
 
-def law_text(law: Law, element: Element) -> str:
+def _law_text(law: Law, element: Element) -> str:
     """The law as its user wrote it, if that still is the law; else from its expression."""
     written = law.text.partition("=")[2] if _law_key(law) == "law" else law.text
     try:
+        # Expressions are kept once each, so the text still holds if it leads to the very same one.
         if without_marks(parse_marked(written, None)) is law.expression:
             return law.text
     except TellegenError:
@@ -259,10 +261,6 @@ def law_text(law: Law, element: Element) -> str:
     domain = element.kind.domain
     left = domain.energy(element.kind.side) if law.form == "content" else domain.power(law.gives)
     return f"{left.letters[0]} = {to_text(law.expression)}"
-
-
-FormulaWriter = Callable[[Expression, str, Dimension | None, str], str]
-"""Writes an expression: as the user wrote it where that still is the expression, else with units where they are needed."""
 
 
 @final
@@ -275,7 +273,7 @@ class KeptParts:
     first: bool = False
 
 
-def kept_parts(model: Model) -> KeptParts:
+def _kept_parts(model: Model) -> KeptParts:
     """The parts of which every element, parameter and signal is still the one that the file of the part gives."""
     elements = {element.name: element for element in model.elements}
     fields = {field.name: field for field in model.fields}
@@ -294,9 +292,11 @@ def kept_parts(model: Model) -> KeptParts:
         )
         if all(there.get(name) == value for here, there in wanted for name, value in here.items()):
             kept.append(part)
-            names |= _names_brought(made)
+            names |= {name for here, _ in wanted for name in here}
     first = bool(model.elements) and model.elements[0].name in names
-    inside = all(name in names for name in elements if _belongs(name, kept))
+    prefixes = tuple(f"{part.name}." for part in kept)
+    # An element inside a part that its file does not have would be lost: then all is written out.
+    inside = all(name in names for name in elements if name.startswith(prefixes))
     return KeptParts(tuple(kept), frozenset(names), first) if inside else KeptParts()
 
 
@@ -308,23 +308,14 @@ def _without_slopes(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]
     }
 
 
-def _names_brought(made: PartInstance) -> set[str]:
-    return {*made.elements, *made.parameters, *made.displacements, *made.signals, *(f.name for f in made.fields)}
-
-
-def _belongs(name: str, parts: Iterable[Part]) -> bool:
-    return "." in name and any(name.startswith(f"{part.name}.") for part in parts)
-
-
-def port_texts(ports: Mapping[str, Port]) -> dict[str, str | list[str] | dict[str, str]]:
-    """The ports that a system offers."""
-    words = {name: {SOURCE: port.source} if port.source else {AT: port.at} for name, port in ports.items()}
+def _port_texts(ports: Mapping[str, SystemPort]) -> dict[str, str | list[str] | dict[str, str]]:
     return {
-        name: words[name] if port.source or port.at else _ends(port.nodes, port.domain) for name, port in ports.items()
+        name: {SOURCE: port.source} if port.source else {AT: port.at} if port.at else _ends(port.nodes, port.domain)
+        for name, port in ports.items()
     }
 
 
-def part_keys(part: Part, text: FormulaWriter) -> dict[str, object]:
+def _part_keys(part: Part, text: FormulaWriter) -> dict[str, object]:
     """The keys of the line of a part: texts, lists and mappings of them."""
     keys: dict[str, object] = {"use": part.use}
     if part.ports:
@@ -340,6 +331,7 @@ def part_keys(part: Part, text: FormulaWriter) -> dict[str, object]:
         for name, p in part.bindings.items()
         if p.expression is not None
     }
+    # A parameter that is called like a key of the line, such as `use`, must stand one level deeper.
     hidden = {name: value for name, value in bound.items() if name in PART.names}
     keys |= {name: value for name, value in bound.items() if name not in PART.names}
     return keys | ({"parameters": hidden} if hidden else {})
@@ -349,16 +341,15 @@ def _ends(nodes: tuple[str, str], domain: str) -> str | list[str]:
     return nodes[0] if nodes[1] == DOMAINS[domain].reference else list(nodes)
 
 
-NOTHING: Mapping[str, str] = {}
-
 WIDEST = 24
 """Names are padded to the longest, but not beyond this."""
 
 
 def to_yaml(model: Model) -> str:
     """The text of a file that `read_model` turns into the same model (comments and places aside)."""
-    writer = _ModelWriter(model, kept_parts(model))
+    writer = _ModelWriter(model, _kept_parts(model))
     structure = [writer.parts(), writer.network()]
+    # Elements keep their order by the order of these sections, and with it states and equations keep theirs.
     described = structure if writer.kept.first else structure[::-1]
     begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
     end = [writer.closures(), writer.signals(), writer.geometry(), writer.experiment(), writer.layout()]
@@ -394,6 +385,14 @@ def mode_settings(model: Model) -> dict[str, dict[str, str]]:
     }
 
 
+def _aligned(section: str, lines: Iterable[tuple[str, str]]) -> str:
+    """A section with a line for each name, the names padded to one width; nothing where there are none."""
+    written = [(quoted(name), line) for name, line in lines]
+    width = min(max([len(name) for name, _ in written], default=0), WIDEST) + 1
+    body = "".join(f"  {name + ':':<{width}} {line}\n" for name, line in written)
+    return f"{section}:\n{body}" if written else ""
+
+
 class _ModelWriter:
     """Writes the sections of one model; what `kept` parts bring along stands in their files."""
 
@@ -407,6 +406,7 @@ class _ModelWriter:
         return f"system: {sentence_text(self.model.name)}\n{about}"
 
     def parameters(self, further: Mapping[str, str] = NOTHING) -> str:
+        # What the lines of elements say, what the reader adds by itself and what files of parts say is not said again.
         hidden = {*self.elements.inline, *self.elements.implied, *self.kept.names}
         shown = {n: p for n, p in self.model.parameters.items() if n not in hidden}
         lines = [f"  {quoted(name)}: {self.elements.parameter(p)}".rstrip() for name, p in shown.items()]
@@ -416,7 +416,7 @@ class _ModelWriter:
     def displacements(self) -> str:
         shown = {name: rate for name, rate in self.model.displacements.items() if name not in self.kept.names}
         rates = {name: to_text(rate) for name, rate in shown.items()}
-        return f"displacements: {mapping_text(rates)}\n" if rates else ""
+        return f"displacements: {tree_text(rates)}\n" if rates else ""
 
     def closures(self) -> str:
         inside = {closure.name for closure in closures_of_parts(self.kept.parts)}
@@ -429,24 +429,19 @@ class _ModelWriter:
 
     def ports(self) -> str:
         ports, signals = self.model.ports, self.model.signal_ports
-        text = f"ports: {tree_text(port_texts(ports))}\n" if ports else ""
+        text = f"ports: {tree_text(_port_texts(ports))}\n" if ports else ""
         named = {"inputs": list(signals.inputs), "outputs": list(signals.outputs)}
         offered = {key: names for key, names in named.items() if names}
         return text + (f"signal ports: {tree_text(offered)}\n" if offered else "")
 
     def parts(self) -> str:
-        lines = [
-            f"  {quoted(part.name)}: {tree_text(part_keys(part, self.elements.formula))}\n" for part in self.kept.parts
-        ]
+        texts = {part.name: tree_text(_part_keys(part, self.elements.formula)) for part in self.kept.parts}
+        lines = [f"  {quoted(name)}: {text}\n" for name, text in texts.items()]
         return "parts:\n" + "".join(lines) if lines else ""
 
     def network(self) -> str:
-        written = [(quoted(name), line) for name, line in self.lines()]
-        width = min(max([len(name) for name, _ in written], default=0), WIDEST) + 1
-        lines = [f"  {name + ':':<{width}} {line}" for name, line in written]
-        if not lines and self.kept.parts:
-            return ""
-        return "network:\n" + "\n".join(lines) + "\n" if lines else "network: {}\n"
+        empty = "" if self.kept.parts else "network: {}\n"
+        return _aligned("network", self.lines()) or empty
 
     def lines(self) -> Iterable[tuple[str, str]]:
         """Names and lines of the elements; a field has one line, in the place of its first member."""
@@ -462,15 +457,13 @@ class _ModelWriter:
 
     def signals(self) -> str:
         shown = {name: s for name, s in self.model.signals.items() if name not in self.kept.names}
-        written = [(quoted(name), self.signal(definition)) for name, definition in shown.items()]
-        width = min(max([len(name) for name, _ in written], default=0), WIDEST) + 1
-        return "signals:\n" + "".join(f"  {name + ':':<{width}} {line}\n" for name, line in written) if written else ""
+        return _aligned("signals", ((name, self.signal(definition)) for name, definition in shown.items()))
 
     def signal(self, definition: SignalDefinition) -> str:
         keys = list(signal_keys(definition, self.elements.units.text, frozenset(self.model.signals)))
         if definition.block == FORMULA:
             return quoted(str(keys[0][1]))
-        return line_text([(key, nested_text(text)) for key, text in keys])
+        return line_text([(key, tree_text(text)) for key, text in keys])
 
     def layout(self) -> str:
         """Where items stand in figures, a line each."""
@@ -487,17 +480,18 @@ class _ModelWriter:
         if experiment.until is not None:
             lines.append(f"until: {quoted(self.elements.units.text(experiment.until, Dimension(s=1)))}")
         if experiment.inputs:
-            lines.append(f"inputs: {mapping_text({name: signal.text for name, signal in experiment.inputs.items()})}")
+            lines.append(f"inputs: {tree_text({name: signal.text for name, signal in experiment.inputs.items()})}")
         if experiment.initial:
             known = state_variables(self.model.elements)
+            # A reader names what members of fields store by the name of the field, whatever these members were called.
             here = self._contents_of_fields()
             starts = experiment.initial.items()
             texts = {here.get(name, name): self.elements.units.text(value, known.get(name)) for name, value in starts}
-            lines.append(f"initial: {mapping_text(texts)}")
+            lines.append(f"initial: {tree_text(texts)}")
         if experiment.outputs:
             lines.append(f"outputs: {list_text(experiment.outputs)}")
         if experiment.units:
-            lines.append(f"units: {mapping_text(experiment.units)}")
+            lines.append(f"units: {tree_text(experiment.units)}")
         lines += [f"{key}: {value!r}" for key in ("rtol", "atol") if (value := getattr(experiment, key)) is not None]
         return "experiment:\n" + "".join(f"  {line}\n" for line in lines)
 

@@ -8,12 +8,12 @@ from tellegen.expressions import ONE, Expression, symbol, to_text
 from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.model.bond_graph import DETECTORS, SINKS
 from tellegen.model.model import Model
-from tellegen.notations.bond_graph.elements import KINDS_KEY, NONE
+from tellegen.notations.bond_graph.lines import bond_graph_lines
 from tellegen.notations.bond_graph.network import one_port_kinds
-from tellegen.notations.bond_graph.writing import bond_graph_lines
+from tellegen.notations.bond_graph.reading import KINDS_KEY, NONE
 from tellegen.notations.network.fields import energy_letters
 from tellegen.notations.writing import file_with_notation, mode_settings
-from tellegen.notations.yaml.quoting import quoted
+from tellegen.notations.yaml.writing import quoted
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort
 from tellegen.schemes.element_texts import (

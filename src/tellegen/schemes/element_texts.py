@@ -17,14 +17,12 @@ from tellegen.graph import Field, Port, PowerGraph, ResistiveLaw, SourceLaw, Sto
 from tellegen.graph.power_graph import ARGUMENT
 from tellegen.model.dimensions import NoDimension
 from tellegen.model.laws import Law, LawForm
-from tellegen.model.model import Model
-from tellegen.model.model import Port as ModelPort
-from tellegen.model.variables import state_variables
+from tellegen.model.model import Model, SystemPort, state_variables
 from tellegen.notations.network.fields import argument_letters, direct_kind, energy_law, energy_letters, stiff_kind
 from tellegen.notations.pog.matrices import modulus_dimension
 from tellegen.notations.quantities import UnitTexts
 from tellegen.notations.signals.formulas import readable_dimensions
-from tellegen.notations.yaml.quoting import quoted, sentence_text
+from tellegen.notations.yaml.writing import quoted, sentence_text
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import default_variable
 
@@ -291,7 +289,7 @@ def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:
     return replace(model, ports=kept)
 
 
-def _lost(port: ModelPort, notation: str) -> TellegenError:
+def _lost(port: SystemPort, notation: str) -> TellegenError:
     ends = " and ".join(f"'{node}'" for node in port.nodes if node != DOMAINS[port.domain].reference)
     kind = next(k for k in kinds_of(port.domain, "source") if k.side == "through")
     return rules.LOST_PORT.error(

@@ -25,7 +25,7 @@ from tellegen.notations.pog.ladder import (
     taken_side,
 )
 from tellegen.notations.writing import file_with_notation, mode_settings
-from tellegen.notations.yaml.quoting import quoted
+from tellegen.notations.yaml.writing import quoted
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import connected_parts
 from tellegen.schemes.element_texts import (

@@ -16,21 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from tellegen.synthesis.polynomials import (
-    Polynomial,
-    add,
-    common_factor,
-    complex_roots,
-    divide,
-    exact_value,
-    is_hurwitz,
-    multiply,
-    polynomial,
-    positive_roots,
-    solve_bezout,
-    squarefree_factors,
-    value,
-)
+from tellegen.synthesis import algebra
+from tellegen.synthesis.algebra import Polynomial
 
 
 class NotPositiveRealError(Exception):
@@ -62,11 +49,13 @@ def positive_real(numerator: Polynomial, denominator: Polynomial) -> PositiveRea
         raise NotPositiveRealError("its denominator is zero")
     if not numerator:
         return PositiveReal(Fraction(0), Fraction(0), (), (), (Fraction(1),), ())
-    g = common_factor(numerator, denominator)
-    N, D = divide(numerator, g)[0], divide(denominator, g)[0]
+    # A pole that a zero takes away is none, and must not be judged.
+    g = algebra.common_factor(numerator, denominator)
+    N, D = algebra.divide(numerator, g)[0], algebra.divide(denominator, g)[0]
     at_infinity, N = _pole_at_infinity(N, D)
+    # Poles on the axis are lossless and judged by residues; the real part is asked of the stable rest alone.
     symmetric, stable = split_poles(D)
-    on_axis, inside = solve_bezout(stable, symmetric, N) if len(symmetric) > 1 else ((), N)
+    on_axis, inside = algebra.solve_bezout(stable, symmetric, N) if len(symmetric) > 1 else ((), N)
     at_zero, modes = _on_axis(on_axis, symmetric)
     even = _real_part(inside, stable)
     _check_real_part(even, stable)
@@ -75,6 +64,7 @@ def positive_real(numerator: Polynomial, denominator: Polynomial) -> PositiveRea
 
 def _pole_at_infinity(N: Polynomial, D: Polynomial) -> tuple[Fraction, Polynomial]:
     excess = len(N) - len(D)
+    # Infinity lies on the imaginary axis, so a pole there is simple too.
     if excess > 1:
         raise NotPositiveRealError(f"its numerator has {excess} degrees more than its denominator, and one is the most")
     if excess < 1:
@@ -82,7 +72,7 @@ def _pole_at_infinity(N: Polynomial, D: Polynomial) -> tuple[Fraction, Polynomia
     k = N[-1] / D[-1]
     if k < 0:
         raise NotPositiveRealError(f"at high frequencies it is {float(k):.4g}*s, a negative storage")
-    return k, add(N, multiply((Fraction(0), k), D), -1)
+    return k, algebra.add(N, algebra.multiply((Fraction(0), k), D), -1)
 
 
 def split_poles(D: Polynomial) -> tuple[Polynomial, Polynomial]:
@@ -91,25 +81,28 @@ def split_poles(D: Polynomial) -> tuple[Polynomial, Polynomial]:
     if at_zero > 1:
         raise NotPositiveRealError(f"it has a pole of order {at_zero} at s = 0")
     rest = D[at_zero:]
-    even, odd = polynomial(rest[0::2]), polynomial(rest[1::2])
-    pairs = common_factor(even, odd) if odd else polynomial(c / even[-1] for c in even)
-    mirrored = polynomial(c * (-1) ** k for k, c in enumerate(pairs))  # in omega^2
-    for factor, order in squarefree_factors(mirrored):
-        roots = positive_roots(factor)
+    even, odd = algebra.polynomial(rest[0::2]), algebra.polynomial(rest[1::2])
+    # Even and odd part vanish together at s and at -s: at pairs on the axis, or at pairs left and right of it.
+    pairs = algebra.common_factor(even, odd) if odd else algebra.polynomial(c / even[-1] for c in even)
+    mirrored = algebra.polynomial(c * (-1) ** k for k, c in enumerate(pairs))  # in omega^2
+    for factor, order in algebra.squarefree_factors(mirrored):
+        roots = algebra.positive_roots(factor)
+        # A root in omega^2 that is not positive is a pair off the axis, and one of the two lies to the right.
         if len(roots) < len(factor) - 1:
             raise NotPositiveRealError(_right_pole(D))
         if order > 1:
             omega = math.sqrt(roots[0])
             raise NotPositiveRealError(f"it has a pole of order {order} at omega = {omega:.6g} rad/s")
-    whole = polynomial(c for k, p in enumerate(pairs) for c in ((p,) if k == 0 else (Fraction(0), p)))
-    stable = divide(rest, whole)[0]
-    if not is_hurwitz(stable):
+    # Back from s^2 to s: zeros between the coefficients.
+    whole = algebra.polynomial(c for k, p in enumerate(pairs) for c in ((p,) if k == 0 else (Fraction(0), p)))
+    stable = algebra.divide(rest, whole)[0]
+    if not algebra.is_hurwitz(stable):
         raise NotPositiveRealError(_right_pole(D))
-    return polynomial([Fraction(0)] * at_zero + list(whole)), stable
+    return algebra.polynomial([Fraction(0)] * at_zero + list(whole)), stable
 
 
 def _right_pole(D: Polynomial) -> str:
-    roots = [s for factor, _ in squarefree_factors(D) for s in complex_roots(factor)]
+    roots = [s for factor, _ in algebra.squarefree_factors(D) for s in algebra.complex_roots(factor)]
     worst = max(roots, key=lambda s: s.real)
     text = f"{worst.real:.6g}" if abs(worst.imag) < 1e-9 * abs(worst) else f"{worst.real:.6g} + {abs(worst.imag):.6g}j"
     return f"it has a pole to the right of the imaginary axis, at s = {text}"
@@ -124,12 +117,15 @@ def _on_axis(A: Polynomial, symmetric: Polynomial) -> tuple[Fraction, tuple[tupl
         at_zero = (A[0] if A else Fraction(0)) / pairs[0]
         if at_zero <= 0:
             raise NotPositiveRealError(f"its residue at s = 0 is {float(at_zero):.4g}, not positive")
-        A = divide(add(A, polynomial(c * at_zero for c in pairs), -1), (Fraction(0), Fraction(1)))[0]
+        A = algebra.divide(
+            algebra.add(A, algebra.polynomial(c * at_zero for c in pairs), -1), (Fraction(0), Fraction(1))
+        )[0]
     modes = []
-    for square in positive_roots(polynomial(c * (-1) ** k for k, c in enumerate(pairs[0::2]))):
+    for square in algebra.positive_roots(algebra.polynomial(c * (-1) ** k for k, c in enumerate(pairs[0::2]))):
         omega = math.sqrt(square)
-        slope = value([k * float(c) for k, c in enumerate(pairs)][1:], 1j * omega)
-        residue = value([float(c) for c in A], 1j * omega) / slope
+        slope = algebra.value([k * float(c) for k, c in enumerate(pairs)][1:], 1j * omega)
+        residue = algebra.value([float(c) for c in A], 1j * omega) / slope
+        # A/symmetric is odd where all residues are real; then none of them is found to be real by rounding.
         if residue.real <= 0 or not _is_odd(A):
             text = f"{residue.real:.4g}" if _is_odd(A) else f"{residue.real:.4g} + {residue.imag:.4g}j"
             raise NotPositiveRealError(f"its residue at omega = {omega:.6g} rad/s is {text}, not real and positive")
@@ -145,35 +141,39 @@ def _real_part(N: Polynomial, D: Polynomial) -> Polynomial:
     """Re N(j omega) D(-j omega), in omega^2."""
 
     def parts(p: Polynomial) -> tuple[Polynomial, Polynomial]:
+        # The powers of j, with the imaginary ones in the odd part.
         signs = (1, 1, -1, -1)
         turned = [c * signs[k % 4] for k, c in enumerate(p)]
-        return polynomial(turned[0::2]), polynomial(turned[1::2])
+        return algebra.polynomial(turned[0::2]), algebra.polynomial(turned[1::2])
 
     (n_e, n_o), (d_e, d_o) = parts(N), parts(D)
-    return add(multiply(n_e, d_e), multiply((Fraction(0), Fraction(1)), multiply(n_o, d_o)))
+    return algebra.add(
+        algebra.multiply(n_e, d_e), algebra.multiply((Fraction(0), Fraction(1)), algebra.multiply(n_o, d_o))
+    )
 
 
 def _check_real_part(even: Polynomial, D: Polynomial) -> None:
-    point = negative_point(even)
+    point = _negative_point(even)
     if point is not None:
         omega = math.sqrt(point)
-        real = float(exact_value(even, point)) / abs(value([float(c) for c in D], 1j * omega)) ** 2
+        real = float(algebra.exact_value(even, point)) / abs(algebra.value([float(c) for c in D], 1j * omega)) ** 2
         raise NotPositiveRealError(f"its real part is {real:.4g} at omega = {omega:.6g} rad/s")
 
 
-def negative_point(even: Polynomial) -> Fraction | None:
+def _negative_point(even: Polynomial) -> Fraction | None:
     """A point not below zero at which a polynomial is negative; None where it is nowhere negative there.
 
     It changes its sign at roots of odd order only: between them one point each tells.
     """
     turns: list[Fraction] = []
-    for factor, order in squarefree_factors(even):
+    for factor, order in algebra.squarefree_factors(even):
+        # Where a root is double the polynomial touches zero and turns back.
         if order % 2:
-            turns += positive_roots(factor)
+            turns += algebra.positive_roots(factor)
     turns.sort()
     ends = [Fraction(0), *turns]
     points = [(a + b) / 2 for a, b in zip(ends, turns, strict=False)] + [2 * ends[-1] + 1]
-    return next((point for point in points if exact_value(even, point) < 0), None)
+    return next((point for point in points if algebra.exact_value(even, point) < 0), None)
 
 
 Gaussian = tuple[Fraction, Fraction]
@@ -187,24 +187,26 @@ def check_hermitian_part(numerators: Functions, denominator: Polynomial) -> None
     size, order = len(numerators), len(denominator) - 1
 
     def sums(omega: Fraction) -> list[Fraction]:
-        return minor_sums(_hermitian(numerators, denominator, omega))
+        return _minor_sums(_hermitian(numerators, denominator, omega))
 
+    # The sum of minors of order k + 1 has the degree (k + 1) times that of D in omega^2: so many points fix it.
     points = [Fraction(k) for k in range(size * order + 1)]
     found = [sums(omega) for omega in points]
     for k in range(size):
         places = [(omega**2, values[k]) for omega, values in zip(points[: (k + 1) * order + 1], found, strict=False)]
-        point = negative_point(_through(places))
+        point = _negative_point(_through(places))
         if point is not None:
             omega = _frequency(point, lambda w, k=k: sums(w)[k] < 0)  # type: ignore[misc]
             raise NotPositiveRealError(_complaint(sums(omega), denominator, omega))
 
 
-def minor_sums(H: Sequence[Sequence[Gaussian]]) -> list[Fraction]:
+def _minor_sums(H: Sequence[Sequence[Gaussian]]) -> list[Fraction]:
     """The sums of the principal minors of a Hermitian matrix, of order one to its size (Newton's identities)."""
     power = H
     traces: list[Fraction] = []
     for k in range(len(H)):
         power = power if k == 0 else _product(power, H)
+        # The traces of powers are the power sums of the eigenvalues: no eigenvalue has to be found.
         traces.append(sum((power[i][i][0] for i in range(len(H))), Fraction(0)))
     found = [Fraction(1)]
     for k in range(1, len(H) + 1):
@@ -253,12 +255,13 @@ def _through(places: Sequence[tuple[Fraction, Fraction]]) -> Polynomial:
             slopes[i] = (slopes[i] - slopes[i - 1]) / (xs[i] - xs[i - k])
     found: Polynomial = ()
     for x, slope in zip(reversed(xs), reversed(slopes), strict=True):
-        found = add(multiply(found, (-x, Fraction(1))), polynomial([slope]))
+        found = algebra.add(algebra.multiply(found, (-x, Fraction(1))), algebra.polynomial([slope]))
     return found
 
 
 def _frequency(square: Fraction, negative: Callable[[Fraction], bool]) -> Fraction:
     """A rational frequency, as round as may be, near the root of `square`, where the sum is negative too."""
+    # As few digits as will do: the frequency stands in a message that somebody may check by hand.
     digits = 4
     while True:
         omega = Fraction(math.isqrt(int(square * 100**digits)), 10**digits)
@@ -270,8 +273,8 @@ def _frequency(square: Fraction, negative: Callable[[Fraction], bool]) -> Fracti
 def _complaint(sums: Sequence[Fraction], denominator: Polynomial, omega: Fraction) -> str:
     size = float(sum(x * x for x in _at(denominator, omega)))
     # det(mu + H) = mu^m + e_1 mu^(m-1) + ... + e_m has the root mu = -lambda for each eigenvalue lambda of H.
-    whole = polynomial([*reversed(sums), Fraction(1)])
-    roots = [mu for factor, _ in squarefree_factors(whole) for mu in positive_roots(factor)]
+    whole = algebra.polynomial([*reversed(sums), Fraction(1)])
+    roots = [mu for factor, _ in algebra.squarefree_factors(whole) for mu in algebra.positive_roots(factor)]
     assert roots, "a negative sum of principal minors belongs to a negative eigenvalue"
     value = -float(max(roots)) / 2 / size
     return f"the Hermitian part has the eigenvalue {value:.4g} at omega = {float(omega):.6g} rad/s"
@@ -282,5 +285,5 @@ def check_semidefinite(matrix: Sequence[Sequence[Fraction]], where: str) -> None
     n = range(len(matrix))
     if any(matrix[i][j] != matrix[j][i] for i in n for j in n):
         raise NotPositiveRealError(f"its residue {where} is not symmetric")
-    if any(s < 0 for s in minor_sums([[(x, Fraction(0)) for x in row] for row in matrix])):
+    if any(s < 0 for s in _minor_sums([[(x, Fraction(0)) for x in row] for row in matrix])):
         raise NotPositiveRealError(f"its residue {where} is not positive semidefinite")

@@ -12,30 +12,31 @@ G(s) = s R_inf + R_0/s + modes on the imaginary axis + a stable proper part. The
 positive semidefinite: sums of squares, each one storage or one lossless pair. So has the stable part where its poles are real and
 simple with symmetric positive residues, and then its storages stand alone; any other passive stable part is realised by the
 positive-real lemma, with storages that a lossless connection joins. Whether G is positive real is decided by exact numbers.
+
+The coefficients of G in powers of 1/s fill a Hankel matrix whose rank is the number of states; any independent columns and rows of
+it, as many as its rank, give A, B and C. Exact numbers make the rank a fact and not a guess.
+
+With G = C (s - A)^-1 B + D there is an energy matrix P with
+
+    [[-A^T P - P A, C^T - P B], [C - B^T P, D + D^T]] = [c, d]^T [c, d] >= 0
+
+(Anderson 1967). P solves a Riccati equation, whose solution spans the stable subspace of a Hamiltonian matrix and is read off its
+matrix sign (Roberts 1980). Where D + D^T is singular, or G is lossless at some frequency, the equation is on the edge of having no
+solution; so a resistance of 1e-32 of the size of G is added, and the numbers carry 120 digits, of which the edge takes at most
+half. Pure Python: `decimal` multiplies such numbers nearly as fast as Python multiplies floats, and no matrix here is large.
 """
 
 import cmath
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import final
 
-from tellegen.synthesis.polynomials import (
-    Polynomial,
-    add,
-    common_factor,
-    complex_roots,
-    divide,
-    exact_value,
-    multiply,
-    polynomial,
-    positive_roots,
-    solve_bezout,
-    squarefree_factors,
-    value,
-)
+from tellegen.synthesis import algebra
+from tellegen.synthesis.algebra import Polynomial
 from tellegen.synthesis.positive_real import (
     NotPositiveRealError,
     PositiveReal,
@@ -43,7 +44,6 @@ from tellegen.synthesis.positive_real import (
     check_semidefinite,
     split_poles,
 )
-from tellegen.synthesis.state_space import minimal_realisation, passive_form
 
 Rows = list[list[float]]
 
@@ -57,7 +57,7 @@ class Realisation:
     g: tuple[tuple[float, ...], ...]
     c: tuple[tuple[float, ...], ...]
     d: tuple[tuple[float, ...], ...]
-    rate: float
+    rate: float = 0.0
     skew: tuple[tuple[float, ...], ...] = ()
     rates: tuple[tuple[float, ...], ...] = ()
 
@@ -106,7 +106,7 @@ def realise_function(parts: PositiveReal) -> Realisation:
     square = tuple((*row, *[0.0] * (size - len(row))) for row in J)
     resistors = ((*c, *[0.0] * (size - n)),) if d or any(c) else ()
     return Realisation(
-        square, tuple((x,) for x in g), resistors, ((d,),) if resistors else (), float(parts.at_infinity)
+        J=square, g=tuple((x,) for x in g), c=resistors, d=((d,),) if resistors else (), rate=float(parts.at_infinity)
     )
 
 
@@ -115,6 +115,7 @@ def _stable(parts: PositiveReal) -> tuple[Rows, list[float], list[float], float]
     D, n = parts.denominator, len(parts.denominator) - 1
     if not parts.numerator:
         return [], [], [], 0.0
+    # By the geometric mean of the poles: Lyapunov equations of fast and slow poles would lose their digits.
     scale = abs(float(D[0] / D[-1])) ** (1 / n) if n else 1.0
     monic = [float(c / D[-1]) * scale ** (k - n) for k, c in enumerate(D)]
     top = [float(c / D[-1]) * scale ** (k - n) for k, c in enumerate(parts.numerator)]
@@ -126,12 +127,14 @@ def _stable(parts: PositiveReal) -> tuple[Rows, list[float], list[float], float]
     if not n:
         return [], [], [], d
     A = [[1.0 if j == i + 1 else 0.0 for j in range(n)] for i in range(n - 1)] + [[-x for x in monic[:n]]]
-    root = _cholesky(_lyapunov(A, shadow))
-    inverse = _inverse(root)
+    # In coordinates with X = 1 every storage is a unit one, and J comes out skew but for rounding.
+    root = algebra.cholesky(_lyapunov(A, shadow), math.sqrt)
+    inverse = algebra.triangular_inverse(root)
     c = [sum(shadow[i] * inverse[i][j] for i in range(n)) for j in range(n)]
     given = [sum(output[i] * inverse[i][j] for i in range(n)) for j in range(n)]
-    turned = _product(_product(root, A), inverse)
+    turned = algebra.product(algebra.product(root, A), inverse)
     J = [[(turned[i][j] + c[i] * c[j] / 2) for j in range(n)] for i in range(n)]
+    # The symmetric part is rounding alone, and would make or lose energy.
     skew = [[scale * (J[i][j] - J[j][i]) / 2 for j in range(n)] for i in range(n)]
     g = [math.sqrt(scale) * (given[k] - d * c[k] / 2) for k in range(n)]
     return skew, g, [math.sqrt(scale) * x for x in c], d
@@ -142,11 +145,12 @@ def _spectral_factor(parts: PositiveReal, scale: float) -> list[float]:
     n = len(parts.denominator) - 1
     lead = float(parts.denominator[-1])
     found: list[complex] = [1.0]
-    for whole, order in squarefree_factors(parts.even):
+    for whole, order in algebra.squarefree_factors(parts.even):
         for _ in range(0 if whole[0] else order):
             found = _times(found, [0.0, 1.0])
-        for square in complex_roots(whole if whole[0] else whole[1:]):
+        for square in algebra.complex_roots(whole if whole[0] else whole[1:]):
             s = cmath.sqrt(-square)
+            # Of each pair the root to the left: then 1/W is stable too (the minimum-phase factor).
             s = -s if s.real > 0 or (s.real == 0 and s.imag < 0) else s
             on_axis = abs(square.imag) <= 1e-12 * abs(square) and square.real > 0
             if on_axis:  # a root of even order: half of its pairs +-j omega belong to M
@@ -195,6 +199,7 @@ def _solve(rows: Rows, right: Sequence[float]) -> list[float]:
 
     Raises: ArithmeticError where numbers leave their range on the way.
     """
+    # Close poles make the equation nearly singular: exact residuals and one more step bring the digits back.
     found = [x.real for x in _eliminated(rows, right)]
     if not all(map(math.isfinite, found)):
         raise ArithmeticError("a coefficient is out of range")
@@ -219,35 +224,6 @@ def _eliminated(rows: Sequence[Sequence[complex]], right: Sequence[complex]) -> 
     for k in range(n - 1, -1, -1):
         x[k] = (work[k][n] - sum(work[k][j] * x[j] for j in range(k + 1, n))) / work[k][k]
     return x
-
-
-def _cholesky(X: Rows) -> Rows:
-    """The upper triangular R with R^T R = X."""
-    n = len(X)
-    R = [[0.0] * n for _ in range(n)]
-    for i in range(n):
-        square = X[i][i] - sum(R[k][i] ** 2 for k in range(i))
-        if square <= 0:
-            raise ArithmeticError("the energy matrix is not positive within rounding")
-        R[i][i] = math.sqrt(square)
-        for j in range(i + 1, n):
-            R[i][j] = (X[i][j] - sum(R[k][i] * R[k][j] for k in range(i))) / R[i][i]
-    return R
-
-
-def _inverse(R: Rows) -> Rows:
-    """The inverse of an upper triangular matrix."""
-    n = len(R)
-    found = [[0.0] * n for _ in range(n)]
-    for j in range(n):
-        found[j][j] = 1 / R[j][j]
-        for i in range(j - 1, -1, -1):
-            found[i][j] = -sum(R[i][k] * found[k][j] for k in range(i + 1, j + 1)) / R[i][i]
-    return found
-
-
-def _product(a: Rows, b: Rows) -> Rows:
-    return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
 
 
 ComplexRows = list[list[complex]]
@@ -303,13 +279,12 @@ class _Parts:
     def realisation(self, skew: Sequence[Sequence[float]]) -> Realisation:
         n = range(len(self.g))
         return Realisation(
-            tuple(tuple(self.J.get((i, j), 0.0) for j in n) for i in n),
-            tuple(map(tuple, self.g)),
-            tuple(tuple(row.get(j, 0.0) for j in n) for row in self.c),
-            tuple(map(tuple, self.d)),
-            0.0,
-            tuple(map(tuple, skew)),
-            tuple(map(tuple, self.rates)),
+            J=tuple(tuple(self.J.get((i, j), 0.0) for j in n) for i in n),
+            g=tuple(map(tuple, self.g)),
+            c=tuple(tuple(row.get(j, 0.0) for j in n) for row in self.c),
+            d=tuple(map(tuple, self.d)),
+            skew=tuple(map(tuple, skew)),
+            rates=tuple(map(tuple, self.rates)),
         )
 
 
@@ -341,9 +316,10 @@ def _realised(numerators: Functions, denominator: Polynomial) -> Realisation:
     for column in _squares([[complex(x) for x in row] for row in split.at_infinity], "at infinity"):
         parts.rates.append([x.real for x in column])
     _add_axis(parts, split)
+    # The residues on the axis have been judged by then; without them the real part is finite everywhere.
     check_hermitian_part(split.inside, split.stable)
     _add_stable(parts, split.inside, split.stable)
-    constant = _constant(split)
+    constant = [[_at_infinity(n, split.stable) for n in row] for row in split.inside]
     size = range(len(numerators))
     return parts.realisation([[(constant[i][j] - constant[j][i]) / 2 for j in size] for i in size])
 
@@ -352,20 +328,23 @@ def _split(numerators: Functions, denominator: Polynomial) -> _Split:
     if not denominator:
         raise NotPositiveRealError("its denominator is zero")
     entries = [n for row in numerators for n in row if n]
-    g = reduce(common_factor, entries, denominator)
-    D = divide(denominator, g)[0]
-    whole = tuple(tuple(divide(n, g)[0] if n else n for n in row) for row in numerators)
+    # What all entries share is no pole of the matrix.
+    g = reduce(algebra.common_factor, entries, denominator)
+    D = algebra.divide(denominator, g)[0]
+    whole = tuple(tuple(algebra.divide(n, g)[0] if n else n for n in row) for row in numerators)
     excess = max((len(n) - len(D) for row in whole for n in row), default=0)
     if excess > 1:
         raise NotPositiveRealError(f"a numerator has {excess} degrees more than the denominator, and one is the most")
     rate = tuple(tuple(n[-1] / D[-1] if len(n) > len(D) else Fraction(0) for n in row) for row in whole)
     proper = tuple(
-        tuple(add(n, multiply((Fraction(0), k), D), -1) if k else n for n, k in zip(row, ks, strict=True))
+        tuple(
+            algebra.add(n, algebra.multiply((Fraction(0), k), D), -1) if k else n for n, k in zip(row, ks, strict=True)
+        )
         for row, ks in zip(whole, rate, strict=True)
     )
     symmetric, stable = split_poles(D)
     pairs = [
-        [solve_bezout(stable, symmetric, n) if len(symmetric) > 1 else (polynomial(()), n) for n in row]
+        [algebra.solve_bezout(stable, symmetric, n) if len(symmetric) > 1 else (algebra.polynomial(()), n) for n in row]
         for row in proper
     ]
     return _Split(
@@ -382,25 +361,22 @@ def _add_axis(parts: _Parts, split: _Split) -> None:
     rest = split.symmetric
     if not rest[0]:
         rest = rest[1:]
-        residue = [[exact_value(n, Fraction(0)) / rest[0] for n in row] for row in split.on_axis]
+        residue = [[algebra.exact_value(n, Fraction(0)) / rest[0] for n in row] for row in split.on_axis]
         check_semidefinite(residue, "at s = 0")
         for column in _squares([[complex(x) for x in row] for row in residue], "at s = 0"):
             parts.add([x.real for x in column])
     slopes = [k * float(c) for k, c in enumerate(split.symmetric)][1:]
-    for square in positive_roots(polynomial(c * (-1) ** k for k, c in enumerate(rest[0::2]))):
+    for square in algebra.positive_roots(algebra.polynomial(c * (-1) ** k for k, c in enumerate(rest[0::2]))):
         omega = math.sqrt(square)
-        at, slope = 1j * omega, value(slopes, 1j * omega)
-        residues = [[value([float(c) for c in n], at) / slope for n in row] for row in split.on_axis]
+        at, slope = 1j * omega, algebra.value(slopes, 1j * omega)
+        residues = [[algebra.value([float(c) for c in n], at) / slope for n in row] for row in split.on_axis]
         for vector in _squares(residues, f"at omega = {omega:.6g} rad/s"):
             parts.pair(vector, omega)
 
 
-def _constant(split: _Split) -> list[list[float]]:
-    return [[_at_infinity(n, split.stable) for n in row] for row in split.inside]
-
-
 def _add_stable(parts: _Parts, numerators: Functions, denominator: Polynomial) -> None:
     """The stable part: as a sum of squares where it is one, else by the positive-real lemma."""
+    # Storages and resistors of their own are what one would draw; the lemma joins all by one dense connection.
     apart = _sum_of_squares(numerators, denominator)
     if apart is not None:
         columns, constant = apart
@@ -414,10 +390,11 @@ def _add_stable(parts: _Parts, numerators: Functions, denominator: Polynomial) -
     if order * len(numerators) > MOST_STATES:
         raise TooManyStatesError(f"{len(numerators)} ports and a stable denominator of degree {order}")
     scale = _scale(denominator)
-    slow = minimal_realisation(
+    slow = _minimal_realisation(
         [[_stretched(n, scale) for n in row] for row in numerators], _stretched(denominator, scale)
     )
     J, g, c, d = passive_form(slow)
+    # Time by the scale and the root of it on either side: so g g^T and J both come out in the old time.
     root = math.sqrt(scale)
     parts.join(
         [[float(scale) * x for x in row] for row in J],
@@ -435,16 +412,16 @@ def _scale(D: Polynomial) -> Fraction:
 
 def _stretched(p: Polynomial, scale: Fraction) -> Polynomial:
     """The polynomial of s times a scale."""
-    return polynomial(c * scale**k for k, c in enumerate(p))
+    return algebra.polynomial(c * scale**k for k, c in enumerate(p))
 
 
 def _sum_of_squares(
     numerators: Functions, denominator: Polynomial
 ) -> tuple[list[tuple[float, list[float]]], list[list[float]]] | None:
     """Poles with their columns and the columns of the constant, for simple real poles with positive residues; None for others."""
-    if any(order > 1 for _, order in squarefree_factors(denominator)):
+    if any(order > 1 for _, order in algebra.squarefree_factors(denominator)):
         return None
-    poles = positive_roots(polynomial(c * (-1) ** k for k, c in enumerate(denominator)))
+    poles = algebra.positive_roots(algebra.polynomial(c * (-1) ** k for k, c in enumerate(denominator)))
     if len(poles) < len(denominator) - 1:
         return None
     slopes = [k * float(c) for k, c in enumerate(denominator)][1:]
@@ -454,8 +431,8 @@ def _sum_of_squares(
     try:
         for pole in poles:
             at = complex(-float(pole))
-            slope = value(slopes, at)
-            residue = [[value([float(c) for c in n], at) / slope for n in row] for row in numerators]
+            slope = algebra.value(slopes, at)
+            residue = [[algebra.value([float(c) for c in n], at) / slope for n in row] for row in numerators]
             found += [(float(pole), [x.real for x in v]) for v in _squares(residue, "")]
         mean = [[(constant[i][j] + constant[j][i]) / 2 + 0j for j in size] for i in size]
         return found, [[x.real for x in v] for v in _squares(mean, "")]
@@ -487,6 +464,189 @@ def _squares(R: ComplexRows, where: str) -> list[list[complex]]:
         column = [rest[i][k] / math.sqrt(pivot) for i in range(n)]
         found.append(column)
         rest = [[rest[i][j] - column[i] * column[j].conjugate() for j in range(n)] for i in range(n)]
+    # Looser than the pivots left out: beside small diagonals a positive matrix has no larger entries, but for rounding.
     if any(abs(x) > 1e-8 * scale for row in rest for x in row):
         raise NotPositiveRealError(f"its residue {where} is not positive semidefinite")
     return found
+
+
+# -- state space ----------------------------------------------------------------------------------------------------------------
+
+ExactRows = list[list[Fraction]]
+
+
+@final
+@dataclass(frozen=True)
+class MinimalStateSpace:
+    """x' = A x + B u, y = C x + D u, with nothing in x that u does not move or y does not show."""
+
+    A: ExactRows
+    B: ExactRows
+    C: ExactRows
+    D: ExactRows
+
+
+def _minimal_realisation(numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial) -> MinimalStateSpace:
+    """The realisation of a square matrix of proper functions over one denominator."""
+    ports, order = len(numerators), len(denominator) - 1
+    series = [[_series(n, denominator, 2 * order + 1) for n in row] for row in numerators]
+
+    def markov(k: int) -> ExactRows:
+        return [[entry[k] for entry in row] for row in series]
+
+    def hankel(shift: int) -> ExactRows:
+        # The denominator ties each coefficient to those before it: more blocks than its degree bring no further rank.
+        blocks = [markov(k) for k in range(2 * order + 1)]
+        span = range(order * ports)
+        return [[blocks[1 + i // ports + j // ports + shift][i % ports][j % ports] for j in span] for i in span]
+
+    here, later = hankel(0), hankel(1)
+    columns = _independent_columns(here)
+    rows = _independent_columns(algebra.transpose(here))
+    corner = [[here[i][j] for j in columns] for i in rows]
+    right = [[later[i][j] for j in columns] + here[i][:ports] for i in rows]
+    n = len(columns)
+    found = algebra.solve_with_determinant(corner, right)[0] if n else []
+    return MinimalStateSpace(
+        [row[:n] for row in found],
+        [row[n:] for row in found],
+        [[here[i][j] for j in columns] for i in range(ports)],
+        markov(0),
+    )
+
+
+def _series(N: Polynomial, D: Polynomial, count: int) -> list[Fraction]:
+    """The first coefficients of N/D in powers of 1/s, the constant first."""
+    rest = [*([Fraction(0)] * (len(D) - len(N))), *reversed(N)]
+    found = []
+    bottom = list(reversed(D))
+    for _ in range(count):
+        c = rest[0] / bottom[0]
+        found.append(c)
+        rest = [*(a - c * b for a, b in zip(rest[1:], bottom[1:], strict=True)), Fraction(0)]
+    return found
+
+
+def _independent_columns(matrix: ExactRows) -> list[int]:
+    """The first columns of a matrix that are independent."""
+    work = [list(row) for row in matrix]
+    found: list[int] = []
+    for j in range(len(work[0]) if work else 0):
+        k = len(found)
+        pivot = next((i for i in range(k, len(work)) if work[i][j]), None)
+        if pivot is None:
+            continue
+        work[k], work[pivot] = work[pivot], work[k]
+        for i in range(k + 1, len(work)):
+            if ratio := work[i][j] / work[k][j]:
+                work[i] = [a - ratio * b for a, b in zip(work[i], work[k], strict=True)]
+        found.append(j)
+    return found
+
+
+DecimalRows = list[list[Decimal]]
+
+DIGITS = 120
+ADDED = Decimal("1e-32")
+_SETTLED = Decimal("1e-40")
+_NOTHING = Decimal("1e-24")
+_MOST_STEPS = 700
+_DROPPED = 1e-12
+"""Entries smaller than this, relative to the largest, are what the added resistance left."""
+
+
+def passive_form(space: MinimalStateSpace) -> tuple[Rows, Rows, Rows, Rows]:
+    """J, g, c, d of z' = J z + g u - c^T i, y = g^T z + d^T i + (skew part of D) u, i = (c z + d u)/2, with energy z^T z/2.
+
+    Raises: ArithmeticError where the digits do not suffice.
+    """
+    with localcontext() as context:
+        context.prec = DIGITS
+        return _passive_form(space)
+
+
+def _passive_form(space: MinimalStateSpace) -> tuple[Rows, Rows, Rows, Rows]:
+    A, B, C, D = (
+        [[Decimal(x.numerator) / Decimal(x.denominator) for x in row] for row in m]
+        for m in (space.A, space.B, space.C, space.D)
+    )
+    n, ports = len(A), len(D)
+    size = max((abs(x) for m in (B, C) for row in m for x in row), default=Decimal(0)) ** 2
+    # The added resistance is measured by G itself, whatever units its coefficients are in.
+    size = max(size, *(abs(x) for row in D for x in row))
+    R = [[D[i][j] + D[j][i] + (2 * ADDED * size if i == j else 0) for j in range(ports)] for i in range(ports)]
+    d = algebra.cholesky(R, Decimal.sqrt)
+    if not n:
+        return [], [], *_resistors([[] for _ in d], d)
+    P = _energy(A, B, C, algebra.solve_with_determinant(R, algebra.identity(R))[0])
+    root = algebra.cholesky(P, Decimal.sqrt)
+    back = algebra.triangular_inverse(root)
+    A, B, C = algebra.product(algebra.product(root, A), back), algebra.product(root, B), algebra.product(C, back)
+    given = [[C[i][j] - B[j][i] for j in range(n)] for i in range(ports)]
+    c = algebra.product(algebra.transpose(algebra.triangular_inverse(d)), given)
+    J = [[float((A[i][j] - A[j][i]) / 2) for j in range(n)] for i in range(n)]
+    g = [[float((B[i][k] + C[k][i]) / 2) for k in range(ports)] for i in range(n)]
+    return _clean(J), _clean(g), *_resistors(c, d)
+
+
+def _resistors(c: DecimalRows, d: DecimalRows) -> tuple[Rows, Rows]:
+    """As few rows of c and d as give the same losses, without those that only the added resistance made."""
+    n = len(c[0]) if c else 0
+    K = [[*one, *two] for one, two in zip(c, d, strict=True)]
+    rest = algebra.product(algebra.transpose(K), K)
+    size = range(len(rest))
+    least = max(rest[i][i] for i in size) * _NOTHING
+    rows: Rows = []
+    while rest[k := max(size, key=lambda i: rest[i][i])][k] > least:
+        pivot = rest[k][k].sqrt()
+        row = [x / pivot for x in rest[k]]
+        rest = [[rest[i][j] - row[i] * row[j] for j in size] for i in size]
+        rows.append([float(x) for x in row])
+    rows = _clean(rows)
+    return [row[:n] for row in rows], [row[n:] for row in rows]
+
+
+def _clean(rows: Rows) -> Rows:
+    largest = max((abs(x) for row in rows for x in row), default=0.0)
+    return [[x if abs(x) > _DROPPED * largest else 0.0 for x in row] for row in rows]
+
+
+def _energy(A: DecimalRows, B: DecimalRows, C: DecimalRows, R: DecimalRows) -> DecimalRows:
+    """The least P with A^T P + P A + (C^T - P B) R (C - B^T P) = 0; `R` is the inverse of D + D^T."""
+    n = len(A)
+    BR = algebra.product(B, R)
+    drift = [[a - b for a, b in zip(x, y, strict=True)] for x, y in zip(A, algebra.product(BR, C), strict=True)]
+    upper, lower = (
+        algebra.product(BR, algebra.transpose(B)),
+        algebra.product(algebra.transpose(C), algebra.product(R, C)),
+    )
+    H = [[*drift[i], *upper[i]] for i in range(n)]
+    H += [[*(-x for x in lower[i]), *(-drift[j][i] for j in range(n))] for i in range(n)]
+    S = _sign(H)
+    # (S + 1) [1; P] = 0 on the stable subspace: twice as many equations as unknowns, solved together.
+    left = [[S[i][n + j] + (1 if i == n + j else 0) for j in range(n)] for i in range(2 * n)]
+    right = [[-S[i][j] - (1 if i == j else 0) for j in range(n)] for i in range(2 * n)]
+    # Squared equations cost half of the digits; there are enough.
+    normal = algebra.product(algebra.transpose(left), left)
+    P, _ = algebra.solve_with_determinant(normal, algebra.product(algebra.transpose(left), right))
+    return [[(P[i][j] + P[j][i]) / 2 for j in range(n)] for i in range(n)]
+
+
+def _sign(H: DecimalRows) -> DecimalRows:
+    """The sign of a matrix without eigenvalues on the imaginary axis, by Newton's method, scaled by its determinant."""
+    size = len(H)
+    for _ in range(_MOST_STEPS):
+        turned, determinant = algebra.solve_with_determinant(H, algebra.identity(H))
+        # A power of ten rounds nothing, and is near enough.
+        scale = Decimal(10) ** -round(determinant.adjusted() / size)
+        new = [
+            [(x * scale + y / scale) / 2 for x, y in zip(row, other, strict=True)]
+            for row, other in zip(H, turned, strict=True)
+        ]
+        moved = max(abs(x - y) for row, other in zip(new, H, strict=True) for x, y in zip(row, other, strict=True))
+        largest = max(abs(x) for row in new for x in row)
+        H = new
+        # Newton doubles the digits at each step, so one that moves nothing is exact for our purpose.
+        if moved <= _SETTLED * largest:
+            return H
+    raise ArithmeticError("the sign of the Hamiltonian matrix was not found")

@@ -1,4 +1,4 @@
-"""The lines of a bond graph: items and half arrows as written, and vector bonds written out.
+"""The lines of a bond graph: items and half arrows as they are read and written, and vector bonds written out.
 
 Sizes are said once, as in `1[3]:i`, and spread along bonds as domains do. `i[2]` is a component: a scalar item to whoever is bonded
 to it. A two-port stays one item; its ports are counted on either side.
@@ -176,6 +176,7 @@ class _Reader:
         """A number of components, written as a number or as the name of a whole parameter; 0 where there is none."""
         if text is None:
             return 0
+        # Nine digits are too many components whatever follows them, and are a number in no time.
         count = int(text[:9]) if text.isascii() and text.isdigit() else self.context.counts.get(text, 0)
         self.context.counted |= {text} & self.context.counts.keys()
         if not 1 <= count <= MOST_PORTS:
@@ -200,11 +201,13 @@ class _Reader:
         if name in self.items:
             self._note(mention)
         else:
+            # A note may stand where a name is only used, before the line that says its kind.
             self.early.setdefault(name, []).append(mention)
 
     def _define(self, mention: _Mention) -> None:
         name, kind = mention.name, mention.kind
         junction = ITEMS[kind].role == "junction"
+        # A junction becomes a node of its name, and the reference is a node already.
         if junction and name in REFERENCES:
             what = f"'{name}' cannot name a junction: it is the reference of a domain"
             fix = f"choose another name, such as '{kind}:{name}_1'"
@@ -229,7 +232,11 @@ class _Reader:
         domains = [word for word in words if word in DOMAINS]
         variables = tuple(word for word in words if word not in DOMAINS)
         item, place = self.items[mention.name], mention.place
-        if len(domains) > 1 or len(variables) > max(item.size, 1) or not all(map(_is_variable, variables)):
+        if (
+            len(domains) > 1
+            or len(variables) > max(item.size, 1)
+            or not all(is_name(v) or is_dotted(v) for v in variables)
+        ):
             fix = did_you_mean(variables[-1], DOMAINS) if variables and " " not in variables[-1] else ""
             fix = fix or f"write the name of a variable, one of {', '.join(DOMAINS)}, or both"
             what = f"'({clip(mention.notes)})' is not the name of a variable and the word of a domain"
@@ -266,10 +273,6 @@ class _Reader:
             self.context.collect(rules.UNKNOWN_ITEM.error(f"nothing says what '{clip(name)}' is", fix=fix, place=place))
 
 
-def _is_variable(word: str) -> bool:
-    return is_name(word) or is_dotted(word)
-
-
 SizedEnd = tuple[str, str]
 """An item, or one side of a two-port: "in" or "out"."""
 
@@ -304,14 +307,11 @@ def _parts(item: BondItem, size: int) -> Iterator[BondItem]:
 
 def _bonds(graph: BondGraph, bond: PowerBond, sizes: dict[SizedEnd, int]) -> Iterator[PowerBond]:
     tail, head = _end(graph, bond.tail, "out"), _end(graph, bond.head, "in")
-    for k in range(1, _bond_size(bond, sizes[tail]) + 1):
+    size = 1 if bond.tail_port or bond.head_port else sizes[tail]
+    for k in range(1, size + 1):
         one, two = bond.tail_port or k, bond.head_port or k
         names = _name(tail, sizes[tail], one), _name(head, sizes[head], two)
         yield PowerBond(*names, one if tail[1] else 0, two if head[1] else 0, place=bond.place)
-
-
-def _bond_size(bond: PowerBond, whole: int) -> int:
-    return 1 if bond.tail_port or bond.head_port else whole
 
 
 def _name(end: SizedEnd, size: int, port: int) -> str:
@@ -335,6 +335,7 @@ class _Sizes:
             for end, port in ((tail, bond.tail_port), (head, bond.head_port)):
                 self._neighbours.setdefault(end, [])
                 self._parts[end] = max(self._parts.get(end, 0), port)
+            # A bond to one component says nothing about the size of the whole.
             if not (bond.tail_port or bond.head_port):
                 self._neighbours[tail].append(head)
                 self._neighbours[head].append(tail)
@@ -384,3 +385,51 @@ class _Sizes:
                 if item.role == "two-port":
                     fix = "check the size of what its other bonds lead to"
                 raise rules.WRONG_SIZE.error(what, where=item.name, fix=fix, place=item.place)
+
+
+# As they stand in a file
+
+
+def bond_graph_lines(graph: BondGraph) -> list[str]:
+    """The lines of `bond graph:`: the bonds in their order, then the signals that sources follow."""
+    return [*_Writer(graph).write(), *(f"{signal.expression} => {signal.target}" for signal in graph.signals)]
+
+
+class _Writer:
+    """Writes each bond once, and the kind of each item where it stands first."""
+
+    def __init__(self, graph: BondGraph) -> None:
+        self.graph = graph
+        self.said: set[str] = set()
+        self.written: set[int] = set()
+
+    def write(self) -> list[str]:
+        lines = []
+        for bond in self.graph.bonds:
+            if bond.number not in self.written:
+                chain = self._chain(bond)
+                self.written.update(b.number for b in chain)
+                first = self._item(chain[0].tail, chain[0].tail_port)
+                lines.append(" -> ".join([first, *(self._item(b.head, b.head_port) for b in chain)]))
+        return lines
+
+    def _chain(self, bond: PowerBond) -> list[PowerBond]:
+        """A bond with the one behind its two-port, where that has no others and is not written yet: people write so."""
+        around = self.graph.bonds_of(bond.head)
+        if self.graph.items[bond.head].role == "two-port" and len(around) == 2:
+            behind = next(b for b in around if b is not bond)
+            if behind.number not in self.written and not (bond.head_port or behind.tail_port):
+                return [bond, behind]
+        return [bond]
+
+    def _item(self, name: str, port: int) -> str:
+        component = f"[{port}]" if port else ""
+        if name in self.said:
+            return name + component
+        self.said.add(name)
+        item = self.graph.items[name]
+        junction = item.role == "junction"
+        # The sizes of all other items follow from those of junctions along the bonds, and so do domains.
+        size = f"[{item.size}]" if junction and item.size > 1 else ""
+        note = item.domain if junction else item.variable
+        return f"{item.letters}{size}:{name}{component}" + (f" ({note})" if note else "")

@@ -14,17 +14,13 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.core.errors import TellegenError
-from tellegen.core.units import Dimension, parse_unit
+from tellegen.core.union_find import UnionFind
+from tellegen.core.units import Dimension
 from tellegen.elements import COUPLING_OF, CouplingType, ElementKind, kinds_of
-from tellegen.model.bond_graph import (
-    ITEMS,
-    BondGraph,
-    BondItem,
-    PowerBond,
-    plain_kind,
-)
+from tellegen.model.bond_graph import ITEMS, BondGraph, BondItem, PowerBond, plain_kind
 from tellegen.notations.bond_graph import rules
 from tellegen.notations.context import ReadingContext
+from tellegen.notations.network.keys import has_dimension, kind_that_fits
 
 BondPlace = tuple[str, str, int]
 """An item as seen from one of its bonds: a two-port has two sides with a port for each bond, any other item only one place."""
@@ -53,9 +49,7 @@ def element_kind_of(
     kinds = one_port_kinds(item.letters, domain)
     if not kinds:
         raise no_such_element(item, domain)
-    fitting = [k for k in kinds if has_dimension(k, dimension)]
-    keyed = [k for k in kinds if k.quantity is not None and k.quantity.key in keys]
-    return (*fitting, *keyed, *kinds)[0]
+    return kind_that_fits(kinds, dimension, keys)
 
 
 def no_such_element(item: BondItem, domain: Domain) -> TellegenError:
@@ -65,11 +59,6 @@ def no_such_element(item: BondItem, domain: Domain) -> TellegenError:
         fix = "keep to C, R, Se and Sf there"
     what = f"'{item.letters}:{item.name}' is {domain.name}, and that domain has no such element"
     return rules.NO_SUCH_ELEMENT.error(what, where=item.name, fix=fix, place=item.place)
-
-
-def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
-    """Whether the parameter of a kind has a dimension."""
-    return kind.quantity is not None and parse_unit(kind.quantity.unit).dimension == dimension
 
 
 @cache
@@ -101,6 +90,8 @@ class BondDomains:
 
         Raises: DescriptionError where two domains meet, or nothing is known.
         """
+        # First what names a domain or has a unit of its own; only where nothing else is known, units that two domains
+        # share.
         for item in self.graph.items.values():
             for domain, reason in self._evidence(item):
                 self._spread((item.name, "", 0), domain, reason)
@@ -240,8 +231,10 @@ class JunctionNodes:
         self.joints: list[PathJoint] = []
         self.named: dict[str, JunctionGroup] = {}  # the elements that take the name of what their junction shares
         self.probes: list[JunctionGroup] = []  # the junctions whose name no element can take
-        self._leader: dict[str, str] = {}  # union-find over junctions
-        self._group: dict[str, JunctionGroup] = {}  # by leader
+        junctions = [item.name for item in graph.of_role("junction")]
+        self._number = {name: k for k, name in enumerate(junctions)}
+        self._joined = UnionFind(len(junctions))
+        self._group: dict[int, JunctionGroup] = {}
         self._left_out: set[int] = set()  # bonds of junctions that hold nothing
         self._taken: set[str] = set()
 
@@ -270,12 +263,11 @@ class JunctionNodes:
 
     def _find_groups(self) -> None:
         items = self.graph.items
-        self._leader = {item.name: item.name for item in items.values() if item.role == "junction"}
         for bond in self.graph.bonds:
-            if bond.tail in self._leader and bond.head in self._leader and self._same_kind(bond):
+            if self._inside(bond):
                 self._join(bond.tail, bond.head, bond)
         self._leave_out_empty_junctions()
-        for name in self._leader:
+        for name in self._number:
             item, leader = items[name], self._find(name)
             group = self._group.get(leader)
             if group is None:
@@ -287,11 +279,11 @@ class JunctionNodes:
 
     def _leave_out_empty_junctions(self) -> None:
         """A junction that only passes power on from one junction to another makes those two one, and is not there itself."""
-        outside: dict[str, list[PowerBond]] = {self._find(name): [] for name in self._leader}
+        outside: dict[int, list[PowerBond]] = {self._find(name): [] for name in self._number}
         for bond in self.graph.bonds:
             if not self._inside(bond):
                 for name in (bond.tail, bond.head):
-                    if name in self._leader:
+                    if name in self._number:
                         outside[self._find(name)].append(bond)
         count = {leader: len(bonds) for leader, bonds in outside.items()}
         waiting = list(outside)[::-1]
@@ -300,58 +292,49 @@ class JunctionNodes:
             if count.get(leader) != 2:
                 continue
             one, two = outside[leader] = [bond for bond in outside[leader] if bond.number not in self._left_out]
-            coming, going = (one, two) if self._ends_at(one, leader) else (two, one)
-            if not (self._ends_at(coming, leader) and self._starts_at(going, leader)):
+            coming, going = (one, two) if self._ends_at(one.head, leader) else (two, one)
+            if not (self._ends_at(coming.head, leader) and self._ends_at(going.tail, leader)):
                 continue
-            if coming.tail not in self._leader or going.head not in self._leader:
+            if coming.tail not in self._number or going.head not in self._number:
                 continue
             before, behind = self._find(coming.tail), self._find(going.head)
             self._join(coming.tail, going.head, going)
             self._left_out |= {coming.number, going.number}
             count[leader] = 0
-            whole = self._find(before)
+            whole = self._joined.find(before)
+            # The shorter list joins the longer one: a chain of a thousand junctions is then no square of steps.
             lists = sorted((outside.pop(before), outside.pop(behind)), key=len)
             lists[1].extend(lists[0])
             outside[whole] = lists[1]
             count[whole] = count.pop(before) + count.pop(behind) - 2
             waiting.append(whole)
 
-    def _ends_at(self, bond: PowerBond, leader: str) -> bool:
-        return bond.head in self._leader and self._find(bond.head) == leader
-
-    def _starts_at(self, bond: PowerBond, leader: str) -> bool:
-        return bond.tail in self._leader and self._find(bond.tail) == leader
+    def _ends_at(self, name: str, leader: int) -> bool:
+        return name in self._number and self._find(name) == leader
 
     def _same_kind(self, bond: PowerBond) -> bool:
         return self.graph.items[bond.tail].letters == self.graph.items[bond.head].letters
 
     def _inside(self, bond: PowerBond) -> bool:
-        return bond.tail in self._leader and bond.head in self._leader and self._same_kind(bond)
+        return bond.tail in self._number and bond.head in self._number and self._same_kind(bond)
 
-    def _find(self, name: str) -> str:
-        root = name
-        while self._leader[root] != root:
-            root = self._leader[root]
-        while self._leader[name] != root:
-            self._leader[name], name = root, self._leader[name]
-        return root
+    def _find(self, name: str) -> int:
+        return self._joined.find(self._number[name])
 
     def _join(self, one: str, two: str, bond: PowerBond) -> None:
-        first, second = self._find(one), self._find(two)
-        if first == second:
+        if not self._joined.join(self._number[one], self._number[two]):
             raise rules.RING_OF_JUNCTIONS.error(
                 f"'{bond.tail} -> {bond.head}' closes a ring of junctions with nothing in it",
                 where=bond.tail,
                 fix="remove the bond: the junctions are one without it",
                 place=bond.place,
             )
-        self._leader[second] = first
 
     # -- ends ------------------------------------------------------------------------------------------------------------------
 
     def _hang(self, bond: PowerBond) -> None:
-        tail = self.group(bond.tail) if bond.tail in self._leader else None
-        head = self.group(bond.head) if bond.head in self._leader else None
+        tail = self.group(bond.tail) if bond.tail in self._number else None
+        head = self.group(bond.head) if bond.head in self._number else None
         if tail is not None and head is not None:
             if not self._same_kind(bond) and bond.number not in self._left_out:
                 self._join_path(bond, tail, head)
@@ -369,6 +352,7 @@ class JunctionNodes:
                 self.at[self.domains.end(name, direction, port)] = JunctionEnd(name, leaves, node, domain.reference)
 
     def _hang_element(self, bond: PowerBond, group: JunctionGroup, item: str, leaves: bool) -> JunctionEnd:
+        # A mass keeps momentum against the frame, so it cannot lie in a path between two moving points.
         if self.graph.items[item].letters == "I" and group.domain.flow == "across":
             if group.shares == "through":  # a node of its own, because its speed counts against the frame
                 node = JunctionGroup(self._name(f"{group.name}_{item}"), group.domain, "across", "")
@@ -396,7 +380,7 @@ class JunctionNodes:
         """A name for a node that no junction has; components lose their brackets, because an index stands last in a name."""
         wanted = wanted.replace("[", "_").replace("]", "")
         name, count = wanted, 1
-        while name in self._taken or name in self._leader:
+        while name in self._taken or name in self._number:
             count += 1
             name = f"{wanted}_{count}"
         self._taken.add(name)

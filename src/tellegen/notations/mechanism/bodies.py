@@ -11,15 +11,9 @@ from typing import NamedTuple, final
 
 from tellegen.core.domains import Side
 from tellegen.core.errors import Place
-from tellegen.elements import KINDS, ElementKind
+from tellegen.elements import KINDS, multiport_kind
 from tellegen.expressions import ONE, ZERO, Expression, symbol, to_text
-from tellegen.model.kinematics import (
-    MechanismTree,
-    axis_vector,
-    body_vector,
-    components,
-    perpendicular,
-)
+from tellegen.model.kinematics import MechanismTree, body_vector, components, perpendicular, unit_vector
 from tellegen.model.laws import Law, Multiport
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, Body, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, NOTHING, Element
@@ -70,13 +64,15 @@ class ElementMaker:
     ) -> None:
         """An element with two nodes."""
         own = KINDS[kind]
+        # By this note the pieces of one body stay one system, though no power may pass between them.
         notes = OF_A_BODY if own.role == "storage" and own.grounded else NOTHING
         self.elements[name] = Element(
-            name, own, nodes, value, None, variables, initial, prefer, place=self.place, notes=notes
+            name, own, nodes, value, variables=variables, initial=initial, prefer=prefer, place=self.place, notes=notes
         )
 
     def storage(self, name: str, at: NodeEnd, value: Expression, speed: str, *, state: bool) -> None:
         """An inertia whose speed is a state, or follows; one of zero makes a state that only what it moves has inertia for."""
+        # A speed that others decide follows: its inertia answers with a force, in derivative causality.
         prefer: Side = "across" if state else "through"
         ends = (at.node, FRAME)
         if value is ZERO:
@@ -91,38 +87,22 @@ class ElementMaker:
     def source(self, name: str, at: NodeEnd, force: Expression) -> None:
         """A force on a node that follows from a formula."""
         self.elements[name] = Element(
-            name,
-            KINDS[SOURCE[at.domain]],
-            (FRAME, at.node),
-            place=self.place,
-            signal=force,
-            signal_text=to_text(force),
+            name, KINDS[SOURCE[at.domain]], (FRAME, at.node), place=self.place, signal=force, signal_text=to_text(force)
         )
 
     def connection(
         self, name: str, given: Sequence[NodeEnd], gives: Sequence[NodeEnd], K: Sequence[Sequence[Expression]]
     ) -> None:
         """Velocities by others: those of `gives` are K times those of `given`. Ends at the frame, and zeros, are left out."""
+        # The frame stands still, and a lever of zero passes nothing: both would be ports without power.
         used = [j for j, end in enumerate(given) if end.node != FRAME and any(row[j] is not ZERO for row in K)]
         ends = [*(given[j] for j in used), *gives]
-        kind = ElementKind(
-            "multiport",
-            "coupling",
-            tuple(end.domain for end in ends),
-            "passes power between several ports",
-            "",
-            coupling="transformer",
-        )
         across: Side = "across"
-        relation = Multiport(
-            tuple(range(len(used))),
-            tuple(range(len(used), len(ends))),
-            (across,) * len(used),
-            (across,) * len(gives),
-            tuple(tuple(row[j] for j in used) for row in K),
-        )
+        sides = [across] * len(used), [across] * len(gives)
+        relation = Multiport.of_sides(*sides, [[row[j] for j in used] for row in K])
+        kind = multiport_kind(tuple(end.domain for end in ends))
         nodes = tuple(node for end in ends for node in (end.node, FRAME))
-        self.elements[name] = Element(name, kind, nodes, None, multiport=relation, place=self.place)
+        self.elements[name] = Element(name, kind, nodes, multiport=relation, place=self.place)
 
     def give_law(self, name: str, law: Law) -> None:
         """Give an element a law instead of a value."""
@@ -131,6 +111,7 @@ class ElementMaker:
     def prune(self, others: Iterable[Element]) -> None:
         """Take out sensors that lead to nodes where nothing else is: no force passes there."""
         while True:
+            # Taking one sensor out may leave the next one alone.
             used = Counter(node for e in (*others, *self.elements.values()) for node in e.nodes)
             idle = [e.name for e in self.elements.values() if e.value is ZERO and any(used[n] == 1 for n in e.nodes)]
             if not idle:
@@ -182,6 +163,7 @@ class Bodies:
         """Make the connection that moves a point with its body."""
         nodes = self.nodes(mark)
         base = self.tree.base.get(mark.body)
+        # Points in one place share their nodes, and so one connection; the point that a joint holds needs none.
         if base is None or nodes in self._made.values() or nodes == self.nodes(base):
             return
         self._made[mark.body, mark.point] = nodes
@@ -217,6 +199,7 @@ class Bodies:
     def _mass(self, body: Body) -> None:
         centre = BodyPoint(body.name, CENTRE)
         ends = self.moving(centre)
+        # A free body in its centre of mass has its own speeds as states: m v is then as simple as it can be.
         floats = body.name not in self.tree.joint_to and self._at_origin(body.name, centre)
         for axis, end, speed, pull in zip(AXES, ends, body.velocity, self.tree.mechanism.gravity, strict=True):
             self.maker.storage(f"{body.name}.m{axis}", end, body.mass, speed, state=floats)
@@ -267,13 +250,14 @@ class Bodies:
         """The connection of a prismatic joint; gives the nodes of the first body where the second is now."""
         here = (f"{joint.name}.x", f"{joint.name}.y")
         distance, speed = symbol(joint.names["distance"]), joint.names["speed"]
-        axis = axis_vector(self.tree, joint)
+        axis = unit_vector(self.tree.axis(joint))
         along = components(axis)
         slid = components(perpendicular(body_vector((distance, ZERO), axis[0].angle)))
         slider, body = sliding_end(joint.name), self.turning(joint.first.body)
         rows: list[list[Expression]] = [[ONE, ZERO, slid[0], along[0]], [ZERO, ONE, slid[1], along[1]]]
         fixed_to, moved = self.nodes(joint.first), here
         if not forward:
+            # Seen from the second body the slide runs the other way, turning with the first one still.
             rows = [[*row[:2], -row[2], -row[3]] for row in rows]
             fixed_to, moved = here, fixed_to
         given = (*map(sliding_end, fixed_to), body, slider)

@@ -93,6 +93,7 @@ class JointElements:
         force = joint.names["force"]
         self.maker.add(f"{joint.name}.K", "spring", (node, FRAME), K, {"through": force})
         self._damper(joint, node)
+        # The spring starts as long as the positions say; from zero it would pull everything into another place.
         self.results.initial[force] = K * (length - joint.settings.get("length", ZERO))
         self.results.signals[f"{joint.name}.length"] = (length, "m")
 
@@ -166,6 +167,7 @@ class JointElements:
         lever = {wall.body: -foot * cross_product(perpendicular(along), perpendicular(up))}
         self._relative(joint, f"{joint.name}.normal", node, ((one, up), (wall, opposite_vector(up))), lever)
         name = joint.names["gap"]
+        # An energy and no force with a condition: then the contact keeps exactly what it was given.
         pressed = call("min", symbol("x"), ZERO)
         energy = K * pressed * pressed * HALF
         self.maker.add(f"{joint.name}.K", "spring", (node, FRAME), None, {"energy": name})
@@ -191,7 +193,8 @@ class JointElements:
         """
         if not joint.settings.keys() & {"friction", "friction coefficient"}:
             return
-        kind, nodes = ("friction", self._turning(joint)) if joint.turns else ("damper", self._sliding(joint))
+        turning = self.bodies.turning(joint.first.body).node, self.bodies.turning(joint.second.body).node
+        kind, nodes = ("friction", turning) if joint.turns else ("damper", self._sliding(joint))
         viscous, coulomb = joint.settings.get("friction"), joint.settings.get("friction coefficient")
         if viscous is not None:
             self.maker.add(f"{joint.name}.b", kind, nodes, viscous)
@@ -201,11 +204,9 @@ class JointElements:
             self.maker.add(name, kind, nodes, None, {"through": f"{joint.name}.{word}"})
             self.maker.give_law(name, Law("resistive", _speed(joint), law, "through", to_text(law)))
 
-    def _turning(self, joint: Joint) -> tuple[str, str]:
-        return self.bodies.turning(joint.first.body).node, self.bodies.turning(joint.second.body).node
-
     def _sliding(self, joint: Joint) -> tuple[str, str]:
         """The node that moves along the axis: that of the slide, or one made for a joint that closes a loop."""
+        # A joint of the tree has its slide as a coordinate, with a node that moves along it.
         if joint not in self.tree.closing:
             return joint.name, FRAME
         axis = unit_vector(self.tree.axis(joint))
@@ -236,9 +237,8 @@ class JointElements:
         x, y = self._passed_on(joint)
         rounding = joint.settings.get("rounding", ROUNDING)
         size = call("sqrt", x * x + y * y + rounding * rounding)
-        return (
-            joint.settings["friction coefficient"] * radius * size * self._sense(joint, radius * symbol(_speed(joint)))
-        )
+        sense = self._sense(joint, radius * symbol(_speed(joint)))
+        return joint.settings["friction coefficient"] * radius * size * sense
 
     def _force(self, joint: Joint) -> Expression:
         """mu times the sizes of the normal forces, against the sliding.
@@ -252,6 +252,7 @@ class JointElements:
         contacts = [normal]
         if length is not None:
             lever = symbol(f"{joint.name}.M") / length
+            # Two contacts at half the length on either side carry the force in halves and the moment as a couple.
             contacts = [normal * HALF - lever, normal * HALF + lever]
         sizes = [call("sqrt", n * n + rounding * rounding) for n in contacts]
         size = sizes[0] if len(sizes) == 1 else sizes[0] + sizes[1]
@@ -273,6 +274,7 @@ class JointElements:
         radius, speed = joint.settings["radius"], joint.names["angular velocity"]
         rolling = turning_end(joint.name)
         self.maker.connection(f"{joint.name}.rolling", ends, [rolling], [[factor / radius for factor in factors]])
+        # The speed of a wheel follows from the motion of its point, even where the wheel has an inertia of its own.
         self.maker.storage(f"{joint.name}.J", rolling, joint.settings.get("inertia", ZERO), speed, state=False)
         self.results.add_displacement(joint.names["angle"], symbol(speed))
 

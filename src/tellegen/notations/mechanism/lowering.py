@@ -1,37 +1,260 @@
-"""From bodies and joints to elements of the network, coordinates, and the equations that close loops where the mechanism starts."""
+"""From bodies and joints to elements of the network, coordinates, and the equations that close loops where the mechanism starts.
 
-from collections.abc import Mapping as TypingMapping
+A revolute joint closes a loop with two equations g = 0 in the coordinates. Of the speeds in g' = sum d_k w_k two follow. The
+joint holds the velocities of its points together along two vectors, each at a right angle to the d of one of the two: each row
+then has one of them as its only unknown, with the factor d_1 x d_2. So nothing is ever divided by but this determinant, which
+vanishes in the true singular positions of the loop and nowhere else.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.core.units import parse_unit
-from tellegen.expressions import ONE, ZERO, Expression, call, number, symbol, to_text, total
+from tellegen.expressions import ONE, ZERO, Add, Expression, call, number, sqrt, symbol, to_text, total
 from tellegen.model.kinematics import (
     MechanismTree,
+    RotatingVector,
+    Vector,
     build_tree,
     closest_positions,
     components,
+    cross_product,
+    opposite_vector,
+    partial_derivative,
+    perpendicular,
     residuals,
     solve_positions,
+    unit_vector,
+    vector_sum,
 )
-from tellegen.model.mechanism import GROUND, BodyPoint, Joint, Mechanism
+from tellegen.model.mechanism import CENTRE, GROUND, BodyPoint, Joint, Mechanism
 from tellegen.model.model import Closure
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.mechanism import rules
 from tellegen.notations.mechanism.bodies import FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, sliding_end
 from tellegen.notations.mechanism.joints import JOINTS, JointElements
-from tellegen.notations.mechanism.loops import (
-    KinematicLoop,
-    close_loop,
-    equations_of,
-    sliding_distance,
-    solvable_coordinates,
-    speed_without_inertia,
-)
 from tellegen.notations.parameters import definition_order, evaluate_in_order
+from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
+
+GOOD = 0.05
+"""Of several choices the first in the order of description is taken whose determinant is at least this share of the best one."""
+
+SINGULAR = 1e-5
+"""A determinant below this share of the product of its columns counts as zero: in a singular position, Newton's method comes no
+closer than the root of its tolerance."""
+
+
+@final
+@dataclass(frozen=True)
+class VelocityRow:
+    """One velocity that a joint sets to zero: the difference of the velocities of its points along a vector.
+
+    `turning` is the factor of the angular velocity of the first body in it. A row without a vector holds the angle alone.
+    """
+
+    along: Vector
+    turning: Expression = ZERO
+
+
+@final
+@dataclass(frozen=True)
+class KinematicLoop:
+    """A loop: its equations between positions, the coordinates and speeds that they decide, and the rows between velocities.
+
+    `margin` tells how far it is from a singular position: the sine between the directions that it solves for.
+    """
+
+    joint: Joint
+    equations: tuple[Expression, ...]
+    solves: tuple[str, ...]
+    follows: tuple[str, ...]
+    rows: tuple[VelocityRow, ...]
+    margin: Expression
+
+
+class _Gap:
+    """The gap between the two sides of a joint that closes a loop."""
+
+    def __init__(self, tree: MechanismTree, joint: Joint) -> None:
+        self.tree = tree
+        self.joint = joint
+        self.between = vector_sum(tree.position(joint.first), opposite_vector(tree.position(joint.second)))
+        one, two = (tree.poses[mark.body].angle for mark in (joint.first, joint.second))
+        self.turn = one.turned(joint.settings.get("angle", ZERO)).expression - two.expression
+        self.axis = unit_vector(tree.axis(joint))
+
+
+def _equations_of(tree: MechanismTree, joint: Joint) -> tuple[Expression, ...]:
+    """What is zero where a joint that closes a loop fits: lengths, and for a joint that holds an angle the angle first."""
+    gap = _Gap(tree, joint)
+    if joint.slides:
+        return gap.turn, cross_product(gap.axis, gap.between)
+    return components(gap.between) if joint.turns else (gap.turn, *components(gap.between))
+
+
+def _close_loop(tree: MechanismTree, joint: Joint, solves: tuple[str, ...]) -> KinematicLoop:
+    """The loop that a joint closes, with the coordinates that shall follow from it."""
+    gap = _Gap(tree, joint)
+    rows: list[VelocityRow] = []
+    if joint.slides:
+        rows.append(VelocityRow(perpendicular(gap.axis), -cross_product(gap.between, perpendicular(gap.axis))))
+        margin = _equations_of(tree, joint)[1].derivative(solves[1])
+    else:
+        one, two = (_scaled(partial_derivative(gap.between, name)) for name in solves[-2:])
+        # d x v is v along d turned anticlockwise: the row for one coordinate leaves out what the other one moves
+        rows.extend((VelocityRow(perpendicular(two)), VelocityRow(perpendicular(one))))
+        margin = cross_product(one, two)
+    if not joint.turns:
+        rows.insert(0, VelocityRow(()))
+    follows = tuple(next(iter(tree.coordinates[name].rates)) for name in solves)
+    return KinematicLoop(joint, _equations_of(tree, joint), solves, follows, tuple(rows), margin)
+
+
+def _scaled(vector: Vector) -> Vector:
+    """The vector by the length of its first part: a unit vector as a rule, so that what the joint passes on are forces."""
+    along, across, _ = vector[0]
+    length = along if across is ZERO else across if along is ZERO else sqrt(along * along + across * across)
+    return tuple(RotatingVector(part.along / length, part.across / length, part.angle) for part in vector)
+
+
+def _candidate_coordinates(tree: MechanismTree, joint: Joint, taken: set[str]) -> list[str]:
+    """Coordinates that a loop can decide, later ones first: people describe what drives before what follows."""
+    held = set(tree.mechanism.independent)
+    names = {s for e in _equations_of(tree, joint) for s in e.free_symbols}
+    # Where a body rolls, its coordinates have rates of several speeds: none of these follows from one equation.
+    direct = [name for name, c in tree.coordinates.items() if set(c.rates.values()) == {ONE}]
+    return [name for name in reversed(direct) if name in names and name not in taken and name not in held]
+
+
+def _solvable_coordinates(
+    tree: MechanismTree, joint: Joint, taken: set[str], values: Mapping[str, float]
+) -> list[tuple[str, ...]]:
+    """Sets of coordinates that a loop can decide at a position, the ones to take first in front."""
+    equations = _equations_of(tree, joint)
+    free = _candidate_coordinates(tree, joint, taken)
+    columns = {name: [e.derivative(name).evaluate(values) for e in equations] for name in free}
+    rated = []
+    for names in combinations(free, len(equations)):
+        ordered = _angle_first(names, equations[0]) if not joint.turns else names
+        if ordered is not None and (size := _relative_determinant([columns[n] for n in ordered])) > SINGULAR:
+            rated.append((size, ordered))
+    best = max((size for size, _ in rated), default=0.0)
+    return [names for size, names in rated if size >= GOOD * best]
+
+
+def _angle_first(names: tuple[str, ...], angle: Expression) -> tuple[str, ...] | None:
+    """The coordinates with one in front that the equation of the angle decides; None where it decides none of them."""
+    first = next((name for name in names if angle.derivative(name) is not ZERO), None)
+    return None if first is None else (first, *(name for name in names if name != first))
+
+
+def _relative_determinant(columns: list[list[float]]) -> float:
+    """The determinant beside the product of the lengths of its columns: one for right angles, zero for dependent columns."""
+    lengths = [sum(x * x for x in column) ** 0.5 for column in columns]
+    if not all(lengths):
+        return 0.0
+    scaled = [[x / length for x in column] for column, length in zip(columns, lengths, strict=True)]
+    return abs(_determinant(scaled))
+
+
+def _determinant(columns: list[list[float]]) -> float:
+    if len(columns) == 1:
+        return columns[0][0]
+    if len(columns) == 2:
+        (a, b), (c, d) = columns
+        return a * d - b * c
+    (a, b, c), two, three = columns
+    minors = [two[i] * three[j] - two[j] * three[i] for i, j in ((1, 2), (2, 0), (0, 1))]
+    return a * minors[0] + b * minors[1] + c * minors[2]
+
+
+def _sliding_distance(tree: MechanismTree, joint: Joint) -> Expression:
+    """The distance along a prismatic joint that closes a loop."""
+    gap = _Gap(tree, joint)
+    return cross_product(gap.between, perpendicular(gap.axis)) * -1
+
+
+NO_INERTIA = 1e-12
+"""An inertia below this share of the largest one counts as none."""
+
+SpeedRow = dict[str, float]
+
+
+def _speed_without_inertia(tree: MechanismTree, loops: Sequence[KinematicLoop], values: Mapping[str, float]) -> str:
+    """A speed that can change without moving any inertia, at a position; empty where there is none."""
+    rows = _weighted_rows(tree, values)
+    for loop in loops:
+        rows = _followed(rows, loop, tree, values)
+    follows = {name for loop in loops for name in loop.follows}
+    # A wheel or a skate holds the speed across it at zero: nothing has to have inertia for that one.
+    free = [name for name, s in tree.speeds.items() if name not in follows and not s.node.endswith(".across")]
+    return _without_pivot(rows, free)
+
+
+def _weighted_rows(tree: MechanismTree, values: Mapping[str, float]) -> list[SpeedRow]:
+    """Velocities of masses and angular velocities of inertias by speeds, times the roots of these: M is the sum of squares."""
+    rows: list[SpeedRow] = []
+    for name, body in tree.mechanism.bodies.items():
+        if name == GROUND:
+            continue
+        if body.mass is not ZERO:
+            size = abs(body.mass.evaluate(values)) ** 0.5
+            x, y = components(tree.position(BodyPoint(name, CENTRE)))
+            rows += [_by_speeds(tree, e, values, size) for e in (x, y)]
+        if body.inertia is not ZERO:
+            size = abs(body.inertia.evaluate(values)) ** 0.5
+            rows.append(_by_speeds(tree, tree.poses[name].angle.expression, values, size))
+    return rows
+
+
+def _by_speeds(tree: MechanismTree, position: Expression, values: Mapping[str, float], size: float) -> SpeedRow:
+    row: SpeedRow = {}
+    terms = position.terms if isinstance(position, Add) else ((position, 1),)
+    for term, count in terms:  # one by one: each reads few of the coordinates of a long chain
+        for name in term.free_symbols & tree.coordinates.keys():
+            slope = term.derivative(name).evaluate(values) * float(count) * size
+            for speed, factor in tree.coordinates[name].rates.items():
+                row[speed] = row.get(speed, 0.0) + slope * factor.evaluate(values)
+    return row
+
+
+def _followed(
+    rows: list[SpeedRow], loop: KinematicLoop, tree: MechanismTree, values: Mapping[str, float]
+) -> list[SpeedRow]:
+    """Rows in which the speeds that a loop decides are replaced by what decides them."""
+    equations = [_by_speeds(tree, e, values, 1.0) for e in loop.equations]
+    for speed in loop.follows:
+        pivot = max(equations, key=lambda e: abs(e.get(speed, 0.0)))
+        if not pivot.get(speed):
+            return rows
+        equations = [_minus(e, pivot, speed) for e in equations if e is not pivot]
+        rows = [_minus(row, pivot, speed) for row in rows]
+    return rows
+
+
+def _minus(row: SpeedRow, pivot: SpeedRow, speed: str) -> SpeedRow:
+    factor = row.get(speed, 0.0) / pivot[speed]
+    found = {name: row.get(name, 0.0) - factor * pivot.get(name, 0.0) for name in row.keys() | pivot.keys()}
+    found[speed] = 0.0
+    return found
+
+
+def _without_pivot(rows: list[SpeedRow], speeds: list[str]) -> str:
+    largest = max((abs(x) for row in rows for x in row.values()), default=0.0)
+    left = list(rows)
+    for speed in speeds:
+        pivot = max(left, key=lambda row: abs(row.get(speed, 0.0)), default={})
+        # Rows are measured by roots of inertias, so their share is a root as well.
+        if abs(pivot.get(speed, 0.0)) <= NO_INERTIA**0.5 * largest or not largest:
+            return speed
+        left = [_minus(row, pivot, speed) for row in left if row is not pivot]
+    return ""
 
 
 @final
@@ -42,7 +265,7 @@ class LoopAssembly:
     whose given positions leave a gap above the tolerance (M113).
     """
 
-    def __init__(self, context: ReadingContext, tree: MechanismTree, given: TypingMapping[str, float]) -> None:
+    def __init__(self, context: ReadingContext, tree: MechanismTree, given: Mapping[str, float]) -> None:
         self.tree = tree
         self.given = given
         order, _ = definition_order(context.parameters)
@@ -57,17 +280,17 @@ class LoopAssembly:
         taken: set[str] = set()
         found: list[KinematicLoop] = []
         for joint in tree.closing:
-            possible = solvable_coordinates(tree, joint, taken, values)
+            possible = _solvable_coordinates(tree, joint, taken, values)
             if not possible:
                 raise self._redundant(joint, taken, values)
             taken |= set(possible[0])
-            found.append(close_loop(tree, joint, possible[0]))
+            found.append(_close_loop(tree, joint, possible[0]))
         return found
 
     def _assemble(self) -> dict[str, float]:
         """Values of parameters and of coordinates where all loops fit."""
         tree, known = self.tree, self.known
-        equations = [e for joint in tree.closing for e in equations_of(tree, joint)]
+        equations = [e for joint in tree.closing for e in _equations_of(tree, joint)]
         names = {name for e in equations for name in e.free_symbols}
         # A length without a value is a symbol: any will do to see which coordinates follow.
         fill = {name: 1.0 + 0.1 * k for k, name in enumerate(sorted(names - known.keys() - tree.coordinates.keys()))}
@@ -76,8 +299,10 @@ class LoopAssembly:
             self._check_given(values)
         inside = [name for name in tree.coordinates if name in names]
         free = [name for name in inside if name not in self.given]
+        # All different and none zero: stretched or folded linkages are singular, and those are the round angles.
         guesses = {name: 0.1 * (k + 1) for k, name in enumerate(inside)} | dict(self.given)
         self.start = guesses
+        # First what somebody said about the start is held; where it fits nowhere it is a guess like the others.
         for unknown in (free, inside):
             if unknown and (found := solve_positions(equations, unknown, values, guesses)) is not None:
                 self.start = {**guesses, **found}
@@ -88,17 +313,17 @@ class LoopAssembly:
 
     # -- what can be wrong -----------------------------------------------------------------------------------------------------
 
-    def _gap(self, joint: Joint, values: TypingMapping[str, float]) -> float:
-        return max(map(abs, residuals(equations_of(self.tree, joint), values)))
+    def _gap(self, joint: Joint, values: Mapping[str, float]) -> float:
+        return max(map(abs, residuals(_equations_of(self.tree, joint), values)))
 
-    def _check_given(self, values: TypingMapping[str, float]) -> None:
+    def _check_given(self, values: Mapping[str, float]) -> None:
         """Initial values that say where every body of a loop is must close it, where a tolerance is asked for."""
         wanted = self.tree.mechanism.tolerance
         if wanted is None or not wanted.free_symbols <= values.keys():
             return
         tolerance = wanted.evaluate(values)
         for joint in self.tree.closing:
-            names = {name for e in equations_of(self.tree, joint) for name in e.free_symbols}
+            names = {name for e in _equations_of(self.tree, joint) for name in e.free_symbols}
             inside = [name for name in self.tree.coordinates if name in names]
             gap = self._gap(joint, values)
             if self.given.keys() >= set(inside) and gap > tolerance:
@@ -111,7 +336,7 @@ class LoopAssembly:
                     members=[joint.name],
                 )
 
-    def _impossible(self, values: TypingMapping[str, float]) -> TellegenError:
+    def _impossible(self, values: Mapping[str, float]) -> TellegenError:
         worst = max(self.tree.closing, key=lambda joint: self._gap(joint, values))
         what = f"the loop closed by '{worst.name}' fits in no position: {_members(worst)} leave a gap of at least"
         return rules.IMPOSSIBLE.error(
@@ -122,7 +347,7 @@ class LoopAssembly:
             members=[worst.name],
         )
 
-    def _redundant(self, joint: Joint, taken: set[str], values: TypingMapping[str, float]) -> TellegenError:
+    def _redundant(self, joint: Joint, taken: set[str], values: Mapping[str, float]) -> TellegenError:
         held = self.tree.mechanism.independent
         free = [n for n in self.tree.coordinates if n not in taken and n not in held]
         words = _lost_direction(self.tree, joint, free, values)
@@ -137,9 +362,9 @@ def _members(joint: Joint) -> str:
     return listing([name for name in (joint.first.body, joint.second.body) if name != GROUND])
 
 
-def _lost_direction(tree: MechanismTree, joint: Joint, free: list[str], values: TypingMapping[str, float]) -> str:
+def _lost_direction(tree: MechanismTree, joint: Joint, free: list[str], values: Mapping[str, float]) -> str:
     """The direction in which the coordinates that are left cannot move the gap of a joint."""
-    equations = equations_of(tree, joint)
+    equations = _equations_of(tree, joint)
     columns = [[e.derivative(name).evaluate(values) for e in equations] for name in free]
     columns = [c for c in columns if any(abs(x) > 1e-12 for x in c)]
     if not columns:
@@ -151,7 +376,7 @@ def _lost_direction(tree: MechanismTree, joint: Joint, free: list[str], values: 
     return f"the angle and the position of {_members(joint)} cannot both be held there"
 
 
-def given_positions(context: ReadingContext, root: MappingNode) -> dict[str, float]:
+def _given_positions(context: ReadingContext, root: MappingNode) -> dict[str, float]:
     """What the experiment says about initial values, as numbers; what cannot be read is reported with the experiment."""
     experiment = root.get("experiment")
     initial = experiment.get("initial") if isinstance(experiment, MappingNode) else None
@@ -182,7 +407,7 @@ class LoweredMechanism:
         self.node = node
         self.tree = build_tree(mechanism)
         self.maker = ElementMaker()
-        self.given = given_positions(context, root)
+        self.given = _given_positions(context, root)
         self.initial: dict[str, Expression] = {}  # of coordinates and states that follow from positions
         self.signals: dict[str, tuple[Expression, str]] = {}  # with their units; "" where there is none
         fitting = LoopAssembly(context, self.tree, self.given)
@@ -197,6 +422,7 @@ class LoweredMechanism:
 
         Raises: DescriptionError (M112) naming the speed that nothing has inertia for.
         """
+        # Elements of the network may bring the inertia that the bodies lack.
         if any(e.kind.role in ("storage", "coupling") for e in self.context.elements.values()):
             return
         start = {name: value.evaluate({}) for name, value in self.initial.items() if not value.free_symbols}
@@ -204,7 +430,7 @@ class LoweredMechanism:
         known, _ = evaluate_in_order(self.context.parameters, order)
         values = {**dict.fromkeys(self.tree.coordinates, 0.1), **known, **start, **self.given}
         try:
-            speed = speed_without_inertia(self.tree, loops, values)
+            speed = _speed_without_inertia(self.tree, loops, values)
         except (KeyError, ArithmeticError, ValueError):  # a length or a mass without a value
             return
         if speed:
@@ -223,7 +449,7 @@ class LoweredMechanism:
         tree = self.tree
         follows = [speed for loop in loops for speed in loop.follows]
         cams = [joint for joint in self.mechanism.joints.values() if joint.kind == "cam"]
-        follows += [self._cam_follower(joint) for joint in cams]
+        follows += [next(iter(tree.coordinates[self._cam_coordinates(joint)[1]].rates)) for joint in cams]
         bodies = Bodies(tree, self.maker, follows)
         for name, body in self.mechanism.bodies.items():
             if name != GROUND:
@@ -236,17 +462,24 @@ class LoweredMechanism:
             self.maker.place = joint.place
             if (make := JOINTS[joint.kind].make) is not None:
                 make(elements, joint)
+        # The network reads the nodes of points: a point that it names is reached along the axes that it uses.
         for mark, axes in wanted:
             bodies.reach(mark, axes)
         for coordinate in tree.coordinates.values():
             self.add_displacement(coordinate.name, coordinate.rate)
+        # After everything that could be joined to a point has been made.
         self.maker.prune(self.context.elements.values())
         self._add_elements()
         for name, (formula, unit) in self.signals.items():
-            settings = {"formula": formula}
-            dimension = parse_unit(unit).dimension if unit else None
-            place, texts = self.context.place(self.node), {"formula": to_text(formula)}
-            self.context.signals[name] = SignalDefinition(name, "formula", settings, dimension, place, texts, unit)
+            self.context.signals[name] = SignalDefinition(
+                name=name,
+                block=FORMULA,
+                settings={FORMULA: formula},
+                dimension=parse_unit(unit).dimension if unit else None,
+                place=self.context.place(self.node),
+                texts={FORMULA: to_text(formula)},
+                unit=unit,
+            )
 
     def add_displacement(self, name: str, rate: Expression) -> None:
         """A coordinate with its rate."""
@@ -289,7 +522,7 @@ class LoweredMechanism:
         self.signals[f"{joint.name}.gap"] = (call("sqrt", gap), LENGTH)
         self.signals[f"{joint.name}.margin"] = (loop.margin, "")
         if joint.slides:
-            self.signals[joint.names["distance"]] = (sliding_distance(self.tree, joint), LENGTH)
+            self.signals[joint.names["distance"]] = (_sliding_distance(self.tree, joint), LENGTH)
 
     # -- cams ------------------------------------------------------------------------------------------------------------------
 
@@ -300,19 +533,13 @@ class LoweredMechanism:
             body, other = self.mechanism.bodies.get(mark.body), self.mechanism.joints.get(mark.body)
             name = body.angle if body is not None else other.names.get("distance", "") if other is not None else ""
             if name not in self.tree.coordinates:
-                known = [
-                    *self.mechanism.bodies,
-                    *(j.name for j in self.mechanism.joints.values() if j.slides),
-                ]
+                known = [*self.mechanism.bodies, *(j.name for j in self.mechanism.joints.values() if j.slides)]
                 what = f"'{mark.body}' of the cam '{joint.name}' is neither a body that turns nor a prismatic joint"
                 raise rules.NO_SUCH_POINT.error(
                     what, where=joint.name, fix=f"name one of {listing(known)}", place=joint.place
                 )
             found.append(name)
         return found[0], found[1]
-
-    def _cam_follower(self, joint: Joint) -> str:
-        return next(iter(self.tree.coordinates[self._cam_coordinates(joint)[1]].rates))
 
     def _cam(self, joint: Joint) -> Closure:
         """The speed of a follower is the slope of the lift times that of the cam."""
@@ -322,6 +549,7 @@ class LoweredMechanism:
         here = NodeEnd(f"{joint.name}.u", speeds[1].domain)
         given = [NodeEnd(speed.node, speed.domain) for speed in speeds]
         self.maker.place = joint.place
+        # u = v_follower - lift' v_cam, which the sensor holds at zero: its force is that on the follower.
         self.maker.connection(f"{joint.name}.cam", given, [here], [[-lift.derivative(cam), ONE]])
         self.maker.add(
             f"{joint.name}.lift", SENSOR[here.domain], ("frame", here.node), ZERO, {"through": f"{joint.name}.F"}

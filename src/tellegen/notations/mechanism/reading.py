@@ -9,7 +9,6 @@ mechanism:
 """
 
 from collections.abc import Callable
-from collections.abc import Mapping as TypingMapping
 from typing import final
 
 from tellegen.core.errors import TellegenError
@@ -17,7 +16,18 @@ from tellegen.core.names import did_you_mean, is_name, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.model.dimensions import without_marks
-from tellegen.model.mechanism import CENTRE, GROUND, NOWHERE, ORIGIN, Body, BodyPoint, Joint, Mechanism, Pair
+from tellegen.model.mechanism import (
+    CENTRE,
+    GROUND,
+    NOWHERE,
+    ORIGIN,
+    OWN_POINTS,
+    Body,
+    BodyPoint,
+    Joint,
+    Mechanism,
+    Pair,
+)
 from tellegen.model.model import Parameter
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import Key
@@ -64,6 +74,7 @@ class MechanismLines:
         reading = context.quantity(node, subject)
         scalar = context.scalar(node, subject)
         settled = settle_dimension(context, reading, wanted, subject, scalar, ())
+        # A length of zero stays a zero, so that whole terms vanish from the formulas of positions.
         if own and settled.marked is None and settled.expression is not ZERO and own not in context.parameters:
             context.parameters[own] = Parameter(
                 own, settled.expression, settled.dimension, settled.unit, context.place(scalar)
@@ -99,24 +110,22 @@ class MechanismLines:
             mark = f"{name}.{point.text}"
             points[point.text] = self.pair(at, LENGTH, f"the point {mark}", mark)
         if name == GROUND:
-            self.bodies[GROUND] = ground(points)
+            self.bodies[GROUND] = Body(GROUND, {**OWN_POINTS, **points})
             return
         centre = mapping.get("centre")
         points[CENTRE] = (
             NOWHERE if centre is None else self.pair(centre, LENGTH, f"the centre of {name}", f"{name}.centre")
         )
-        mass = self._optional(mapping, "mass", "kg", name)
-        inertia = self._optional(mapping, "inertia", "kg*m^2", name)
         self.bodies[name] = Body(
-            name,
-            mass,
-            inertia,
-            points,
-            self._named(mapping, "angle", f"{name}.phi"),
-            self._named(mapping, "angular velocity", f"{name}.omega"),
-            self._two_names(mapping, "position", name, ("x", "y")),
-            self._two_names(mapping, "velocity", name, ("vx", "vy")),
-            context.place(key),
+            name=name,
+            points=points,
+            mass=self._optional(mapping, "mass", "kg", name),
+            inertia=self._optional(mapping, "inertia", "kg*m^2", name),
+            angle=self._named(mapping, "angle", f"{name}.phi"),
+            speed=self._named(mapping, "angular velocity", f"{name}.omega"),
+            at=self._two_names(mapping, "position", name, ("x", "y")),
+            velocity=self._two_names(mapping, "velocity", name, ("vx", "vy")),
+            place=context.place(key),
         )
 
     def _optional(self, mapping: MappingNode, key: str, unit: str, name: str) -> Expression:
@@ -169,7 +178,7 @@ class MechanismLines:
             raise context.error(rules.NOT_A_POINT, mapping.values[0], what, fix="join two bodies", where=name)
         settings, names = self._settings(kind, name, mapping, key)
         second = marks[1] if kind.marks == 2 else BodyPoint(GROUND, ORIGIN)
-        self.joints[name] = Joint(name, kind.word, marks[0], second, settings, names, context.place(key))
+        self.joints[name] = Joint(name, kind.word, marks[0], second, settings, names, place=context.place(key))
 
     def mark(self, text: Scalar) -> BodyPoint:
         """A point by its text: `crank.A`, or `crank` for the origin."""
@@ -226,12 +235,6 @@ class MechanismLines:
         return name
 
 
-def ground(points: TypingMapping[str, Pair]) -> Body:
-    """The body that does not move, with its points."""
-    marks = {ORIGIN: NOWHERE, CENTRE: NOWHERE, **points}
-    return Body(GROUND, ZERO, ZERO, marks, "", "", ("", ""), ("", ""))
-
-
 def read_mechanism(context: ReadingContext, node: Node, root: MappingNode) -> LoweredMechanism | None:
     """Read a mechanism and add its elements to the model; None where something in it is wrong, which is collected."""
     reader = _Reader(context)
@@ -260,7 +263,7 @@ class _Reader:
                 rules.NO_BODY, node, "the mechanism has no bodies", fix="add 'bodies:' with a line for each"
             )
         gravity = NOWHERE if (g := mapping.get("gravity")) is None else self._gravity(g)
-        lines.bodies[GROUND] = ground({})
+        lines.bodies[GROUND] = Body(GROUND, OWN_POINTS)
         for key, value in context.mapping(bodies, "'bodies'").items():
             self._attempt(lines.body, key, value)
         if (joints := mapping.get("joints")) is not None:

@@ -81,6 +81,7 @@ def without_comment(line: str) -> str:
 
 def fields_of(line: str) -> list[str] | None:
     """The fields of a line, blanks included; None where brackets do not match. Commas inside brackets part nothing."""
+    # Nearly all lines have no bracket, and `split` is in C.
     if not _BRACKET.search(line):
         return line.split(",")
     awaited: list[str] = []
@@ -216,6 +217,7 @@ class NetlistFindings:
 
     def place(self, line: int, field: int = -1) -> Place:
         """Where a field of a line stands."""
+        # Worked out again from the line: keeping columns would cost every right line for the sake of the wrong ones.
         text = without_comment(self.lines[line - 1])
         if field < 0:
             return Place(self.file, line, len(text) - len(text.lstrip()) + 1, clip(text.strip()))

@@ -52,7 +52,7 @@ class _Line(NamedTuple):
     step: complex
 
 
-def sketch_of(reader: LineReader, elements: Iterable[Element], nodes: Mapping[str, str]) -> Sketch | None:
+def _sketch_of(reader: LineReader, elements: Iterable[Element], nodes: Mapping[str, str]) -> Sketch | None:
     """Where a netlist draws its elements; None where it says nothing about it."""
     branches = reader.branches
     if not reader.positions and not any(key in (branch.notes or NOTHING) for branch in branches for key in GEOMETRY):
@@ -83,6 +83,7 @@ def _lines(reader: LineReader) -> Iterator[_Line]:
     """The lines of the netlist in the order in which they stand there, wires among elements."""
     found = [(branch.line, line) for branch in reader.branches for line in _steps(branch)]
     found += [(wire.line, _Line(*wire.points, _step(wire.notes))) for wire in reader.wires]
+    # By lines of the file: a point without a place follows from the first line that has it.
     return (line for _, line in sorted(found, key=lambda item: item[0]))
 
 
@@ -152,6 +153,7 @@ class ModelBuilder:
         self.title = title
         self.findings = reader.findings
         self.branches = reader.branches
+        # Nodes before names: connection blocks get their kinds there, and kinds say what a name stands for.
         self.nodes = find_nodes(reader)
         self.names = NameAssignment(reader)
 
@@ -162,9 +164,16 @@ class ModelBuilder:
         elements = self._elements()
         experiment = self._experiment(elements)
         notices = self.findings.all_notices()
-        sketch = sketch_of(self.reader, elements, self.nodes)
+        sketch = _sketch_of(self.reader, elements, self.nodes)
         return Model(
-            self.title, elements, self.names.parameters, experiment, notices, self.findings.file, _ABOUT, sketch=sketch
+            name=self.title,
+            elements=elements,
+            parameters=self.names.parameters,
+            experiment=experiment,
+            findings=notices,
+            source=self.findings.file,
+            about=_ABOUT,
+            sketch=sketch,
         )
 
     # Checks
@@ -212,6 +221,8 @@ class ModelBuilder:
         for branch, parameter, variables in rows:
             kind = branch.kind
             assert kind is not None, "every branch has its kind once errors are raised"
+            # A source is called like its input, other elements like their parameters: so the equations of the book name
+            # them.
             wanted = variables[kind.side] if kind.role == "source" else parameter or automatic_name(branch)
             name = taken.give(wanted)
             if name != wanted and kind.role != "source":
@@ -237,17 +248,16 @@ class ModelBuilder:
         if branch.relation is not None and not parameter:
             value = branch.relation.modulus.value
         return Element(
-            name,
-            kind,
-            ends,
-            value,
-            None,
-            variables or NOTHING,
-            self._initial(branch, kind) if kind.role == "storage" else None,
-            prefer,
-            prefer is not None,
-            branch.place,
-            branch.notes or NOTHING,
+            name=name,
+            kind=kind,
+            nodes=ends,
+            value=value,
+            variables=variables or NOTHING,
+            initial=self._initial(branch, kind) if kind.role == "storage" else None,
+            prefer=prefer,
+            forced=prefer is not None,
+            place=branch.place,
+            notes=branch.notes or NOTHING,
         )
 
     def _ends(self, branch: NetlistBranch, kind: ElementKind) -> tuple[str, ...]:
@@ -370,12 +380,9 @@ def _load(file: str, text: str, old_encoding: bool) -> Netlist:
         findings.notice(rules.OLD_ENCODING, what, 1, fix="save the file as UTF-8")
     reader = LineReader(findings)
     reader.read()
-    model = ModelBuilder(reader, _title(file)).build()
+    title = Path(file).stem if file and not file.startswith("<") else "netlist"
+    model = ModelBuilder(reader, title).build()
     return Netlist(model, reader.options, tuple(reader.wires), reader.positions)
-
-
-def _title(file: str) -> str:
-    return Path(file).stem if file and not file.startswith("<") else "netlist"
 
 
 def _read_file(path: Path) -> tuple[str, bool]:
@@ -390,6 +397,7 @@ def _read_file(path: Path) -> tuple[str, bool]:
     try:
         return data.decode("utf-8"), False
     except UnicodeDecodeError:
+        # Older editors on Windows saved so; a wrong letter in a comment is no reason to stop.
         return data.decode("cp1252", errors="replace"), True
 
 

@@ -48,6 +48,7 @@ class NetlistNames:
         return self.give(self._numbered(name) if name in self.labels else name)
 
     def _numbered(self, name: str) -> str:
+        # `x_` would become `x__2`, and no name has two underscores in a row.
         base, k = name.rstrip("_"), self._next.get(name, 2)
         while f"{base}_{k}" in self.taken or f"{base}_{k}" in self.labels:
             k += 1
@@ -88,6 +89,7 @@ class NameAssignment:
     # Parameters
 
     def _name_parameters(self) -> None:
+        # Parameters get their names first: they stand in tables and papers, variables can be told apart by a number.
         names = NetlistNames(self.labels, RESERVED_WORDS)
         legal: dict[str, str] = {}
         for branch in self.branches:
@@ -201,6 +203,7 @@ def find_nodes(reader: LineReader) -> dict[str, str]:
 
 def _joined_points(order: dict[str, int], wires: list[NetlistWire]) -> dict[str, str]:
     """The node of each point: the first label met of those that wires join."""
+    # Wires may come in any order and number; the first label that was met stays the name of the node.
     groups = UnionFind(len(order))
     labels = sorted(order, key=order.__getitem__)
     number = {label: k for k, label in enumerate(labels)}
@@ -275,6 +278,7 @@ def _report_no_domain(findings: NetlistFindings, branch: NetlistBranch, side: in
 
 def _rename_references(reader: LineReader, nodes: dict[str, str], domain_of: dict[str, str]) -> None:
     names = NetlistNames(set(nodes), nodes)
+    # A point may be labelled `gnd` in a circuit of pipes: there the word would join it to the electrical ground.
     for word in sorted(REFERENCES.intersection(nodes.values())):
         domain = domain_of.get(word)
         if domain is None or DOMAINS[domain].reference == word:
@@ -299,6 +303,7 @@ def _name_the_frame(branches: list[NetlistBranch], nodes: dict[str, str]) -> Non
         assert branch.kind is not None, "grounded branches have a kind"
         node = nodes[branch.points[1]]
         behind.setdefault((parts[node], branch.kind.domains[0]), set()).add(node)
+    # Where masses of one part have different nodes behind them, none can be the frame; they are told as wrong later.
     frames = {next(iter(found)) for found in behind.values() if len(found) == 1}
     for label, node in nodes.items():
         if node in frames:

@@ -111,6 +111,7 @@ def _plain_value(text: str) -> tuple[Expression, float]:
     is_lost = size == 0 and text.lower().split("e")[0].strip("+-.0")  # too small to be kept
     if not math.isfinite(size) or is_lost or len(text) > 300:
         raise OverflowError(text)
+    # POG_Modeler reckons in doubles: what is no whole number is the nearest of these.
     return number(int(text) if text.lstrip("+-").isdigit() else size), size
 
 
@@ -142,7 +143,7 @@ _CONNECTIONS: Mapping[str, tuple[CouplingType, bool]] = MappingProxyType(
 """The two variables of a relation: the coupling, and whether its modulus is the reciprocal one."""
 
 
-def read_pair(findings: NetlistFindings, line: int, field: int, text: str) -> tuple[str, str]:
+def _read_pair(findings: NetlistFindings, line: int, field: int, text: str) -> tuple[str, str]:
     """The two texts of `[first; second]`."""
     parts = [part.strip() for part in text[1:-1].split(";")]
     if text[:1] != "[" or text[-1:] != "]" or len(parts) != 2:
@@ -151,7 +152,7 @@ def read_pair(findings: NetlistFindings, line: int, field: int, text: str) -> tu
     return parts[0], parts[1]
 
 
-def read_relation(labels: LabelReader, line: int, field: int, text: str) -> BlockRelation:
+def _read_relation(labels: LabelReader, line: int, field: int, text: str) -> BlockRelation:
     """The relation that a text after Kn states."""
     match = _RELATION.fullmatch(" ".join(text.split()))
     findings = labels.findings
@@ -163,6 +164,7 @@ def read_relation(labels: LabelReader, line: int, field: int, text: str) -> Bloc
     if found is None:
         what = f"'{clip(text)}' relates two variables of side {left_side}"
         raise findings.refuse(rules.BAD_RELATION, what, line, field, fix=RELATION_FORM)
+    # A negative modulus is a block with its points exchanged; one of the two ways to write it is enough.
     if modulus.startswith("-"):
         fix = "write the modulus without its minus and exchange the two points of one side: [2; b], [0; 3]"
         raise findings.refuse(rules.BAD_RELATION, f"the modulus of '{clip(text)}' has a minus", line, field, fix=fix)
@@ -245,6 +247,7 @@ class LineReader:
             if not fields:
                 return
         head = fields[0]
+        # Elements first: nearly all lines of a large file are of them.
         kind = _KIND_OF_CODE.get(head)
         if kind is not None:
             self._element(line, kind, fields)
@@ -270,6 +273,7 @@ class LineReader:
             choice = " or ".join(f"{kind.netlist} ({kind.name})" for kind in kinds)
             what = f"'{head}' draws a generator without saying what it imposes"
             return self.findings.refuse(rules.UNDEFINED_GENERATOR, what, line, 0, fix=f"write {choice}")
+        # A name of a file that was given as text is the likeliest slip of a program.
         if len(self.findings.lines) == 1 and Path(head).suffix:
             fix = f"to read a file, give a Path: Path('{clip(head)}')"
         elif len(words := re.split(r"[;\s]+", head)) > 1 and words[0] in _CODES:
@@ -295,6 +299,7 @@ class LineReader:
                 if key in labels:
                     raise self._refuse_twice(line, k)
                 labels[key] = self.labels.label(line, k + 1, text)
+                # The sign is that of the label in the drawing; what the variable counts is decided by the points.
                 if text[:1] == "-":
                     branch.note(key, text.partition("=")[0].rstrip())
             else:
@@ -310,6 +315,7 @@ class LineReader:
             raise self.findings.refuse(rules.MISSING_POINT, what, line, fix=fix)
         self._require_pairs(line, count)
         one, two = fields[1], fields[2]
+        # Points that were met before need no second look.
         if one in self.points and two in self.points:
             return one, two
         return self._point(line, 1, one), self._point(line, 2, two)
@@ -434,7 +440,7 @@ class LineReader:
 
     def _block_points(self, line: int, fields: list[str]) -> tuple[str, ...]:
         """Top and bottom of the first side, then of the second."""
-        tops, bottoms = (read_pair(self.findings, line, k, fields[k]) for k in (1, 2))
+        tops, bottoms = (_read_pair(self.findings, line, k, fields[k]) for k in (1, 2))
         texts = (tops[0], bottoms[0], tops[1], bottoms[1])
         return tuple(self._point(line, 1 + k % 2, text) for k, text in enumerate(texts))
 
@@ -443,11 +449,11 @@ class LineReader:
         if key == "Kn":
             if branch.relation is not None:
                 raise self._refuse_twice(line, field)
-            branch.relation = read_relation(self.labels, line, field + 1, text)
+            branch.relation = _read_relation(self.labels, line, field + 1, text)
         elif key in ("En", "Fn"):
             if f"{key}1" in branch.labels:
                 raise self._refuse_twice(line, field)
-            for side, name in enumerate(read_pair(self.findings, line, field + 1, text), 1):
+            for side, name in enumerate(_read_pair(self.findings, line, field + 1, text), 1):
                 branch.labels[f"{key}{side}"] = self.labels.label(line, field + 1, name)
             if "-" in text:
                 branch.note(key, text)

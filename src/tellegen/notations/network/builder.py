@@ -29,7 +29,7 @@ from tellegen.notations.reading import model_of_document
 from tellegen.notations.signals import rules as signals_rules
 from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.yaml.document import read_document
-from tellegen.notations.yaml.quoting import quoted, sentence_text
+from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 Value = str | int | float | Fraction | Expression
 """What a value may be: a text with a unit, a number in SI, or an expression."""
@@ -91,18 +91,18 @@ class Network:
     ) -> None:
         """Add an element of a kind, between nodes, with its value and whatever else its line may say."""
         _require_new(name, self._lines, "element")
-        pairs = [(kind, _list(nodes)), *[(_file_key(kind, key), _setting(value)) for key, value in settings.items()]]
-        self._lines[name] = "{" + ", ".join(f"{quoted(key)}: {text}" for key, text in pairs) + "}"
+        pairs = [(kind, _nodes(nodes)), *[(_file_key(kind, key), _text(value)) for key, value in settings.items()]]
+        self._lines[name] = line_text((quoted(key), text) for key, text in pairs)
 
     def port(self, name: str, *nodes: str | int, source: str = "") -> None:
         """Offer a port to larger systems: one node against the reference, two nodes, or the place of a source."""
         _require_new(name, self._ports, "port")
-        self._ports[name] = f"{{source: {quoted(source)}}}" if source else _list(nodes)
+        self._ports[name] = f"{{source: {quoted(source)}}}" if source else _nodes(nodes)
 
     def signal_ports(self, *, inputs: Iterable[str] = (), outputs: Iterable[str] = ()) -> None:
         """Offer signals: those that a larger system may give a formula, and those that are meant to be read."""
         given = {"inputs": tuple(inputs), "outputs": tuple(outputs)}
-        self._signal_ports = {key: _list(names) for key, names in given.items() if names}
+        self._signal_ports = {key: _text(names) for key, names in given.items() if names}
 
     def part(
         self,
@@ -123,16 +123,18 @@ class Network:
         Files lie in the folder where the program runs, or below.
         """
         _require_new(name, self._parts, "part")
+        # No file and no part of the library can be called so: brackets do not stand in names.
         called = use if isinstance(use, str) else f"<{name}>"
         if not isinstance(use, str):
             self._given[called] = use.model() if isinstance(use, Network) else use
         pairs = [("use", quoted(called))]
-        pairs += [("ports", _nested(ports))] if ports else []
-        pairs += [("signals", _nested(signals))] if signals else []
-        pairs += [("names", _nested(names))] if names else []
-        pairs += [("parameters", _nested({**(parameters or {}), **bindings}))] if parameters or bindings else []
+        pairs += [("ports", _text(ports))] if ports else []
+        pairs += [("signals", _text(signals))] if signals else []
+        pairs += [("names", _text(names))] if names else []
+        pairs += [("parameters", _text({**(parameters or {}), **bindings}))] if parameters or bindings else []
+        # The elements of parts stand where they were added first, as in a file.
         self._parts_first = self._parts_first or not (self._lines or self._parts)
-        self._parts[name] = "{" + ", ".join(f"{key}: {text}" for key, text in pairs) + "}"
+        self._parts[name] = line_text(pairs)
 
     def signal(
         self,
@@ -157,9 +159,8 @@ class Network:
             raise signals_rules.MISSING_SETTING.error(what, where=name, fix=fix)
         if function is not None:
             self._functions[name] = function
-        pairs = [(_signal_key(key), _nested(value)) for key, value in settings.items()]
-        line = "{" + ", ".join(f"{quoted(key)}: {text}" for key, text in pairs) + "}"
-        self._signals[name] = line if formula is None else quoted(value_text(formula))
+        block = _text({_signal_key(key): value for key, value in settings.items()})
+        self._signals[name] = block if formula is None else quoted(value_text(formula))
 
     def experiment(
         self,
@@ -199,7 +200,7 @@ class Network:
         lines += ["signals:"] if self._signals else []
         lines += [f"  {quoted(name)}: {line}" for name, line in self._signals.items()]
         lines += ["experiment:"] if self._experiment else []
-        lines += [f"  {key}: {_part(value)}" for key, value in self._experiment.items()]
+        lines += [f"  {key}: {_text(value)}" for key, value in self._experiment.items()]
         return "\n".join(lines) + "\n"
 
     def model(self) -> Model:
@@ -214,6 +215,7 @@ class Network:
     def __getattr__(self, word: str) -> Callable[..., None]:
         """The method of a kind of element."""
         kind = word.replace("_", " ")
+        # Python asks objects for names such as `__deepcopy__`; these are no kinds of element.
         if word.startswith("_") or (kind not in KINDS and kind != CONNECTION):
             words = [known.replace(" ", "_") for known in [*KINDS, CONNECTION]]
             hint = did_you_mean(word, words) or f"kinds of element are {listing(words, 60)}"
@@ -255,31 +257,19 @@ def _signal_key(key: str) -> str:
     return next((word for word in (key, key.replace("_", " "), key.replace("_", "-")) if word in known), key)
 
 
-def _nested(value: object) -> str:
+def _text(value: object) -> str:
+    """A value, a list or a mapping as it stands in a file."""
+    return tree_text(_plain(value))
+
+
+def _plain(value: object) -> object:
     if isinstance(value, str | int | float | Fraction | Expression):
-        return quoted(value_text(value))
+        return value_text(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{quoted(str(k))}: {_nested(v)}" for k, v in value.items()) + "}"
+        return {key: _plain(part) for key, part in value.items()}
     assert isinstance(value, Iterable), "a setting is a value, a list or a mapping"
-    return "[" + ", ".join(_nested(item) for item in value) + "]"
+    return [_plain(part) for part in value]
 
 
-def _setting(value: Value | Iterable[str] | Mapping[str, str]) -> str:
-    if isinstance(value, str | int | float | Fraction | Expression):
-        return quoted(value_text(value))
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{quoted(key)}: {quoted(text)}" for key, text in value.items()) + "}"
-    return _list(value)
-
-
-def _list(items: Iterable[str | int]) -> str:
-    return "[" + ", ".join(quoted(str(item)) for item in items) + "]"
-
-
-def _part(value: object) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{quoted(key)}: {quoted(value_text(text))}" for key, text in value.items()) + "}"
-    if isinstance(value, tuple):
-        return _list(value)
-    assert isinstance(value, str | int | float | Fraction | Expression), "the arguments have types"
-    return quoted(value_text(value))
+def _nodes(nodes: Iterable[str | int]) -> str:
+    return list_text(map(str, nodes))  # numbers name nodes as they are written, `001` is no `1`

@@ -1,28 +1,26 @@
 """One line of a network as it was read, and the elements that lines become, those with modes and those of heat ports among them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Mapping as TypingMapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, NoReturn, final
 
 from tellegen.core.domains import DOMAINS, THERMAL_DOMAINS, Side
-from tellegen.core.errors import DescriptionError, Finding, Place, TellegenError
+from tellegen.core.errors import DescriptionError, Finding, Place
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import KINDS, ElementKind, Setting
 from tellegen.expressions import Expression, Number, symbol
 from tellegen.model.dimensions import NUMBER, Measure, NoDimension, si_unit, user_names, without_marks
 from tellegen.model.laws import Law
-from tellegen.model.model import NOTHING, Element, Parameter, Switching
-from tellegen.model.variables import known_variables, variable_name
+from tellegen.model.model import NOTHING, Element, Parameter, Switching, known_variables, variable_name
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import MOST_NOTICES, DrivenSource, HeatPort, PendingCheck, ReadingContext
 from tellegen.notations.indexed_names import CopyIndices, NamePattern
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import LineForm
 from tellegen.notations.parameters import finite_value
-from tellegen.notations.quantities import QuantityReading, read_plain, read_quantity
+from tellegen.notations.quantities import QuantityReading, read_plain
 from tellegen.notations.signals.formulas import parse_formula
 from tellegen.notations.signals.shapes import SECOND
 from tellegen.notations.yaml.document import Node, Scalar
@@ -74,11 +72,7 @@ class SwitchingLine:
         if len(plain) == len(times) and any(b <= a for a, b in pairwise(plain)):
             what = f"the times of {self.name} do not rise"
             raise self.context.error(
-                rules.BAD_SCHEDULE,
-                node,
-                what,
-                fix="list them in the order in which they come",
-                where=self.name,
+                rules.BAD_SCHEDULE, node, what, fix="list them in the order in which they come", where=self.name
             )
 
     def read_start(self, node: Node) -> None:
@@ -92,20 +86,13 @@ class SwitchingLine:
 
     def _read(self, scalar: Scalar, word: str, wanted: Dimension | None, *, formula: bool) -> SettingLine:
         """A reading whose names and dimension are checked when everything is known; those of a formula for each copy."""
+        # A control or a gap may read signals, states and time, which are known at the end.
         if formula and read_plain(scalar.text) is None:
             marked = parse_formula(self.context, scalar, f"the {word} of {self.name}")
             return SettingLine(QuantityReading(without_marks(marked), marked), scalar)
-        reading = read_quantity(scalar.text, lambda: self.context.text_place(scalar))
-        subject = f"the {word} of {self.name}"
         counters: dict[str, Measure] = dict.fromkeys(self.indices, NUMBER)
-        if reading.marked is not None:
-            pending = PendingCheck(reading.marked, wanted, subject, lambda: self.context.text_place(scalar), counters)
-            self.context.pending.append(pending)
-        elif wanted is not None and reading.dimension not in (None, wanted):
-            assert reading.dimension is not None, "a bare number fits any unit"
-            place = self.context.place(scalar)
-            self.context.add_errors([self.context.wrong_dimension(subject, reading.dimension, wanted, place)])
-        return SettingLine(reading, scalar)
+        subject = f"the {word} of {self.name}"
+        return SettingLine(self.context.checked_quantity(scalar, wanted, subject, names=counters), scalar)
 
     def _exclude(self, key: Scalar, part: str) -> None:
         """A switch has one command, a stop one law of contact."""
@@ -138,12 +125,8 @@ def switching_of(
             settings[setting.key] = _symbol(context, setting, name, key)
     schedule = tuple(time.reading.expression.substitute(counters) for time in line.schedule)
     _check_stop(context, line.kind, name, settings, key)
-    texts = (
-        {}
-        if copy
-        else {key: given.node.text for key, given in line.settings.items() if given.reading.marked is not None}
-    )
-    return Switching(settings, schedule, line.start, texts)
+    formulas = {} if copy else {key: given for key, given in line.settings.items() if given.reading.marked is not None}
+    return Switching(settings, schedule, line.start, {key: given.node.text for key, given in formulas.items()})
 
 
 def _value(
@@ -226,7 +209,7 @@ def _gap(element: Element, switching: Switching, constant: frozenset[str]) -> It
 
 Indices = tuple[str, ...]
 
-Names = TypingMapping[str, str | NamePattern]
+Names = Mapping[str, str | NamePattern]
 
 
 @final
@@ -255,14 +238,6 @@ class ElementLine:
     heat: str | NamePattern | None = None
 
 
-def reserved_name_error(context: ReadingContext, node: Scalar, subject: str) -> TellegenError:
-    """The error for a name that means something else in formulas."""
-    what = f"'{node.text}' cannot name {subject}: it has a meaning of its own in formulas"
-    return context.error(
-        notations_rules.BAD_NAME, node, what, why="a formula could not use it", fix="choose another name"
-    )
-
-
 def settle_dimension(
     context: ReadingContext, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar, indices: Indices
 ) -> QuantityReading:
@@ -273,6 +248,7 @@ def settle_dimension(
         return reading
     counters: dict[str, Measure] = dict.fromkeys(indices, NUMBER)
     pending = PendingCheck(reading.marked, wanted, subject, lambda: context.text_place(node), counters)
+    # Numbers and indices alone settle it now; parameters may stand further down in the file.
     if any(name not in counters for name in user_names(reading.marked)):
         context.pending.append(pending)
         return reading
@@ -283,7 +259,7 @@ def settle_dimension(
 
 
 def read_source_signal(
-    context: ReadingContext, line: ElementLine, name: str, counters: TypingMapping[str, int]
+    context: ReadingContext, line: ElementLine, name: str, counters: Mapping[str, int]
 ) -> Expression:
     """What drives the source of a line, or of one copy of it; it is checked when all signals and variables are known."""
     assert line.signal_node is not None, "only lines with a signal are asked for it"
@@ -297,10 +273,11 @@ def add_element(
     line: ElementLine,
     name: str,
     nodes: tuple[str, ...],
-    variables: TypingMapping[str, str] | None,
+    *,
     value: Expression | None,
     law: Law | None,
     initial: Expression | None,
+    variables: Mapping[str, str] | None = None,
     switching: Switching | None = None,
     heat: str | None = None,
     signal: Expression | None = None,
@@ -315,6 +292,7 @@ def add_element(
             notations_rules.SHORTED, line.key, what, fix="connect it between two nodes, or remove it", where=name
         )
     if value is not None:
+        # A plain number becomes a parameter of the name of the element, so that runs and studies can change it.
         if line.value is not None and line.value.marked is None and name not in context.parameters:
             context.parameters[name] = Parameter(name, value, line.value.dimension, line.value.unit, line.place)
             value = symbol(name)
@@ -324,6 +302,7 @@ def add_element(
             _stay_symbol(context, line, name)
     for side, chosen in variables.items() if variables else ():
         owner = context.variables.setdefault(chosen, name)
+        # Identity will do: an element hands in one text for all its variables.
         if owner is not name:
             what = f"{owner} and {name} both name a variable '{chosen}'"
             raise context.error(
@@ -334,17 +313,17 @@ def add_element(
                 where=name,
             )
     context.elements[name] = Element(
-        name,
-        kind,
-        nodes,
-        value,
-        law,
-        variables or NOTHING,
-        initial,
-        line.prefer,
-        line.forced,
-        line.place,
-        line.notes or NOTHING,
+        name=name,
+        kind=kind,
+        nodes=nodes,
+        value=value,
+        law=law,
+        variables=variables or NOTHING,
+        initial=initial,
+        prefer=line.prefer,
+        forced=line.forced,
+        place=line.place,
+        notes=line.notes or NOTHING,
         signal=line.signal if signal is None else signal,
         signal_text=line.signal_text,
         switching=switching,
@@ -355,12 +334,20 @@ def add_element(
 
 def add_element_of_line(context: ReadingContext, line: ElementLine) -> None:
     """Add the element of a line outside any `repeat`, where names and values are what they are."""
-    value = None if line.value is None else line.value.expression
-    initial = None if line.initial is None else line.initial.expression
     name = line.name
     assert isinstance(name, str), "outside a 'repeat' a name is a text"
-    modes = None if line.switching is None else switching_of(context, line.switching, name, line.key)
-    add_element(context, line, name, line.nodes, line.variables, value, line.law, initial, modes, line.heat)  # type: ignore[arg-type]
+    add_element(
+        context,
+        line,
+        name,
+        line.nodes,  # type: ignore[arg-type]  # texts, as the name is
+        value=None if line.value is None else line.value.expression,
+        law=line.law,
+        initial=None if line.initial is None else line.initial.expression,
+        variables=line.variables,  # type: ignore[arg-type]
+        switching=None if line.switching is None else switching_of(context, line.switching, name, line.key),
+        heat=line.heat,  # type: ignore[arg-type]
+    )
 
 
 def _refuse_twice(context: ReadingContext, line: ElementLine, name: str) -> NoReturn:
@@ -419,6 +406,7 @@ class _WithVariables(Mapping[str, Measure]):
         return len(self._all())
 
     def _all(self) -> dict[str, Measure]:
+        # Looked up when it is asked: elements further down bring variables too.
         variables = known_variables(self._context.elements.values())
         plain = {name: dimension for name, dimension in variables.items() if not name.startswith(OF_ELEMENTS)}
         return {**plain, **self._letters}
@@ -454,6 +442,7 @@ def _heat_source(context: ReadingContext, name: str, heated: HeatPort, domain: s
     power: Expression = symbol(f"power.{heated.element}")
     if DOMAINS[domain].heat_books:
         return Element(name, KINDS["heat flow source"], nodes, place=place, signal=power)
+    # Heat flows into a heat capacity as it is; entropy flows by heat over absolute temperature.
     temperature = symbol(_temperature(context, heated))
     return Element(name, KINDS["entropy flow source"], nodes, place=place, signal=power / temperature)
 

@@ -15,13 +15,11 @@ of them gives power; no warning is no proof.
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Mapping as TypingMapping
-from collections.abc import Sequence as TypingSequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, NoReturn, final
 
 from tellegen.core.domains import Domain, Side, other_side
-from tellegen.core.errors import Finding
+from tellegen.core.errors import Finding, Place, Rule
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import ElementKind, kinds_of
@@ -29,18 +27,26 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero, number, symbol,
 from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, leaf_count, solve, with_definitions
 from tellegen.expressions.polynomials import powers_of, sum_of_powers
 from tellegen.expressions.simplification import shortened
-from tellegen.model.dimensions import is_plain_factor, without_marks
+from tellegen.model.dimensions import Measure, is_plain_factor
 from tellegen.model.laws import Law, MatrixField
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import PendingCheck, ReadingContext
+from tellegen.notations.context import ReadingContext
 from tellegen.notations.network import rules
-from tellegen.notations.quantities import NO_INDICES, parse_marked, read_quantity
+from tellegen.notations.network.keys import SIDES
+from tellegen.notations.network.laws import JOULE
+from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
 Rows = tuple[tuple[Expression, ...], ...]
+MATRIX = "matrix"
+ENERGY = "energy"
+LAWS = "law"
+ROW, COLUMN = "row", "column"
 _SHORT = 48
+"""Entries of an inverse with more leaves than this are left as they are: to shorten them takes longer than anybody would read."""
 _BY_MINORS = 3
+"""Up to this size an inverse is written by minors."""
 
 
 def direct_kind(kind: ElementKind) -> ElementKind:
@@ -55,196 +61,56 @@ def stiff_kind(kind: ElementKind) -> ElementKind:
     return next((k for k in kinds_of(kind.domain.name, "storage") if k.side == kind.side and k.inverse), kind)
 
 
+# Dimensions and letters
+
+
+def _power(domain: Domain, side: Side) -> Dimension:
+    return parse_unit(domain.power(side).unit).dimension
+
+
+def _stored(kind: ElementKind) -> Dimension:
+    return parse_unit(kind.domain.energy(kind.side).unit).dimension
+
+
+def entry_dimension(row: ElementKind, column: ElementKind) -> Dimension:
+    """What an entry is measured in: energy variable over output, or the variable that a law gives over the other one."""
+    if row.role == "storage":
+        return _stored(row).over(_power(column.domain, column.side))
+    return _power(row.domain, row.side).over(_power(column.domain, other_side(column.side)))
+
+
 def stiffness_dimension(row: ElementKind, column: ElementKind) -> Dimension:
     """What an entry is measured in: output over energy variable."""
-    output = parse_unit(row.domain.power(row.side).unit).dimension
-    return output.over(parse_unit(column.domain.energy(column.side).unit).dimension)
+    return _power(row.domain, row.side).over(_stored(column))
 
 
-def by_stiffness(context: ReadingContext, key: Scalar, kinds: Sequence[ElementKind]) -> bool:
-    """Whether the matrix of a field holds stiffnesses.
-
-    Raises: DescriptionError (D470) for a field of both.
-    """
-    inverse = {kind.inverse for kind in kinds}
-    if len(inverse) > 1:
-        names = [kind.name for kind in kinds if kind.inverse]
-        what = f"the matrix of '{key.text}' holds stiffnesses for {' and '.join(dict.fromkeys(names))} and the inverse for others"
-        others = dict.fromkeys(direct_kind(kind).name for kind in kinds if kind.inverse)
-        fix = f"write {' and '.join(others)} in their place, or springs everywhere"
-        raise context.error(rules.NO_STIFFNESS, key, what, fix=fix, where=key.text)
-    return inverse == {True}
-
-
-def compliance_matrix(context: ReadingContext, key: Scalar, kinds: Sequence[ElementKind], matrix: Rows) -> Rows:
-    """The inverse of a matrix of stiffnesses.
-
-    Raises: DescriptionError (D470) where it is singular, naming the motion that no force resists.
-    """
-    n = len(matrix)
-    field = NamedEntries({})
-    rows = [{j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in matrix]
-    found, left = solve(rows, [{n + i: field.entry(ONE)} for i in range(n)], list(range(n)), field)
-    if left:
-        raise _singular(context, key, kinds, _free_motion(matrix))
-
-    def entry(i: int, j: int) -> Expression:
-        if n <= _BY_MINORS:  # the form of textbooks, and the one whose fractions cancel
-            written = (-1) ** (i + j) * determinant(_minor(matrix, i, j)) / determinant(matrix)
-        else:
-            share = found.get(i, {}).get(n + j)
-            written = ZERO if share is None else with_definitions(share.expression, field.where)
-        return shortened(written) if leaf_count(written) <= _SHORT else written
-
-    upper = {(i, j): entry(i, j) for i in range(n) for j in range(i, n)}  # symmetric to the letter
-    return tuple(tuple(upper[min(i, j), max(i, j)] for j in range(n)) for i in range(n))
-
-
-def determinant(matrix: Rows) -> Expression:
-    """The determinant of a small matrix, by the minors of its first row."""
-    if not matrix:
-        return ONE
-    return total((-1) ** j * e * determinant(_minor(matrix, 0, j)) for j, e in enumerate(matrix[0]) if e is not ZERO)
-
-
-def _minor(matrix: Rows, row: int, column: int) -> Rows:
-    return tuple(tuple(e for j, e in enumerate(line) if j != column) for i, line in enumerate(matrix) if i != row)
-
-
-def _free_motion(matrix: Rows) -> list[Expression]:
-    """A direction in which a singular matrix gives nothing."""
-    n = len(matrix)
-    field = NamedEntries({})
-    rows = [{j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in matrix]
-    elimination: Elimination[Entry] = Elimination(rows, field)
-    free = elimination.eliminate_all(range(n))
-    found = elimination.express(range(n))
-    one = free[-1]
-    motion = [found.get(k, {}).get(one) for k in range(n)]
-    return [
-        ONE if k == one else ZERO if e is None else with_definitions(e.expression, field.where)
-        for k, e in enumerate(motion)
-    ]
-
-
-def _singular(
-    context: ReadingContext, key: Scalar, kinds: Sequence[ElementKind], motion: Sequence[Expression]
-) -> Exception:
-    moved = [(k, e) for k, e in enumerate(motion) if e is not ZERO]
-    letters = {k: kinds[k].domain.energy(kinds[k].side).letters[0] for k, _ in moved}
-    shown = ", ".join(f"{letters[k]}_{k + 1} = {to_text(e)}" for k, e in moved)
-    kind = kinds[moved[0][0]]
-    what = f"the matrix of '{key.text}' is singular: it gives no {kind.domain.power(kind.side).word} when {shown}"
-    fix = f"describe what resists by fewer ports: a {kind.name} between two nodes feels only their difference"
-    return context.error(rules.NO_STIFFNESS, key, what, fix=fix, where=key.text)
-
-
-class _Left(NamedTuple):
-    """What stands on the left of a law: a port and its variable; `right` begins at a column of the text."""
-
-    port: int
-    side: Side
-    text: Scalar
-    right: str
-    column: int
+def energy_letters(kinds: Sequence[ElementKind]) -> tuple[str, ...]:
+    """The letters that stand for the energy variables of the ports: `phi_1`, `x_2`."""
+    return tuple(f"{kind.domain.energy(kind.side).letters[0]}_{k}" for k, kind in enumerate(kinds, 1))
 
 
 def argument_letters(kinds: Sequence[ElementKind], given: Sequence[Side]) -> tuple[str, ...]:
     """The letters of what the laws are told, by port: `i_1` where the law of port 1 gives its voltage."""
-    sides = [other_side(side) for side in given]
-    return tuple(
-        f"{kind.domain.power(side).letters[0]}_{k}" for k, (kind, side) in enumerate(zip(kinds, sides, strict=True), 1)
-    )
-
-
-def read_resistive_laws(
-    context: ReadingContext, key: Scalar, kinds: Sequence[ElementKind], node: Node
-) -> tuple[tuple[str, ...], tuple[Law, ...]]:
-    """The letters of the arguments and the law of each port.
-
-    Raises: DescriptionError where a port has no law or two, or a law reads what another law gives.
-    """
-    lefts = _lefts(context, key, kinds, node)
-    given = [lefts[k].side for k in range(len(kinds))]
-    letters = argument_letters(kinds, given)
-    laws = [_law(context, key, kinds, given, letters, lefts[k]) for k in range(len(kinds))]
-    return letters, tuple(laws)
-
-
-def _lefts(context: ReadingContext, key: Scalar, kinds: Sequence[ElementKind], node: Node) -> dict[int, _Left]:
-    names = power_letters(kinds)
-    found: dict[int, _Left] = {}
-    for text in context.texts(node, f"the laws of {key.text}"):
-        left, equals, right = text.text.partition("=")
-        place = names.get(left.strip()) if equals else None
-        if place is None:
-            firsts = [f"{kind.domain.power(kind.side).letters[0]}_{k}" for k, kind in enumerate(kinds, 1)]
-            fix = did_you_mean(left.strip(), names) or f"write a law for each of {', '.join(firsts)}"
-            what = f"'{text.text}' is no law of a port of {key.text}"
-            raise context.error(rules.BAD_LAW, text, what, fix=fix, where=key.text)
-        port, side = place
-        if port in found:
-            what = f"port {port + 1} of '{key.text}' has two laws"
-            raise context.error(rules.BAD_LAW, text, what, fix="keep one of them", where=key.text)
-        found[port] = _Left(port, side, text, right, len(left) + 1)
-    missing = [k for k in range(len(kinds)) if k not in found]
-    if missing:
-        wanted = f"{kinds[missing[0]].domain.power(kinds[missing[0]].side).letters[0]}_{missing[0] + 1}"
-        what = f"the field '{key.text}' has no law for its port {missing[0] + 1}"
-        raise context.error(rules.BAD_LAW, node, what, fix=f"add '{wanted} = ...'", where=key.text)
-    return found
+    pairs = enumerate(zip(kinds, given, strict=True), 1)
+    return tuple(f"{kind.domain.power(other_side(side)).letters[0]}_{k}" for k, (kind, side) in pairs)
 
 
 def power_letters(kinds: Sequence[ElementKind]) -> dict[str, tuple[int, Side]]:
     """Every letter of a power variable with the number of its port."""
-    sides: tuple[Side, Side] = ("across", "through")
     return {
         f"{letter}_{k + 1}": (k, side)
         for k, kind in enumerate(kinds)
-        for side in sides
+        for side in SIDES
         for letter in kind.domain.power(side).letters
     }
 
 
-def _law(
-    context: ReadingContext,
-    key: Scalar,
-    kinds: Sequence[ElementKind],
-    given: Sequence[Side],
-    letters: Sequence[str],
-    left: _Left,
-) -> Law:
-    names = power_letters(kinds)
-    marked = parse_marked(left.right, context.text_place(left.text, left.column))
-    written = without_marks(marked)
-    for name in sorted(written.free_symbols & names.keys()):
-        port, side = names[name]
-        if side == given[port] and name not in context.parameters:
-            what = f"the law '{left.text.text}' reads '{name}', which another law of '{key.text}' gives"
-            if port == left.port:
-                what = f"the law '{left.text.text}' reads what it gives"
-            raise context.error(rules.BAD_LAW, left.text, what, fix=f"use '{letters[port]}'", where=key.text)
-    told = {name: place for name, place in names.items() if place[1] != given[place[0]]}
-    units = {name: _unit(kinds[port], side) for name, (port, side) in told.items()}
-    wanted = _unit(kinds[left.port], left.side)
-    subject, text = f"the law of {key.text}", left.text
-    context.pending.append(
-        PendingCheck(marked, wanted, subject, lambda: context.text_place(text), units, is_plain_factor)
-    )
-    expression = written.substitute({name: symbol(letters[port]) for name, (port, _) in told.items()})
-    own = f"{kinds[left.port].domain.power(left.side).letters[0]}_{left.port + 1}"
-    return Law("resistive", letters[left.port], expression, left.side, f"{own} = {to_text(expression)}")
+def _outputs(kinds: Sequence[ElementKind]) -> list[str]:
+    """The letters of what the ports give, the first of each."""
+    return [f"{kind.domain.power(kind.side).letters[0]}_{k}" for k, kind in enumerate(kinds, 1)]
 
 
-def _unit(kind: ElementKind, side: Side) -> Dimension:
-    return parse_unit(kind.domain.power(side).unit).dimension
-
-
-MATRIX = "matrix"
-ENERGY = "energy"
-LAWS = "law"
-ROW, COLUMN = "row", "column"
-JOULE = parse_unit("J").dimension
+# Laws
 
 
 @final
@@ -266,192 +132,23 @@ class FieldLaw:
         """The value of a member: its entry of the diagonal, where a matrix says it."""
         return None if self.laws else self.matrix[k][k]
 
-
-# -- matrices ------------------------------------------------------------------------------------------------------------------
-
-
-def read_matrix(context: ReadingContext, key: Scalar, node: Node | None, rows: int, columns: int) -> list[list[Scalar]]:
-    """The texts of a matrix of a given shape.
-
-    Raises: DescriptionError saying which shape was found.
-    """
-    found = (
-        [list(row) if isinstance(row, SequenceNode) else [] for row in node] if isinstance(node, SequenceNode) else []
-    )
-    wide = {len(row) for row in found}
-    if len(found) != rows or wide != {columns}:
-        shape = f"{len(found)} by {wide.pop()}" if len(wide) == 1 else "no table of rows of one length"
-        what = f"the matrix of '{key.text}' is {shape}, not {rows} by {columns}"
-        fix = (
-            f"write {rows} row{'s' * (rows > 1)} of {columns}, as in '[[{', '.join(['...'] * min(columns, 3))}], ...]'"
+    def field(self, name: str, members: Iterable[str], place: Place | None) -> MatrixField:
+        """The field that couples these members."""
+        return MatrixField(
+            name=name,
+            members=tuple(members),
+            matrix=self.matrix,
+            place=place,
+            energy=self.energy,
+            letters=self.letters,
+            stiffness=self.stiffness,
         )
-        raise context.error(notations_rules.WRONG_SHAPE, node or key, what, fix=fix, where=key.text)
-    return [[context.scalar(entry, f"an entry of {key.text}") for entry in row] for row in found]
 
 
-def read_entry(
-    context: ReadingContext, text: Scalar, unit: Dimension, key: Scalar, counters: TypingMapping[str, int] = NO_INDICES
-) -> Expression:
-    """An entry of a matrix; its dimension is checked now, or when all parameters are known."""
-    reading = read_quantity(text.text, lambda: context.text_place(text), counters)
-    subject = f"an entry of {key.text}"
-    if reading.marked is not None:
-        context.pending.append(PendingCheck(reading.marked, unit, subject, lambda: context.text_place(text), {}))
-    elif reading.dimension is not None and reading.dimension != unit:
-        context.add_errors([context.wrong_dimension(subject, reading.dimension, unit, context.place(text))])
-    return reading.expression
-
-
-def field_matrix(
-    context: ReadingContext, key: Scalar, kinds: TypingSequence[ElementKind], node: Node | None
-) -> FieldLaw:
-    """The law of a field given by a matrix, or by one formula of `row` and `column`, which count its ports from 1.
-
-    Raises: DescriptionError when it is not square, or not symmetric although its members store energy.
-    """
-    count = len(kinds)
-    stiff = by_stiffness(context, key, kinds)
-    dimension = stiffness_dimension if stiff else entry_dimension
-    texts = [[node] * count] * count if isinstance(node, Scalar) else read_matrix(context, key, node, count, count)
-    matrix = tuple(
-        tuple(
-            read_entry(context, text, dimension(kinds[i], kinds[j]), key, {ROW: i + 1, COLUMN: j + 1})
-            for j, text in enumerate(row)
-        )
-        for i, row in enumerate(texts)
-    )
-    if kinds[0].role == "storage":
-        for i, row in enumerate(matrix):
-            for j in range(i):
-                if not is_zero(row[j] - matrix[j][i]):
-                    at = f"its entries ({i + 1},{j + 1}) and ({j + 1},{i + 1}) differ"
-                    _refuse_unsymmetric(context, key, at, "give a symmetric matrix")
-    if stiff:
-        return FieldLaw(compliance_matrix(context, key, kinds, matrix), stiffness=matrix)
-    return FieldLaw(matrix)
-
-
-def _refuse_unsymmetric(context: ReadingContext, key: Scalar, what: str, fix: str) -> None:
-    what = f"the field '{key.text}' is not conservative: {what}"
-    raise context.error(rules.NOT_CONSERVATIVE, key, what, fix=fix, where=key.text)
-
-
-def entry_dimension(row: ElementKind, column: ElementKind) -> Dimension:
-    """What an entry is measured in: energy variable over output, or the variable that a law gives over the other one."""
-    if row.role == "storage":
-        return _dimension(row.domain.energy(row.side).unit).over(_power(column.domain, column.side))
-    return _power(row.domain, row.side).over(_power(column.domain, other_side(column.side)))
-
-
-def _power(domain: Domain, side: Side) -> Dimension:
-    return _dimension(domain.power(side).unit)
-
-
-def _dimension(unit: str) -> Dimension:
-    return parse_unit(unit).dimension
-
-
-# -- energies ------------------------------------------------------------------------------------------------------------------
-
-
-def energy_letters(kinds: TypingSequence[ElementKind]) -> tuple[str, ...]:
-    """The letters that stand for the energy variables of the ports: `phi_1`, `x_2`."""
-    return tuple(f"{kind.domain.energy(kind.side).letters[0]}_{k}" for k, kind in enumerate(kinds, 1))
-
-
-def field_energy(context: ReadingContext, key: Scalar, kinds: TypingSequence[ElementKind], node: Node) -> FieldLaw:
-    """The law of a field given by its energy, a formula of the energy variables of its ports."""
-    text = context.formula(node, f"the energy of {key.text}")
-    energy = _formula(context, key, kinds, text, text.text, 0, JOULE)
-    return energy_law(kinds, energy)
-
-
-def field_laws(context: ReadingContext, key: Scalar, kinds: TypingSequence[ElementKind], node: Node) -> FieldLaw:
-    """The law of a field given by its outputs, one a port: `[i_1 = ..., F_2 = ...]`.
-
-    Raises: DescriptionError when those of storages are not the derivatives of one energy.
-    """
-    if kinds[0].role == "resistive":
-        return FieldLaw(_identity(len(kinds)), None, *read_resistive_laws(context, key, kinds, node))
-    texts = context.texts(node, f"the laws of {key.text}")
-    outputs: dict[int, Expression] = {}
-    names = {f"{letter}_{k + 1}": k for k, kind in enumerate(kinds) for letter in _outputs(kind)}
-    for text in texts:
-        left, equals, right = text.text.partition("=")
-        k = names.get(left.strip(), -1) if equals else -1
-        if k < 0 or k in outputs:
-            fix = did_you_mean(left.strip(), names) or f"write a law for each of {', '.join(_first_outputs(kinds))}"
-            what = f"'{text.text}' is no law of a port of {key.text}" if k < 0 else f"'{left.strip()}' has two laws"
-            raise context.error(rules.BAD_LAW, text, what, fix=fix, where=key.text)
-        unit = _power(kinds[k].domain, kinds[k].side)
-        outputs[k] = _formula(context, key, kinds, text, right, len(left) + 1, unit)
-    if len(outputs) != len(kinds):
-        missing = next(name for k, name in enumerate(_first_outputs(kinds)) if k not in outputs)
-        what = f"the field '{key.text}' has no law for its port {missing.rpartition('_')[2]}"
-        raise context.error(rules.BAD_LAW, node, what, fix=f"add '{missing} = ...'", where=key.text)
-    return _integrated(context, key, kinds, [outputs[k] for k in range(len(kinds))])
-
-
-def _outputs(kind: ElementKind) -> tuple[str, ...]:
-    return kind.domain.power(kind.side).letters
-
-
-def _numbered(kind: ElementKind, k: int) -> tuple[str, ...]:
-    return tuple(f"{letter}_{k + 1}" for letter in kind.domain.energy(kind.side).letters)
-
-
-def _first_outputs(kinds: TypingSequence[ElementKind]) -> list[str]:
-    return [f"{_outputs(kind)[0]}_{k}" for k, kind in enumerate(kinds, 1)]
-
-
-def _formula(
-    context: ReadingContext,
-    key: Scalar,
-    kinds: TypingSequence[ElementKind],
-    node: Scalar,
-    text: str,
-    at: int,
-    unit: Dimension,
-) -> Expression:
-    """A formula of the energy variables, each under its first letter."""
-    marked = parse_marked(text, context.text_place(node, at))
-    letters = {name: (k, kind) for k, kind in enumerate(kinds) for name in _numbered(kind, k)}
-    units = {name: _dimension(kind.domain.energy(kind.side).unit) for name, (_, kind) in letters.items()}
-    subject = f"the law of {key.text}"
-    context.pending.append(
-        PendingCheck(marked, unit, subject, lambda: context.text_place(node), units, is_plain_factor)
-    )
-    first = energy_letters(kinds)
-    return without_marks(marked).substitute({name: symbol(first[k]) for name, (k, _) in letters.items()})
-
-
-def _integrated(
-    context: ReadingContext, key: Scalar, kinds: TypingSequence[ElementKind], outputs: TypingSequence[Expression]
-) -> FieldLaw:
-    """The energy whose derivatives the outputs are: integrated along one variable after the other."""
-    letters = energy_letters(kinds)
-    for i, output in enumerate(outputs):
-        for j in range(i):
-            if not is_zero(output.derivative(letters[j]) - outputs[j].derivative(letters[i])):
-                names = _first_outputs(kinds)
-                at = f"{names[i]} depends on {letters[j]} otherwise than {names[j]} on {letters[i]}"
-                _refuse_unsymmetric(context, key, at, "give the energy, or laws whose mixed derivatives agree")
-    shares = []
-    for k, output in enumerate(outputs):
-        powers = powers_of(output.substitute(dict.fromkeys(letters[k + 1 :], ZERO)), letters[k])
-        if powers is None or any(n <= -1 for n in powers):
-            what = f"the energy of the field '{key.text}' does not follow from its laws in closed form"
-            raise context.error(rules.BAD_LAW, key, what, fix="write 'energy: ...' instead of the laws", where=key.text)
-        shares.append(sum_of_powers({n + 1: c / number(n + 1) for n, c in powers.items()}, letters[k]))
-    return energy_law(kinds, total(shares))
-
-
-def energy_law(kinds: TypingSequence[ElementKind], energy: Expression) -> FieldLaw:
+def energy_law(kinds: Sequence[ElementKind], energy: Expression) -> FieldLaw:
     """The law of a field whose energy is a formula of `energy_letters`."""
-    letters = energy_letters(kinds)
-    names = _first_outputs(kinds)
-    laws = []
-    for kind, letter, name in zip(kinds, letters, names, strict=True):
+    letters, laws = energy_letters(kinds), []
+    for kind, letter, name in zip(kinds, letters, _outputs(kinds), strict=True):
         output = energy.derivative(letter)
         laws.append(Law("output", letter, output, kind.side, f"{name} = {to_text(output)}"))
     return FieldLaw(_identity(len(kinds)), energy, letters, tuple(laws))
@@ -470,7 +167,286 @@ def law_key(node: MappingNode) -> Scalar | None:
     return None
 
 
+def read_matrix(context: ReadingContext, key: Scalar, node: Node | None, rows: int, columns: int) -> list[list[Scalar]]:
+    """The texts of a matrix of a given shape.
+
+    Raises: DescriptionError saying which shape was found.
+    """
+    lines = node if isinstance(node, SequenceNode) else ()
+    found = [list(row) if isinstance(row, SequenceNode) else [] for row in lines]
+    wide = {len(row) for row in found}
+    if len(found) != rows or wide != {columns}:
+        shape = f"{len(found)} by {wide.pop()}" if len(wide) == 1 else "no table of rows of one length"
+        what = f"the matrix of '{key.text}' is {shape}, not {rows} by {columns}"
+        row = ", ".join(["..."] * min(columns, 3))
+        fix = f"write {rows} row{'s' * (rows > 1)} of {columns}, as in '[[{row}], ...]'"
+        raise context.error(notations_rules.WRONG_SHAPE, node or key, what, fix=fix, where=key.text)
+    return [[context.scalar(entry, f"an entry of {key.text}") for entry in row] for row in found]
+
+
+class _PortLaw(NamedTuple):
+    """A law of one port: the variable on its left, and the right side, which begins at a column of the text."""
+
+    port: int
+    side: Side
+    text: Scalar
+    right: str
+    column: int
+
+
+@final
+class FieldReader:
+    """Reads the law of one field; `key` is its name, `kinds` are those of its ports."""
+
+    def __init__(self, context: ReadingContext, key: Scalar, kinds: Sequence[ElementKind]) -> None:
+        self.context = context
+        self.key = key
+        self.kinds = kinds
+
+    def add(
+        self,
+        law: FieldLaw,
+        ends: Sequence[tuple[str, str]],
+        variables: Sequence[Mapping[str, str]],
+        initial: Sequence[Expression | None],
+        prefer: Sequence[Side | None] | None = None,
+    ) -> None:
+        """Add the members of the field to the model, and the field itself."""
+        place, members = self.context.place(self.key), []
+        for k, kind in enumerate(self.kinds):
+            members.append(f"{self.key.text}[{k + 1}]")
+            self.context.elements[members[k]] = Element(
+                name=members[k],
+                kind=direct_kind(kind),
+                nodes=ends[k],
+                value=law.value(k),
+                law=law.laws[k] if law.laws else None,
+                variables=variables[k],
+                initial=initial[k],
+                prefer=None if prefer is None else prefer[k],
+                place=place,
+            )
+        self.context.fields.append(law.field(self.key.text, members, place))
+
+    def _refuse(self, rule: Rule, node: Node, what: str, fix: str) -> NoReturn:
+        raise self.context.error(rule, node, what, fix=fix, where=self.key.text)
+
+    def _refuse_unsymmetric(self, what: str, fix: str) -> NoReturn:
+        self._refuse(rules.NOT_CONSERVATIVE, self.key, f"the field '{self.key.text}' is not conservative: {what}", fix)
+
+    # Matrices
+
+    def matrix(self, node: Node | None) -> FieldLaw:
+        """The law by a matrix, or by one formula of `row` and `column`, which count the ports from 1."""
+        count = len(self.kinds)
+        self._is_stiff()  # what is mixed is told before what has the wrong shape
+        if isinstance(node, Scalar):
+            return self.matrix_of([[node] * count] * count)
+        return self.matrix_of(read_matrix(self.context, self.key, node, count, count))
+
+    def matrix_of(self, texts: Sequence[Sequence[Scalar]]) -> FieldLaw:
+        """The law by the texts of a square matrix.
+
+        Raises: DescriptionError when it is not symmetric although its members store energy.
+        """
+        stiff, kinds = self._is_stiff(), self.kinds
+        dimension = stiffness_dimension if stiff else entry_dimension
+        subject = f"an entry of {self.key.text}"
+
+        def entry(text: Scalar, i: int, j: int) -> Expression:
+            counters = {ROW: i + 1, COLUMN: j + 1}
+            return self.context.checked_quantity(text, dimension(kinds[i], kinds[j]), subject, counters).expression
+
+        matrix = tuple(tuple(entry(text, i, j) for j, text in enumerate(row)) for i, row in enumerate(texts))
+        # Energy is a function of what is stored, so its second derivatives do not depend on their order (Maxwell).
+        for i, row in enumerate(matrix) if kinds[0].role == "storage" else ():
+            for j in range(i):
+                if not is_zero(row[j] - matrix[j][i]):
+                    at = f"its entries ({i + 1},{j + 1}) and ({j + 1},{i + 1}) differ"
+                    self._refuse_unsymmetric(at, "give a symmetric matrix")
+        return FieldLaw(self._compliances(matrix), stiffness=matrix) if stiff else FieldLaw(matrix)
+
+    def _is_stiff(self) -> bool:
+        """Whether the matrix holds stiffnesses.
+
+        Raises: DescriptionError (D470) for a field of both.
+        """
+        springs = [kind for kind in self.kinds if kind.inverse]
+        if springs and len(springs) < len(self.kinds):
+            names = " and ".join(dict.fromkeys(kind.name for kind in springs))
+            what = f"the matrix of '{self.key.text}' holds stiffnesses for {names} and the inverse for others"
+            others = " and ".join(dict.fromkeys(direct_kind(kind).name for kind in springs))
+            self._refuse(rules.NO_STIFFNESS, self.key, what, f"write {others} in their place, or springs everywhere")
+        return bool(springs)
+
+    def _compliances(self, matrix: Rows) -> Rows:
+        """The inverse of a matrix of stiffnesses.
+
+        Raises: DescriptionError (D470) where it is singular, naming the motion that no force resists.
+        """
+        n = len(matrix)
+        field = NamedEntries({})
+        rows = [{j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in matrix]
+        found, left = solve(rows, [{n + i: field.entry(ONE)} for i in range(n)], list(range(n)), field)
+        if left:
+            self._refuse_singular(_free_motion(matrix))
+
+        def entry(i: int, j: int) -> Expression:
+            if n <= _BY_MINORS:  # the form of textbooks, and the one whose fractions cancel
+                written = (-1) ** (i + j) * determinant(_minor(matrix, i, j)) / determinant(matrix)
+            else:
+                share = found.get(i, {}).get(n + j)
+                written = ZERO if share is None else with_definitions(share.expression, field.where)
+            return shortened(written) if leaf_count(written) <= _SHORT else written
+
+        upper = {(i, j): entry(i, j) for i in range(n) for j in range(i, n)}  # symmetric to the letter
+        return tuple(tuple(upper[min(i, j), max(i, j)] for j in range(n)) for i in range(n))
+
+    def _refuse_singular(self, motion: Sequence[Expression]) -> NoReturn:
+        moved = [(k, e) for k, e in enumerate(motion) if e is not ZERO]
+        letters = energy_letters(self.kinds)
+        shown = ", ".join(f"{letters[k]} = {to_text(e)}" for k, e in moved)
+        kind = self.kinds[moved[0][0]]
+        word = kind.domain.power(kind.side).word
+        what = f"the matrix of '{self.key.text}' is singular: it gives no {word} when {shown}"
+        fix = f"describe what resists by fewer ports: a {kind.name} between two nodes feels only their difference"
+        self._refuse(rules.NO_STIFFNESS, self.key, what, fix)
+
+    # Energies and laws
+
+    def energy(self, node: Node) -> FieldLaw:
+        """The law by the energy, a formula of the energy variables of the ports."""
+        text = self.context.formula(node, f"the energy of {self.key.text}")
+        return energy_law(self.kinds, self._formula(text, text.text, 0, JOULE))
+
+    def laws(self, node: Node) -> FieldLaw:
+        """The law by the outputs, one a port: `[i_1 = ..., F_2 = ...]`.
+
+        Raises: DescriptionError where a port has no law or two, a resistive law reads what another one gives, or those of storages
+        are not the derivatives of one energy.
+        """
+        # Losses are bound to no order of derivatives: each law stands for itself.
+        if self.kinds[0].role == "resistive":
+            return self._resistive_laws(node)
+        found = self._port_laws(node)
+        outputs = []
+        for k, kind in enumerate(self.kinds):
+            law = found[k]
+            outputs.append(self._formula(law.text, law.right, law.column, _power(kind.domain, kind.side)))
+        return self._integrated(outputs)
+
+    def _port_laws(self, node: Node) -> dict[int, _PortLaw]:
+        """The law of every port. Those of storages give their outputs, resistive ones give either power variable."""
+        names, resistive = power_letters(self.kinds), self.kinds[0].role == "resistive"
+        if not resistive:
+            names = {name: (k, side) for name, (k, side) in names.items() if side == self.kinds[k].side}
+        found: dict[int, _PortLaw] = {}
+        outputs = _outputs(self.kinds)
+        for text in self.context.texts(node, f"the laws of {self.key.text}"):
+            left, equals, right = text.text.partition("=")
+            place = names.get(left.strip()) if equals else None
+            if place is None or place[0] in found:
+                what = f"'{text.text}' is no law of a port of {self.key.text}" if place is None else ""
+                fix = did_you_mean(left.strip(), names) or f"write a law for each of {', '.join(outputs)}"
+                if place is not None and resistive:
+                    what, fix = f"port {place[0] + 1} of '{self.key.text}' has two laws", "keep one of them"
+                self._refuse(rules.BAD_LAW, text, what or f"'{left.strip()}' has two laws", fix)
+            found[place[0]] = _PortLaw(*place, text, right, len(left) + 1)
+        missing = next((k for k in range(len(self.kinds)) if k not in found), None)
+        if missing is not None:
+            what = f"the field '{self.key.text}' has no law for its port {missing + 1}"
+            self._refuse(rules.BAD_LAW, node, what, f"add '{outputs[missing]} = ...'")
+        return found
+
+    def _resistive_laws(self, node: Node) -> FieldLaw:
+        found = self._port_laws(node)
+        given = [found[k].side for k in range(len(self.kinds))]
+        letters = argument_letters(self.kinds, given)
+        laws = tuple(self._resistive_law(found[k], given, letters) for k in range(len(self.kinds)))
+        return FieldLaw(_identity(len(self.kinds)), None, letters, laws)
+
+    def _resistive_law(self, law: _PortLaw, given: Sequence[Side], letters: Sequence[str]) -> Law:
+        context, names = self.context, power_letters(self.kinds)
+        marked = parse_marked(law.right, context.text_place(law.text, law.column))
+        for name in sorted(marked.free_symbols & names.keys()):
+            port, side = names[name]
+            if side == given[port] and name not in context.parameters:
+                what = f"the law '{law.text.text}' reads '{name}', which another law of '{self.key.text}' gives"
+                if port == law.port:
+                    what = f"the law '{law.text.text}' reads what it gives"
+                self._refuse(rules.BAD_LAW, law.text, what, f"use '{letters[port]}'")
+        told = {name: place for name, place in names.items() if place[1] != given[place[0]]}
+        units: dict[str, Measure] = {n: _power(self.kinds[port].domain, side) for n, (port, side) in told.items()}
+        kind = self.kinds[law.port]
+        wanted = _power(kind.domain, law.side)
+        subject = f"the law of {self.key.text}"
+        written = context.check_later(marked, wanted, subject, law.text, units, pure=is_plain_factor)
+        expression = written.substitute({name: symbol(letters[port]) for name, (port, _) in told.items()})
+        own = f"{kind.domain.power(law.side).letters[0]}_{law.port + 1}"
+        return Law("resistive", letters[law.port], expression, law.side, f"{own} = {to_text(expression)}")
+
+    def _formula(self, node: Scalar, text: str, at: int, unit: Dimension) -> Expression:
+        """A formula of the energy variables, each under its first letter."""
+        marked = parse_marked(text, self.context.text_place(node, at))
+        ports = {
+            f"{letter}_{k + 1}": k
+            for k, kind in enumerate(self.kinds)
+            for letter in kind.domain.energy(kind.side).letters
+        }
+        units: dict[str, Measure] = {name: _stored(self.kinds[k]) for name, k in ports.items()}
+        subject, first = f"the law of {self.key.text}", energy_letters(self.kinds)
+        written = self.context.check_later(marked, unit, subject, node, units, pure=is_plain_factor)
+        return written.substitute({name: symbol(first[k]) for name, k in ports.items()})
+
+    def _integrated(self, outputs: Sequence[Expression]) -> FieldLaw:
+        """The energy whose derivatives the outputs are: integrated along one variable after the other."""
+        letters = energy_letters(self.kinds)
+        for i, output in enumerate(outputs):
+            for j in range(i):
+                if not is_zero(output.derivative(letters[j]) - outputs[j].derivative(letters[i])):
+                    names = _outputs(self.kinds)
+                    at = f"{names[i]} depends on {letters[j]} otherwise than {names[j]} on {letters[i]}"
+                    self._refuse_unsymmetric(at, "give the energy, or laws whose mixed derivatives agree")
+        shares = []
+        for k, output in enumerate(outputs):
+            # The way from zero: first along x_1 with all others at zero, then along x_2 with x_1 where it is, and so on.
+            powers = powers_of(output.substitute(dict.fromkeys(letters[k + 1 :], ZERO)), letters[k])
+            if powers is None or any(n <= -1 for n in powers):
+                what = f"the energy of the field '{self.key.text}' does not follow from its laws in closed form"
+                self._refuse(rules.BAD_LAW, self.key, what, "write 'energy: ...' instead of the laws")
+            shares.append(sum_of_powers({n + 1: c / number(n + 1) for n, c in powers.items()}, letters[k]))
+        return energy_law(self.kinds, total(shares))
+
+
+def determinant(matrix: Rows) -> Expression:
+    """The determinant of a small matrix, by the minors of its first row."""
+    if not matrix:
+        return ONE
+    return total((-1) ** j * e * determinant(_minor(matrix, 0, j)) for j, e in enumerate(matrix[0]) if e is not ZERO)
+
+
+def _minor(matrix: Rows, row: int, column: int) -> Rows:
+    return tuple(tuple(e for j, e in enumerate(line) if j != column) for i, line in enumerate(matrix) if i != row)
+
+
+def _free_motion(matrix: Rows) -> list[Expression]:
+    """A direction in which a singular matrix gives nothing."""
+    n = range(len(matrix))
+    field = NamedEntries({})
+    rows = [{j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in matrix]
+    elimination: Elimination[Entry] = Elimination(rows, field)
+    one = elimination.eliminate_all(n)[-1]
+    found = elimination.express(n)
+    motion = [found.get(k, {}).get(one) for k in n]
+    written = [ZERO if e is None else with_definitions(e.expression, field.where) for e in motion]
+    return [ONE if k == one else written[k] for k in n]
+
+
+# What numbers say
+
+# What rounding may leave of a zero, in a matrix with ones on its diagonal.
 _ROUNDING = 1e-9
+# A law may bend anywhere: each direction is tried from a thousandth to a thousand.
 _SIZES = tuple(10.0**k for k in range(-3, 4))
 _SAMPLES = 40
 """Random directions for the arguments of laws, each tried at all sizes."""
@@ -495,7 +471,7 @@ def check_fields(
 
 def _negative(field: MatrixField, members: Sequence[Element], values: Mapping[str, float]) -> Iterable[Finding]:
     found = _symmetric_numbers(field.matrix, values)
-    direction = None if found is None else negative_direction(found)
+    direction = None if found is None else _negative_direction(found)
     if found is not None and direction is not None:
         shown = _direction_in_words([m.kind.domain.power(m.kind.side).letters[0] for m in members], direction)
         what = f"the field '{field.name}' stores {_quadratic_form(found, direction) / 2:.4g} J at {shown}"
@@ -505,7 +481,7 @@ def _negative(field: MatrixField, members: Sequence[Element], values: Mapping[st
 
 def _active(field: MatrixField, members: Sequence[Element], values: Mapping[str, float]) -> Iterable[Finding]:
     found = _symmetric_numbers(field.matrix, values)
-    direction = None if found is None else negative_direction(found)
+    direction = None if found is None else _negative_direction(found)
     if found is not None and direction is not None:
         letters = [m.kind.domain.power(other_side(m.kind.side)).letters[0] for m in members]
         yield _gives_power(field, _direction_in_words(letters, direction), -_quadratic_form(found, direction))
@@ -524,6 +500,7 @@ def _active_laws(field: MatrixField, members: Sequence[Element], values: Mapping
     if not known <= values.keys():
         return
     generator = random.Random(field.name)  # the same points for the same file
+    # The share of the power that passes, so that large arguments do not outweigh small ones.
     worst: tuple[float, dict[str, float]] | None = None
     for _ in range(_SAMPLES):
         direction = [generator.uniform(-1, 1) for _ in laws]
@@ -551,9 +528,6 @@ def _powers(laws: Sequence[Expression], told: Sequence[float], values: Mapping[s
     return found if all(isinstance(x, float | int) for x in found) else []
 
 
-# -- numbers -------------------------------------------------------------------------------------------------------------------
-
-
 def _symmetric_numbers(matrix: Sequence[Sequence[Expression]], values: Mapping[str, float]) -> Numbers | None:
     """The symmetric part of a matrix; None where a value is missing."""
     if any(not e.free_symbols <= values.keys() for row in matrix for e in row):
@@ -566,9 +540,10 @@ def _symmetric_numbers(matrix: Sequence[Sequence[Expression]], values: Mapping[s
     return [[(found[i][j] + found[j][i]) / 2 for j in n] for i in n]
 
 
-def negative_direction(S: Numbers) -> list[float] | None:
+def _negative_direction(S: Numbers) -> list[float] | None:
     """A direction x with x^T S x < 0 for a symmetric matrix that has one beyond rounding; None for others."""
     n = len(S)
+    # Ones on the diagonal make entries in henry and in metres per newton comparable.
     scale = [abs(S[i][i]) ** 0.5 for i in range(n)]
     size = max(scale, default=0.0)
     scale = [x if x > 1e-12 * size else size or 1.0 for x in scale]
@@ -577,6 +552,7 @@ def negative_direction(S: Numbers) -> list[float] | None:
     T = [[float(i == j) / scale[i] for j in range(n)] for i in range(n)]
     open_ = list(range(n))
     while open_:
+        # The largest pivot first: what is left over then tells the sign and no rounding.
         k = max(open_, key=lambda i: rest[i][i])
         bad = next((i for i in open_ if rest[i][i] < -_ROUNDING), None)
         if bad is not None:
@@ -597,6 +573,7 @@ def _saddle(rest: Numbers, T: Numbers, open_: Sequence[int]) -> list[float] | No
     """With nothing left on the diagonal, an entry beside it is negative in one of its two diagonals."""
     for a in open_:
         for b in open_:
+            # Beside a zero on the diagonal any entry makes the form negative: 2 x y is, at x = -y.
             if a < b and abs(rest[a][b]) > _ROUNDING**0.5:
                 sign = -1.0 if rest[a][b] > 0 else 1.0
                 return _unit_direction([row[a] + sign * row[b] for row in T])

@@ -1,5 +1,6 @@
 """Which keys the line of an element may have, from the registry of kinds; reader, writer and JSON Schema share it."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, final
@@ -137,6 +138,8 @@ def make_form(kind: ElementKind) -> LineForm:
     if kind.quantity is not None:
         summary = kind.quantity.word + _in_unit(kind.quantity.unit)
         value = LineKey("value", "", QUANTITY, summary)
+        # `R: 3 ohm`, `resistance: 3 ohm` and `value: 3 ohm` say the same: letters for books, words for those who forgot
+        # them.
         keys |= dict.fromkeys((kind.quantity.key, kind.quantity.word, "value"), value)
     else:
         keys["value"] = _NO_VALUE
@@ -150,6 +153,7 @@ def make_form(kind: ElementKind) -> LineForm:
     keys["notes"] = _NOTES
     if kind.role == "source":
         keys["signal"] = _DRIVER
+    # What is lost in a thermal domain is heat already.
     if kind.role in ("resistive", "switching") and kind.domains[0] not in THERMAL_DOMAINS:
         keys[HEAT] = _HEAT
     if kind.role == "switching":
@@ -171,7 +175,6 @@ def _law_key(kind: ElementKind) -> LineKey:
 
 
 def _modes(kind: ElementKind) -> dict[str, LineKey]:
-    """The keys of a kind with modes."""
     keys = {START: LineKey("start", "", Words(tuple(kind.modes)), "the mode in which a run begins")}
     for setting in kind.settings:
         formula = ", a formula of signals, variables and time" if setting.formula else ""
@@ -199,8 +202,22 @@ def _variables(kind: ElementKind) -> dict[str, LineKey]:
     for port, domain in enumerate(kind.domains, start=1):
         for side in SIDES:
             for word in variable_words(DOMAINS[domain], side):
+                # `current` of a transformer names neither side; the key is kept so that the message can offer both.
                 keys[word] = LineKey("ambiguous", word) if word in keys else _variable(word, f"{side}_{port}")
     return keys | {word: _variable(word, word) for port in (1, 2) for side in SIDES for word in (f"{side}_{port}",)}
+
+
+def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
+    """Whether the parameter of a kind has a dimension."""
+    return kind.quantity is not None and parse_unit(kind.quantity.unit).dimension == dimension
+
+
+def kind_that_fits(kinds: Sequence[ElementKind], dimension: Dimension | None, keys: Iterable[str]) -> ElementKind:
+    """Of several kinds the one whose parameter has the dimension given, or whose key is used; else the first."""
+    used = set(keys)
+    fitting = [kind for kind in kinds if has_dimension(kind, dimension)]
+    keyed = [kind for kind in kinds if kind.quantity is not None and kind.quantity.key in used]
+    return (*fitting, *keyed, *kinds)[0]
 
 
 def modulus_dimension(kind: ElementKind) -> Dimension:

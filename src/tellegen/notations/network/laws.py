@@ -6,11 +6,12 @@ linear law that matches the kind's own is turned into a value, so that both ways
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, NoReturn, final
 
 from tellegen.core.domains import Side, Variable, other_side
-from tellegen.core.errors import DescriptionError, Place, Rule
+from tellegen.core.errors import DescriptionError, Rule
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import ElementKind
@@ -19,12 +20,12 @@ from tellegen.expressions.polynomials import interpolated
 from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, is_plain_factor, without_marks
 from tellegen.model.laws import Law, LawForm, LawTable
 from tellegen.notations.context import PendingCheck, ReadingContext
-from tellegen.notations.grammar import INTERPOLATIONS, LAW_TABLE
+from tellegen.notations.grammar import LAW_TABLE
 from tellegen.notations.indexed_names import NamePattern
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import with_article
 from tellegen.notations.quantities import QuantityReading, parse_marked
-from tellegen.notations.signals.tables import TableReading, read_table
+from tellegen.notations.signals.tables import TableReading, read_interpolation, read_table
 from tellegen.notations.yaml.document import MappingNode, Scalar
 
 JOULE: Dimension = parse_unit("J").dimension
@@ -62,22 +63,9 @@ class LawLetters:
         return parse_unit(self.units[group]).dimension
 
 
-def read_law(
-    context: ReadingContext,
-    name: str,
-    kind: ElementKind,
-    node: Scalar,
-    key: str,
-    variables: Mapping[str, str | NamePattern],
-    indices: tuple[str, ...],
-) -> LawReading:
-    """The law of an element, from the text of its `law`, `energy` or `coenergy`."""
-    reader = _LawReader(context, name, kind, node, LawLetters(kind, variables), indices)
-    return reader.read_law() if key == "law" else reader.read_energy("energy" if key == "energy" else "coenergy")
-
-
-class _LawReader:
-    """Reads one law."""
+@final
+class LawReader:
+    """Reads the law of an element from the text of its `law`, `energy` or `coenergy`."""
 
     def __init__(
         self,
@@ -85,68 +73,74 @@ class _LawReader:
         name: str,
         kind: ElementKind,
         node: Scalar,
-        letters: LawLetters,
+        variables: Mapping[str, str | NamePattern],
         indices: tuple[str, ...],
     ) -> None:
         self.context = context
         self.name = name
         self.kind = kind
         self.node = node
-        self.letters = letters
+        self.letters = LawLetters(kind, variables)
         self.indices = indices
 
-    def read_law(self) -> LawReading:
+    def read(self, key: str) -> LawReading:
+        """The law that stands in a key."""
+        return self._read_law() if key == "law" else self._read_energy("energy" if key == "energy" else "coenergy")
+
+    def _read_law(self) -> LawReading:
         left, sign, right = self.node.text.partition("=")
         if not sign or right.lstrip().startswith("="):
-            self.refuse(rules.BAD_LAW, "has no '='", f"write a law such as '{self.kind.law}'")
+            self._refuse(rules.BAD_LAW, "has no '='", f"write a law such as '{self.kind.law}'")
         group = self.letters.group_of.get(left.strip())
         if group is None:
-            self.refuse_left(left.strip())
-        argument = self.argument_of(group)
+            self._refuse_left(left.strip())
+        argument = self._argument_of(group)
         nothing = self.kind.side if self.kind.role == "resistive" else "energy"
         if group == nothing and right.strip() == "0":  # an ideal sensor, or a storage that keeps nothing
-            return LawReading(None, QuantityReading(ZERO, ZERO), self.pending(ZERO, self.letters.dimension(group)))
-        marked, letter = self.right_side(right, len(left) + 1, (argument,))
+            return LawReading(None, QuantityReading(ZERO, ZERO), self._pending(ZERO, self.letters.dimension(group)))
+        marked, letter = self._right_side(right, len(left) + 1, (argument,))
         form: LawForm = "resistive" if self.kind.role == "resistive" else "content" if group == "energy" else "output"
         gives = self.kind.side if form != "resistive" or group == self.kind.side else other_side(self.kind.side)
-        pending = self.pending(marked, self.letters.dimension(group))
-        slope = linear_slope(marked, letter)
+        pending = self._pending(marked, self.letters.dimension(group))
+        slope = _linear_slope(marked, letter)
+        # A linear law is the value of the element written otherwise: both ways must give one model.
         if slope is not None and not self.kind.energy:
-            own = self.is_own_law(form, group)
-            return LawReading(None, self.value(slope if own else 1 / slope), pending)
+            own = self._is_own_law(form, group)
+            return LawReading(None, _value(slope if own else 1 / slope), pending)
         return LawReading(Law(form, letter, without_marks(marked), gives, self.node.text.strip()), None, pending)
 
-    def read_energy(self, form: LawForm) -> LawReading:
+    def _read_energy(self, form: LawForm) -> LawReading:
+        # Conditions compare by `==` and `<=`: these are no equations.
         if "=" in self.node.text.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", ""):
-            self.refuse(rules.BAD_LAW, f"of the {form} has a '='", "write the expression alone, such as 'q^2/(2*C)'")
+            self._refuse(rules.BAD_LAW, f"of the {form} has a '='", "write the expression alone, such as 'q^2/(2*C)'")
         output: str = self.kind.side
         groups = ("energy", output) if form == "energy" else (output,)
-        marked, letter = self.right_side(self.node.text, 0, groups)
-        pending = self.pending(marked, JOULE)
+        marked, letter = self._right_side(self.node.text, 0, groups)
+        pending = self._pending(marked, JOULE)
         of_output = self.letters.group_of[letter] == output
-        slope = linear_slope(marked.derivative(letter), letter)
+        slope = _linear_slope(marked.derivative(letter), letter)
         if slope is not None and not self.kind.energy:
             # H(q) = q^2/(2 C) gives v = q/C; both H(v) = C v^2/2 and the co-energy give q = C v.
-            own = self.is_own_law("content" if of_output else "output", "energy" if of_output else output)
-            return LawReading(None, self.value(slope if own else 1 / slope), pending)
-        return LawReading(
-            Law(form, letter, without_marks(marked), self.kind.side, self.node.text.strip()), None, pending
-        )
+            own = self._is_own_law("content" if of_output else "output", "energy" if of_output else output)
+            return LawReading(None, _value(slope if own else 1 / slope), pending)
+        law = Law(form, letter, without_marks(marked), self.kind.side, self.node.text.strip())
+        return LawReading(law, None, pending)
 
-    def argument_of(self, group: str) -> str:
+    def _argument_of(self, group: str) -> str:
         """The variable that the right side may use."""
         if self.kind.role == "resistive":
             if group == "energy":
-                self.refuse_letter(
+                self._refuse_letter(
                     self.letters.groups["energy"][0], "energy", (self.kind.side, other_side(self.kind.side))
                 )
             return other_side(self.kind.side) if group == self.kind.side else self.kind.side
         if group == other_side(self.kind.side):
-            self.refuse_letter(self.node.text.partition("=")[0].strip(), group, ("energy", self.kind.side))
+            self._refuse_letter(self.node.text.partition("=")[0].strip(), group, ("energy", self.kind.side))
         return self.kind.side if group == "energy" else "energy"
 
-    def right_side(self, text: str, at: int, groups: tuple[str, ...]) -> tuple[Expression, str]:
+    def _right_side(self, text: str, at: int, groups: tuple[str, ...]) -> tuple[Expression, str]:
         """The expression with marks, and the one letter that stands for its variable."""
+        # Units stay as marks: `F = 3 N/m*x` and `F = 3*x` must both be found to give newtons.
         marked = parse_marked(text, self.context.text_place(self.node, at))
         used: dict[str, list[str]] = {}
         for name in sorted(marked.free_symbols):
@@ -155,31 +149,26 @@ class _LawReader:
                 used.setdefault(group, []).append(name)
         for group, names in used.items():
             if group not in groups:
-                self.refuse_letter(names[0], group, groups)
-            self.note_clash(names)
+                self._refuse_letter(names[0], group, groups)
+            self._note_clash(names)
         if len(used) > 1:
-            self.refuse(
-                rules.WRONG_LETTER,
-                "mixes two variables",
-                f"use one of {listing([names[0] for names in used.values()])}",
-            )
+            several = listing([names[0] for names in used.values()])
+            self._refuse(rules.WRONG_LETTER, "mixes two variables", f"use one of {several}")
         if not used:
             letter = self.letters.groups[groups[0]][0]
             what = f"does not depend on the {self.letters.words[groups[0]]}"
-            self.refuse(rules.CONSTANT_LAW, what, f"use '{letter}' in it, or describe a source")
+            self._refuse(rules.CONSTANT_LAW, what, f"use '{letter}' in it, or describe a source")
         ((_, names),) = used.items()
         letter = names[0]
         unified = marked.substitute({name: symbol(letter) for name in names[1:]}) if len(names) > 1 else marked
         return unified, letter
 
-    def note_clash(self, names: list[str]) -> None:
+    def _note_clash(self, names: list[str]) -> None:
         for name in names:
             if name in self.indices:
-                self.refuse(
-                    rules.LETTER_AND_INDEX,
-                    f"uses '{name}', which is also an index",
-                    "rename the index, for example to 'k'",
-                )
+                what = f"uses '{name}', which is also an index"
+                self._refuse(rules.LETTER_AND_INDEX, what, "rename the index, for example to 'k'")
+            # The letter of a variable comes first, so a parameter of this name could never be read in a law.
             if name in self.context.parameters:
                 word = self.letters.words[self.letters.group_of[name]]
                 what = f"in the law of {self.name}, '{name}' is the {word}, not the parameter"
@@ -188,46 +177,42 @@ class _LawReader:
                     rules.LETTER_AND_PARAMETER.finding(what, fix=fix, place=self.context.place(self.node))
                 )
 
-    def pending(self, marked: Expression, wanted: Dimension) -> PendingCheck:
+    def _pending(self, marked: Expression, wanted: Dimension) -> PendingCheck:
         letters: dict[str, Measure] = {letter: self.letters.dimension(g) for letter, g in self.letters.group_of.items()}
         names = letters | dict.fromkeys(self.indices, UNKNOWN)  # a factor of a law may carry any unit
-        return PendingCheck(marked, wanted, f"the law of {self.name}", self.where, names, is_plain_factor)
+        where = partial(self.context.text_place, self.node)
+        return PendingCheck(marked, wanted, f"the law of {self.name}", where, names, is_plain_factor)
 
-    def where(self) -> Place:
-        return self.context.text_place(self.node)
-
-    def is_own_law(self, form: LawForm, group: str) -> bool:
+    def _is_own_law(self, form: LawForm, group: str) -> bool:
         """Whether the slope is the parameter itself and not its reciprocal."""
         if form == "resistive":
             return group == self.kind.side
         return (form == "output") == self.kind.inverse
 
-    def value(self, slope: Expression) -> QuantityReading:
-        return QuantityReading(without_marks(slope), slope)
-
-    def refuse_left(self, left: str) -> NoReturn:
+    def _refuse_left(self, left: str) -> NoReturn:
         resistive = self.kind.role == "resistive"
         groups = (self.kind.side, other_side(self.kind.side)) if resistive else ("energy", self.kind.side)
         choices = [self.letters.groups[g][0] for g in groups]
         fix = f"the left side is {' or '.join(repr(c) for c in choices)}, as in '{self.kind.law}'"
-        self.refuse(
-            rules.BAD_LAW,
-            f"has '{left}' on its left side, which is no variable of {with_article(self.kind.name)}",
-            fix,
-        )
+        what = f"has '{left}' on its left side, which is no variable of {with_article(self.kind.name)}"
+        self._refuse(rules.BAD_LAW, what, fix)
 
-    def refuse_letter(self, letter: str, group: str, allowed: tuple[str, ...]) -> NoReturn:
+    def _refuse_letter(self, letter: str, group: str, allowed: tuple[str, ...]) -> NoReturn:
         meaning = f"'{letter}' is its {self.letters.words[group]}"
         words = " and ".join(f"the {self.letters.words[g]} '{self.letters.groups[g][0]}'" for g in allowed)
         what = f"uses a variable that a law of {with_article(self.kind.name)} cannot have here: {meaning}"
         also = f"; a parameter of the name '{letter}' needs another name" if letter in self.context.parameters else ""
-        self.refuse(rules.WRONG_LETTER, what, f"write it with {words}{also}")
+        self._refuse(rules.WRONG_LETTER, what, f"write it with {words}{also}")
 
-    def refuse(self, rule: Rule, what: str, fix: str) -> NoReturn:
+    def _refuse(self, rule: Rule, what: str, fix: str) -> NoReturn:
         raise self.context.error(rule, self.node, f"the law of {self.name} {what}", fix=fix)
 
 
-def linear_slope(expression: Expression, letter: str) -> Expression | None:
+def _value(slope: Expression) -> QuantityReading:
+    return QuantityReading(without_marks(slope), slope)
+
+
+def _linear_slope(expression: Expression, letter: str) -> Expression | None:
     """The factor of a law that is the letter times a factor, else None."""
     slope = expression.derivative(letter)
     if letter in slope.free_symbols or is_zero(slope):
@@ -238,26 +223,26 @@ def linear_slope(expression: Expression, letter: str) -> Expression | None:
 MOST_LAW_POINTS = 200
 
 
-def read_law_table(
-    context: ReadingContext, name: str, kind: ElementKind, node: MappingNode, letters: LawLetters
-) -> Law:
-    """The law of an element from its points."""
-    return _LawTableReader(context, name, kind, node, letters).read()
-
-
-class _LawTableReader:
-    """Reads one law by points."""
+@final
+class LawTableReader:
+    """Reads the law of an element from its points."""
 
     def __init__(
-        self, context: ReadingContext, name: str, kind: ElementKind, node: MappingNode, letters: LawLetters
+        self,
+        context: ReadingContext,
+        name: str,
+        kind: ElementKind,
+        node: MappingNode,
+        variables: Mapping[str, str | NamePattern],
     ) -> None:
         self.context = context
         self.name = name
         self.kind = kind
         self.node = node
-        self.letters = letters
+        self.letters = LawLetters(kind, variables)
 
     def read(self) -> Law:
+        """The law through the points."""
         self.context.check_keys(self.node, LAW_TABLE.names, f"the law of {self.name}")
         group = self._group()
         argument = self._argument(group)
@@ -265,7 +250,8 @@ class _LawTableReader:
         if given is None:
             self._refuse(rules.NO_POINTS, "has no 'table'", "write 'law: {table: [[0, 0], [1, 2]]}'")
         reading = read_table(self.context, f"the law of {self.name}", given)
-        self._check_units(reading, argument, group)
+        self._check_unit(reading.of_points, argument)
+        self._check_unit(reading.of_values, group)
         table = LawTable(self._points(reading), self._interpolation() == "cubic")
         resistive = self.kind.role == "resistive"
         if not resistive:
@@ -297,16 +283,13 @@ class _LawTableReader:
         return side if group == "energy" else "energy"
 
     def _interpolation(self) -> str:
-        node = self.node.get("interpolation")
-        word = "linear" if node is None else self.context.scalar(node, f"the interpolation of {self.name}").text
-        if word not in INTERPOLATIONS:
-            fix = did_you_mean(word, INTERPOLATIONS) or f"write {' or '.join(INTERPOLATIONS)}"
+        word, fix = read_interpolation(self.context, self.name, self.node)
+        if fix:
             self._refuse(rules.NO_POINTS, f"has no interpolation '{word}'", fix)
         return word
 
     def _points(self, reading: TableReading) -> tuple[tuple[Fraction, Fraction], ...]:
-        found = zip(reading.points.points, reading.points.values, strict=True)
-        points = tuple((Fraction(repr(x)), Fraction(repr(y))) for x, y in found)
+        points = reading.exact_points()
         if len(points) > MOST_LAW_POINTS:
             what = f"has {len(points)} points, more than {MOST_LAW_POINTS}"
             self._refuse(rules.TOO_MANY_POINTS, what, "keep those where the curve bends, with 'interpolation: cubic'")
@@ -314,13 +297,10 @@ class _LawTableReader:
 
     def _check_rising(self, table: LawTable) -> None:
         for row, (a, b) in enumerate(pairwise(table.points), start=2):
+            # With a law that falls, one output would belong to two contents of the storage.
             if b[1] <= a[1]:
                 what = f"does not rise: point {row} is {float(b[1]):g}, after {float(a[1]):g}"
                 self._refuse(rules.NOT_RISING, what, "check the points, or turn the element round")
-
-    def _check_units(self, reading: TableReading, argument: str, group: str) -> None:
-        for found, wanted in ((reading.of_points, argument), (reading.of_values, group)):
-            self._check_unit(found, wanted)
 
     def _check_unit(self, found: Measure, group: str) -> None:
         wanted = self.letters.dimension(group)

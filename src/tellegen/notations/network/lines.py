@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NoReturn
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
-from tellegen.core.errors import Place, TellegenError
+from tellegen.core.errors import Place, Rule, TellegenError
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.core.units import Dimension
 from tellegen.elements import KINDS, CouplingType, ElementKind, connection, kinds_of
@@ -23,7 +23,6 @@ from tellegen.notations.network.elements import (
     SwitchingLine,
     allow_variables,
     read_source_signal,
-    reserved_name_error,
     settle_dimension,
 )
 from tellegen.notations.network.keys import (
@@ -35,7 +34,7 @@ from tellegen.notations.network.keys import (
     variable_words,
     with_article,
 )
-from tellegen.notations.network.laws import LawLetters, LawReading, read_law, read_law_table
+from tellegen.notations.network.laws import LawReader, LawTableReader
 from tellegen.notations.quantities import QuantityReading, parse_marked, read_plain, read_quantity
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -51,10 +50,10 @@ _PORT_LETTERS = {
 }
 
 
-def connection_form(context: ReadingContext, key: Scalar, node: MappingNode) -> LineForm:
+def _connection_form(context: ReadingContext, key: Scalar, node: MappingNode) -> LineForm:
     """The form of a connection, whose kind follows from its `domains` and its `relation`."""
     domains = _domains(context, key, node)
-    left, right, _ = relation_of(context, key, node)
+    left, right, _ = _relation_of(context, key, node)
     like = left[0] == right[0]
     coupling: CouplingType = "transformer" if like else "gyrator"
     # across_1 = K across_2 is through_2 = K through_1, and through_2 = K across_1 is through_1 = K across_2
@@ -84,7 +83,7 @@ def _domains(context: ReadingContext, key: Scalar, node: MappingNode) -> tuple[s
     return names[0].text, names[1].text
 
 
-def relation_of(
+def _relation_of(
     context: ReadingContext, key: Scalar, node: MappingNode
 ) -> tuple[tuple[str, int], tuple[str, int], Expression]:
     """The variables on both sides of a relation, and the modulus between them."""
@@ -97,19 +96,18 @@ def relation_of(
     text = context.scalar(given, f"the relation of {key.text}")
     left, sign, right = text.text.partition("=")
     if not sign or left.strip() not in _PORT_LETTERS:
-        refuse_relation(context, key, text, "must give one of across_1, through_1, across_2, through_2")
+        _refuse_relation(context, key, text, "must give one of across_1, through_1, across_2, through_2")
     marked = parse_marked(right, context.text_place(text, len(left) + 1))
     used = [name for name in user_names(marked) if name in _PORT_LETTERS]
     if len(used) != 1 or _PORT_LETTERS[used[0]][1] == _PORT_LETTERS[left.strip()][1]:
-        refuse_relation(context, key, text, "must relate one variable of side 1 to one of side 2")
+        _refuse_relation(context, key, text, "must relate one variable of side 1 to one of side 2")
     modulus = marked.derivative(used[0])
     if used[0] in modulus.free_symbols or marked.substitute({used[0]: 0}) is not marked * 0:
-        refuse_relation(context, key, text, f"must be proportional to {used[0]}")
+        _refuse_relation(context, key, text, f"must be proportional to {used[0]}")
     return _PORT_LETTERS[left.strip()], _PORT_LETTERS[used[0]], modulus
 
 
-def refuse_relation(context: ReadingContext, key: Scalar, text: Scalar, what: str) -> NoReturn:
-    """Raises: DescriptionError for a relation that is none."""
+def _refuse_relation(context: ReadingContext, key: Scalar, text: Scalar, what: str) -> NoReturn:
     fix = "write a relation such as 'through_2 = K*through_1'"
     raise context.error(
         notations_rules.BAD_RELATION, text, f"the relation of {key.text} {what}", fix=fix, where=key.text
@@ -119,7 +117,7 @@ def refuse_relation(context: ReadingContext, key: Scalar, text: Scalar, what: st
 _REASON = "what it keeps follows from its own variable, not from a difference of two"
 
 
-def read_nodes(
+def _read_nodes(
     context: ReadingContext, key: Scalar, node: Node, kind: ElementKind, indices: Indices
 ) -> tuple[str | NamePattern, ...]:
     """The nodes of an element of this kind, one for each terminal.
@@ -129,6 +127,7 @@ def read_nodes(
     items = node.items if isinstance(node, SequenceNode) else context.texts(node, f"the nodes of {key.text}")
     names: list[str | NamePattern] = []
     for item in items:
+        # Nearly all nodes are plain names.
         if type(item) is Scalar and NAME.fullmatch(item.text):
             names.append(item.text)
         else:
@@ -154,17 +153,13 @@ def _with_references(
         fix = f"give {kind.terminals} nodes, or {ports} to put the other{'' if ports == 1 else 's'} at the reference"
         raise context.error(notations_rules.WRONG_NODES, node, what, fix=fix, where=key.text)
     if kind.role == "source" and kind.side == "through":
+        # A source of current at one node is meant to feed it.
         return [kind.domain.reference, names[0]]
     return [end for name, domain in zip(names, kind.domains, strict=True) for end in (name, DOMAINS[domain].reference)]
 
 
 def _name_in_words(name: str | NamePattern) -> str:
     return name if isinstance(name, str) else name.text
-
-
-def read_keys(context: ReadingContext, line: ElementLine, node: MappingNode, indices: Indices, first: int = 1) -> None:
-    """Read the keys of a line from the one at `first` on, and put what they say into it."""
-    _LineReader(context, line, indices).read(node, first)
 
 
 class _LineReader:
@@ -182,26 +177,31 @@ class _LineReader:
         self.decided_by: Scalar | None = None
 
     def read(self, node: MappingNode, first: int) -> None:
+        """Read the keys from the one at `first` on, and put what they say into the line."""
         keys, values = node.keys, node.values
         for position in range(first, len(keys)):
             key = keys[position]
             found = self.form.keys.get(key.text)
             if found is None:
                 raise self.context.unknown_key(key, self.form.known, f"the {self.kind.name} {self.name}")
+            # The table of keys says what each means, and for each meaning there is a method.
             getattr(self, "read_" + found.meaning.replace(" ", "_"))(key, values[position], found.detail)
         if self.kind.name == CONNECTION:
             self.read_modulus(node)
         if self.law is not None:
             self.finish_law(*self.law)
         if self.table is not None:
-            self.line.law = read_law_table(
-                self.context, self.name, self.kind, self.table, LawLetters(self.kind, self.line.variables or {})
-            )
+            reader = LawTableReader(self.context, self.name, self.kind, self.table, self.line.variables or {})
+            self.line.law = reader.read()
+
+    def refuse(self, rule: Rule, node: Node, what: str, fix: str) -> NoReturn:
+        raise self.context.error(rule, node, what, fix=fix, where=self.name)
 
     def read_value(self, key: Scalar, node: Node, _: str) -> None:
         self.decide(key)
         line, context = self.line, self.context
         line.value_node = scalar = context.formula(node, f"the value of {self.name}")
+        # Names with indices are known copy by copy; the value of a connection stands for the K in its relation.
         if self.kind.name == CONNECTION or (self.indices and "[" in scalar.text):
             return
         line.value = self.settled(scalar, self.form.dimension, "value")
@@ -217,13 +217,11 @@ class _LineReader:
     def read_variable(self, key: Scalar, node: Node, side: str) -> None:
         scalar = self.context.scalar(node, f"the {key.text} of {self.name}")
         if scalar.text in RESERVED_WORDS:
-            raise reserved_name_error(self.context, scalar, "a variable")
+            raise self.context.reserved_name(scalar, "a variable")
         taken = self.line.variables or {}
         if side in taken:
             what = f"the {key.text} of {self.name} is named twice"
-            raise self.context.error(
-                notations_rules.VALUE_TWICE, key, what, fix="leave one of the names out", where=self.name
-            )
+            self.refuse(notations_rules.VALUE_TWICE, key, what, "leave one of the names out")
         name = read_name(self.context, scalar, self.indices, "a variable")
         self.line.variables = {**taken, side: name}
 
@@ -231,9 +229,7 @@ class _LineReader:
         sides = [f"{side}_{port}" for side in ("across", "through") for port in (1, 2)]
         fits = sides[:2] if word in variable_words(self.kind.domain, "across") else sides[2:]
         what = f"both sides of the {self.kind.name} {self.name} have a {word}"
-        raise self.context.error(
-            notations_rules.AMBIGUOUS_VARIABLE, key, what, fix=f"write {listing(fits)} instead", where=self.name
-        )
+        self.refuse(notations_rules.AMBIGUOUS_VARIABLE, key, what, f"write {listing(fits)} instead")
 
     def read_initial(self, key: Scalar, node: Node, _: str) -> None:
         scalar = self.context.formula(node, f"the initial value of {self.name}")
@@ -252,16 +248,14 @@ class _LineReader:
 
     def finish_law(self, node: Scalar, form: str) -> None:
         """Laws are read last, because they may use the names of variables that follow."""
-        found: LawReading = read_law(
-            self.context, self.name, self.kind, node, form, self.line.variables or {}, self.indices
-        )
+        reader = LawReader(self.context, self.name, self.kind, node, self.line.variables or {}, self.indices)
+        found = reader.read(form)
         self.line.law = found.law
         if found.value is None:
             self.context.pending.append(found.pending)
             return
-        if (
-            found.value.expression is ZERO
-        ):  # an ideal sensor, an open line: nothing to be changed without another causality
+        # An ideal sensor, an open line: no parameter is made of the zero, because no run may change it without another causality.
+        if found.value.expression is ZERO:
             self.line.value = QuantityReading(ZERO, ZERO)
             return
         word = self.kind.quantity.word if self.kind.quantity else "value"
@@ -309,7 +303,7 @@ class _LineReader:
                 f"choose one of {listing(choices, 12)}" if choices else "leave it out"
             )
             what = f"'{scalar.text}' is not a causality of the {self.kind.name} {self.name}"
-            raise self.context.error(notations_rules.BAD_CAUSALITY, scalar, what, fix=fix, where=self.name)
+            self.refuse(notations_rules.BAD_CAUSALITY, scalar, what, fix)
         self.line.prefer = choices[word]
 
     def causalities(self) -> dict[str, Side]:
@@ -337,12 +331,14 @@ class _LineReader:
 
     def read_modulus(self, node: MappingNode) -> None:
         """The modulus of a connection: the factor of its relation, where `K` stands for the value if one is given."""
-        left, right, modulus = relation_of(self.context, self.line.key, node)
+        left, right, modulus = _relation_of(self.context, self.line.key, node)
         text = self.context.scalar(node.values[node.position("relation") or 0], "relation")
         given = self.line.value_node
         if given is not None:
             if user_names(modulus) != ["K"]:
-                refuse_relation(self.context, self.line.key, text, "must use 'K' for the value that is given beside it")
+                _refuse_relation(
+                    self.context, self.line.key, text, "must use 'K' for the value that is given beside it"
+                )
             modulus = modulus.substitute({"K": parse_marked(given.text, self.context.text_place(given))})
         at = given or text
         self.line.value_node = at
@@ -363,7 +359,7 @@ class _LineReader:
         else:
             fix = "leave it out"
             what = f"the {self.kind.name} {self.name} has no initial value: it stores nothing"
-        raise self.context.error(notations_rules.NO_VALUE_HERE, key, what, fix=fix, where=self.name)
+        self.refuse(notations_rules.NO_VALUE_HERE, key, what, fix)
 
     def read_no_law(self, key: Scalar, node: Node, _: str) -> None:
         reasons = {
@@ -374,13 +370,13 @@ class _LineReader:
         }
         what = f"the {self.kind.name} {self.name} has no '{key.text}': {reasons[self.kind.role]}"
         fix = f"write a law such as '{self.kind.law}'" if self.kind.role == "resistive" else "leave it out"
-        raise self.context.error(rules.NO_LAW_HERE, key, what, fix=fix, where=self.name)
+        self.refuse(rules.NO_LAW_HERE, key, what, fix)
 
     def decide(self, key: Scalar) -> None:
         """One key decides the law of the element."""
         if self.decided_by is not None:
             what = f"'{key.text}' and '{self.decided_by.text}' both decide the {self.kind.name} {self.name}"
-            raise self.context.error(notations_rules.VALUE_TWICE, key, what, fix="keep one of them", where=self.name)
+            self.refuse(notations_rules.VALUE_TWICE, key, what, "keep one of them")
         self.decided_by = key
 
 
@@ -393,27 +389,25 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices
         )
     name = key.text if NAME.fullmatch(key.text) else read_name(context, key, indices, "an element")
     if key.text in RESERVED_WORDS:
-        raise reserved_name_error(context, key, "an element")
-    form = connection_form(context, key, node) if node.keys[0].text == CONNECTION else form_of(node.keys[0].text)
+        raise context.reserved_name(key, "an element")
+    form = _connection_form(context, key, node) if node.keys[0].text == CONNECTION else form_of(node.keys[0].text)
     if form is None:
         raise _unknown_kind(context, key, node)
+    # Made here: the document would cut the text of the line out for each of 200 000 lines.
     place = Place(context.file, key.line, key.column, key.text)
-    line = ElementLine(key, place, form, name, read_nodes(context, key, node.values[0], form.kind, indices))
+    line = ElementLine(key, place, form, name, _read_nodes(context, key, node.values[0], form.kind, indices))
     if form.kind.role == "switching":
         line.switching = SwitchingLine(context, key.text, form.kind, indices)
     if len(node.keys) == 2 and (quick := _quick_value(form, node)) is not None:
         line.value, line.value_node = quick
     elif len(node.keys) > 1:
         first = len(context.pending)
-        read_keys(context, line, node, indices)
+        _LineReader(context, line, indices).read(node, first=1)
+        # A modulus or a resistance may follow a signal or a state. A storage may not: its energy would change without
+        # power.
         if form.kind.role in ("coupling", "resistive"):
             allow_variables(context, first)
     return line
-
-
-def read_details(context: ReadingContext, line: ElementLine, node: MappingNode) -> None:
-    """Read keys of an element whose kind is known already: values, laws, initial values."""
-    read_keys(context, line, node, (), first=0)
 
 
 def _quick_value(form: LineForm, node: MappingNode) -> tuple[QuantityReading, Scalar] | None:
@@ -489,6 +483,7 @@ def add_details(context: ReadingContext, line: ElementLine, node: MappingNode) -
     """Read what is said about one element; the relation of a connection is known already."""
     form = line.form
     if form.kind.name == CONNECTION:
+        # Under another name it has no keys `domains` and `relation`, which follow from its bonds.
         line.form = make_form(replace(form.kind, name="two-port"))
-    read_details(context, line, node)
+    _LineReader(context, line, ()).read(node, first=0)
     line.form = form

@@ -13,26 +13,24 @@ from typing import NoReturn, final
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import parse_unit
-from tellegen.elements import KINDS, ElementKind
+from tellegen.elements import KINDS, ElementKind, multiport_kind
 from tellegen.expressions import Expression, is_zero, symbol
-from tellegen.model.dimensions import without_marks
-from tellegen.model.laws import MatrixField, Multiport
+from tellegen.model.dimensions import Measure
+from tellegen.model.laws import Multiport
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import PendingCheck, ReadingContext
-from tellegen.notations.indexed_names import NamePattern, NotWholeError, name_at, not_whole_error, read_name, read_node
-from tellegen.notations.network import rules
-from tellegen.notations.network.fields import (
-    ENERGY,
-    LAWS,
-    MATRIX,
-    FieldLaw,
-    direct_kind,
-    field_energy,
-    field_laws,
-    field_matrix,
-    read_entry,
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.indexed_names import (
+    NamePattern,
+    NotWholeError,
+    StructureCopy,
+    name_at,
+    not_whole_error,
+    read_name,
+    read_node,
 )
+from tellegen.notations.network import rules
+from tellegen.notations.network.fields import ENERGY, LAWS, MATRIX, FieldLaw, FieldReader
 from tellegen.notations.network.keys import (
     EACH,
     FIELD,
@@ -43,7 +41,7 @@ from tellegen.notations.network.keys import (
     port_dimension,
     variable_words,
 )
-from tellegen.notations.network.repetition import RepeatedBlock, block_copies, read_ranges
+from tellegen.notations.network.repetition import copies_of, read_ranges
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -72,10 +70,12 @@ class MultiportRelations:
                 self._refuse(text, "has no variable of its own on the left side")
             self.left[name.strip()] = self._right(text, right, len(name) + 1)
         given = sorted({n for e in self.left.values() for n in e.free_symbols if _PORT.fullmatch(n)}, key=self._port)
+        # Each port is told or answers, never both: then the transpose carries the conjugates, and no power is lost.
         ports = [self._port(name) for name in (*given, *self.left)]
         if sorted(ports) != list(range(len(self.domains))):
             self._refuse(self.texts[0], "must name each port once, on one side")
         K = tuple(tuple(e.derivative(name) for name in given) for e in self.left.values())
+        # Derivatives would give entries of any formula: only what they leave over tells that one is not linear.
         for row, expression, text in zip(K, self.left.values(), self.texts, strict=True):
             rest = expression
             for name, entry in zip(given, row, strict=True):
@@ -83,22 +83,20 @@ class MultiportRelations:
             if not is_zero(rest):
                 self._refuse(text, "is not linear in the variables of its ports")
         return Multiport(
-            tuple(self._port(n) for n in given),
-            tuple(self._port(n) for n in self.left),
-            tuple(self._side(n) for n in given),
-            tuple(self._side(n) for n in self.left),
-            K,
+            given=tuple(self._port(n) for n in given),
+            gives=tuple(self._port(n) for n in self.left),
+            given_sides=tuple(self._side(n) for n in given),
+            gives_sides=tuple(self._side(n) for n in self.left),
+            K=K,
         )
 
     def _right(self, text: Scalar, right: str, at: int) -> Expression:
         marked = parse_marked(right, self.context.text_place(text, at))
-        variables = {n: port_dimension(self.domains, n) for n in marked.free_symbols if self._is_port(n)}
+        variables: dict[str, Measure] = {
+            n: port_dimension(self.domains, n) for n in marked.free_symbols if self._is_port(n)
+        }
         wanted = port_dimension(self.domains, text.text.partition("=")[0].strip())
-        pending = PendingCheck(
-            marked, wanted, f"the relation of {self.key.text}", lambda: self.context.text_place(text), variables
-        )
-        self.context.pending.append(pending)
-        return without_marks(marked)
+        return self.context.check_later(marked, wanted, f"the relation of {self.key.text}", text, variables)
 
     def _is_port(self, name: str) -> bool:
         found = _PORT.fullmatch(name)
@@ -122,6 +120,7 @@ def is_multiport(node: Node) -> bool:
     if not isinstance(node, MappingNode) or not node.keys:
         return False
     word = node.keys[0].text
+    # By its first key, as kinds are: `inductor field` begins with a kind that keeps or loses energy.
     return word in (MULTIPORT, MIXED_FIELD) or (word.endswith(FIELD) and word.removesuffix(FIELD) in KINDS)
 
 
@@ -156,13 +155,13 @@ def _read_field(context: ReadingContext, key: Scalar, node: MappingNode) -> None
     each = _Each.read(context, key, node)
     nodes = _read_nodes(context, key, node.values[0], each)
     kinds = _field_kinds(context, key, node, len(nodes) // 2)
-    words = _variable_words(kinds)
+    reader, words = FieldReader(context, key, kinds), _variable_words(kinds)
     names: dict[str, list[str]] = {}
     initial: list[Scalar] = []
     law: FieldLaw | None = None
     for other, value in zip(node.keys[1:], node.values[1:], strict=True):
         if other.text in _LAWS and (law is None or other.text == MATRIX):
-            law = _LAWS[other.text](context, key, kinds, value)
+            law = _LAWS[other.text](reader, value)
         elif other.text == "initial":
             initial = _list(context, key, value, len(kinds), "initial values")
         elif other.text in words:
@@ -175,10 +174,10 @@ def _read_field(context: ReadingContext, key: Scalar, node: MappingNode) -> None
     if law is None:
         fix = f"add 'matrix: [[...], ...]' with {len(kinds)} rows"
         raise context.error(notations_rules.MISSING_KEY, key, f"the field '{key.text}' has no matrix", fix=fix)
-    _emit_field(context, key, kinds, nodes, law, names, initial)
+    _add_field(reader, nodes, law, names, initial)
 
 
-_LAWS = {MATRIX: field_matrix, ENERGY: field_energy, LAWS: field_laws}
+_LAWS = {MATRIX: FieldReader.matrix, ENERGY: FieldReader.energy, LAWS: FieldReader.laws}
 """The ways to say the law of a field."""
 
 
@@ -195,6 +194,7 @@ def _field_kinds(context: ReadingContext, key: Scalar, node: MappingNode, count:
             notations_rules.WRONG_SHAPE, given or key, what, fix=f"write 'kinds: [...]' with {count} words"
         )
     kinds = [_field_kind(context, text, text.text) for text in texts]
+    # A matrix that stores and loses at once has no energy function and no dissipation.
     if len({kind.role for kind in kinds}) > 1:
         what = f"the field '{key.text}' stores energy and loses it"
         raise context.error(notations_rules.WRONG_SHAPE, given or key, what, fix="describe two fields")
@@ -214,41 +214,29 @@ def _field_kind(context: ReadingContext, at: Scalar, word: str) -> ElementKind:
 def _variable_words(kinds: list[ElementKind]) -> dict[str, Side]:
     """The keys that name variables: words of the domain, where all ports have one."""
     words: dict[str, Side] = {side: side for side in SIDES}
+    # In a field of several domains `current` would name a variable at some of its ports only.
     if len({kind.domain.name for kind in kinds}) == 1:
         words |= {word: side for side in SIDES for word in variable_words(kinds[0].domain, side)}
     return words
 
 
-def _emit_field(
-    context: ReadingContext,
-    key: Scalar,
-    kinds: list[ElementKind],
-    nodes: list[str],
-    law: FieldLaw,
-    names: dict[str, list[str]],
-    initial: list[Scalar],
+def _add_field(
+    reader: FieldReader, nodes: list[str], law: FieldLaw, names: dict[str, list[str]], initial: list[Scalar]
 ) -> None:
-    place = context.place(key)
-    members = []
+    context, key, kinds = reader.context, reader.key, reader.kinds
+    chosen = [{side: texts[k] for side, texts in names.items()} for k in range(len(kinds))]
+    starts: list[Expression | None] = [None] * len(kinds)
     for k, kind in enumerate(kinds):
-        power = parse_unit(kind.domain.power(kind.side).unit).dimension
-        chosen = {side: texts[k] for side, texts in names.items()}
-        for name in chosen.values():
-            if context.variables.setdefault(name, f"{key.text}[{k + 1}]") != f"{key.text}[{k + 1}]":
+        member = f"{key.text}[{k + 1}]"
+        for name in chosen[k].values():
+            if context.variables.setdefault(name, member) != member:
                 what = f"two ports or elements name a variable '{name}', one of them in '{key.text}'"
                 fix = "name every port's variable differently"
                 raise context.error(notations_rules.VARIABLE_TWICE, key, what, fix=fix, where=key.text)
-        start = read_entry(context, initial[k], power, key) if initial else None
-        member = f"{key.text}[{k + 1}]"
-        ends = (nodes[2 * k], nodes[2 * k + 1])
-        own = law.laws[k] if law.laws else None
-        context.elements[member] = Element(
-            member, direct_kind(kind), ends, law.value(k), own, chosen, start, place=place
-        )
-        members.append(member)
-    context.fields.append(
-        MatrixField(key.text, tuple(members), law.matrix, place, law.energy, law.letters, law.stiffness)
-    )
+        if initial:
+            power = parse_unit(kind.domain.power(kind.side).unit).dimension
+            starts[k] = context.checked_quantity(initial[k], power, f"an entry of {key.text}").expression
+    reader.add(law, list(zip(nodes[::2], nodes[1::2], strict=True)), chosen, starts)
 
 
 def _names(context: ReadingContext, key: Scalar, node: Node, count: int, word: str, each: "_Each | None") -> list[str]:
@@ -277,7 +265,7 @@ class _Each:
         if len(ranges) != 1:
             what = f"'{EACH}' of the field '{key.text}' has {len(ranges)} indices, not one"
             raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{EACH}: {{{indices[0]}: 1..5}}'")
-        values = [copy[0] for copy in block_copies(context, RepeatedBlock(key, indices, ranges, []), ranges, ())]
+        values = [copy.values[0] for copy in copies_of(context, key, ranges, StructureCopy())]
         return cls(context, indices[0], values)
 
     def nodes(self, key: Scalar, texts: list[Scalar], node: Node) -> list[str]:
@@ -324,9 +312,8 @@ def _read_connection(context: ReadingContext, key: Scalar, node: MappingNode) ->
     relation = MultiportRelations(
         context, key, domains, [context.scalar(text, "a relation") for text in relations]
     ).read()
-    kind = ElementKind(MULTIPORT, "coupling", domains, "passes power between several ports", "", coupling="transformer")
     context.elements[key.text] = Element(
-        key.text, kind, tuple(nodes), None, multiport=relation, place=context.place(key)
+        key.text, multiport_kind(domains), tuple(nodes), multiport=relation, place=context.place(key)
     )
 
 

@@ -15,14 +15,20 @@ from tellegen.expressions import RESERVED_WORDS, Expression, Mul, Number, Pow, S
 from tellegen.model.laws import Law
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import CopyIndices, NotWholeError, integer_expression, name_at, not_whole_error
+from tellegen.notations.indexed_names import (
+    CopyIndices,
+    NotWholeError,
+    StructureCopy,
+    integer_expression,
+    name_at,
+    not_whole_error,
+)
 from tellegen.notations.network import rules
 from tellegen.notations.network.elements import (
     ElementLine,
     Indices,
     add_element,
     read_source_signal,
-    reserved_name_error,
     settle_dimension,
     switching_of,
 )
@@ -63,17 +69,21 @@ def is_block(node: Node) -> bool:
 
 def read_block(context: ReadingContext, key: Scalar, node: MappingNode, outer: Indices) -> RepeatedBlock:
     """The block with its templates."""
-    context.check_keys(node, ("repeat", "network"), f"the repeated block {key.text}")
-    ranges, indices = read_ranges(context, key, node, outer)
-    inner = node.get("network")
-    if inner is None:
-        raise context.error(
-            notations_rules.MISSING_KEY,
-            node,
-            f"the repeated block {key.text} has no network",
-            fix="add 'network: {...}'",
-        )
+    ranges, indices, inner = read_repeat(context, key, node, "network", outer)
     return RepeatedBlock(key, indices, ranges, _read_lines(context, key, inner, indices))
+
+
+def read_repeat(
+    context: ReadingContext, key: Scalar, node: MappingNode, section: str, outer: Indices, word: str = "block"
+) -> tuple[list[IndexRange], Indices, Node]:
+    """The ranges of a block of a section, the indices that its lines may use, and these lines."""
+    context.check_keys(node, ("repeat", section), f"the repeated {word} {key.text}")
+    ranges, indices = read_ranges(context, key, node, outer)
+    inner = node.get(section)
+    if inner is None:
+        what = f"the repeated block {key.text} has no {section}"
+        raise context.error(notations_rules.MISSING_KEY, node, what, fix=f"add '{section}: {{...}}'")
+    return ranges, indices, inner
 
 
 def read_ranges(
@@ -83,10 +93,7 @@ def read_ranges(
     repeat = context.mapping(node.values[node.position(word) or 0], f"the {word} of {key.text}")
     if not repeat.keys:
         raise context.error(
-            rules.BAD_RANGE,
-            node,
-            f"the {word} of {key.text} has no index",
-            fix=f"write '{word}: {{i: 1..10}}'",
+            rules.BAD_RANGE, node, f"the {word} of {key.text} has no index", fix=f"write '{word}: {{i: 1..10}}'"
         )
     indices = outer
     ranges = []
@@ -115,7 +122,7 @@ def _read_lines(
 def _check_index(context: ReadingContext, index: Scalar, outer: Indices) -> None:
     name = context.name(index, "an index")
     if name in RESERVED_WORDS:
-        raise reserved_name_error(context, index, "an index")
+        raise context.reserved_name(index, "an index")
     taken = (
         "a parameter"
         if name in context.parameters
@@ -142,14 +149,19 @@ def _read_range(context: ReadingContext, index: Scalar, node: Scalar, outer: Ind
 # Copies
 
 
-def add_elements_of_block(context: ReadingContext, block: RepeatedBlock, outer: CopyIndices = ()) -> None:
+def add_elements_of_block(
+    context: ReadingContext,
+    block: RepeatedBlock,
+    outer: StructureCopy = StructureCopy(),  # noqa: B008  # never changes
+) -> None:
     """Add the elements of all copies."""
     templates = [
         (line, _Template(context, line, block.indices)) if isinstance(line, ElementLine) else (line, None)
         for line in block.lines
     ]
     broken: set[int] = set()  # one error a line is enough; its other copies would repeat it
-    for copy in block_copies(context, block, block.ranges, outer):
+    lines = sum(isinstance(line, ElementLine) for line in block.lines)
+    for copy in copies_of(context, block.key, block.ranges, outer, lines):
         for position, (line, template) in enumerate(templates):
             if isinstance(line, RepeatedBlock):
                 add_elements_of_block(context, line, copy)
@@ -161,22 +173,28 @@ def add_elements_of_block(context: ReadingContext, block: RepeatedBlock, outer: 
                     context.collect(error)
 
 
-def block_copies(
-    context: ReadingContext, block: RepeatedBlock, ranges: list[IndexRange], outer: CopyIndices
-) -> Iterator[CopyIndices]:
-    """The values of the indices in each copy of a block."""
+def copies_of(
+    context: ReadingContext, key: Scalar, ranges: list[IndexRange], outer: StructureCopy, lines: int = 1
+) -> Iterator[StructureCopy]:
+    """Each copy of a block of so many lines, whose name is the key."""
     if not ranges:
         yield outer
         return
     head, rest = ranges[0], ranges[1:]
-    indices = block.indices[: len(outer)]
-    first, last = (_whole(context, head, e, indices, outer) for e in (head.first, head.last))
+    first, last = (_whole(context, head, e, outer) for e in (head.first, head.last))
+    # `1..0` is an empty block: a chain of n masses has n - 1 springs, for n = 1 too.
     if last < first - 1:
         what = f"the range of '{head.index}' runs backwards, from {first} to {last}"
         raise context.error(rules.BACKWARD_RANGE, head.node, what, fix=f"write '{last}..{first}'")
-    _check_size(context, block, head, (last - first + 1) * _least_count(rest))
+    # Each copy has an element at least, but in an empty block, so that ranges alone tell of too many before any is made.
+    total = len(context.elements) + (last - first + 1) * _least_count(rest) * max(lines, 1)
+    if total > MOST_ELEMENTS:
+        what = f"the repeated block {key.text} leads to {total} elements or more"
+        fix = f"keep the number of elements below {MOST_ELEMENTS}"
+        raise rules.TOO_MANY.error(what, fix=fix, place=context.place(head.node))
+    indices = (*outer.indices, head.index)
     for value in range(first, last + 1):
-        yield from block_copies(context, block, rest, (*outer, value))
+        yield from copies_of(context, key, rest, StructureCopy(indices, (*outer.values, value)), lines)
 
 
 def _least_count(ranges: list[IndexRange]) -> int:
@@ -188,24 +206,12 @@ def _least_count(ranges: list[IndexRange]) -> int:
     return count
 
 
-def _whole(
-    context: ReadingContext, head: IndexRange, expression: Expression, indices: Indices, copy: CopyIndices
-) -> int:
-    value = expression.substitute(dict(zip(indices, copy, strict=True)))
+def _whole(context: ReadingContext, head: IndexRange, expression: Expression, outer: StructureCopy) -> int:
+    value = expression.substitute(outer.counters)
     if not (isinstance(value, Number) and type(value.rational) is int):
         what = f"a bound of '{head.index}' is {value}, which is not a whole number"
         raise context.error(rules.BAD_RANGE, head.node, what, fix="ranges run over whole numbers")
     return value.rational
-
-
-def _check_size(context: ReadingContext, block: RepeatedBlock, head: IndexRange, count: int) -> None:
-    """Each copy has at least one element, except in an empty block, so a range alone can tell that there are too many."""
-    lines = sum(isinstance(line, ElementLine) for line in block.lines)
-    total = len(context.elements) + count * max(lines, 1)
-    if total > MOST_ELEMENTS:
-        what = f"the repeated block {block.key.text} leads to {total} elements or more"
-        fix = f"keep the number of elements below {MOST_ELEMENTS}"
-        raise rules.TOO_MANY.error(what, fix=fix, place=context.place(head.node))
 
 
 @final
@@ -216,18 +222,12 @@ class _Template:
         self.context = context
         self.line = line
         self.indices = indices
-        self.plain_nodes = all(isinstance(node, str) for node in line.nodes)
-        self.value = self._function(line.value_node, line.value and line.value.expression)
-        self.initial = self._function(line.initial_node, line.initial and line.initial.expression)
+        # None where there is no value, or where it must be read again for each copy.
+        self.value = None if line.value is None else _value_of_copy(line.value.expression, indices)
+        self.initial = None if line.initial is None else _value_of_copy(line.initial.expression, indices)
 
-    def _function(
-        self, node: Scalar | None, expression: Expression | None
-    ) -> Callable[[CopyIndices], Expression] | None:
-        """The value as a function of the copy; None where there is none, or where it must be read again for each copy."""
-        return None if expression is None else value_of_copy(expression, self.indices)
-
-    def emit(self, copy: CopyIndices) -> None:
-        line = self.line
+    def emit(self, made: StructureCopy) -> None:
+        line, copy = self.line, made.values
         try:
             name = name_at(line.name, copy)
             nodes = tuple([node if isinstance(node, str) else node.at(copy) for node in line.nodes])
@@ -236,10 +236,10 @@ class _Template:
             )
             heat = None if line.heat is None else name_at(line.heat, copy)
         except NotWholeError as problem:
-            raise not_whole_error(self.context, line.key, problem, self._shown(copy)) from None
+            raise not_whole_error(self.context, line.key, problem, str(made)) from None
         try:
             value = self.value(copy) if self.value else self._again(line, copy)
-            initial = self.initial(copy) if self.initial else self._initial_again(copy)
+            initial = self.initial(copy) if self.initial else self._again(line, copy, initial=True)
             law = line.law and self._law(line.law, copy)
         except ZeroDivisionError:
             what = f"a value of {name} divides by zero"
@@ -247,41 +247,44 @@ class _Template:
                 notations_rules.DIVISION_BY_ZERO, line.key, what, fix="start the index elsewhere"
             ) from None
         modes = None if line.switching is None else switching_of(self.context, line.switching, name, line.key, copy)
-        counters = dict(zip(self.indices, copy, strict=True))
-        signal = None if line.signal_node is None else read_source_signal(self.context, line, name, counters)
-        add_element(self.context, line, name, nodes, variables, value, law, initial, modes, heat, signal)
+        signal = None if line.signal_node is None else read_source_signal(self.context, line, name, made.counters)
+        add_element(
+            self.context,
+            line,
+            name,
+            nodes,
+            value=value,
+            law=law,
+            initial=initial,
+            variables=variables,
+            switching=modes,
+            heat=heat,
+            signal=signal,
+        )
 
-    def _again(self, line: ElementLine, copy: CopyIndices) -> Expression | None:
+    def _again(self, line: ElementLine, copy: CopyIndices, *, initial: bool = False) -> Expression | None:
         """A value that uses names with indices, such as `R[i-1]`, is read again for each copy."""
-        if line.value_node is None or line.value is not None or line.law is not None:
+        node = line.initial_node if initial else line.value_node
+        if node is None or (not initial and (line.value is not None or line.law is not None)):
             return None
-        word = line.form.kind.quantity.word if line.form.kind.quantity else "value"
-        return self._settled(line.value_node, f"the {word} of {name_at(line.name, copy)}", copy)
-
-    def _initial_again(self, copy: CopyIndices) -> Expression | None:
-        if self.line.initial_node is None:
-            return None
-        return self._settled(self.line.initial_node, f"the initial value of {name_at(self.line.name, copy)}", copy)
-
-    def _settled(self, node: Scalar, subject: str, copy: CopyIndices) -> Expression:
-        form = self.line.form
-        wanted = form.dimension if node is self.line.value_node else form.initial
+        quantity = line.form.kind.quantity
+        word = "initial value" if initial else quantity.word if quantity else "value"
+        wanted = line.form.initial if initial else line.form.dimension
         counters = dict(zip(self.indices, copy, strict=True))
         reading = read_quantity(node.text, lambda: self.context.text_place(node), counters)
+        subject = f"the {word} of {name_at(line.name, copy)}"
         return settle_dimension(self.context, reading, wanted, subject, node, ()).expression
 
     def _law(self, law: Law, copy: CopyIndices) -> Law:
+        # The text of a law that depends on no index holds for every copy.
         if not any(index in law.expression.free_symbols for index in self.indices):
             return law
         expression = law.expression.substitute(dict(zip(self.indices, copy, strict=True)))
         left = law.text.partition("=")[0].strip() + " = " if "=" in law.text else ""
         return replace(law, expression=expression, text=left + to_text(expression))
 
-    def _shown(self, copy: CopyIndices) -> str:
-        return ", ".join(f"{index} = {value}" for index, value in zip(self.indices, copy, strict=True))
 
-
-def value_of_copy(expression: Expression, indices: Indices) -> Callable[[CopyIndices], Expression]:
+def _value_of_copy(expression: Expression, indices: Indices) -> Callable[[CopyIndices], Expression]:
     """The expression as a function of the copy; products of powers of indices, the usual case, need no substitution."""
     used = [index for index in indices if index in expression.free_symbols]
     if not used:
@@ -315,6 +318,7 @@ def _monomial(expression: Expression, indices: Indices) -> tuple[Fraction, list[
         factors = [(expression, 1)]
     pairs: list[tuple[int, int]] = []
     for base, power in factors:
+        # Beyond such powers the values of copies would be numbers of thousands of digits.
         if not (isinstance(base, Symbol) and base.name in indices and type(power) is int and abs(power) <= 64):
             return None
         pairs.append((indices.index(base.name), power))

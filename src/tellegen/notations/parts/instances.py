@@ -7,12 +7,23 @@ from typing import final
 from tellegen.core.domains import REFERENCES
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.expressions import Expression, Number, Symbol, symbol, to_text
-from tellegen.model.laws import Law, MatrixField, Multiport
-from tellegen.model.model import NOTHING, Element, Model, Parameter, ParameterCurve, ParameterSlope, Part, Switching
+from tellegen.model.laws import Law, MatrixField
+from tellegen.model.model import (
+    NOTHING,
+    Element,
+    Model,
+    Parameter,
+    ParameterCurve,
+    ParameterSlope,
+    Part,
+    Switching,
+    input_name,
+    known_variables,
+    variable_name,
+)
 from tellegen.model.signals import SignalDefinition, SignalSetting
-from tellegen.model.variables import input_name, known_variables, variable_name
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import CopyIndices, name_at, read_name
+from tellegen.notations.indexed_names import StructureCopy, name_at, read_name
 from tellegen.notations.parts import rules
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.yaml.document import MappingNode as Entries
@@ -23,12 +34,7 @@ OWN = "own"
 
 
 def read_part_names(
-    context: ReadingContext,
-    who: tuple[str, str],
-    known: Mapping[str, bool],
-    node: Node | None,
-    indices: tuple[str, ...],
-    copy: CopyIndices,
+    context: ReadingContext, who: tuple[str, str], known: Mapping[str, bool], node: Node | None, copy: StructureCopy
 ) -> dict[str, str]:
     """New names by those inside a part: from a mapping, a list of names that stay, or the word `own`.
 
@@ -49,7 +55,7 @@ def read_part_names(
             fix = did_you_mean(inside.text, known) or f"its names are {listing(known, 20)}"
             what = f"nothing in the part {part} ({system}) is called '{inside.text}'"
             raise context.error(rules.UNKNOWN_NAME, inside, what, fix=fix, where=part)
-        new = name_at(read_name(context, outside, indices, "something in a part"), copy)
+        new = name_at(read_name(context, outside, copy.indices, "something in a part"), copy.values)
         if new in found.values():
             what = f"'{new}' would name two things of the part {part}"
             raise context.error(rules.NAME_TAKEN, outside, what, fix="give each its own name", where=part)
@@ -62,7 +68,7 @@ def names_inside(model: Model, gone: Collection[str] = ()) -> dict[str, bool]:
     found: dict[str, bool] = {}
     for element in model.elements:
         if element.name not in gone:
-            found |= dict.fromkeys(default_variables(element).values(), True)
+            found |= dict.fromkeys(_default_variables(element).values(), True)
             found |= dict.fromkeys((element.name, *element.variables.values()), False)
     fields = (field.name for field in model.fields)
     others = (*model.parameters, *model.displacements, *model.signals, *fields, *model.vectors)
@@ -79,7 +85,7 @@ def written_names(part: Part) -> str | list[str] | dict[str, str]:
     return OWN if names.keys() == own else list(names)
 
 
-def default_variables(element: Element) -> dict[str, str]:
+def _default_variables(element: Element) -> dict[str, str]:
     """The power variables of a one-port that are called after it, by side."""
     if element.kind.role == "coupling":
         return {}
@@ -129,6 +135,7 @@ def part_instance(part: Part) -> PartInstance:
     """The elements of a part under their full names, at the nodes of the whole; the same for the same part."""
     model, names = part.model, Renaming(part.name, part.model, node_map(part), part.names)
     replaced = replaced_sources(part)
+    # Letters of a field stand for arguments of its laws and are no names of the part.
     letters = {member: set(f.letters) for f in model.fields if f.letters for member in f.members}
     found = PartInstance()
     for element in model.elements:
@@ -175,6 +182,7 @@ class Renaming:
     def __init__(self, prefix: str, model: Model, nodes: Mapping[str, str], names: Mapping[str, str] = NOTHING) -> None:
         self.prefix = prefix
         self.model = model
+        # None stands for a name that stays: the ground of every part is the ground of the whole.
         self.nodes = dict.fromkeys(REFERENCES) | dict(nodes)
         self.chosen = names
         self._followers = _named_after_elements(model.elements, names)
@@ -195,6 +203,7 @@ class Renaming:
 
     def expression(self, expression: Expression, letters: Collection[str] = ()) -> Expression:
         """The expression with full names; letters stand for arguments of laws and stay."""
+        # Most values are numbers or single names: for these no walk is made.
         if type(expression) is Number:
             return expression
         if type(expression) is Symbol and expression.name not in letters:
@@ -220,22 +229,23 @@ class Renaming:
     def element(self, element: Element, letters: Collection[str]) -> Element:
         """The element under its full name."""
         law, course, modes = element.law, element.signal, element.switching
+        multiport = element.multiport
+        # Written out: `replace` would read all fields first, and there may be 200 000 elements.
         return Element(
-            self.path(element.name),
-            element.kind,
-            tuple([self.node(node) for node in element.nodes]),
-            None if element.value is None else self.expression(element.value),
-            None if law is None else self._law(law, letters),
-            self._variables(element),
-            None if element.initial is None else self.expression(element.initial),
-            element.prefer,
-            element.forced,
-            element.place,
-            element.notes,
-            None if element.multiport is None else self._multiport(element.multiport),
-            None if course is None else self.expression(course),
-            "",
-            None if modes is None else self._switching(modes),
+            name=self.path(element.name),
+            kind=element.kind,
+            nodes=tuple([self.node(node) for node in element.nodes]),
+            value=None if element.value is None else self.expression(element.value),
+            law=None if law is None else self._law(law, letters),
+            variables=self._variables(element),
+            initial=None if element.initial is None else self.expression(element.initial),
+            prefer=element.prefer,
+            forced=element.forced,
+            place=element.place,
+            notes=element.notes,
+            multiport=None if multiport is None else replace(multiport, K=self._matrix(multiport.K)),
+            signal=None if course is None else self.expression(course),
+            switching=None if modes is None else self._switching(modes),
         )
 
     def _variables(self, element: Element) -> Mapping[str, str]:
@@ -243,18 +253,16 @@ class Renaming:
         if not (element.variables or self.chosen):
             return NOTHING
         found = {side: self.path(name) for side, name in element.variables.items()}
-        defaults = default_variables(element) if self.chosen else {}
+        defaults = _default_variables(element) if self.chosen else {}
         return found | {side: self.chosen[name] for side, name in defaults.items() if name in self.chosen}
 
     def _law(self, law: Law, letters: Collection[str]) -> Law:
         expression = self.expression(law.expression, {law.variable, *letters})
         if expression is law.expression:
             return law
+        # The text would name what is inside the part, so the right side is written anew.
         left = law.text.partition("=")[0].strip() + " = " if "=" in law.text else ""
         return Law(law.form, law.variable, expression, law.gives, left + to_text(expression))
-
-    def _multiport(self, relation: Multiport) -> Multiport:
-        return replace(relation, K=self._matrix(relation.K))
 
     def _matrix(self, matrix: tuple[tuple[Expression, ...], ...]) -> tuple[tuple[Expression, ...], ...]:
         return tuple(tuple(self.expression(entry) for entry in row) for row in matrix)
@@ -267,8 +275,7 @@ class Renaming:
         """The parameter under its full name."""
         own = parameter.expression
         expression = None if own is None else self.expression(own)
-        curve = self._curve(parameter.curve)
-        return Parameter(name, expression, parameter.dimension, parameter.unit, parameter.place, curve)
+        return replace(parameter, name=name, expression=expression, curve=self._curve(parameter.curve))
 
     def _curve(self, curve: ParameterSlope | ParameterCurve | None) -> ParameterSlope | ParameterCurve | None:
         if isinstance(curve, ParameterSlope):
@@ -277,11 +284,14 @@ class Renaming:
 
     def matrix_field(self, found: MatrixField) -> MatrixField:
         """The field with the full names of its members."""
-        energy = None if found.energy is None else self.expression(found.energy, found.letters)
-        members = tuple(map(self.path, found.members))
-        stiffness = None if found.stiffness is None else self._matrix(found.stiffness)
-        matrix = self._matrix(found.matrix)
-        return MatrixField(self.path(found.name), members, matrix, found.place, energy, found.letters, stiffness)
+        return replace(
+            found,
+            name=self.path(found.name),
+            members=tuple(map(self.path, found.members)),
+            matrix=self._matrix(found.matrix),
+            energy=None if found.energy is None else self.expression(found.energy, found.letters),
+            stiffness=None if found.stiffness is None else self._matrix(found.stiffness),
+        )
 
     def signal(self, definition: SignalDefinition) -> SignalDefinition:
         """The signal under its full name."""
@@ -297,13 +307,10 @@ class Renaming:
     def _setting(self, value: SignalSetting) -> SignalSetting:
         if isinstance(value, Expression):
             return self.expression(value)
-        if isinstance(value, tuple):
-            return self._several(value)
-        return value
-
-    def _several(self, values: tuple[Expression, ...] | tuple[str, ...]) -> SignalSetting:
-        """Formulas, or the nodes of a sensor."""
-        made = [self.node(value) if isinstance(value, str) else self.expression(value) for value in values]
+        if not isinstance(value, tuple):
+            return value
+        # Formulas, or the nodes of a sensor.
+        made = [self.node(part) if isinstance(part, str) else self.expression(part) for part in value]
         return tuple(made)  # type: ignore[return-value]  # all of one kind, as they were
 
 

@@ -52,11 +52,13 @@ class PartLibrary:
         if use.text in self.given and context.file == self.top:
             return self.given[use.text]
         shown = self._find(context, use)
+        # Two ways to one file, by a link or by `a/../b`, are one part: else a file could use itself unseen.
         path = shown.resolve()
         if path in self._reading:
             raise self._recursion(context, use, path)
         key = (path, tuple(sorted(counts.items())))
         if key not in self._kept:
+            # None until it is read: a second part from a file with errors does not tell them again.
             self._kept[key] = None
             self._check_size(context, use)
             document = self._document(context, use, shown)
@@ -127,6 +129,7 @@ class PartLibrary:
             what = f"'{text}' is no model file, so it cannot be a part"
             raise context.error(rules.NO_PART_LINE, use, what, fix=f"name a file that ends in {SUFFIX}")
         shown = folder / text
+        # Both by its text, which decides on every system alike, and by where links lead on this one.
         if _leads_out(text) or not _resolved(shown).is_relative_to(_resolved(folder)):
             what = f"the part '{text}' lies outside the folder of the model"
             raise context.error(rules.OUTSIDE_FOLDER, use, what, fix="put the file beside the model, or below")

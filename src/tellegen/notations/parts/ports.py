@@ -10,73 +10,45 @@ from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.expressions import Expression
-from tellegen.model.model import Element, Model, Part, Port
+from tellegen.model.model import Element, Model, Part, SystemPort, input_name, known_variables, variable_name
 from tellegen.model.signals import SignalPorts, SignalSetting
-from tellegen.model.variables import input_name, known_variables, variable_name
-from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext, StopReadingError
 from tellegen.notations.grammar import AT, SIGNAL_PORTS, SOURCE
-from tellegen.notations.indexed_names import CopyIndices, NotWholeError, name_at, not_whole_error, read_name, read_node
+from tellegen.notations.indexed_names import StructureCopy
 from tellegen.notations.network.keys import with_article
-from tellegen.notations.network.repetition import RepeatedBlock, block_copies, read_ranges
+from tellegen.notations.network.repetition import copies_of, read_repeat
 from tellegen.notations.parts import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 
 @final
 class PortEntry(NamedTuple):
-    """One port of a `ports` mapping: its name, the words that say it, and the values of the indices around it."""
+    """One port of a `ports` mapping: its name, the words that say it, and the copy of a block that it is in."""
 
     name: str
     key: Scalar
     value: Node
-    indices: tuple[str, ...]
-    copy: CopyIndices
-
-    def node(self, context: ReadingContext, text: Scalar) -> str:
-        """A node that the entry names, in this copy."""
-        try:
-            return name_at(read_node(context, text, self.indices), self.copy)
-        except NotWholeError as problem:
-            raise not_whole_error(context, text, problem, _shown(self.indices, self.copy)) from None
+    copy: StructureCopy
 
 
-def port_entries(
-    context: ReadingContext, node: Node, subject: str, indices: tuple[str, ...] = (), copy: CopyIndices = ()
+OUTSIDE = StructureCopy()
+"""What stands in no repeated block."""
+
+
+def _port_entries(
+    context: ReadingContext, node: Node, subject: str, copy: StructureCopy = OUTSIDE
 ) -> Iterator[PortEntry]:
     """Every port of a mapping, those of repeated blocks one by one; what is wrong with a block is collected."""
     for key, value in context.mapping(node, subject).items():
         try:
             if isinstance(value, MappingNode) and "repeat" in value:
-                yield from _repeated(context, key, value, indices, copy)
+                ranges, _, inner = read_repeat(context, key, value, "ports", copy.indices, "ports")
+                for each in copies_of(context, key, ranges, copy):
+                    yield from _port_entries(context, inner, f"the ports of {key.text}", each)
             else:
-                yield PortEntry(_name(context, key, indices, copy), key, value, indices, copy)
+                yield PortEntry(copy.name(context, key, "a port"), key, value, copy)
         except TellegenError as error:
             context.collect(error)
-
-
-def _repeated(
-    context: ReadingContext, key: Scalar, node: MappingNode, outer: tuple[str, ...], copy: CopyIndices
-) -> Iterator[PortEntry]:
-    context.check_keys(node, ("repeat", "ports"), f"the repeated ports {key.text}")
-    ranges, indices = read_ranges(context, key, node, outer)
-    inner = node.get("ports")
-    if inner is None:
-        what = f"the repeated block {key.text} has no ports"
-        raise context.error(notations_rules.MISSING_KEY, node, what, fix="add 'ports: {...}'")
-    for each in block_copies(context, RepeatedBlock(key, indices, ranges, []), ranges, copy):
-        yield from port_entries(context, inner, f"the ports of {key.text}", indices, each)
-
-
-def _name(context: ReadingContext, key: Scalar, indices: tuple[str, ...], copy: CopyIndices) -> str:
-    try:
-        return name_at(read_name(context, key, indices, "a port"), copy)
-    except NotWholeError as problem:
-        raise not_whole_error(context, key, problem, _shown(indices, copy)) from None
-
-
-def _shown(indices: tuple[str, ...], copy: CopyIndices) -> str:
-    return ", ".join(f"{index} = {value}" for index, value in zip(indices, copy, strict=True))
 
 
 def source_variables(source: Element) -> tuple[str, ...]:
@@ -93,15 +65,14 @@ def names_read(model: Model) -> set[str]:
         formulas += [element.value, element.signal, element.law.expression if element.law else None]
         formulas += [entry for row in element.multiport.K for entry in row] if element.multiport else []
         formulas += element.switching.settings.values() if element.switching else []
-    formulas += [f for s in model.signals.values() for f in signal_formulas(s.settings.values())]
+    formulas += [f for s in model.signals.values() for f in _signal_formulas(s.settings.values())]
     for formula in formulas:
         if formula is not None:
             found |= formula.free_symbols
     return found
 
 
-def signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
-    """The formulas among the settings of a signal."""
+def _signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
     for value in settings:
         if isinstance(value, Expression):
             yield value
@@ -109,11 +80,12 @@ def signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
             yield from (v for v in value if isinstance(v, Expression))
 
 
-def read_ports(context: ReadingContext, node: Node) -> dict[str, Port]:
+def read_ports(context: ReadingContext, node: Node) -> dict[str, SystemPort]:
     """The power ports of a system, once its elements are known; errors are collected."""
-    domains = node_domains(context.elements.values())
-    found: dict[str, Port] = {}
-    for entry in port_entries(context, node, "'ports'"):
+    # By the elements, because nodes have no domain of their own.
+    domains = _node_domains(context.elements.values())
+    found: dict[str, SystemPort] = {}
+    for entry in _port_entries(context, node, "'ports'"):
         try:
             if entry.name in found:
                 what = f"the port '{entry.name}' is described twice"
@@ -125,7 +97,7 @@ def read_ports(context: ReadingContext, node: Node) -> dict[str, Port]:
     return found
 
 
-def node_domains(elements: Iterable[Element]) -> dict[str, str]:
+def _node_domains(elements: Iterable[Element]) -> dict[str, str]:
     """The domain of every node but the references, by the first element at it."""
     found: dict[str, str] = {}
     for element in elements:
@@ -135,13 +107,13 @@ def node_domains(elements: Iterable[Element]) -> dict[str, str]:
     return found
 
 
-def replacement_nodes(source: Element) -> tuple[str, str]:
+def _replacement_nodes(source: Element) -> tuple[str, str]:
     """The nodes of what takes the place of a source: its across variable is that of the source, a reference comes second."""
     first, second = source.nodes[:2] if source.kind.side == "across" else source.nodes[1::-1]
     return (second, first) if first in REFERENCES else (first, second)  # against a reference there is one way round
 
 
-def find_source(context: ReadingContext, node: MappingNode, subject: str) -> Element:
+def _find_source(context: ReadingContext, node: MappingNode, subject: str) -> Element:
     """The source that `{source: V}` names."""
     context.check_keys(node, (SOURCE,), subject)
     named = node.get(SOURCE)
@@ -159,20 +131,20 @@ def find_source(context: ReadingContext, node: MappingNode, subject: str) -> Ele
     return element
 
 
-def _read_port(context: ReadingContext, entry: PortEntry, domains: dict[str, str]) -> Port:
+def _read_port(context: ReadingContext, entry: PortEntry, domains: dict[str, str]) -> SystemPort:
     name, node = entry.name, entry.value
     place = context.place(entry.key)
     if isinstance(node, MappingNode) and (at := node.get(AT)) is not None:
         context.check_keys(node, (AT,), f"the port '{name}'")
         return _port_at(context, name, at, place)
     if isinstance(node, MappingNode):
-        source = find_source(context, node, f"the port '{name}'")
-        return Port(name, source.kind.domain.name, replacement_nodes(source), source.name, place)
+        source = _find_source(context, node, f"the port '{name}'")
+        return SystemPort(name, source.kind.domain.name, _replacement_nodes(source), source.name, place)
     texts = context.texts(node, f"the port '{name}'")
     if not 1 <= len(texts) <= 2:
         what = f"the port '{name}' has {len(texts)} nodes"
         raise context.error(rules.BAD_PORT, node, what, fix="give one node against the reference, or two")
-    nodes = [entry.node(context, text) for text in texts]
+    nodes = [entry.copy.node(context, text) for text in texts]
     found = {domains[n] for n in nodes if n in domains}
     for text, inner in zip(texts, nodes, strict=True):
         if inner not in domains and inner not in REFERENCES:
@@ -191,10 +163,10 @@ def _read_port(context: ReadingContext, entry: PortEntry, domains: dict[str, str
         what = f"both ends of the port '{name}' are at '{second}'"
         raise context.error(rules.BAD_PORT, node, what, fix="give two different nodes")
     ends = (second, nodes[0]) if nodes[0] in REFERENCES else (nodes[0], second)
-    return Port(name, domain.name, ends, "", place)
+    return SystemPort(name, domain.name, ends, "", place)
 
 
-def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> Port:
+def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> SystemPort:
     """`{at: J}`: the two nodes of an element, for notations whose nodes have no names."""
     text = context.scalar(node, f"the element of the port '{name}'")
     element = context.elements.get(text.text)
@@ -205,7 +177,7 @@ def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> Po
         fix = did_you_mean(text.text, known[:2000]) or "name an element between two nodes"
         what = f"the port '{name}' is at '{text.text}', which is {'no element' if element is None else 'between more nodes'}"
         raise context.error(rules.BAD_PORT, text, what, fix=fix)
-    return Port(name, element.kind.domain.name, (element.nodes[0], element.nodes[1]), "", place, element.name)
+    return SystemPort(name, element.kind.domain.name, (element.nodes[0], element.nodes[1]), "", place, element.name)
 
 
 # Signals
@@ -214,12 +186,12 @@ def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> Po
 def read_signal_ports(context: ReadingContext, node: Node) -> SignalPorts:
     """The signals that a system takes and offers, once all are known; errors are collected."""
     mapping = context.record(node, SIGNAL_PORTS, "'signal ports'", "the signal ports")
-    inputs = _signal_names(context, mapping, "inputs", signal_inputs(context.elements.values(), context.signals))
+    inputs = _signal_names(context, mapping, "inputs", _signal_inputs(context.elements.values(), context.signals))
     readable = [*known_variables(context.elements.values()), *context.signals, *context.displacements]
     return SignalPorts(inputs, _signal_names(context, mapping, "outputs", readable))
 
 
-def signal_inputs(elements: Iterable[Element], signals: Iterable[str]) -> list[str]:
+def _signal_inputs(elements: Iterable[Element], signals: Iterable[str]) -> list[str]:
     """What a system may be given as a signal: the inputs of its sources that nothing drives, and its signals."""
     free = [input_name(e) for e in elements if e.kind.role == "source" and e.signal is None]
     return [*signals, *free]
@@ -250,7 +222,7 @@ class PartConnections:
         self.parts: dict[str, Part] = {}
         self.own = dict(context.elements)
         self.taken: dict[str, str] = {}
-        self._domains = {node: (domain, "") for node, domain in node_domains(self.own.values()).items()}
+        self._domains = {node: (domain, "") for node, domain in _node_domains(self.own.values()).items()}
 
     def join(self, node: str, domain: str, who: str, at: Node) -> None:
         """Watch that what meets at a node is of one domain."""
@@ -273,7 +245,7 @@ class PartConnections:
             what = f"'{source.name}' is {f'replaced by {holder} already' if holder else 'inside another part'}"
             raise self.context.error(rules.WRONG_PORT_NODES, at, what, fix="join the port to nodes")
         self.taken[source.name] = part
-        return replacement_nodes(source)
+        return _replacement_nodes(source)
 
     def is_inside(self, path: str) -> str:
         """The part that a dotted name leads into, or nothing."""
@@ -301,6 +273,7 @@ class PartConnections:
                     self.context.add_errors(
                         [rules.INSIDE_A_PART.finding(what, where=name, fix=fix, place=element.place)]
                     )
+        # A source goes when a part takes its place, and its variables go with it.
         gone = {n: (s, self.taken[s]) for s in self.taken for n in source_variables(self.own[s])}
         for name in sorted(gone.keys() & self._names_read_by_formulas()):
             source, part = gone[name]
@@ -311,7 +284,7 @@ class PartConnections:
     def _names_read_by_formulas(self) -> set[str]:
         context = self.context
         formulas = [*context.displacements.values(), *(driven.marked for driven in context.driven)]
-        formulas += [f for s in context.signals.values() for f in signal_formulas(s.settings.values())]
+        formulas += [f for s in context.signals.values() for f in _signal_formulas(s.settings.values())]
         return {name for formula in formulas for name in formula.free_symbols}
 
 
@@ -323,32 +296,28 @@ PortNodes = dict[str, tuple[str, str]]
 class JoinedPorts:
     """What the line of a part, or of one copy of it, says under `ports`."""
 
-    def __init__(self, joints: PartConnections, name: str, indices: tuple[str, ...], copy: CopyIndices) -> None:
-        self.context: ReadingContext = joints.context
-        self.joints = joints
+    def __init__(self, connections: PartConnections, name: str, copy: StructureCopy) -> None:
+        self.context: ReadingContext = connections.context
+        self.connections = connections
         self.name = name
-        self.indices = indices
         self.copy = copy
 
     def read(self, model: Model, node: Node | None, key: Scalar) -> PortNodes:
         """The ends of every port that is joined; `key` is the name of the part."""
         found: PortNodes = {}
-        for entry in self._entries(node):
+        subject = f"the ports of {self.name}"
+        for entry in () if node is None else _port_entries(self.context, node, subject, self.copy):
             port = model.ports.get(entry.name)
             if port is None:
                 raise self._unknown(model, entry)
             who = f"the port '{port.name}' of {self.name}"
             found[port.name] = nodes = self._nodes(port, entry, who)
             for outer in nodes:
-                self.joints.join(outer, port.domain, who, entry.value)
+                self.connections.join(outer, port.domain, who, entry.value)
         if node is not None:
             self._check_shared(model, found, node)
         self._warn_of_open(model, found, key)
         return found
-
-    def _entries(self, node: Node | None) -> Iterator[PortEntry]:
-        subject = f"the ports of {self.name}"
-        return iter(()) if node is None else port_entries(self.context, node, subject, self.indices, self.copy)
 
     def _unknown(self, model: Model, entry: PortEntry) -> TellegenError:
         ports = model.ports
@@ -359,31 +328,32 @@ class JoinedPorts:
         what = f"the part {self.name} ({model.name}) has no port '{entry.name}'"
         return self.context.error(rules.UNKNOWN_PORT, entry.key, what, fix=fix, where=self.name)
 
-    def _nodes(self, port: Port, entry: PortEntry, who: str) -> tuple[str, str]:
+    def _nodes(self, port: SystemPort, entry: PortEntry, who: str) -> tuple[str, str]:
         context, reference, value = self.context, DOMAINS[port.domain].reference, entry.value
         if isinstance(value, MappingNode):
-            source = find_source(context, value, who)
+            source = _find_source(context, value, who)
             if source.kind.domain.name != port.domain:
                 what = f"{who} is {port.domain}, and the source '{source.name}' is {source.kind.domain.name}"
                 fix = f"name {with_article(port.domain)} source"
                 raise context.error(rules.WRONG_PORT_DOMAIN, value, what, fix=fix, where=self.name)
-            return self._ends(port, self.joints.take_source(self.name, source, value), value, who)
+            return self._ends(port, self.connections.take_source(self.name, source, value), value, who)
         texts = context.texts(value, f"the nodes of {who}")
         if not 1 <= len(texts) <= 2:
             what = f"{who} is joined to {len(texts)} nodes"
             fix = f"give one node, or two; the second is '{reference}' where it is left out"
             raise context.error(rules.WRONG_PORT_NODES, value, what, fix=fix, where=self.name)
-        names = [entry.node(context, text) for text in texts]
+        names = [entry.copy.node(context, text) for text in texts]
         for text, name in zip(texts, names, strict=True):
-            if "." in name and (part := self.joints.is_inside(name)):
-                ports = self.joints.parts[part].model.ports
+            if "." in name and (part := self.connections.is_inside(name)):
+                ports = self.connections.parts[part].model.ports
                 what = f"{who} is joined to '{name}', inside the part {part}"
                 fix = f"join both to a node: the ports of {part} are {listing(ports, 12)}"
                 raise context.error(rules.INSIDE_A_PART, text, what, fix=fix, where=self.name)
         return self._ends(port, (names[0], names[1] if len(names) == 2 else reference), value, who)
 
-    def _ends(self, port: Port, nodes: tuple[str, str], value: Node, who: str) -> tuple[str, str]:
+    def _ends(self, port: SystemPort, nodes: tuple[str, str], value: Node, who: str) -> tuple[str, str]:
         for inner, outer in zip(port.nodes, nodes, strict=True):
+            # A port against the reference knows no other potential inside: joined elsewhere, its laws would be wrong.
             if inner in REFERENCES and outer != inner:
                 what = f"{who} is joined to '{outer}' where it stands against '{inner}'"
                 fix = f"give one node; to let the part float, offer two nodes of its own, such as '{port.name}: [a, b]'"
@@ -406,6 +376,7 @@ class JoinedPorts:
         open_ports = [port for name, port in model.ports.items() if name not in joined and not port.source]
         if not open_ports:
             return
+        # An end at which nothing else stands passes nothing: what hangs there is as good as not connected.
         ends = Counter(node for element in model.elements for node in element.nodes)
         taken = {inner for name in joined for inner in model.ports[name].nodes}
         for port in open_ports:

@@ -8,21 +8,20 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.expressions import RESERVED_WORDS, Expression, Number
 from tellegen.model.dimensions import UNKNOWN, si_unit, without_marks
-from tellegen.model.model import Model, Parameter, Part
-from tellegen.model.variables import input_name
+from tellegen.model.model import Model, Parameter, Part, input_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext
+from tellegen.notations.context import MOST_NOTICES, ReadingContext
 from tellegen.notations.grammar import PART
 from tellegen.notations.indexed_names import (
-    CopyIndices,
     NotWholeError,
+    StructureCopy,
     integer_expression,
     name_at,
     not_whole_error,
     read_name,
 )
 from tellegen.notations.network import rules as network_rules
-from tellegen.notations.network.repetition import MOST_ELEMENTS, RepeatedBlock, block_copies, read_ranges
+from tellegen.notations.network.repetition import MOST_ELEMENTS, copies_of, read_repeat
 from tellegen.notations.parameters import read_curve
 from tellegen.notations.parts import rules
 from tellegen.notations.parts.instances import (
@@ -35,7 +34,14 @@ from tellegen.notations.parts.instances import (
     replaced_sources,
 )
 from tellegen.notations.parts.library import MOST_PARTS, PartLibrary
-from tellegen.notations.parts.ports import JoinedPorts, PartConnections, PortNodes, names_read, source_variables
+from tellegen.notations.parts.ports import (
+    OUTSIDE,
+    JoinedPorts,
+    PartConnections,
+    PortNodes,
+    names_read,
+    source_variables,
+)
 from tellegen.notations.quantities import QuantityReading, read_quantity
 from tellegen.notations.signals.formulas import parse_formula
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
@@ -46,30 +52,21 @@ class PartLine:
     """The line of one part, or of one copy of it."""
 
     def __init__(
-        self,
-        context: ReadingContext,
-        joints: PartConnections,
-        key: Scalar,
-        node: Node,
-        indices: tuple[str, ...] = (),
-        copy: CopyIndices = (),
+        self, context: ReadingContext, connections: PartConnections, key: Scalar, node: Node, copy: StructureCopy
     ) -> None:
         self.context = context
-        self.joints = joints
+        self.connections = connections
         self.key = key
-        self.indices = indices
         self.copy = copy
-        self.counters = dict(zip(indices, copy, strict=True))
         self.name = self._name()
         self.node = self.context.mapping(node, f"the part {self.name}")
         self.texts: dict[str, str] = {}
         self.names: dict[str, str] = {}
         self.signal_courses: dict[str, Expression] = {}
-        self.readings: dict[
-            str, tuple[QuantityReading, Scalar]
-        ] = {}  # bindings that decide the dimension of their parameter
+        # Bindings that decide the dimension of their parameter.
+        self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
 
-    def read(self, shelf: PartLibrary) -> Part | None:
+    def read(self, library: PartLibrary) -> Part | None:
         """The part; None where the errors in its file were reported before."""
         context = self.context
         use = self.node.get("use")
@@ -78,27 +75,35 @@ class PartLine:
             fix = "add 'use: motor.yaml' or the name of a library part"
             raise context.error(rules.NO_PART_LINE, self.key, what, fix=fix, where=self.name)
         text = context.scalar(use, f"the use of {self.name}")
-        model = shelf.template(context, text, {})
+        model = library.template(context, text, {})
         given = list(self._bindings())
+        # The file tells which of its parameters count, so it is read once before it is read with other numbers.
         if model is not None and (counts := self._counts(model, given)):
-            self._refuse_fixed(text, shelf, counts)
-            model = shelf.template(context, text, counts)
+            self._refuse_fixed(text, library, counts)
+            model = library.template(context, text, counts)
         if model is None:
             context.broken.add(self.name)
             return None
-        ports = JoinedPorts(self.joints, self.name, self.indices, self.copy).read(
-            model, self.node.get("ports"), self.key
-        )
+        ports = JoinedPorts(self.connections, self.name, self.copy).read(model, self.node.get("ports"), self.key)
         self.names = self._names(model, ports)
         bindings = {key.text: self._bind(model, key, value) for key, value in given}
         self._signals(model)
-        place = context.place(self.key)
-        return Part(self.name, text.text, model, ports, bindings, self.signal_courses, place, self.texts, self.names)
+        return Part(
+            name=self.name,
+            use=text.text,
+            model=model,
+            ports=ports,
+            bindings=bindings,
+            signals=self.signal_courses,
+            place=context.place(self.key),
+            texts=self.texts,
+            names=self.names,
+        )
 
     def _name(self) -> str:
         context, key = self.context, self.key
-        name = name_at(read_name(context, key, self.indices, "a part"), self.copy)
-        if name in context.elements or name in self.joints.parts:
+        name = name_at(read_name(context, key, self.copy.indices, "a part"), self.copy.values)
+        if name in context.elements or name in self.connections.parts:
             what = f"'{name}' names {'an element' if name in context.elements else 'another part'} already"
             raise context.error(rules.NAME_CLASH, key, what, fix="rename one of them")
         if name in RESERVED_WORDS or name in OF_ELEMENTS or "." in name:
@@ -110,9 +115,7 @@ class PartLine:
     def _names(self, model: Model, ports: PortNodes) -> dict[str, str]:
         gone = {port.source for name, port in model.ports.items() if port.source and name in ports}
         known = names_inside(model, gone)
-        return read_part_names(
-            self.context, (self.name, model.name), known, self.node.get("names"), self.indices, self.copy
-        )
+        return read_part_names(self.context, (self.name, model.name), known, self.node.get("names"), self.copy)
 
     # Parameters
 
@@ -128,8 +131,8 @@ class PartLine:
                 raise self.context.error(rules.BOUND_TWICE, key, what, fix="keep one of the values", where=self.name)
             yield key, value
 
-    def _refuse_fixed(self, use: Scalar, shelf: PartLibrary, counts: dict[str, int]) -> None:
-        if use.text in shelf.given:
+    def _refuse_fixed(self, use: Scalar, library: PartLibrary, counts: dict[str, int]) -> None:
+        if use.text in library.given:
             what = f"'{next(iter(counts))}' of the part {self.name} decided how many elements the model has"
             fix = "use its file, or build the model with the other number"
             raise self.context.error(rules.UNKNOWN_BINDING, use, what, fix=fix, where=self.name)
@@ -146,7 +149,8 @@ class PartLine:
                 fix = f"set it in the file of {self.name}, by a parameter that you can set here"
                 raise self.context.error(rules.UNKNOWN_BINDING, key, what, fix=fix, where=self.name)
             text = self.context.formula(node, subject)
-            value = integer_expression(self.context, text, text.text, self.indices).substitute(self.counters)
+            value = integer_expression(self.context, text, text.text, self.copy.indices)
+            value = value.substitute(self.copy.counters)
             if not (isinstance(value, Number) and type(value.rational) is int and value.rational >= 0):
                 what, fix = f"{subject} is {value}, and it counts elements", "give a whole number"
                 raise self.context.error(network_rules.BAD_RANGE, text, what, fix=fix, where=self.name)
@@ -166,7 +170,7 @@ class PartLine:
             return self._curve(full, subject, parameter, key, node)
         text = context.formula(node, subject)
         self.texts[key.text] = self._text(text)
-        reading = read_quantity(text.text, lambda: context.text_place(text), self.counters)
+        reading = read_quantity(text.text, lambda: context.text_place(text), self.copy.counters)
         place = context.place(key)
         dimension = parameter.dimension
         if reading.marked is None:
@@ -174,11 +178,12 @@ class PartLine:
             if dimension is not None and found is not None and found != dimension:
                 context.add_errors([context.wrong_dimension(subject, found, dimension, context.text_place(text))])
             return Parameter(full, reading.expression, found, reading.unit or parameter.unit, place)
+        # The formula of the whole decides what its parameter is measured in, once everything is read.
         if dimension is None:
             self.readings[full] = (reading, text)
             return Parameter(full, reading.expression, None, "", place)
-        context.pending.append(PendingCheck(reading.marked, dimension, subject, lambda: context.text_place(text), {}))
-        return Parameter(full, reading.expression, dimension, si_unit(dimension), place)
+        expression = context.check_later(reading.marked, dimension, subject, text)
+        return Parameter(full, expression, dimension, si_unit(dimension), place)
 
     def _curve(self, full: str, subject: str, parameter: Parameter, key: Scalar, node: MappingNode) -> Parameter:
         """A parameter that the line gives by a table, or as a slope."""
@@ -191,7 +196,7 @@ class PartLine:
 
     def _text(self, text: Scalar) -> str:
         """What the user wrote, if it means the same outside a `repeat`."""
-        return "" if self.indices else text.text.strip()
+        return "" if self.copy.indices else text.text.strip()
 
     # Signals
 
@@ -208,7 +213,7 @@ class PartLine:
                 raise self.context.error(rules.UNKNOWN_PORT, key, what, fix=fix, where=self.name)
             subject = f"the signal '{key.text}' of the part {self.name}"
             text = self.context.formula(value, subject)
-            marked = parse_formula(self.context, text, subject, self.counters)
+            marked = parse_formula(self.context, text, subject, self.copy.counters)
             self.context.formulas.append((marked, _dimension(model, key.text), subject, text))
             self.texts[key.text] = self._text(text)
             self.signal_courses[key.text] = without_marks(marked)
@@ -226,33 +231,31 @@ def _dimension(model: Model, name: str) -> Dimension | None:
 class PartsReader:
     """Reads `parts:` once the elements beside them are known, and adds what is in the parts to the model."""
 
-    def __init__(self, context: ReadingContext, shelf: PartLibrary) -> None:
+    def __init__(self, context: ReadingContext, library: PartLibrary) -> None:
         self.context = context
-        self.shelf = shelf
-        self.joints = PartConnections(context)
-        self.readings: dict[
-            str, tuple[QuantityReading, Scalar]
-        ] = {}  # bindings that decide the dimension of their parameter
+        self.library = library
+        self.connections = PartConnections(context)
+        self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
         self._reported: set[int] = set()
 
     def read(self, node: Node, *, first: bool) -> None:
         """Add all parts; with `first`, their elements come before those of the network, as they do in the file."""
         context = self.context
-        self._entries(context.mapping(node, "'parts'"), (), ())
-        self.joints.check_network()
-        for source in self.joints.taken:
+        self._entries(context.mapping(node, "'parts'"), OUTSIDE)
+        self.connections.check_network()
+        for source in self.connections.taken:
             context.elements.pop(source, None)
-        for name in [n for n, members in context.vectors.items() if not self.joints.taken.keys().isdisjoint(members)]:
+        for name in [
+            n for n, members in context.vectors.items() if not self.connections.taken.keys().isdisjoint(members)
+        ]:
             del context.vectors[name]
         if first:
-            inside = {name: e for name, e in context.elements.items() if name not in self.joints.own}
-            own = {name: e for name, e in context.elements.items() if name in self.joints.own}
+            inside = {name: e for name, e in context.elements.items() if name not in self.connections.own}
+            own = {name: e for name, e in context.elements.items() if name in self.connections.own}
             context.elements.clear()
             context.elements.update(inside | own)
 
-    def _entries(
-        self, mapping: MappingNode, indices: tuple[str, ...], copy: CopyIndices, broken: set[int] | None = None
-    ) -> None:
+    def _entries(self, mapping: MappingNode, copy: StructureCopy, broken: set[int] | None = None) -> None:
         # One error a line is enough: other copies would repeat it.
         failed: set[int] = set() if broken is None else broken
         for key, value in mapping.items():
@@ -260,33 +263,31 @@ class PartsReader:
                 continue
             try:
                 if isinstance(value, MappingNode) and "repeat" in value:
-                    self._block(key, value, indices, copy)
+                    self._block(key, value, copy)
                 else:
-                    self._part(PartLine(self.context, self.joints, key, value, indices, copy))
+                    line = PartLine(self.context, self.connections, key, value, copy)
+                    if (part := line.read(self.library)) is not None:
+                        self.readings |= line.readings
+                        self._add(part, key)
             except NotWholeError as problem:
                 failed.add(id(key))
-                shown = ", ".join(f"{index} = {n}" for index, n in zip(indices, copy, strict=True))
-                self.context.collect(not_whole_error(self.context, key, problem, shown))
+                self.context.collect(not_whole_error(self.context, key, problem, str(copy)))
             except TellegenError as error:
                 failed.add(id(key))
                 self.context.broken.add(key.text)
                 self.context.collect(error)
 
-    def _block(self, key: Scalar, node: MappingNode, outer: tuple[str, ...], copy: CopyIndices) -> None:
+    def _block(self, key: Scalar, node: MappingNode, copy: StructureCopy) -> None:
         context = self.context
-        context.check_keys(node, ("repeat", "parts"), f"the repeated parts {key.text}")
-        ranges, indices = read_ranges(context, key, node, outer)
-        inner = node.get("parts")
-        if inner is None:
-            what = f"the repeated block {key.text} has no parts"
-            raise context.error(notations_rules.MISSING_KEY, node, what, fix="add 'parts: {...}'")
+        ranges, _, inner = read_repeat(context, key, node, "parts", copy.indices, "parts")
         mapping, broken = context.mapping(inner, f"the parts of {key.text}"), set[int]()
-        for each in self._copies(RepeatedBlock(key, indices, ranges, []), copy):
-            self._entries(mapping, indices, each, broken)
+        copies = copies_of(context, key, ranges, copy)
+        while (each := self._next(copies)) is not None:
+            self._entries(mapping, each, broken)
 
-    def _copies(self, block: RepeatedBlock, outer: CopyIndices) -> Iterator[CopyIndices]:
+    def _next(self, copies: Iterator[StructureCopy]) -> StructureCopy | None:
         try:
-            yield from block_copies(self.context, block, block.ranges, outer)
+            return next(copies, None)
         except TellegenError as error:
             if error.code != network_rules.TOO_MANY.code:
                 raise
@@ -294,14 +295,7 @@ class PartsReader:
 
     # Joining
 
-    def _part(self, line: PartLine) -> None:
-        part = line.read(self.shelf)
-        if part is not None:
-            self.readings |= line.readings
-            self._add(part, line.key)
-
     def _add(self, part: Part, key: Scalar) -> None:
-        """Add what is in a part to the model."""
         context = self.context
         self._check_sources(part, key)
         made = part_instance(part)
@@ -317,17 +311,17 @@ class PartsReader:
         for name, definition in made.signals.items():
             context.signals[name] = definition
             context.signal_measures[name] = UNKNOWN if definition.dimension is None else definition.dimension
-        self.joints.parts[part.name] = part
+        self.connections.parts[part.name] = part
         self._note(part)
 
     def _check_size(self, part: Part, made: PartInstance, key: Scalar) -> None:
-        shelf = self.shelf
-        shelf.parts += 1 + shelf.inside(part.model)
-        shelf.items += len(made.elements) + len(made.parameters) + len(made.signals)
+        library = self.library
+        library.parts += 1 + library.inside(part.model)
+        library.items += len(made.elements) + len(made.parameters) + len(made.signals)
         what = ""
-        if shelf.parts > MOST_PARTS:
+        if library.parts > MOST_PARTS:
             what = f"there are more than {MOST_PARTS} parts, those inside parts counted"
-        elif shelf.items > MOST_ELEMENTS:
+        elif library.items > MOST_ELEMENTS:
             what = f"all parts together have more than {MOST_ELEMENTS} elements, parameters and signals"
         if what:
             raise self.context.error(rules.TOO_LARGE, key, what, fix="use fewer or smaller parts")
@@ -374,6 +368,7 @@ class PartsReader:
         context, model = self.context, part.model
         if id(model) not in self._reported:
             self._reported.add(id(model))
+            # These two are judged in the whole, where parameters may have other values.
             again = (notations_rules.NO_VALUE.code, notations_rules.ACTIVE_ELEMENT.code)
             context.notes.extend(finding for finding in model.findings if finding.code not in again)
         for name, parameter in model.parameters.items():
@@ -388,4 +383,4 @@ class PartsReader:
     @property
     def parts(self) -> tuple[Part, ...]:
         """The parts that were read."""
-        return tuple(self.joints.parts.values())
+        return tuple(self.connections.parts.values())

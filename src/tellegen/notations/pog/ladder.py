@@ -1,4 +1,4 @@
-"""A ladder as it stands in a file (sections, elaboration and connection blocks, branches, domains), and its JSON Schema.
+"""A ladder as it stands in a file: sections, elaboration and connection blocks, branches and domains, and how they are read.
 
 The reader makes it from a file and turns it into elements; schemes are turned into it to be drawn as lanes or written.
 
@@ -9,10 +9,17 @@ before an element or a given variable counts it against the ladder.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar, final
+from typing import Generic, Literal, TypeVar, final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.notations.yaml.document import Node, Scalar
+from tellegen.core.errors import TellegenError
+from tellegen.core.files import clip
+from tellegen.core.names import did_you_mean
+from tellegen.expressions import RESERVED_WORDS
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.network.fields import LAWS
+from tellegen.notations.pog import rules
+from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
 Way = Literal["series", "parallel"]
 
@@ -201,6 +208,7 @@ class WrittenLadder(Generic[Entry]):
 
     def add_row(self, way: Way, row: LaneRow) -> None:
         """Add an element to the last block, or to a new one where that is of another kind."""
+        # Blocks of one kind in a row are one block: that is how a person draws them.
         last = self.parts[-1] if self.parts else None
         ways = (way,) * len(row)
         if isinstance(last, LadderBlock) and last.ways == ways:
@@ -275,93 +283,352 @@ def item_words(item: BlockItem[Scalar]) -> str:
     return f"'{item.name.text}' with a matrix of {_count(n, 'row')}"
 
 
-Shape = dict[str, Any]
-
-_VALUE: Shape = {"type": ["string", "number"]}
+# Reading entries
 
 
-def block_schema(word: str) -> Shape:
-    """The shape of an entry; `word` is the pattern of a name. Branches refer to `#/$defs/block`."""
-    name = {"type": "string", "pattern": rf"^\s*-?\s*{word}\s*$"}
-    shapes: dict[str, Shape] = {
-        "section": _section(name),
-        "connect": {"anyOf": [name, _list(name, minItems=1, maxItems=1), _connection(name)]},
-        "domain": {"anyOf": [{"enum": list(DOMAINS)}, _list({"enum": list(DOMAINS)}, minItems=1)]},
-        **{block: _elements(word, name) for block in ("series", "parallel", "mixed")},
-        **{block: _list({"$ref": "#/$defs/block"}, minItems=1) for block in ("branch", "series branch")},
-    }
-    ways = {
-        "description": "series or parallel, for each lane of a mixed block",
-        **_texts({"enum": ["series", "parallel"]}),
-    }
-    return {
-        "type": "object",
-        "properties": {block: {**shapes[block], "description": text} for block, text in BLOCKS.items()}
-        | {"ways": ways},
-        "minProperties": 1,
-        "maxProperties": 2,
-        "dependentRequired": {"mixed": ["ways"], "ways": ["mixed"]},
-        "oneOf": [{"required": [block]} for block in BLOCKS],
-        "additionalProperties": False,
-    }
+def _read_name(context: ReadingContext, text: Scalar, subject: str) -> str:
+    """The text of a node, which must be a name that formulas can use."""
+    if text.text in RESERVED_WORDS:
+        raise context.reserved_name(text, subject)
+    return context.name(text, subject)
 
 
-def _list(item: Shape, **size: int) -> Shape:
-    return {"type": "array", "items": item, **size}
+def _read_matrix(context: ReadingContext, node: Node, subject: str) -> tuple[tuple[Scalar, ...], ...]:
+    """The rows of a matrix, all of one length."""
+    rows = list(node) if isinstance(node, SequenceNode) else []
+    if not rows or not all(isinstance(row, SequenceNode) for row in rows):
+        fix = "write it row by row: '[[1, 2], [3, 4]]'"
+        raise context.error(rules.BAD_BLOCK, node, f"{subject} is not a list of rows", fix=fix)
+    found = tuple(tuple(context.texts(row, subject)) for row in rows)
+    if len({len(row) for row in found}) > 1 or not found[0]:
+        what = f"the rows of {subject} have {', '.join(str(len(row)) for row in found)} entries"
+        raise context.error(rules.WRONG_WIDTH, node, what, fix="give all rows the same number of entries")
+    return found
 
 
-def _texts(item: Shape, **size: int) -> Shape:
-    """A list, or one text with commas."""
-    return {"anyOf": [_list(item, **size), {"type": "string", "pattern": r"\S"}]}
+class _ItemReader:
+    """Reads the elements of one block."""
+
+    def __init__(self, context: ReadingContext, word: str) -> None:
+        self.context = context
+        self.word = word
+
+    def _refuse(self, what: str, fix: str, node: Node) -> TellegenError:
+        return self.context.error(rules.BAD_BLOCK, node, what, fix=fix)
+
+    def read(self, entry: Node, given: Node) -> list[BlockItem[Scalar]]:
+        """The elements that stand behind the word of an entry."""
+        nodes = list(given) if isinstance(given, SequenceNode) else self.context.texts(given, f"'{self.word}'")
+        if not nodes:
+            fix = f"write its elements, such as '{self.word}: [R:R_a]', or remove it"
+            raise self._refuse(f"the {self.word} block is empty", fix, entry)
+        return [self._item(node) for node in nodes]
+
+    def _item(self, node: Node) -> BlockItem[Scalar]:
+        if isinstance(node, MappingNode):
+            return self._described(node)
+        if isinstance(node, SequenceNode):
+            texts = [self.context.scalar(text, f"an element of '{self.word}'") for text in node]
+            entries = tuple(None if text.text == NONE else self._entry(text) for text in texts)
+            if all(entry is None for entry in entries):
+                raise self._refuse("an element has no lane", "write at least one element in it", node)
+            return entries
+        return (self._entry(self.context.scalar(node, f"an entry of '{self.word}'")),)
+
+    def _entry(self, text: Scalar) -> LadderElement:
+        letter, colon, name = (part.strip() for part in text.text.partition(":"))
+        plain = letter.removeprefix("-").strip()
+        if not colon or plain not in (*STORAGES, *RESISTIVE, SWITCHING):
+            fix = "write a letter, a colon and a name, such as 'L:L_a' or 'R:R_a'"
+            raise self.context.error(rules.BAD_LETTER, text, f"'{clip(text.text)}' is no element of a ladder", fix=fix)
+        at = Scalar(name, text.line, text.column, text.length, text.quoted)
+        return LadderElement(plain, _read_name(self.context, at, "an element"), text, letter.startswith("-"))
+
+    def _described(self, node: MappingNode) -> BlockItem[Scalar]:
+        """An element with a matrix or with a transfer function."""
+        word = node.keys[0].text
+        keys = [key.text for key in node.keys]
+        # With a space behind the colon, `L: L_a` is a mapping to YAML.
+        if not {"numerator", "denominator", "matrix", LAWS} & set(keys):
+            fix = "put no space behind the colon: 'L:L_a'"
+            raise self._refuse(f"an entry of '{self.word}' is not a single text", fix, node)
+        if word not in (*STORAGES, *RESISTIVE, *MATRICES):
+            fix = "write a letter before its name: '{L: coils, matrix: [[L_1, M], [M, L_2]]}', or 'energy', 'power' or 'static'"
+            raise self.context.error(rules.BAD_LETTER, node, f"'{clip(word)}' is no element of a ladder", fix=fix)
+        name = self.context.scalar(node.values[0], "the name of an element")
+        _read_name(self.context, name, "an element")
+        if "matrix" in keys or LAWS in keys:
+            return self._field(word, name, node)
+        return self._transfer(word, name, node)
+
+    def _field(self, word: str, name: Scalar, node: MappingNode) -> LadderField[Scalar]:
+        matrix: tuple[tuple[Scalar, ...], ...] = ()
+        lanes: tuple[int, ...] = ()
+        lists = {
+            LAWS: f"the laws of '{name.text}'",
+            "causality": f"the causality of {name.text}",
+            "initial": f"the initial values of {name.text}",
+        }
+        given: dict[str, tuple[Scalar, ...]] = dict.fromkeys(lists, ())
+        variables = []
+        for key, value in zip(node.keys[1:], node.values[1:], strict=True):
+            if key.text == "matrix":
+                matrix = _read_matrix(self.context, value, f"the matrix of '{name.text}'")
+            elif key.text == "lanes":
+                lanes = self._lanes(name, value)
+            elif key.text in lists:
+                given[key.text] = tuple(self.context.texts(value, lists[key.text]))
+            else:
+                # Words for variables depend on the domain of a lane, which is known later.
+                variables.append((key.text, tuple(self.context.texts(value, f"the names of the {key.text}"))))
+        laws = given[LAWS]
+        if laws and matrix:
+            raise self._refuse(f"'{name.text}' has a matrix and laws", "keep one of them", node)
+        if matrix and len(matrix) != len(matrix[0]):
+            what = f"the matrix of '{name.text}' has {len(matrix)} rows and {len(matrix[0])} columns"
+            fix = "the matrix of an elaboration block is square"
+            raise self.context.error(rules.WRONG_WIDTH, node, what, fix=fix, where=name.text)
+        size = len(laws or matrix)
+        if lanes and len(lanes) != size:
+            said, each = (f"{size} laws", "law") if laws else (f"a matrix of {size} rows", "row")
+            what = f"'{name.text}' names {len(lanes)} lanes for {said}"
+            raise self.context.error(rules.WRONG_WIDTH, node, what, fix=f"name a lane for each {each}", where=name.text)
+        return LadderField(
+            word=word,
+            name=name,
+            matrix=matrix,
+            variables=tuple(variables),
+            initial=given["initial"],
+            lanes=lanes,
+            causality=given["causality"],
+            laws=laws,
+        )
+
+    def _lanes(self, name: Scalar, node: Node) -> tuple[int, ...]:
+        found = []
+        for text in self.context.texts(node, f"the lanes of {name.text}"):
+            # Four digits are more lanes than anybody draws, and bound what is made for them.
+            if not text.text.isdecimal() or not 0 < int(text.text) < 10_000 or int(text.text) - 1 in found:
+                what = f"'{clip(text.text)}' is no lane for '{name.text}'"
+                raise self.context.error(rules.WRONG_WIDTH, text, what, fix="number lanes from 1, each once")
+            found.append(int(text.text) - 1)
+        return tuple(found)
+
+    def _transfer(self, word: str, name: Scalar, node: MappingNode) -> LadderTransfer:
+        self.context.check_keys(node, (word, "numerator", "denominator"), f"the transfer function {name.text}")
+        if word not in (*RESISTIVE, "power", "static"):
+            fix = "write R, d for across over through, G, b for through over across; 'power' gives what the block takes"
+            what = f"'{word}' does not say which variable the transfer function '{name.text}' gives"
+            raise self.context.error(rules.BAD_LETTER, node, what, fix=fix, where=name.text)
+        top, bottom = node.get("numerator"), node.get("denominator")
+        if top is None or bottom is None:
+            missing = "numerator" if top is None else "denominator"
+            fix = "give both, as coefficients of falling powers of s: 'numerator: [1, 3], denominator: [1, 2]'"
+            raise self._refuse(f"the transfer function '{name.text}' has no {missing}", fix, node)
+        denominator = tuple(self.context.texts(bottom, "the denominator"))
+        return LadderTransfer(word, name, self._numerators(name, top), denominator)
+
+    def _numerators(self, name: Scalar, node: Node) -> tuple[tuple[tuple[Scalar, ...], ...], ...]:
+        if not isinstance(node, SequenceNode) or not any(isinstance(item, SequenceNode) for item in node):
+            return ((tuple(self.context.texts(node, "the numerator")),),)
+        rows = [list(row) if isinstance(row, SequenceNode) else [row] for row in node]
+        # What a transfer matrix gives it gives at the ports where it is told: as many rows as columns.
+        if any(len(row) != len(rows) for row in rows):
+            what = f"the transfer matrix '{name.text}' has {len(rows)} rows of {', '.join(str(len(r)) for r in rows)} entries"
+            fix = "give a square matrix of numerators: 'numerator: [[[1, 2], [1]], [[1], [1, 3]]]'"
+            raise self.context.error(rules.WRONG_WIDTH, node, what, fix=fix, where=name.text)
+        return tuple(tuple(tuple(self.context.texts(entry, "a numerator")) for entry in row) for row in rows)
 
 
-def _section(name: Shape) -> Shape:
-    row = {"anyOf": [name, _list(name, minItems=1)]}
-    keys = {
-        "type": "object",
-        "properties": {"across": row, "through": row, "given": row},
-        "required": ["across", "through"],
-        "additionalProperties": False,
-    }
-    return {
-        "anyOf": [_texts(name, minItems=2, maxItems=2), _list(_list(name, minItems=1), minItems=2, maxItems=2), keys]
-    }
+DEEPEST_BRANCH = 20
+"""Branches may be nested so deep."""
 
 
-def _connection(name: Shape) -> Shape:
-    sides = {"anyOf": [{"enum": ["across", "through"]}, _list({"enum": ["across", "through"]}, minItems=1)]}
-    return {
-        "type": "object",
-        "properties": {"name": name, "K": {"anyOf": [_VALUE, _matrix(_VALUE)]}, "takes": sides, "gives": sides},
-        "required": ["name"],
-        "additionalProperties": False,
-    }
+def read_parts(context: ReadingContext, node: Node, subject: str = "'pog'", depth: int = 0) -> list[ReadPart] | None:
+    """The parts of a ladder, or None when errors were collected."""
+    if not isinstance(node, SequenceNode):
+        fix = "write a list such as '- section: [V, I]', '- series: [L:L_a]'"
+        raise context.error(rules.BAD_BLOCK, node, f"{subject} is not a list", fix=fix)
+    if depth > DEEPEST_BRANCH:
+        fix = "start the side ladder from a section of the main ladder"
+        raise context.error(rules.BAD_BLOCK, node, f"branches are nested deeper than {DEEPEST_BRANCH}", fix=fix)
+    parts: list[ReadPart] = []
+    failed = False
+    for entry in node:
+        try:
+            part = _PartReader(context, entry, depth).read()
+            failed = failed or part is None
+            parts += [] if part is None else [part]
+        except TellegenError as error:
+            failed = True
+            context.collect(error)
+    if failed:
+        # What can be read of it is known by name, so that an experiment with these names is not wrong, too.
+        context.broken.update(part_names(parts))
+        return None
+    return parts
 
 
-def _matrix(entry: Shape) -> Shape:
-    return _list(_list(entry, minItems=1), minItems=1)
+class _PartReader:
+    """Reads one entry."""
 
+    def __init__(self, context: ReadingContext, node: Node, depth: int) -> None:
+        self.context = context
+        self.node = node
+        self.depth = depth
 
-def _elements(word: str, name: Shape) -> Shape:
-    letters = (*STORAGES, *RESISTIVE)
-    element = {"type": "string", "pattern": rf"^\s*-?\s*({'|'.join((*letters, SWITCHING))})\s*:\s*{word}\s*$"}
-    lanes = _list({"anyOf": [element, {"enum": [NONE]}]}, minItems=1)
-    field = {
-        "type": "object",
-        "properties": dict.fromkeys((*letters, *MATRICES), name)
-        | {"matrix": _matrix(_VALUE), "law": _texts({"type": "string"}, minItems=1), "lanes": {}},
-        "anyOf": [{"required": [word]} for word in ("matrix", "law")],
-        "additionalProperties": {"anyOf": [_list(_VALUE), _VALUE]},
-    }
-    polynomial = _texts(_VALUE, minItems=1)
-    transfer = {
-        "type": "object",
-        "properties": {
-            **dict.fromkeys((*RESISTIVE, "power", "static"), name),
-            "numerator": {"anyOf": [polynomial, _matrix(polynomial)]},
-            "denominator": polynomial,
-        },
-        "required": ["numerator", "denominator"],
-        "additionalProperties": False,
-    }
-    return _texts({"anyOf": [element, lanes, field, transfer]}, minItems=1)
+    def _refuse(self, what: str, fix: str, node: Node | None = None) -> TellegenError:
+        return self.context.error(rules.BAD_BLOCK, self.node if node is None else node, what, fix=fix)
+
+    def read(self) -> ReadPart | None:
+        """The part, or None where errors inside it were collected."""
+        mapping = self.context.mapping(self.node, "an entry of the ladder")
+        word = mapping.keys[0].text if mapping.keys else ""
+        others = mapping.keys[1:]
+        # YAML joins lines without a dash before them to the entry above: two blocks become one mapping.
+        if len(others) > (word == "mixed"):
+            words = ", ".join(clip(key.text) for key in mapping.keys[:4])
+            raise self._refuse(
+                f"an entry of the ladder has several keys: {words}", "start a line with '-' for each block"
+            )
+        if word not in BLOCKS:
+            fix = did_you_mean(word, BLOCKS) or f"the entries are {', '.join(BLOCKS)}"
+            raise self._refuse(f"'{clip(word)}' is no block of a ladder", fix)
+        given = mapping.values[0]
+        if word == "section":
+            return self._section(given)
+        if word == "connect":
+            return self._connection(given)
+        if word == "domain":
+            return self._domain(given)
+        if word in ("branch", "series branch"):
+            return self._branch(word, given)
+        items = _ItemReader(self.context, word).read(self.node, given)
+        if word == "mixed":
+            return LadderBlock(self._ways(mapping), items, mixed=True, node=self.node)
+        return LadderBlock(("series" if word == "series" else "parallel",), items, node=self.node)
+
+    def _branch(self, word: str, given: Node) -> LadderBranch[Scalar] | None:
+        found = read_parts(self.context, given, f"'{word}'", self.depth + 1)
+        if found is None:
+            return None
+        if not found:
+            raise self._refuse(f"the {word} is empty", "write its blocks, or a section with a given variable")
+        way: Way = "parallel" if word == "branch" else "series"
+        return LadderBranch(way, ReadLadder(parts=found), self.node)
+
+    # -- sections --------------------------------------------------------------------------------------------------------------
+
+    def _section(self, given: Node) -> LadderSection:
+        section = LadderSection(*self._rows(given), node=self.node)
+        if len(section.across) != len(section.through):
+            what = f"a section has {len(section.across)} across and {len(section.through)} through variables"
+            raise self.context.error(rules.WRONG_WIDTH, self.node, what, fix="give one of each for every lane")
+        for text in (*section.across, *section.through):
+            _read_name(self.context, text, "a variable")
+        return section
+
+    def _rows(self, given: Node) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...], LaneRow | None]:
+        """The across variables, the through variables, and what is said to be given of them."""
+        if isinstance(given, MappingNode):
+            self.context.check_keys(given, ("across", "through", "given"), "a section")
+            across, through = given.get("across"), given.get("through")
+            if across is None or through is None:
+                raise self._refuse(
+                    "a section has two power variables", "write 'section: {across: V_a, through: I_a, given: V_a}'"
+                )
+            named = self._row(across), self._row(through)
+            return *named, self._given(*named, given.get("given"))
+        if isinstance(given, SequenceNode) and any(isinstance(item, SequenceNode) for item in given):
+            rows = list(given)
+            if len(rows) != 2:
+                raise self._refuse(
+                    "a section has two rows of power variables",
+                    "write the across variables, then the through variables: 'section: [[V_1, V_2], [I_1, I_2]]'",
+                )
+            return self._row(rows[0]), self._row(rows[1]), None
+        texts = self.context.texts(given, "'section'")
+        if len(texts) != 2:
+            raise self._refuse(
+                "a section has two power variables",
+                "write the across variable, then the through variable: 'section: [V_a, I_a]'",
+            )
+        return (texts[0],), (texts[1],), None
+
+    def _row(self, node: Node) -> tuple[Scalar, ...]:
+        return tuple(self.context.texts(node, "'section'"))
+
+    def _given(self, across: tuple[Scalar, ...], through: tuple[Scalar, ...], node: Node | None) -> LaneRow | None:
+        """What a source imposes in each lane; a minus sign before it counts it against the ladder."""
+        if node is None:
+            return None
+        known = [text.text for text in (*across, *through)]
+        found: dict[str, LadderElement] = {}
+        for text in self.context.texts(node, "'given'"):
+            name = text.text.removeprefix("-").strip()
+            if name not in known:
+                fix = did_you_mean(name, known) or f"its variables are {', '.join(known)}"
+                raise self._refuse(f"'{clip(name)}' is no variable of this section", fix, text)
+            found[name] = LadderElement("", name, text, text.text.startswith("-"))
+        for one, two in zip(across, through, strict=False):
+            # Two imposed variables would impose a power, and nothing in the ladder could answer.
+            if one.text in found and two.text in found:
+                what = f"both '{one.text}' and '{two.text}' are given"
+                raise self._refuse(what, "a source imposes one of the two; the other answers it", node)
+        return tuple(found.get(one.text) or found.get(two.text) for one, two in zip(across, through, strict=False))
+
+    # -- connections, domains, ways --------------------------------------------------------------------------------------------
+
+    def _connection(self, given: Node) -> LadderConnection[Scalar]:
+        if not isinstance(given, MappingNode):
+            texts = self.context.texts(given, "'connect'")
+            if len(texts) != 1:
+                raise self._refuse("a connection has one modulus", "write 'connect: K'")
+            _read_name(self.context, texts[0], "a connection")
+            return LadderConnection(texts[0], node=self.node)
+        self.context.check_keys(given, ("name", "K", "takes", "gives"), "a connection")
+        name = given.get("name")
+        if name is None:
+            raise self._refuse("a connection has no name", "write 'connect: {name: gear, K: [[2, 1], [0, 1]]}'")
+        found = LadderConnection[Scalar](self.context.scalar(name, "the name of a connection"), node=self.node)
+        _read_name(self.context, found.name, "a connection")
+        K = given.get("K")
+        if isinstance(K, SequenceNode):
+            found.K = _read_matrix(self.context, K, f"the matrix of '{found.name.text}'")
+        elif K is not None:
+            found.value = self.context.formula(K, f"the modulus of {found.name.text}")
+        found.takes, found.gives = self._sides(given, "takes"), self._sides(given, "gives")
+        return found
+
+    def _sides(self, mapping: MappingNode, key: str) -> tuple[Side, ...]:
+        node = mapping.get(key)
+        found: list[Side] = []
+        for text in [] if node is None else self.context.texts(node, f"'{key}'"):
+            if text.text not in ("across", "through"):
+                fix = did_you_mean(text.text, ("across", "through")) or "write 'across' or 'through'"
+                raise self._refuse(f"'{clip(text.text)}' is no power variable", fix, text)
+            found.append("across" if text.text == "across" else "through")
+        return tuple(found)
+
+    def _domain(self, given: Node) -> LadderDomains:
+        texts = self.context.texts(given, "'domain'")
+        for text in texts:
+            if text.text not in DOMAINS:
+                fix = did_you_mean(text.text, DOMAINS) or f"the domains are {', '.join(DOMAINS)}"
+                raise self._refuse(f"'{clip(text.text)}' is no domain", fix)
+        if not texts:
+            raise self._refuse("'' is no domain", f"the domains are {', '.join(DOMAINS)}")
+        return LadderDomains(tuple(text.text for text in texts), self.node)
+
+    def _ways(self, mapping: MappingNode) -> tuple[Way, ...]:
+        node = mapping.get("ways")
+        if node is None:
+            fix = "add 'ways: [series, parallel]' to the entry, one word for each lane"
+            raise self._refuse("a mixed block does not say how its lanes are joined", fix)
+        found: list[Way] = []
+        for text in self.context.texts(node, "'ways'"):
+            if text.text not in ("series", "parallel"):
+                fix = did_you_mean(text.text, ("series", "parallel")) or "write 'series' or 'parallel'"
+                raise self._refuse(f"'{clip(text.text)}' is no way to join a lane", fix, text)
+            found.append("series" if text.text == "series" else "parallel")
+        return tuple(found)

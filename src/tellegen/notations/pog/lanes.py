@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
-from tellegen.core.units import Dimension, parse_unit
+from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind, Role, kinds_of
 from tellegen.notations.context import ReadingContext
+from tellegen.notations.network.keys import SIDES, has_dimension
 from tellegen.notations.pog import rules
 from tellegen.notations.pog.ladder import (
     MATRICES,
@@ -57,11 +58,6 @@ def domains_of(letter: str, dimension: Dimension) -> tuple[str, ...]:
     return tuple(d.name for d in DOMAINS.values() if any(has_dimension(k, dimension) for k in letter_kinds(letter, d)))
 
 
-def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
-    """Whether the parameter of a kind has a dimension."""
-    return kind.quantity is not None and parse_unit(kind.quantity.unit).dimension == dimension
-
-
 @cache
 def letter_kinds(letter: str, domain: Domain) -> tuple[ElementKind, ...]:
     """The kinds that a letter can stand for in a domain, the one that a bare number means first."""
@@ -73,6 +69,7 @@ def letter_kinds(letter: str, domain: Domain) -> tuple[ElementKind, ...]:
         return tuple(found)
     if role == "storage":
         fitting = [k for k in found if k.side == _storage_side(letter, domain)]
+        # K divides: a bare number behind it is a stiffness; behind C, L or E it multiplies.
         return tuple(sorted(fitting, key=lambda k: k.inverse != (letter == "K")))
     sides: dict[str, Side] = {"R": domain.effort, "d": "across", "D": "across"}
     return tuple(sorted(found, key=lambda k: k.side != sides.get(letter, "through")))
@@ -147,6 +144,7 @@ class LaneStages:
             self._stage[id(part)] = stage
             stage.parts.append(part)
             stage.widths += [(n, reason, part) for n, reason in part_widths(part)]
+            # Behind a connection the lanes may have another number and other domains, so a new stage begins.
             if isinstance(part, LadderConnection):
                 stage, before = self._new(), stage
                 self._behind[id(part)] = stage
@@ -222,9 +220,6 @@ class LaneStages:
         return found
 
 
-SIDES: tuple[Side, Side] = ("across", "through")
-
-
 def working_parts(parts: Iterable[ReadPart]) -> list[ReadPart]:
     """What stands in a ladder, without the words of domains."""
     return [part for part in parts if not isinstance(part, LadderDomains)]
@@ -246,6 +241,7 @@ def check_neighbours(context: ReadingContext, parts: list[ReadPart], entry: Ladd
             fix = "remove one of them: nothing stands between them"
             raise context.error(rules.LOOSE_CONNECTION, two.node, "two sections follow each other", fix=fix)
     for one, two in pairwise(strong):
+        # Two matrices in a row leave open which variables lie between them, unless both say it.
         if isinstance(one, LadderConnection) and isinstance(two, LadderConnection) and not (one.gives and two.takes):
             what = "two connections follow each other"
             fix = "put a series or parallel block between them, or write their product as one modulus"

@@ -9,25 +9,16 @@ from fractions import Fraction
 from itertools import pairwise
 
 from tellegen.core.domains import Domain, Side, other_side
-from tellegen.core.errors import Place
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
+from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of, multiport_kind
 from tellegen.expressions import ONE, ZERO, Expression, evaluate_exact, is_zero, number, symbol
-from tellegen.model.laws import MatrixField, Multiport
+from tellegen.model.laws import Multiport
 from tellegen.model.model import Element, Parameter
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import PendingCheck, ReadingContext
-from tellegen.notations.network import rules as network_rules
-from tellegen.notations.network.fields import (
-    FieldLaw,
-    by_stiffness,
-    compliance_matrix,
-    direct_kind,
-    field_laws,
-    stiffness_dimension,
-)
-from tellegen.notations.network.keys import MULTIPORT, variable_words
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.network.fields import FieldReader
+from tellegen.notations.network.keys import SIDES, variable_words
 from tellegen.notations.pog import rules
 from tellegen.notations.pog.ladder import (
     MATRICES,
@@ -41,9 +32,8 @@ from tellegen.notations.pog.ladder import (
     taken_side,
 )
 from tellegen.notations.pog.lanes import domain_words, field_kind, letter_kinds
-from tellegen.notations.quantities import read_quantity
 from tellegen.notations.yaml.document import Scalar, SequenceNode
-from tellegen.synthesis.polynomials import Polynomial, polynomial, value
+from tellegen.synthesis.algebra import Polynomial, polynomial, value
 from tellegen.synthesis.positive_real import NotPositiveRealError, positive_real
 from tellegen.synthesis.realisation import (
     MOST_STATES,
@@ -61,22 +51,8 @@ LaneEnds = tuple[Sequence[Domain], Sequence[Side], Sequence[str]]
 """Domains, the related power variables and the nodes of the lanes on one side of a connection."""
 
 
-def read_entry(context: ReadingContext, text: Scalar, wanted: Dimension, subject: str) -> Expression:
-    """An entry of a matrix; its unit is checked, at the end of reading where it depends on parameters."""
-    reading = read_quantity(text.text, lambda: context.text_place(text))
-
-    def where() -> Place:
-        return context.text_place(text)
-
-    if reading.marked is not None:
-        context.pending.append(PendingCheck(reading.marked, wanted, subject, where, {}))
-    elif reading.dimension is not None and reading.dimension != wanted:
-        context.add_errors([context.wrong_dimension(subject, reading.dimension, wanted, context.place(text))])
-    return reading.expression
-
-
-def _unit(unit: str) -> Dimension:
-    return parse_unit(unit).dimension
+def _power(domain: Domain, side: Side) -> Dimension:
+    return parse_unit(domain.power(side).unit).dimension
 
 
 # -- fields --------------------------------------------------------------------------------------------------------------------
@@ -95,51 +71,20 @@ def emit_field(
     if item.name.text in {field.name for field in context.fields} or item.name.text in context.elements:
         what = f"'{item.name.text}' is described twice"
         raise context.error(notations_rules.DESCRIBED_TWICE, item.name, what, fix="rename one of them")
-    law = _law(context, item, kinds)
+    reader = FieldReader(context, item.name, kinds)
+    law = reader.laws(_listed(item.laws)) if item.laws else reader.matrix_of(item.matrix)
     names = [dict(found) for found in variables]
     _chosen(context, item, kinds, names)
     starts, preferred = _initial(context, item, kinds), _preferred(context, item, kinds)
-    members = []
-    for lane, kind in enumerate(kinds):
-        member = f"{item.name.text}[{lane + 1}]"
-        for name in names[lane].values():
-            _take_name(context, item, member, name)
-        context.elements[member] = Element(
-            member,
-            direct_kind(kind),
-            ends[lane],
-            law.value(lane),
-            law.laws[lane] if law.laws else None,
-            names[lane],
-            starts[lane],
-            preferred[lane],
-            place=context.place(item.name),
-        )
-        members.append(member)
-    place = context.place(item.name)
-    context.fields.append(
-        MatrixField(item.name.text, tuple(members), law.matrix, place, law.energy, law.letters, law.stiffness)
-    )
+    for lane, chosen in enumerate(names):
+        for name in chosen.values():
+            _take_name(context, item, f"{item.name.text}[{lane + 1}]", name)
+    reader.add(law, ends, names, starts, preferred)
 
 
-def _law(context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind]) -> FieldLaw:
-    if item.laws:
-        first = item.laws[0]
-        return field_laws(context, item.name, kinds, SequenceNode(item.laws, first.line, first.column, first.length))
-    stiff = by_stiffness(context, item.name, kinds)
-    dimension = stiffness_dimension if stiff else _coefficient
-    matrix = tuple(
-        tuple(
-            read_entry(context, text, dimension(kinds[i], kinds[j]), f"an entry of {item.name.text}")
-            for j, text in enumerate(row)
-        )
-        for i, row in enumerate(item.matrix)
-    )
-    if kinds[0].role == "storage":
-        _check_symmetry(context, item, matrix)
-    if stiff:
-        return FieldLaw(compliance_matrix(context, item.name, kinds, matrix), stiffness=matrix)
-    return FieldLaw(matrix)
+def _listed(texts: tuple[Scalar, ...]) -> SequenceNode:
+    first = texts[0]
+    return SequenceNode(texts, first.line, first.column, first.length)
 
 
 def _kind(context: ReadingContext, item: LadderField[Scalar], domain: Domain, way: Way) -> ElementKind:
@@ -151,35 +96,11 @@ def _kind(context: ReadingContext, item: LadderField[Scalar], domain: Domain, wa
     return kind
 
 
-def _coefficient(row: ElementKind, column: ElementKind) -> Dimension:
-    """The dimension of an entry: stored variable over output, or what a law gives over what it is told."""
-    if row.role == "storage":
-        given = row.domain.energy(row.side).unit
-        return _unit(given).over(_unit(column.domain.power(column.side).unit))
-    return _unit(row.domain.power(row.side).unit).over(_unit(column.domain.power(other_side(column.side)).unit))
-
-
-def _check_symmetry(context: ReadingContext, item: LadderField[Scalar], matrix: Matrix) -> None:
-    for i, row in enumerate(matrix):
-        for j in range(i):
-            if not is_zero(row[j] - matrix[j][i]):
-                pair = f"({i + 1},{j + 1}) and ({j + 1},{i + 1})"
-                what = f"the field '{item.name.text}' is not conservative: its entries {pair} differ"
-                raise context.error(
-                    network_rules.NOT_CONSERVATIVE,
-                    item.name,
-                    what,
-                    fix="give a symmetric matrix",
-                    where=item.name.text,
-                )
-
-
 def _chosen(
     context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind], names: list[dict[str, str]]
 ) -> None:
     """The names that the item itself gives to power variables; they come before those of sections."""
-    sides: tuple[Side, Side] = ("across", "through")
-    words = {word: side for side in sides for kind in kinds for word in (*variable_words(kind.domain, side), side)}
+    words = {word: side for side in SIDES for kind in kinds for word in (*variable_words(kind.domain, side), side)}
     for word, texts in item.variables:
         if word not in words and word != OUTPUTS:
             known = ["matrix", "lanes", "initial", "causality", OUTPUTS, *words]
@@ -197,7 +118,9 @@ def _initial(context: ReadingContext, item: LadderField[Scalar], kinds: list[Ele
         return [None] * len(kinds)
     _check_count(context, item, item.initial, len(kinds), "initial values")
     return [
-        read_entry(context, text, _unit(kind.domain.power(kind.side).unit), f"an initial value of {item.name.text}")
+        context.checked_quantity(
+            text, _power(kind.domain, kind.side), f"an initial value of {item.name.text}"
+        ).expression
         for text, kind in zip(item.initial, kinds, strict=True)
     ]
 
@@ -246,7 +169,7 @@ def read_connection(
     subject = f"an entry of {block.name.text}"
     return tuple(
         tuple(
-            read_entry(context, text, modulus_dimension((a, x), (b, y)), subject)
+            context.checked_quantity(text, modulus_dimension((a, x), (b, y)), subject).expression
             for text, a, x in zip(row, left[0], left[1], strict=True)
         )
         for row, b, y in zip(block.K, right[0], right[1], strict=True)
@@ -255,7 +178,7 @@ def read_connection(
 
 def modulus_dimension(one: tuple[Domain, Side], two: tuple[Domain, Side]) -> Dimension:
     """The dimension of K in x_2 = K x_1."""
-    return _unit(two[0].power(two[1]).unit).over(_unit(one[0].power(one[1]).unit))
+    return _power(*two).over(_power(*one))
 
 
 def emit_connection(
@@ -265,6 +188,7 @@ def emit_connection(
     if block.name.text in context.elements:
         what = f"'{block.name.text}' is described twice"
         raise context.error(notations_rules.DESCRIBED_TWICE, block.name, what, fix="rename one of them")
+    # A lane of zeros passes no power; as a port it would leave a variable that nothing decides.
     rows = [i for i, row in enumerate(K) if not is_zero_row(row)]
     columns = [j for j in range(len(left[0])) if not is_zero_row([row[j] for row in K])]
     if not rows:
@@ -273,16 +197,10 @@ def emit_connection(
     ports = [(left, j) for j in columns] + [(right, i) for i in rows]
     domains = tuple(side[0][k].name for side, k in ports)
     nodes = tuple(node for side, k in ports for node in (side[2][k], side[0][k].reference))
-    kind = ElementKind(MULTIPORT, "coupling", domains, "passes power between several ports", "", coupling="transformer")
-    relation = Multiport(
-        tuple(range(len(columns))),
-        tuple(range(len(columns), len(ports))),
-        tuple(left[1][j] for j in columns),
-        tuple(right[1][i] for i in rows),
-        tuple(tuple(K[i][j] for j in columns) for i in rows),
-    )
+    sides = [left[1][j] for j in columns], [right[1][i] for i in rows]
+    relation = Multiport.of_sides(*sides, [[K[i][j] for j in columns] for i in rows])
     context.elements[block.name.text] = Element(
-        block.name.text, kind, nodes, None, multiport=relation, place=context.place(block.name)
+        block.name.text, multiport_kind(domains), nodes, multiport=relation, place=context.place(block.name)
     )
 
 
@@ -398,6 +316,7 @@ def _value(
                 raise KeyError(name)
             known[name] = _value(context, parameter.expression, known, (*above, name))
     try:
+        # Whether a function is passive is decided exactly, so its coefficients must not be rounded before.
         return evaluate_exact(expression, known)
     except ValueError:
         return Fraction(expression.evaluate({name: float(x) for name, x in known.items()}))
@@ -407,6 +326,7 @@ def _is_accurate(found: Realisation, numerators: Sequence[Sequence[Polynomial]],
     """Compare the realisation with the function at a few points near the imaginary axis."""
     degree = max(len(denominator) - 1, 1)
     scale = abs(float(denominator[0] / denominator[-1])) ** (1 / degree) if denominator[0] else 1.0
+    # Near the imaginary axis, around the size of the poles: there resonances show every wrong digit.
     for factor in (0.03, 0.3, 1.0, 3.0, 30.0):
         s = complex(0.1, 1.0) * factor * scale
         bottom = value([float(c) for c in denominator], s)
@@ -486,6 +406,7 @@ class _Assembly:
         for k, nodes in enumerate(own):
             self._element(f"{self.name}_x{k + 1}", storage, nodes, 1)
         for k, nodes in enumerate(lost):
+            # i = e/2 in the realisation: a conductance of one half, in whatever domain.
             self._element(f"{self.name}_r{k + 1}", resistor, nodes, Fraction(1, 2))
         for k, nodes in enumerate(following):
             self._element(f"{self.name}_s{k + 1}", storage, nodes, 1)
@@ -494,6 +415,7 @@ class _Assembly:
         given += [(spot["u"], told, own_domain.name) for spot, told, own_domain in lanes]
         answers: list[RelatedBranch] = [(nodes, "through", domain.name) for nodes in own]
         answers += [(nodes, "across", domain.name) for nodes in (*lost, *following)]
+        # The lower half alone: its transpose, by which the conjugates run, is the upper half of the skew J.
         rows = [[found.J[i][j] if j < i else 0.0 for j in range(n)] + list(found.g[i]) for i in range(n)]
         rows += [[*c, *d] for c, d in zip(found.c, found.d, strict=True)]
         rows += [[*[0.0] * n, *row] for row in found.rates]
@@ -523,21 +445,15 @@ class _Assembly:
         right = [i for i, row in enumerate(rows) if any(row)]
         ports = [given[j] for j in left] + [answers[i] for i in right]
         domains = tuple(domain for _, _, domain in ports)
-        kind = ElementKind(
-            MULTIPORT, "coupling", domains, "passes power between several ports", "", coupling="transformer"
-        )
-        relation = Multiport(
-            tuple(range(len(left))),
-            tuple(range(len(left), len(ports))),
-            tuple(given[j][1] for j in left),
-            tuple(answers[i][1] for i in right),
-            tuple(
-                tuple(self._modulus(rows[i][j], a, b) for b, j in enumerate(left, 1)) for a, i in enumerate(right, 1)
-            ),
-        )
+        sides = [given[j][1] for j in left], [answers[i][1] for i in right]
+        K = [[self._modulus(rows[i][j], a, b) for b, j in enumerate(left, 1)] for a, i in enumerate(right, 1)]
         nodes = tuple(node for ends, _, _ in ports for node in ends)
         self.context.elements[self.name] = Element(
-            self.name, kind, nodes, None, multiport=relation, place=self.context.place(self.at)
+            self.name,
+            multiport_kind(domains),
+            nodes,
+            multiport=Multiport.of_sides(*sides, K),
+            place=self.context.place(self.at),
         )
 
     def _modulus(self, x: float, row: int, column: int) -> Expression:

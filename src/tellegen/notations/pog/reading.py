@@ -17,10 +17,9 @@ from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.elements import ElementLine, SwitchingLine, add_element_of_line, allow_variables
-from tellegen.notations.network.keys import make_form
+from tellegen.notations.network.keys import kind_that_fits, make_form
 from tellegen.notations.network.lines import add_details, read_elements, switching_kind, without_kind
 from tellegen.notations.pog import rules
-from tellegen.notations.pog.entries import read_parts
 from tellegen.notations.pog.ladder import (
     SWITCHING,
     BlockItem,
@@ -36,6 +35,7 @@ from tellegen.notations.pog.ladder import (
     item_names,
     lanes_of,
     part_names,
+    read_parts,
 )
 from tellegen.notations.pog.lanes import (
     ConnectionPlace,
@@ -44,7 +44,6 @@ from tellegen.notations.pog.lanes import (
     check_neighbours,
     domain_words,
     field_kind,
-    has_dimension,
     imposed_side,
     letter_kinds,
     section_names,
@@ -60,7 +59,6 @@ from tellegen.notations.pog.matrices import (
     emit_transfer,
     is_zero_row,
     read_connection,
-    read_entry,
 )
 from tellegen.notations.yaml.document import Node, Scalar
 
@@ -82,6 +80,7 @@ class LadderEmitter:
         """Walk along the ladder and its branches."""
         before = set(self.context.elements)
         _Walk(self, self.parts, None).run()
+        # An end without a section has the reference behind it; that is known only when the walk has got there.
         if self.grounded:
             for name, element in self.context.elements.items():
                 if name not in before and self.grounded.keys() & set(element.nodes):
@@ -115,9 +114,7 @@ class LadderEmitter:
         parameter = self.context.parameters.get(entry.name)
         dimension = None if parameter is None else parameter.dimension
         keys = [key.text for key in self.more[entry.name].keys] if entry.name in self.more else []
-        fitting = [k for k in found if has_dimension(k, dimension)]
-        keyed = [k for k in found if k.quantity is not None and k.quantity.key in keys]
-        return (*fitting, *keyed, *found)[0]
+        return kind_that_fits(found, dimension, keys)
 
     def add(
         self, text: Scalar, name: str, kind: ElementKind, nodes: tuple[str, ...], variables: dict[str, str]
@@ -145,7 +142,8 @@ class LadderEmitter:
     ) -> None:
         """Add a scalar connection whose modulus stands in the ladder."""
         name, form = part.name, make_form(kind)
-        modulus = read_entry(self.context, value, form.dimension, f"the modulus of {name.text}")
+        subject = f"the modulus of {name.text}"
+        modulus = self.context.checked_quantity(value, form.dimension, subject).expression
         if name.text in self.context.elements:
             what = f"'{name.text}' is described twice"
             raise self.context.error(notations_rules.DESCRIBED_TWICE, name, what, fix="rename one of them")
@@ -173,10 +171,7 @@ class _Walk:
     """One ladder, or one side ladder, from left to right. `lanes` are the nodes that a side ladder starts from."""
 
     def __init__(
-        self,
-        emitter: LadderEmitter,
-        parts: list[ReadPart],
-        entry: tuple[list[str], LadderBranch[Scalar]] | None,
+        self, emitter: LadderEmitter, parts: list[ReadPart], entry: tuple[list[str], LadderBranch[Scalar]] | None
     ) -> None:
         self.emitter = emitter
         self.context = emitter.context
@@ -328,6 +323,8 @@ class _Walk:
         for lane, here in enumerate(self.lanes):
             self.lanes[lane], start = self.emitter.fresh(), self.emitter.fresh()
             domain = stage.domain(lane)
+            # The side ladder stands in the path of the main one: a connection of modulus one carries it to its own
+            # reference.
             name = self.emitter.link_name()
             emit_link(self.context, branch, name, domain, (here, self.lanes[lane], start, domain.reference))
             starts.append(start)
@@ -357,6 +354,7 @@ class _Walk:
     def _connect_lanes(self, block: LadderConnection[Scalar], left: LaneEnds, right: LaneEnds) -> None:
         K = read_connection(self.context, block, left, right)
         for lane, row in enumerate(K):
+            # A row of zeros imposes a zero: an across variable of zero is the reference itself.
             if is_zero_row(row) and right[1][lane] == "across":
                 self.lanes[lane] = right[0][lane].reference
         for lane, here in enumerate(left[2]):

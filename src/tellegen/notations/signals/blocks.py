@@ -79,27 +79,22 @@ class BlockSettings:
         return call("min", call("max", x, limits[0]), limits[1]) if limits else x
 
 
-def expand_itself(given: BlockSettings) -> SignalParts:
+def _expand_itself(given: BlockSettings) -> SignalParts:
     """A block that needs no others."""
     yield given.definition
 
 
-def expand_integral(given: BlockSettings) -> SignalParts:
+def _expand_integral(given: BlockSettings) -> SignalParts:
     """The integral; with limits it stops there until its input turns back."""
     rate = given.expression("integral")
     limits = given.several("limits")
     if limits:
-        x = symbol(given.name)
-        outward = logic(
-            "or",
-            logic("and", relation(">=", x, limits[1]), relation(">", rate, ZERO)),
-            logic("and", relation("<=", x, limits[0]), relation("<", rate, ZERO)),
-        )
-        rate = call("if", outward, ZERO, rate)
+        rate = call("if", _outward(symbol(given.name), rate, limits, at=True), ZERO, rate)
+    # A condition on the state itself: it stops at the limit without a state of its own for that.
     yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
 
 
-def expand_pid(given: BlockSettings) -> SignalParts:
+def _expand_pid(given: BlockSettings) -> SignalParts:
     """P + I + D of the error, the derivative filtered, the output limited, the integral kept from winding up."""
     yield from _sampled_pid(given) if "every" in given else _continuous_pid(given)
 
@@ -130,8 +125,10 @@ def _continuous_pid(given: BlockSettings) -> SignalParts:
 
 def _kept_from_winding_up(given: BlockSettings, asked: Expression, rate: Expression, *, size: Expression) -> Expression:
     if given.word("anti-windup", "clamp") == "back-calculation":
+        # What the limits cut off is fed back to the integral, which follows with the time constant of tracking.
         return rate + (symbol(given.name) - asked) / given.expression("tracking", _tracking_time(given))
     low, high = given.several("limits")
+    # Relative to the parts of the controller, so that it serves volts and radians alike.
     width = CLAMPING * size
     upwards = call("max", rate, ZERO) * _share(ONE - (asked - high) / width)
     return upwards + call("min", rate, ZERO) * _share(ONE - (low - asked) / width)
@@ -146,12 +143,13 @@ def _share(x: Expression) -> Expression:
     return call("min", call("max", x, ZERO), ONE)
 
 
-def _winding_up(asked: Expression, rate: Expression, low: Expression, high: Expression) -> Expression:
-    """Whether the output stands at a limit and the integral would drive it further."""
+def _outward(x: Expression, rate: Expression, limits: tuple[Expression, ...], *, at: bool) -> Expression:
+    """Whether x is beyond a limit, or `at` one, and its rate would drive it further."""
+    low, high = limits
     return logic(
         "or",
-        logic("and", relation(">", asked, high), relation(">", rate, ZERO)),
-        logic("and", relation("<", asked, low), relation("<", rate, ZERO)),
+        logic("and", relation(">=" if at else ">", x, high), relation(">", rate, ZERO)),
+        logic("and", relation("<=" if at else "<", x, low), relation("<", rate, ZERO)),
     )
 
 
@@ -168,8 +166,10 @@ def _sampled_pid(given: BlockSettings) -> SignalParts:
     if "K_d" in given:
         before, held, new = given.inner("error"), given.inner("derivative"), given.inner("slope")
         T_f = given.expression("filter")
+        # The derivative filter (K_d s)/(T_f s + 1) with s = (1 - 1/z)/h, the backward difference.
         slope = (T_f * symbol(held) + given.expression("K_d") * (e - symbol(before))) / (T_f + h)
         yield given.formula(new, slope)
+        # Samples of one instant read the values from before, so the new slope is a formula of its own.
         yield given.part(before, "sample", sample=e, initial=ZERO, **timing)
         yield given.part(held, "sample", sample=symbol(new), initial=ZERO, **timing)
         terms.append(symbol(new))
@@ -186,13 +186,12 @@ def _sampled_pid(given: BlockSettings) -> SignalParts:
 
 
 def _sampled_step(given: BlockSettings, asked: Expression, step: Expression, h: Expression) -> Expression:
-    low, high = given.several("limits")
     if given.word("anti-windup", "clamp") == "back-calculation":
         return step + h * (given.limited(asked) - asked) / given.expression("tracking", _tracking_time(given))
-    return call("if", _winding_up(asked, step, low, high), ZERO, step)
+    return call("if", _outward(asked, step, given.several("limits"), at=False), ZERO, step)
 
 
-def expand_transfer_function(given: BlockSettings) -> SignalParts:
+def _expand_transfer_function(given: BlockSettings) -> SignalParts:
     """The controllable canonical form: a chain of integrals, the last one fed back.
 
     Raises: DescriptionError for one that is not proper.
@@ -204,6 +203,7 @@ def expand_transfer_function(given: BlockSettings) -> SignalParts:
         fix = "add a pole: a longer denominator"
         raise rules.IMPROPER.error(what, where=given.name, fix=fix, place=given.definition.place)
     u, n = given.expression("transfer function"), len(denominator) - 1
+    # Monic first: the chain of integrals ends in one whose input has the factor one.
     a = [e / denominator[0] for e in denominator]
     b = [ZERO] * (n + 1 - len(numerator)) + [e / denominator[0] for e in numerator]
     names = [given.inner(str(k + 1)) for k in range(n)]
@@ -223,13 +223,13 @@ def _trimmed(coefficients: tuple[Expression, ...]) -> list[Expression]:
     return found
 
 
-def expand_low_pass(given: BlockSettings) -> SignalParts:
+def _expand_low_pass(given: BlockSettings) -> SignalParts:
     """y' = (u - y)/T."""
     rate = (given.expression("low pass") - symbol(given.name)) / given.expression("time constant")
     yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
 
 
-def expand_derivative(given: BlockSettings) -> SignalParts:
+def _expand_derivative(given: BlockSettings) -> SignalParts:
     """s/(T s + 1) of its input."""
     state = given.inner("filter")
     slope = (given.expression("derivative") - symbol(state)) / given.expression("filter")
@@ -237,31 +237,31 @@ def expand_derivative(given: BlockSettings) -> SignalParts:
     yield given.formula(given.name, slope)
 
 
-def expand_state_feedback(given: BlockSettings) -> SignalParts:
+def _expand_state_feedback(given: BlockSettings) -> SignalParts:
     """u = N r - K x."""
     products = [k * x for k, x in zip(given.several("gains"), given.several("state feedback"), strict=True)]
     ahead = given.expression("reference gain", ONE) * given.expression("reference")
     yield given.formula(given.name, ahead - total(products))
 
 
-def expand_saturation(given: BlockSettings) -> SignalParts:
+def _expand_saturation(given: BlockSettings) -> SignalParts:
     """The input between two limits."""
     yield given.formula(given.name, given.limited(given.expression("saturate")))
 
 
-def expand_dead_zone(given: BlockSettings) -> SignalParts:
+def _expand_dead_zone(given: BlockSettings) -> SignalParts:
     """Zero between two limits, beyond them the distance to the nearer one."""
     y, (low, high) = given.expression("dead zone"), given.several("limits")
     yield given.formula(given.name, call("max", y - high, ZERO) + call("min", y - low, ZERO))
 
 
-def expand_quantisation(given: BlockSettings) -> SignalParts:
+def _expand_quantisation(given: BlockSettings) -> SignalParts:
     """The nearest multiple of the step."""
     step = given.expression("step")
     yield given.formula(given.name, step * call("floor", given.expression("quantise") / step + ONE / 2))
 
 
-def expand_table(given: BlockSettings) -> SignalParts:
+def _expand_table(given: BlockSettings) -> SignalParts:
     """Points read at time, or at the value of a formula."""
     at, how = given.expression("at", symbol(TIME)), given.word("interpolation", "linear")
     yield given.part(given.name, "table", table=given.settings["table"], at=at, interpolation=how)
@@ -380,14 +380,14 @@ _ROWS = (
     SignalBlock(
         "a formula of variables, states, displacements, signals, parameters and the time `t`; a plain text means this block",
         (Key(FORMULA, INPUT, "the formula; it may use the shapes", required=True),),
-        expand_itself,
+        _expand_itself,
         _like_of(FORMULA),
         "e: omega_ref - omega_m",
     ),
     SignalBlock(
         "the integral of its input; with limits it stops there until the input turns back",
         (Key("integral", INPUT, "what is integrated", required=True), _INITIAL, _LIMITS),
-        expand_integral,
+        _expand_integral,
         _measure_integral,
         "x: {integral: e, initial: 0, limits: [-1, 1]}",
     ),
@@ -411,7 +411,7 @@ _ROWS = (
             Key("every", PERIOD, "the period of a sampled controller"),
             _OFFSET,
         ),
-        expand_pid,
+        _expand_pid,
         _measure_pid,
         "V: {pid: e, K_p: 0.2, K_i: 8, K_d: 1e-4, filter: 1 ms, limits: [-24 V, 24 V]}",
     ),
@@ -422,7 +422,7 @@ _ROWS = (
             Key("numerator", FORMULAS, "the coefficients above", required=True),
             Key("denominator", FORMULAS, "the coefficients below", required=True),
         ),
-        expand_transfer_function,
+        _expand_transfer_function,
         _nothing_known,
         "y_f: {transfer function: y, numerator: [1], denominator: [0.1, 1]}",
     ),
@@ -433,7 +433,7 @@ _ROWS = (
             Key("time constant", PERIOD, "how slow it is", required=True),
             _INITIAL,
         ),
-        expand_low_pass,
+        _expand_low_pass,
         _like_of("low pass", "initial"),
         "y_f: {low pass: y, time constant: 10 ms}",
     ),
@@ -444,7 +444,7 @@ _ROWS = (
             Key("filter", PERIOD, "the time constant of the filter", required=True),
             Key("initial", CONSTANT, "the value of the input before the start", default="0"),
         ),
-        expand_derivative,
+        _expand_derivative,
         _measure_derivative,
         "a: {derivative: v, filter: 1 ms}",
     ),
@@ -456,7 +456,7 @@ _ROWS = (
             Key("reference", INPUT, "the reference", default="0"),
             Key("reference gain", INPUT, "what multiplies the reference", default="1"),
         ),
-        expand_state_feedback,
+        _expand_state_feedback,
         _measure_feedback,
         "u: {state feedback: [I_a, omega_m], gains: [1, 0.1], reference: r}",
     ),
@@ -467,7 +467,7 @@ _ROWS = (
             Key("by", PERIOD, "how much later", required=True),
             Key("initial", CONSTANT, "its value until that time has passed", default="0"),
         ),
-        expand_itself,
+        _expand_itself,
         _like_of("delay", "initial"),
         "d: {delay: y, by: 5 ms}",
     ),
@@ -479,7 +479,7 @@ _ROWS = (
             _OFFSET,
             Key("initial", CONSTANT, "its value before the first sample", default="0"),
         ),
-        expand_itself,
+        _expand_itself,
         _like_of("sample", "initial"),
         "h: {sample: y, every: 1 ms}",
     ),
@@ -489,14 +489,14 @@ _ROWS = (
             Key("quantise", INPUT, "its input", required=True),
             Key("step", INPUT, "the distance of two values", required=True),
         ),
-        expand_quantisation,
+        _expand_quantisation,
         _like_of("quantise", "step"),
         "q: {quantise: y, step: 0.01}",
     ),
     SignalBlock(
         "its input, but never beyond the limits",
         (Key("saturate", INPUT, "its input", required=True), _LIMITS._replace(required=True)),
-        expand_saturation,
+        _expand_saturation,
         _like_of("saturate", "limits"),
         "s: {saturate: y, limits: [0, 1]}",
     ),
@@ -506,7 +506,7 @@ _ROWS = (
             Key("dead zone", INPUT, "its input", required=True),
             _LIMITS._replace(required=True, summary="where the zone begins and ends"),
         ),
-        expand_dead_zone,
+        _expand_dead_zone,
         _like_of("dead zone", "limits"),
         "z: {dead zone: y, limits: [-0.1, 0.1]}",
     ),
@@ -517,31 +517,23 @@ _ROWS = (
         (
             Key("table", POINTS, "the points, or `{file: run.csv, time: t, column: v}`", required=True),
             Key("at", INPUT, "where the table is read", default="t"),
-            Key(
-                "interpolation",
-                Words(("linear", "previous", "cubic")),
-                "what holds between points",
-                default="linear",
-            ),
+            Key("interpolation", Words(("linear", "previous", "cubic")), "what holds between points", default="linear"),
         ),
-        expand_table,
+        _expand_table,
         _like_of("table"),
         "m: {table: {file: run.csv, time: t, column: v}, interpolation: linear}",
     ),
     SignalBlock(
         "an ideal sensor: the across variable between two nodes, a voltage or a relative speed",
         (Key("across", ENDS, "the two nodes; one means against the reference", required=True),),
-        expand_itself,
+        _expand_itself,
         _like_of("across"),
         "v: {across: [a, b]}",
     ),
     SignalBlock(
         "a Python function of the arguments, given in a program and never in a file; slow",
-        (
-            Key(PYTHON, ARGUMENTS, "what the function is given", required=True),
-            Key(FUNCTION, ARGUMENTS, "the function"),
-        ),
-        expand_itself,
+        (Key(PYTHON, ARGUMENTS, "what the function is given", required=True), Key(FUNCTION, ARGUMENTS, "the function")),
+        _expand_itself,
         _nothing_known,
         'net.signal("u", python=["omega", "t"], function=law)',
     ),

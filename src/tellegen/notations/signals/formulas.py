@@ -22,9 +22,8 @@ from tellegen.model.dimensions import (
     user_names,
     without_marks,
 )
-from tellegen.model.model import Model
+from tellegen.model.model import Model, known_variables
 from tellegen.model.signals import Points, SignalDefinition, SignalSetting
-from tellegen.model.variables import known_variables
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.indexed_names import split_at_commas
@@ -47,7 +46,7 @@ def parse_formula(
     """The expression of a formula, units standing as marks; names are checked later, when all are known."""
     text = context.formula(node, subject)
     refuse_angular(context, text, subject)
-    refuse_doubtful(context, text, subject)
+    _refuse_doubtful(context, text, subject)
     names = _no_units(context.signal_names)
     plain = read_plain(text.text)
     if plain is not None and names.isdisjoint(_WORD.findall(plain.unit)[1:]):
@@ -77,7 +76,7 @@ def refuse_angular(context: ReadingContext, node: Scalar, subject: str) -> None:
         raise context.error(notations_rules.RADIANS_PER_SECOND, node, what, fix="give it in Hz; divide rad/s by 2*pi")
 
 
-def refuse_doubtful(context: ReadingContext, node: Scalar, subject: str) -> None:
+def _refuse_doubtful(context: ReadingContext, node: Scalar, subject: str) -> None:
     """Raises: DescriptionError (D521) for a word joined to a unit, as in `2 V/s`, that is a unit and names a signal too."""
     doubtful = _doubtful(context.signal_names)
     if not doubtful:
@@ -90,6 +89,7 @@ def refuse_doubtful(context: ReadingContext, node: Scalar, subject: str) -> None
         if not (found[2] and is_unit(found[3])):
             continue
         begin, unit = found.span(3)
+        # How far the unit goes without the names in doubt, and how far with them: `V` and `V/s`.
         end = unit_end(node.text, unit, lambda word: word not in doubtful and joins(word))
         whole = unit_end(node.text, unit, joins)
         if end < whole:
@@ -215,6 +215,7 @@ def _text(found: SignalSetting, written: str, names: frozenset[str], text: Calla
     if isinstance(found, Expression):
         return formula_text(found, written, names, text)
     if isinstance(found, tuple):
+        # The text of a list is kept as a whole; its pieces hold as long as there are as many as formulas.
         pieces = [piece.strip() for _, piece in split_at_commas(written.strip("[]"))]
         texts = pieces if len(pieces) == len(found) else [""] * len(found)
         return [

@@ -82,6 +82,7 @@ class SignalsReader:
     def read(self, node: Node) -> None:
         """Parse every line."""
         mapping = self.context.mapping(node, "'signals'")
+        # All names before the first line: a formula may read signals that stand further down.
         self.context.signal_names = frozenset(key.text for key in mapping.keys)
         for key, value in mapping.items():
             if self.context.is_rest(key, value):
@@ -175,6 +176,7 @@ class SignalsReader:
         line.others[key.name] = found.points
         line.measures[key.name] = (found.of_values,)
         line.measures["points"] = (found.of_points,)
+        # A table is written back by its points, which may have come from a file.
         line.texts.pop(key.name, None)
 
     def _read_nodes(self, line: SignalLine, key: Key, node: Node) -> None:
@@ -219,6 +221,7 @@ class SignalsReader:
         if line.block.word == "pid":
             if not given & {"K_p", "K_i", "K_d"}:
                 raise refuse("has no gain", "add K_p, K_i or K_d")
+            # The derivative of an error that jumps is infinite; every real controller filters it.
             if "K_d" in given and "filter" not in given:
                 raise refuse("has a K_d and no filter", "add 'filter: 1 ms'", rules.PURE_DERIVATIVE)
             for key_name, needed in (("filter", "K_d"), ("anti-windup", "limits"), ("anti-windup", "K_i")):
@@ -270,6 +273,7 @@ class SignalsChecker:
         for driven in context.driven:
             subject = f"the signal of {driven.source}"
             self.scope.checked(driven.marked, driven.wanted, subject, driven.node)
+        # Loops and constants of a file with wrong names would be told for those names again.
         if not context.errors:
             self._check_loops()
             self._check_constants()
@@ -299,6 +303,7 @@ class SignalsChecker:
         line = self.lines[name]
         if name in self._done:
             return
+        # Entered before its inputs: a loop comes back here and finds a signal whose unit is not known.
         self._done[name] = False
         for other in sorted(self._reads(line) & self.lines.keys()):
             self._measure(other)
@@ -373,7 +378,8 @@ class SignalsChecker:
         for element in self.context.elements.values():
             for k, end in enumerate(element.nodes):
                 if end in ends:
-                    found.setdefault(end, _across_unit(element.kind.domains[k // 2]))
+                    unit = DOMAINS[element.kind.domains[k // 2]].across.unit
+                    found.setdefault(end, parse_unit(unit).dimension)
         missing = [str(end) for end in ends if end not in found]
         if missing:
             nodes = dict.fromkeys(n for e in self.context.elements.values() for n in e.nodes)
@@ -382,6 +388,7 @@ class SignalsChecker:
             self.context.collect(self.context.error(rules.NOT_MEASURABLE, line.nodes["across"], what, fix=fix))
             return UNKNOWN
         units = set(found.values())
+        # A difference of a voltage and a speed means nothing.
         if len(units) > 1:
             what = f"the sensor {line.name} stands between two domains"
             self.context.collect(
@@ -450,6 +457,7 @@ class SignalsChecker:
 
     def _check_time(self, line: SignalLine, key: Key, marked: Expression, values: Mapping[str, float]) -> None:
         value = _value(marked, values)
+        # A delay of zero would be no delay, a period of zero has no end of samples; an offset may be zero.
         if value is None or value > 0 or (value == 0 and key.default == ZERO_TIME):
             return
         what = f"'{key.name}' of the {line.block.word} {line.name} is {value:g} s"
@@ -481,7 +489,3 @@ def _kept_open(line: SignalLine, measure: Measure) -> Measure:
     """A formula that is a bare number fits any unit; what functions and controllers make of numbers may carry any."""
     plain = line.block.word == FORMULA and isinstance(line.formulas[FORMULA], Number)
     return NUMBER if plain and measure is NUMBER else UNKNOWN
-
-
-def _across_unit(domain: str) -> Dimension:
-    return parse_unit(DOMAINS[domain].across.unit).dimension

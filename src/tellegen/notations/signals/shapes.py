@@ -22,11 +22,20 @@ MOST_POINTS = 64
 
 
 class ShapeArgument(NamedTuple):
-    """An argument of a shape; its unit is that of the signal to the power `of_input`, times seconds to the power `of_time`."""
+    """An argument of a shape: its name, and its unit, in which u is that of the signal."""
 
     name: str
-    of_input: int
-    of_time: int
+    unit: str
+
+    @property
+    def of_input(self) -> int:
+        """The power of the unit of the signal in its unit."""
+        return int(self.unit.startswith("u"))
+
+    @property
+    def of_time(self) -> int:
+        """The power of the second in its unit."""
+        return {"s": 1, "1/s": -1, "u/s": -1}.get(self.unit, 0)
 
     @property
     def dimension(self) -> Dimension | None:
@@ -59,8 +68,10 @@ class SignalShape(NamedTuple):
         return self.arguments[place % len(self.arguments)]
 
 
-def _shape(summary: str, least: int, build: Callable[..., Expression], *arguments: ShapeArgument) -> SignalShape:
-    return SignalShape(least, len(arguments), summary, arguments, build)
+def _shape(summary: str, least: int, build: Callable[..., Expression], arguments: str) -> SignalShape:
+    """A shape; an argument is written with its unit, where u is that of the signal: `start s`, `slope u/s`."""
+    found = tuple(ShapeArgument(*argument.split(" ")) for argument in arguments.split(", "))
+    return SignalShape(least, len(found), summary, found, build)
 
 
 # What shapes stand for
@@ -109,6 +120,7 @@ def _chirp(
 ) -> Expression:
     elapsed = call("max", TIME_SYMBOL - (start or ZERO), ZERO)
     rising = call("min", elapsed, over)
+    # The phase is the integral of the frequency, so the sine has no jump where the sweep ends.
     cycles = first * rising + HALF * (last - first) * rising**2 / over + last * call("max", elapsed - over, ZERO)
     return amplitude * call("sin", 2 * PI * cycles)
 
@@ -154,74 +166,45 @@ def _table(*entries: Expression) -> Expression:
 
 
 SHAPES: dict[str, SignalShape] = {
-    "step": _shape(
-        "zero, then `height` from `start` on (0 s)",
-        1,
-        _step,
-        ShapeArgument("height", 1, 0),
-        ShapeArgument("start", 0, 1),
-    ),
+    "step": _shape("zero, then `height` from `start` on (0 s)", 1, _step, "height u, start s"),
     "ramp": _shape(
         "rises with `slope` from `start` on (0 s), and stays where it is from `end` on",
         1,
         _ramp,
-        ShapeArgument("slope", 1, -1),
-        ShapeArgument("start", 0, 1),
-        ShapeArgument("end", 0, 1),
+        "slope u/s, start s, end s",
     ),
     "sine": _shape(
-        "offset + amplitude*sin(2*pi*frequency*t + phase)",
-        2,
-        _sine,
-        ShapeArgument("amplitude", 1, 0),
-        ShapeArgument("frequency", 0, -1),
-        ShapeArgument("phase", 0, 0),
-        ShapeArgument("offset", 1, 0),
+        "offset + amplitude*sin(2*pi*frequency*t + phase)", 2, _sine, "amplitude u, frequency 1/s, phase 1, offset u"
     ),
     "pulse": _shape(
         "`height` from `start` on for the time `width`, then zero; again after each `period`",
         3,
         _pulse,
-        ShapeArgument("height", 1, 0),
-        ShapeArgument("start", 0, 1),
-        ShapeArgument("width", 0, 1),
-        ShapeArgument("period", 0, 1),
+        "height u, start s, width s, period s",
     ),
     "chirp": _shape(
         "a sine whose frequency goes steadily `from` one `to` another `over` a time, from `start` on (0 s), then stays",
         4,
         _chirp,
-        ShapeArgument("amplitude", 1, 0),
-        ShapeArgument("from", 0, -1),
-        ShapeArgument("to", 0, -1),
-        ShapeArgument("over", 0, 1),
-        ShapeArgument("start", 0, 1),
+        "amplitude u, from 1/s, to 1/s, over s, start s",
     ),
     "trapezoid": _shape(
         "zero until `start`, up to `height` in the time `rise`, there for the time `hold`, back in the time `fall` (as `rise`)",
         4,
         _trapezoid,
-        ShapeArgument("height", 1, 0),
-        ShapeArgument("start", 0, 1),
-        ShapeArgument("rise", 0, 1),
-        ShapeArgument("hold", 0, 1),
-        ShapeArgument("fall", 0, 1),
-        ShapeArgument("period", 0, 1),
+        "height u, start s, rise s, hold s, fall s, period s",
     ),
     "quintic": _shape(
         "from `first` to `last` between the times `from` and `to`, at rest and without acceleration at both ends",
         4,
         _quintic,
-        ShapeArgument("first", 1, 0),
-        ShapeArgument("last", 1, 0),
-        ShapeArgument("from", 0, 1),
-        ShapeArgument("to", 0, 1),
+        "first u, last u, from s, to s",
     ),
     "table": SignalShape(
         4,
         2 * MOST_POINTS,
         "straight lines between points, each a `time` and a `value`; a time given twice is a jump",
-        (ShapeArgument("time", 0, 1), ShapeArgument("value", 1, 0)),
+        (ShapeArgument("time", "s"), ShapeArgument("value", "u")),
         _table,
     ),
 }
@@ -237,11 +220,13 @@ def _macro(shape: SignalShape) -> Macro:
     def build(*values: Expression | None) -> Expression:
         return shape.build(*[_with_unit(value, shape.argument(k)) for k, value in enumerate(values)])
 
+    # Arguments that come again and again have no names of their own.
     by_name = shape.most == len(shape.arguments)
     return Macro(shape.least, shape.most, build, tuple(a.name for a in shape.arguments) if by_name else ())
 
 
 def _with_unit(value: Expression | None, argument: ShapeArgument) -> Expression | None:
+    # A height may be a bare number in any unit; times are in seconds and angles in radians whatever the signal is.
     if not isinstance(value, Number) or argument.dimension is None or not argument.of_time:
         return value
     return value * unit_mark(argument.dimension)
@@ -250,6 +235,7 @@ def _with_unit(value: Expression | None, argument: ShapeArgument) -> Expression 
 _MACROS = {name: _macro(shape) for name, shape in SHAPES.items()}
 
 _CALL = re.compile(rf"\b({'|'.join(SHAPES)})\s*\(")
+# Rates of turning are a number of radians: as a frequency they would be wrong by 2 pi, and no unit would tell.
 _ANGULAR = re.compile(r"\b(rad|rpm|deg)\b")
 _KEYWORD = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)")
 
@@ -263,7 +249,7 @@ class ArgumentText(NamedTuple):
     text: str
 
 
-def argument_texts(text: str) -> Iterator[ArgumentText]:
+def _argument_texts(text: str) -> Iterator[ArgumentText]:
     """The arguments of all shapes in a formula, as they are written; what cannot be placed is left to the parser."""
     for match in _CALL.finditer(text):
         shape = SHAPES[match[1]]
@@ -312,4 +298,4 @@ def _inside(text: str, start: int) -> str:
 
 def angular_frequency(text: str) -> ArgumentText | None:
     """The first frequency of a shape that is given as an angular velocity, which would be read as so many hertz."""
-    return next((p for p in argument_texts(text) if p.argument.is_frequency and _ANGULAR.search(p.text)), None)
+    return next((p for p in _argument_texts(text) if p.argument.is_frequency and _ANGULAR.search(p.text)), None)

@@ -4,6 +4,7 @@ import csv
 import io
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -15,7 +16,7 @@ from tellegen.core.units import Unit, parse_unit
 from tellegen.model.dimensions import NUMBER, Measure
 from tellegen.model.signals import Points
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.grammar import TABLE
+from tellegen.notations.grammar import INTERPOLATIONS, TABLE
 from tellegen.notations.quantities import read_plain
 from tellegen.notations.signals import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -28,6 +29,20 @@ class TableReading(NamedTuple):
     points: Points
     of_points: Measure
     of_values: Measure
+
+    def exact_points(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """The points as the decimals that they were written as: a law of 0.1 has the slope that its user sees."""
+        found = zip(self.points.points, self.points.values, strict=True)
+        return tuple((Fraction(repr(x)), Fraction(repr(y))) for x, y in found)
+
+
+def read_interpolation(context: ReadingContext, name: str, node: MappingNode) -> tuple[str, str]:
+    """The word for what holds between the points of a law or a curve, and what to write where it is none."""
+    given = node.get("interpolation")
+    word = INTERPOLATIONS[0] if given is None else context.scalar(given, f"the interpolation of {name}").text
+    if word in INTERPOLATIONS:
+        return word, ""
+    return word, did_you_mean(word, INTERPOLATIONS) or f"write {' or '.join(INTERPOLATIONS)}"
 
 
 def read_table(context: ReadingContext, name: str, node: Node) -> TableReading:
@@ -92,6 +107,7 @@ def _checked(context: ReadingContext, name: str, node: Node, points: list[float]
             what = f"point {row} of the table of {name} is not finite"
             raise refuse(rules.TABLE_GAP, what, "leave the point out, or fill the gap")
     for row, (before, after) in enumerate(pairwise(points), start=2):
+        # A law or a signal has one value at each place; a jump is written with the shape `table`.
         if after <= before:
             what = f"the points of the table of {name} do not rise: point {row} is at {after:g}, after {before:g}"
             raise refuse(rules.UNSORTED_TABLE, what, "sort the points, each place once")
@@ -146,6 +162,7 @@ class _FileReader:
         if beside is None:
             what = f"the model of the table {self.name} is no file, so nothing lies beside it: '{self.file.text}'"
             raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "give the points themselves: {points: [...]}")
+        # Links are followed before the question is asked: one could lead out of the folder.
         folder = beside.resolve()
         path = (folder / self.file.text).resolve()
         if not path.is_relative_to(folder):
@@ -168,10 +185,12 @@ class _FileReader:
 
     def _csv(self, data: bytes) -> list[list[float]]:
         try:
+            # Spreadsheets put a byte order mark before the first title.
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             what = f"'{self.file.text}' is neither a CSV file in UTF-8 nor a .parquet file"
             raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "save it as CSV with a line of titles") from error
+        # Where decimals have a comma, spreadsheets part columns by semicolons.
         delimiter = ";" if text.partition("\n")[0].count(";") else ","
         rows = csv.reader(io.StringIO(text), delimiter=delimiter)
         titles = [title.strip() for title in next(rows, [])]

@@ -1,1 +1,1 @@
-"""YAML as text: the document with the places of its nodes, edits that keep everything else, and quoting."""
+"""YAML as text: the document with the places of its nodes, and how it is written and edited."""

@@ -129,15 +129,17 @@ class MappingNode:
 Node = Scalar | SequenceNode | MappingNode
 
 
+# Three times what a file of 200 000 elements has.
 MAX_NODES = 5_000_000
 
+# No model nests so deep, and walks over the tree may recurse.
 MAX_DEPTH = 20
 
 # What YAML allows, less what editors do not show: special line separators, and byte order marks inside the text.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
-def check_characters(text: str, file: str) -> None:
+def _check_characters(text: str, file: str) -> None:
     """Raises: DescriptionError (D070) for a character that editors do not show."""
     if (found := find_forbidden(_FORBIDDEN, text, file)) is not None:
         character, place = found
@@ -145,6 +147,7 @@ def check_characters(text: str, file: str) -> None:
         raise rules.NOT_TEXT.error(what, fix="remove it, or save as UTF-8", place=place)
 
 
+# The parser in C wherever PyYAML was built with it: the one in Python is many times slower.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _MOST_SHARED = 10_000
@@ -214,6 +217,7 @@ class NodeBuilder:
                 append = children.append
             elif kind is DocumentStartEvent and top:
                 self._refuse_second_document(event)
+            # Nine lines of aliases of aliases stand for a billion nodes; a model has parameters and `repeat` instead.
             elif kind is AliasEvent:
                 self._refuse_properties(event)
             elif kind is StreamEndEvent:
@@ -231,8 +235,10 @@ class NodeBuilder:
                 self._refuse_key(key)
             names.add(key.text)
         texts = cast("tuple[Scalar, ...]", keys)
+        # YAML itself would let the last one win, in silence.
         if len(names) < len(keys):
             self._refuse_duplicate(texts)
+        # The merge key of YAML 1.1 works on aliases, so here it can only be a slip.
         if "<<" in names or "" in names:
             self._refuse_special_key(texts)
         mark = opened.start_mark
@@ -318,6 +324,7 @@ class NodeBuilder:
 
     def _syntax_error(self, error: yaml.MarkedYAMLError) -> TellegenError:
         mark = error.problem_mark or error.context_mark
+        # The mark of an unclosed bracket may lie behind the text.
         index = min(mark.index, len(self.text)) if mark else 0
         line = bisect_right(self.line_starts, index, hi=len(self.line_starts) - 1)
         column = index - self.line_starts[line - 1] + 1
@@ -333,15 +340,7 @@ class NodeBuilder:
         return rules.SYNTAX.error(what, fix=words.fix, place=place)
 
 
-__all__ = [
-    "Document",
-    "MappingNode",
-    "Node",
-    "Scalar",
-    "SequenceNode",
-    "read_document",
-    "write_text",
-]
+__all__ = ["Document", "MappingNode", "Node", "Scalar", "SequenceNode", "read_document", "write_text"]
 
 
 @final
@@ -399,9 +398,10 @@ def read_document(source: Path | str, file: str = "<text>") -> Document:
         file, text = str(source), _read_file(source)
     else:
         text = source
+    # Editors on Windows put the mark there; it is no part of the first key, and is written back.
     marked = text.startswith("\ufeff")
     text = text[1:] if marked else text
-    check_characters(text, file)
+    _check_characters(text, file)
     with without_collector():
         builder = NodeBuilder(text, file)
         root = builder.build()

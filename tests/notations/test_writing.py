@@ -16,7 +16,7 @@ from tellegen.notations.reading import read_model
 from tellegen.notations.rules import RULES
 from tellegen.notations.writing import to_yaml
 from tellegen.notations.yaml.document import Scalar, SequenceNode, read_document
-from tellegen.notations.yaml.quoting import quoted, sentence_text
+from tellegen.notations.yaml.writing import quoted, sentence_text
 
 SYSTEMS = sorted((Path(__file__).parents[2] / "src" / "tellegen" / "systems").glob("*.yaml"))
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from description.test_signals import EVERYTHING, text
+from notations.signals.test_signals import EVERYTHING, text
 from support.model_schema import is_valid
 from tellegen.notations.signals.blocks import BLOCKS
 
-SYSTEMS = Path(__file__).parents[2] / "src" / "tellegen" / "systems"
+SYSTEMS = Path(__file__).parents[3] / "src" / "tellegen" / "systems"
 
 
 def test_every_block_passes_the_schema() -> None:

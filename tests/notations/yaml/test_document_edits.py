@@ -8,8 +8,16 @@ from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode, read_document
-from tellegen.notations.yaml.edits import NodePath, add_entry, find, remove_entry, rename_key, set_scalar
-from tellegen.notations.yaml.quoting import Tree, quote_if_needed
+from tellegen.notations.yaml.writing import (
+    NodePath,
+    Tree,
+    add_entry,
+    find,
+    quote_if_needed,
+    remove_entry,
+    rename_key,
+    set_scalar,
+)
 
 MODEL = """\
 # a motor

@@ -1,12 +1,14 @@
-"""Edits of a model file that keep everything else as it is: comments, order, blank lines, quotes, line endings.
+"""YAML as it is written: how texts, lists and mappings are spelled, and edits of a file that keep everything else as it is:
+comments, order, blank lines, quotes, line endings.
 
-An edit replaces text at the place recorded for a node, reads the result again and compares it with what was asked. It
-either gives the document asked for or says that it cannot; it never gives another one.
+A text stands plain where that reads back as the same text, else in quotes. An edit replaces text at the place recorded for a node,
+reads the result again and compares it with what was asked. It either gives the document asked for or says that it cannot; it never
+gives another one.
 """
 
+import json
 import re
-from collections.abc import Callable
-from collections.abc import Mapping as AbstractMapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tellegen.core.errors import TellegenError
@@ -14,7 +16,102 @@ from tellegen.core.files import LINE_BREAK
 from tellegen.core.names import did_you_mean
 from tellegen.notations.yaml import rules
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode, read_document
-from tellegen.notations.yaml.quoting import Tree, entry_source, scalar_source
+
+Tree = str | Sequence["Tree"] | Mapping[str, "Tree"]
+"""What a node stands for, without places; an entry to add is given like this."""
+
+_SAFE_START = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`]|-[^\s,\[\]{}]")
+_UNSAFE = re.compile(
+    r":(?=\s|$)|\s#|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_UNSAFE_IN_FLOW = re.compile(r"[,\[\]{}]|:(?![A-Za-z0-9_])|\?")
+# Besides what YAML forbids, the separators of lines that only some readers take for line ends.
+_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def quote_if_needed(text: str, flow: bool) -> str:
+    """The text as YAML: as it is where that reads back as the same text, else in double quotes.
+
+    `flow` says that it stands inside braces or brackets, where commas and brackets end a text.
+    """
+    plain = (
+        _SAFE_START.match(text)
+        and text == text.strip()
+        and not text.startswith(("---", "..."))
+        and not _UNSAFE.search(text)
+        and not (flow and _UNSAFE_IN_FLOW.search(text))
+    )
+    return text if plain else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """In double quotes with the escapes that YAML and JSON share."""
+    return '"' + _ESCAPED.sub(lambda c: _SHORT_ESCAPES.get(c.group(), f"\\u{ord(c.group()):04x}"), text) + '"'
+
+
+def scalar_source(text: str, flow: bool, quoted: bool) -> str:
+    """A text in quotes, or without them where it needs none."""
+    return _quoted(text) if quoted else quote_if_needed(text, flow)
+
+
+def _tree_source(value: Tree, flow: bool, quoted: bool) -> str:
+    """A tree on one line; everything inside braces or brackets is in flow style."""
+    if isinstance(value, str):
+        return scalar_source(value, flow, quoted)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(entry_source(k, v, True, quoted) for k, v in value.items()) + "}"
+    return "[" + ", ".join(_tree_source(item, True, quoted) for item in value) + "]"
+
+
+def entry_source(key: str, value: Tree, flow: bool, quoted: bool) -> str:
+    """A key and its value on one line."""
+    return f"{scalar_source(key, flow, quoted)}: {_tree_source(value, flow, quoted)}"
+
+
+_PLAIN_TEXT = re.compile(
+    r"[A-Za-z0-9_(.+/°µμΩΩ-][^\x00-\x1f\x7f-\x9f,\[\]{}#&*!|>'\"%@`:]*(?:[*%][^\x00-\x1f\x7f-\x9f,\[\]{}#&!|>'\"@`:]*)*"
+)
+
+
+# Two rules, for two tasks. An edit keeps close to what stands in a file of a user: `quote_if_needed`. In files that are
+# written anew a text gets quotes wherever it might be read otherwise in any place, so that it can be moved: `quoted`.
+def quoted(text: str) -> str:
+    """The text as YAML reads it back, inside brackets or outside: plain where that is safe, else in double quotes."""
+    if _PLAIN_TEXT.fullmatch(text) and text == text.strip() and not text.startswith(("- ", "-", ".")) and text != "...":
+        return text
+    # A dash with a space behind it begins an item of a list; one before a digit is a sign.
+    if re.fullmatch(r"-[0-9.][0-9A-Za-z.*/^() +-]*", text) and text == text.strip():
+        return text  # a negative quantity
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")
+
+
+def sentence_text(text: str) -> str:
+    """A text on a line of its own, where commas and apostrophes do no harm."""
+    safe = re.fullmatch(r"[A-Za-z0-9(](?:[^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff:#]|:(?=\S))*", text)
+    return text if safe and text == text.strip() else quoted(text)
+
+
+def list_text(texts: Iterable[str]) -> str:
+    """A list in brackets."""
+    return "[" + ", ".join(map(quoted, texts)) + "]"
+
+
+def line_text(pairs: Iterable[tuple[str, str]]) -> str:
+    """Keys with values that are spelled already, in braces."""
+    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+
+
+def tree_text(value: object) -> str:
+    """Texts, lists and mappings of texts in braces and brackets."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quoted(str(key))}: {tree_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(tree_text, value)) + "]"
+    return quoted(str(value))
+
+
+# Edits
 
 NodePath = tuple[str | int, ...]
 """Keys and indices (from 0) from the root of a document to a node."""
@@ -23,7 +120,7 @@ EditCheck = Callable[[Node, Node], bool]
 """Whether the node after an edit is what the edit should make of the node before."""
 
 
-def same_nodes_but_at(path: NodePath, old: Node, new: Node, is_as_asked: EditCheck) -> bool:
+def _same_nodes_but_at(path: NodePath, old: Node, new: Node, is_as_asked: EditCheck) -> bool:
     """Whether two nodes say the same, except that what `path` leads to has to pass the check."""
     if not path:
         return is_as_asked(old, new)
@@ -32,14 +129,14 @@ def same_nodes_but_at(path: NodePath, old: Node, new: Node, is_as_asked: EditChe
     step = old.position(str(path[0])) if isinstance(old, MappingNode) else path[0]
     pairs = zip(_children(old), _children(new), strict=True)
     return all(
-        same_nodes_but_at(path[1:], a, b, is_as_asked) if i == step else same_nodes(a, b)
+        _same_nodes_but_at(path[1:], a, b, is_as_asked) if i == step else _same_nodes(a, b)
         for i, (a, b) in enumerate(pairs)
     )
 
 
-def same_nodes(a: Node, b: Node) -> bool:
+def _same_nodes(a: Node, b: Node) -> bool:
     """Whether two nodes say the same, wherever they stand and however they are written."""
-    return _same_shape(a, b) and all(map(same_nodes, _children(a), _children(b)))
+    return _same_shape(a, b) and all(map(_same_nodes, _children(a), _children(b)))
 
 
 def _same_shape(a: Node, b: Node) -> bool:
@@ -56,15 +153,15 @@ def _children(node: Node) -> tuple[Node, ...]:
     return node.items if isinstance(node, SequenceNode) else node.values
 
 
-def stands_for(node: Node, tree: Tree) -> bool:
+def _stands_for(node: Node, tree: Tree) -> bool:
     """Whether a node says what a tree does."""
     if isinstance(tree, str):
         return isinstance(node, Scalar) and node.text == tree
-    if isinstance(tree, AbstractMapping):
+    if isinstance(tree, Mapping):
         if not isinstance(node, MappingNode) or list(node) != list(tree):
             return False
-        return all(map(stands_for, node.values, tree.values()))
-    return isinstance(node, SequenceNode) and len(node) == len(tree) and all(map(stands_for, node.items, tree))
+        return all(map(_stands_for, node.values, tree.values()))
+    return isinstance(node, SequenceNode) and len(node) == len(tree) and all(map(_stands_for, node.items, tree))
 
 
 _REST_OF_LINE = re.compile(r"[ \t]*+(?P<comma>,?+)[ \t]*+(?:#[^\r\n]*+)?+(?=[\r\n]|\Z)")
@@ -80,8 +177,9 @@ def set_scalar(document: Document, path: NodePath, text: str) -> Document:
     source = scalar_source(text, in_flow, _is_quoted(document, node))
     if not node.length:
         source = _after_colon(document.text[:start], source)
+    # A block text owns the line ends behind it: the line that follows needs them.
     end -= _trailing_space(document, node)
-    return _edited(document, (start, end, source), path, lambda _, new: stands_for(new, text))
+    return _edited(document, (start, end, source), path, lambda _, new: _stands_for(new, text))
 
 
 def rename_key(document: Document, path: NodePath, name: str) -> Document:
@@ -93,7 +191,7 @@ def rename_key(document: Document, path: NodePath, name: str) -> Document:
 
     def renamed(_: Node, new: Node) -> bool:
         names = [name if known == key.text else known for known in mapping]
-        return isinstance(new, MappingNode) and list(new) == names and all(map(same_nodes, mapping.values, new.values))
+        return isinstance(new, MappingNode) and list(new) == names and all(map(_same_nodes, mapping.values, new.values))
 
     return _edited(document, (document.start(key), document.end(key), source), path[:-1], renamed)
 
@@ -117,7 +215,7 @@ def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Docu
         keys, values = (list(old), old.values) if isinstance(old, MappingNode) else ([], ())
         if not isinstance(new, MappingNode) or list(new) != [*keys, key]:
             return False
-        return all(map(same_nodes, values, new.values)) and stands_for(new.values[-1], value)
+        return all(map(_same_nodes, values, new.values)) and _stands_for(new.values[-1], value)
 
     return _edited(document, change, path, grown)
 
@@ -131,7 +229,7 @@ def remove_entry(document: Document, path: NodePath) -> Document:
     def shrunk(_: Node, new: Node) -> bool:
         keys, values = list(mapping), list(mapping.values)
         del keys[position], values[position]
-        return isinstance(new, MappingNode) and list(new) == keys and all(map(same_nodes, values, new.values))
+        return isinstance(new, MappingNode) and list(new) == keys and all(map(_same_nodes, values, new.values))
 
     return _edited(document, change, path[:-1], shrunk)
 
@@ -180,6 +278,7 @@ def _added_in_braces(document: Document, mapping: MappingNode, key: str, value: 
     if not mapping.keys:
         at = document.start(mapping) + 1
         source = entry_source(key, value, True, False)
+        # Without a space before it a `#` would be part of the value and no comment.
         return at, at, source + " " if text[at] == "#" else source
     last = mapping.keys[-1]
     end = document.end(mapping.values[-1])
@@ -292,7 +391,8 @@ def _edited(document: Document, change: _Change, path: NodePath, is_as_asked: Ed
         edited = read_document(text, document.file)
     except TellegenError as error:
         raise _misfit(document, node, f"the edit at {_show(path)} gives no valid file: {error.what}", "") from error
-    if not same_nodes_but_at(path, document.root, edited.root, is_as_asked):
+    # The proof of every edit: whatever stands around it, nothing else can have changed unseen.
+    if not _same_nodes_but_at(path, document.root, edited.root, is_as_asked):
         what = f"the edit at {_show(path)} would change something else too"
         raise _misfit(document, node, what, "write this part of the file on lines of its own first")
     return replace(edited, has_byte_order_mark=document.has_byte_order_mark)

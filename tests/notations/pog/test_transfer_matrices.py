@@ -17,7 +17,7 @@ from tellegen import derive
 from tellegen.core.errors import TellegenError
 from tellegen.equations.system import EquationSystem
 from tellegen.notations.reading import read_model
-from tellegen.synthesis.polynomials import Polynomial, add, multiply, polynomial
+from tellegen.synthesis.algebra import Polynomial, add, multiply, polynomial
 from tellegen.synthesis.realisation import realise_matrix
 
 POINTS = (0.7j, 0.2 + 1.3j, 3 - 0.4j)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from description.netlist_expectations import EXPECTED
+from notations.netlist.netlist_expectations import EXPECTED
 from tellegen.expressions import number, parse, symbol
 from tellegen.model.model import Element, Model
 from tellegen.notations.netlist.lines import DEFAULTS, NAMES, OPTIONS, PHYSICS, SPELLINGS

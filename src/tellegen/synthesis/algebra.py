@@ -1,13 +1,19 @@
-"""Polynomials with rational coefficients, exactly: division, common factors, and where their roots lie.
+"""Polynomials with rational coefficients, exactly: division, common factors, where their roots lie; and small dense matrices.
 
 Coefficients rise: (a_0, a_1, ...) is a_0 + a_1 x + ... . Zero is the empty tuple.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, zip_longest
+from typing import TypeVar
 
+# Whether a function is positive real is a question of signs: rounding could answer it wrongly, so coefficients stay fractions.
 Polynomial = tuple[Fraction, ...]
+
+Real = TypeVar("Real", float, Decimal, Fraction)
+Matrix = list[list[Real]]
 
 
 def polynomial(coefficients: Iterable[Fraction | int]) -> Polynomial:
@@ -46,6 +52,7 @@ def divide(a: Polynomial, b: Polynomial) -> tuple[Polynomial, Polynomial]:
 
 def common_factor(a: Polynomial, b: Polynomial) -> Polynomial:
     """The greatest common factor with leading coefficient one."""
+    # Euclid, exactly: with floats the last remainder would never be zero.
     while b:
         a, b = b, divide(a, b)[1]
     return polynomial(c / a[-1] for c in a)
@@ -74,6 +81,7 @@ def exact_value(a: Polynomial, x: Fraction) -> Fraction:
 
 def solve_bezout(a: Polynomial, b: Polynomial, c: Polynomial) -> tuple[Polynomial, Polynomial]:
     """x and y with x*a + y*b = c for coprime a and b, the degree of x below that of b."""
+    # The extended algorithm of Euclid; only the factor of a is carried along, that of b follows by division.
     r_0, r_1, x_0, x_1 = a, b, polynomial([1]), polynomial([])
     while r_1:
         q, r = divide(r_0, r_1)
@@ -112,6 +120,7 @@ def positive_roots(a: Polynomial, *, digits: int = 17) -> list[Fraction]:
     if len(a) < 2:
         return []
     chain = _sturm_chain(a)
+    # Cauchy's bound: no root is larger.
     bound = 1 + max(abs(c / a[-1]) for c in a[:-1])
     found: list[Fraction] = []
     work = [(Fraction(0), Fraction(bound))]
@@ -121,6 +130,7 @@ def positive_roots(a: Polynomial, *, digits: int = 17) -> list[Fraction]:
         if count == 1 and exact_value(a, low) and exact_value(a, high):
             found.append(_halved(a, low, high, digits))
         elif count:
+            # Sturm counts the changes of sign between two points that are no roots, so a middle that is one steps aside.
             middle = _no_root(a, (low + high) / 2, (high - low) / 1024)
             work += [(low, middle), (middle, high)] if high - low > bound / 10**30 else []
     return sorted(found)
@@ -161,9 +171,11 @@ def _changes(chain: list[Polynomial], x: Fraction) -> int:
 def is_hurwitz(a: Polynomial) -> bool:
     """Whether all roots have negative real parts (Routh)."""
     upper, lower = list(a[::-1][0::2]), list(a[::-1][1::2])
+    # A zero in the first column belongs to a root on the axis or to its right: the scheme need not go on.
     while lower:
         if not lower[0] or (lower[0] > 0) != (upper[0] > 0):
             return False
+        # Routh's rows: each has the degree of the one before, less one.
         shifted = [*lower[1:], *[Fraction(0)] * (len(upper) - len(lower))]
         upper, lower = lower, [u - upper[0] / lower[0] * s for u, s in zip(upper[1:], shifted, strict=True)]
     return True
@@ -175,8 +187,10 @@ def is_hurwitz(a: Polynomial) -> bool:
 def complex_roots(a: Polynomial) -> list[complex]:
     """The roots of a polynomial without multiple roots as floating-point numbers (Durand and Kerner, polished by Newton)."""
     n = len(a) - 1
+    # Scaled by a bound of the roots, so that coefficients of a filter in MHz stay in the range of floats.
     scale = max((abs(float(a[k] / a[-1])) ** (1 / (n - k)) for k in range(n) if a[k]), default=1.0)
     monic = [float(c / a[-1]) / scale ** (n - k) for k, c in enumerate(a)]
+    # Starting points that no symmetry of the polynomial maps onto each other, else two of them would stay together.
     roots = [(0.4 + 0.9j) ** k for k in range(n)]
     for _ in range(500):
         moved = 0.0
@@ -190,4 +204,73 @@ def complex_roots(a: Polynomial) -> list[complex]:
         if moved < 1e-15:
             break
     slopes = [k * c for k, c in enumerate(monic)][1:]
+    # One step of Newton on the polynomial itself takes back what the product of differences rounded.
     return [scale * (x - value(monic, x) / value(slopes, x)) for x in roots]
+
+
+# -- small dense matrices ------------------------------------------------------------------------------------------------------
+
+# The same steps serve floats, decimals of 120 digits and fractions; NumPy is for the layers after the equations, and knows neither
+# of the latter.
+
+
+def transpose(a: Matrix[Real]) -> Matrix[Real]:
+    """The transpose of a matrix."""
+    return [list(row) for row in zip(*a, strict=True)]
+
+
+def product(a: Matrix[Real], b: Matrix[Real]) -> Matrix[Real]:
+    """The product of two matrices."""
+    columns, zero = list(zip(*b, strict=True)), a[0][0] - a[0][0]
+    return [[sum((x * y for x, y in zip(row, c, strict=True) if x and y), zero) for c in columns] for row in a]
+
+
+def solve_with_determinant(a: Matrix[Real], right: Matrix[Real]) -> tuple[Matrix[Real], Real]:
+    """a^-1 right and the determinant of a (Gauss and Jordan); raises ArithmeticError where a is singular."""
+    n, zero = len(a), a[0][0] - a[0][0]
+    work: Matrix[Real] = [a[i] + right[i] for i in range(n)]
+    determinant = zero + 1
+    for k in range(n):
+        pivot = max(range(k, n), key=lambda i: abs(work[i][k]))
+        if not work[pivot][k]:
+            raise ArithmeticError("a matrix is singular")
+        work[k], work[pivot] = work[pivot], work[k]
+        determinant *= work[k][k]
+        factor = 1 / work[k][k]
+        work[k] = [x * factor for x in work[k]]
+        for i in range(n):
+            if i != k and work[i][k]:
+                ratio = work[i][k]
+                work[i] = [x - ratio * y if y else x for x, y in zip(work[i], work[k], strict=True)]
+    return [row[n:] for row in work], determinant
+
+
+def identity(like: Matrix[Real]) -> Matrix[Real]:
+    """The identity of the size and the numbers of a matrix."""
+    zero = like[0][0] - like[0][0]
+    return [[zero + int(i == k) for k in range(len(like))] for i in range(len(like))]
+
+
+def cholesky(X: Matrix[Real], root: Callable[[Real], Real]) -> Matrix[Real]:
+    """The upper triangular R with R^T R = X; raises ArithmeticError where X is not positive."""
+    n, zero = len(X), X[0][0] - X[0][0]
+    R = [[zero] * n for _ in range(n)]
+    for i in range(n):
+        square = X[i][i] - sum((R[k][i] * R[k][i] for k in range(i)), zero)
+        if square <= 0:
+            raise ArithmeticError("an energy matrix is not positive within rounding")
+        R[i][i] = root(square)
+        for j in range(i + 1, n):
+            R[i][j] = (X[i][j] - sum((R[k][i] * R[k][j] for k in range(i)), zero)) / R[i][i]
+    return R
+
+
+def triangular_inverse(R: Matrix[Real]) -> Matrix[Real]:
+    """The inverse of an upper triangular matrix."""
+    n, zero = len(R), R[0][0] - R[0][0]
+    found = [[zero] * n for _ in range(n)]
+    for j in range(n):
+        found[j][j] = 1 / R[j][j]
+        for i in range(j - 1, -1, -1):
+            found[i][j] = -sum((R[i][k] * found[k][j] for k in range(i + 1, j + 1)), zero) / R[i][i]
+    return found
