@@ -28,23 +28,23 @@ COMMANDS = {
         "check", "Say what the code of an error means: why, a file that is wrong, and one that is right."
     ),
     "derive": CommandPlace("derive", "Derive the equations of a model."),
-    "simulate": CommandPlace("simulate", "Simulate a model: its experiment, or what the options say."),
-    "analyse": CommandPlace("analyse", "Poles, zeros, damping, gains, structure and the split of power."),
-    "reduce": CommandPlace("reduce", "Reduce a model: parameters at zero or infinity, fewer states."),
+    "simulate": CommandPlace("experiments", "Simulate a model: its experiment, or what the options say."),
+    "analyse": CommandPlace("experiments", "Poles, zeros, damping, gains, structure and the split of power."),
+    "reduce": CommandPlace("transforming", "Reduce a model: parameters at zero or infinity, fewer states."),
     "draw": CommandPlace(
         "draw",
         "Draw a model: bond graph, Power-Oriented Graph, schematic or equations, still or with the power of its experiment.",
     ),
-    "export": CommandPlace("translate", "Write a model with its experiment as files of another tool."),
-    "stiffen": CommandPlace("reduce", "Make a rigid connection elastic: the reverse of a limit."),
+    "export": CommandPlace("transforming", "Write a model with its experiment as files of another tool."),
+    "stiffen": CommandPlace("transforming", "Make a rigid connection elastic: the reverse of a limit."),
     "condition": CommandPlace(
-        "condition", "Compare six ways to treat dependent storages: time, error and what each is good for."
+        "experiments", "Compare six ways to treat dependent storages: time, error and what each is good for."
     ),
     "report": CommandPlace(
         "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
     ),
     "translate": CommandPlace(
-        "translate", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
+        "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),
     "import": CommandPlace("files", "Turn a file of another tool into a model file."),
     "schema": CommandPlace("files", "Print the JSON Schema of model files."),

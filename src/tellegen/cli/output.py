@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from tellegen.core.errors import Finding
@@ -32,6 +32,19 @@ def write(text: str) -> None:
         stream.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def show(
+    options: object,
+    record: Callable[[], Mapping[str, object]],
+    text: Callable[[], str],
+    latex: Callable[[], str] | None = None,
+) -> None:
+    """Print what a command has found as its options say: as JSON, as LaTeX where it has some, else as text. Only that is made."""
+    if getattr(options, "as_json", False):
+        write_json(record())
+    else:
+        write(latex() if latex is not None and getattr(options, "as_latex", False) else text())
 
 
 def write_json(record: Mapping[str, object]) -> None:

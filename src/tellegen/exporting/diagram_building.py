@@ -3,12 +3,15 @@
 A storage that follows others decides how fast its content changes. So what it asks of the rest, and with it the force in a joint
 or in a clutch that sticks, is a formula of the rates of states and inputs.
 
-Its columns are those of the figure: B, the integrators with L, then what takes power back.
+Its columns are those of the figure: B, the integrators with L, then what takes power back. What stands before the first step
+(equations, values, an initial run) is a `DiagramStart`.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import final
+
+import numpy as np
 
 from tellegen.causality import CausalGraph
 from tellegen.core.names import TIME, listing
@@ -17,7 +20,8 @@ from tellegen.equations.outputs import PortVariables
 from tellegen.equations.signal_equations import SignalRates
 from tellegen.equations.structure import ResistiveSolution, causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem
-from tellegen.experiments.setup import set_up
+from tellegen.experiments.setup import Setup, set_up
+from tellegen.experiments.simulating import simulate
 from tellegen.exporting import rules
 from tellegen.exporting.diagram import (
     NO_UNKNOWNS,
@@ -26,22 +30,132 @@ from tellegen.exporting.diagram import (
     DiagramUnknowns,
     Formula,
     FormulaKind,
+    Hold,
     Inertia,
     Integrator,
+    TransportDelay,
     formula,
     formula_of,
     in_evaluation_order,
 )
-from tellegen.exporting.start import DiagramStart, diagram_start, initial_run
-from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
 from tellegen.expressions.elimination import Entry, NamedEntries, with_definitions
 from tellegen.graph import SourceLaw
 from tellegen.graph.power_graph import ResistiveLaw, StorageLaw
-from tellegen.graph.signals import External, Table
+from tellegen.graph.signals import Delayed, External, Sampled, Table
 from tellegen.model.model import Model
+from tellegen.results import Run
 from tellegen.schemes import Block, PogScheme, Summation, pog
 from tellegen.schemes.pog_scheme import Column as PogColumn
 from tellegen.schemes.pog_scheme import Ladder
+from tellegen.simulation.solvers.delays import delayed_breaks
+
+STIFF = 2e4
+"""So many times faster than the experiment is too fast for an explicit method in an interpreter."""
+MOST_STOPS = 100_000
+MOMENT = 1e-6
+"""The share of the experiment that is run to see where it begins."""
+
+
+@final
+@dataclass(frozen=True)
+class DiagramStart:
+    """The equations of a model, its values, and where it begins. `taken` are names that new signals may not have.
+
+    `sources` are the names of what goes into delays, by those of the delayed signals.
+    """
+
+    setup: Setup
+    system: EquationSystem
+    run: Run
+    taken: set[str] = field(default_factory=set)
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def initial(self, name: str) -> float:
+        """The value of a state at the start."""
+        return float(self.run.values(name)[0])
+
+    def guess(self, name: str) -> float:
+        """The value of an algebraic unknown at the start, where the run has it; a run through modes has those of one mode only."""
+        places = () if self.setup.graph.switching else self.setup.numeric.names
+        return float(self.run.trajectory.y[0][places.index(name)]) if name in places else 0.0
+
+    def fresh(self, name: str) -> str:
+        """A name that no other signal has."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def inputs(self) -> Iterator[Formula]:
+        """What the inputs are: sources of time alone, or functions of signals."""
+        for name in self.system.inputs:
+            expression = self.system.signals.drivers.get(name, number(self.setup.inputs.get(name, 0.0)))
+            yield formula(name, expression, self.setup.parameters)
+
+    def beside(self) -> list[Formula | Table]:
+        """Signals, tables, what is delayed, and names of the equations."""
+        system = self.system
+        values = {**system.signals.values, **system.where}
+        values |= {self.sources[law.name]: law.expression for law in system.signals.others if isinstance(law, Delayed)}
+        tables = [law for law in system.signals.others if isinstance(law, Table)]
+        return [*self.inputs(), *(formula(name, e, self.setup.parameters) for name, e in values.items()), *tables]
+
+    def further_states(self) -> tuple[list[Formula], list[Integrator]]:
+        """Displacements and the states of signals."""
+        rates = {**self.system.displacements, **self.system.signals.states}
+        names = {name: self.fresh(f"{name}_rate") for name in rates}
+        formulas = [formula(names[name], rate, self.setup.parameters) for name, rate in rates.items()]
+        return formulas, [Integrator(name, names[name], self.initial(name)) for name in rates]
+
+    def holds(self) -> tuple[Hold, ...]:
+        """The sampled signals."""
+        value = self._value
+        laws = [law for law in self.system.signals.others if isinstance(law, Sampled)]
+        return tuple(Hold(s.name, s.expression, value(s.period), value(s.offset), value(s.initial)) for s in laws)
+
+    def delays(self) -> tuple[TransportDelay, ...]:
+        """The delayed signals."""
+        laws = [law for law in self.system.signals.others if isinstance(law, Delayed)]
+        return tuple(
+            TransportDelay(d.name, self.sources[d.name], self._value(d.by), self._value(d.initial)) for d in laws
+        )
+
+    def _value(self, expression: Expression) -> float:
+        return expression.evaluate(self.setup.parameters)
+
+    def stops(self) -> tuple[float, ...]:
+        """The times at which inputs jump or bend, also where that comes back through delays."""
+        until, model = self.setup.until, self.setup.numeric
+        return tuple(delayed_breaks(model, model.break_times(until)[:MOST_STOPS], 0.0, until).tolist())
+
+    def is_stiff(self) -> bool:
+        """Whether an explicit method would need a great many steps; between changes of mode it is taken anyway."""
+        if self.setup.graph.switching:
+            return False
+        model, y = self.setup.numeric, self.run.trajectory.y[0]
+        if not model.explicit or not len(y):
+            return not model.explicit
+        columns = [model.rhs_tangent(0.0, y, direction) for direction in np.eye(len(y))]
+        return bool(np.abs(np.linalg.eigvals(np.array(columns))).max() * self.setup.until > STIFF)
+
+
+def initial_run(setup: Setup) -> Run:
+    """The run of a model over its first moment: where it begins, with what follows from the values given.
+
+    Raises: SimulationError where there is no start.
+    """
+    return simulate(setup.model, until=MOMENT * setup.until, samples=1, progress=False)
+
+
+def diagram_start(setup: Setup, system: EquationSystem, run: Run) -> DiagramStart:
+    """A start that knows the names in use."""
+    ports: Iterable[str] = (name for p in setup.graph.ports for name in (p.across, p.through, p.state))
+    names = {*ports, *system.parameters, *system.where, *system.displacements, *system.signals.names, *system.inputs}
+    start = DiagramStart(setup, system, run, {*names, *system.algebraic.unknowns, TIME})
+    delayed = [law.name for law in system.signals.others if isinstance(law, Delayed)]
+    start.sources.update({name: start.fresh(f"{name}_before") for name in delayed})
+    return start
 
 
 @final
@@ -130,10 +244,10 @@ class PortFormulas:
 
     def _content_rate(self, k: int) -> Expression:
         """How fast the content of a storage that follows others changes."""
-        for field in self.causal.graph.fields:
-            if k in field.ports:
-                row = field.matrix[field.ports.index(k)]
-                return self.rate(total(e * self.output(j) for e, j in zip(row, field.ports, strict=True)))
+        for coupled in self.causal.graph.fields:
+            if k in coupled.ports:
+                row = coupled.matrix[coupled.ports.index(k)]
+                return self.rate(total(e * self.output(j) for e, j in zip(row, coupled.ports, strict=True)))
         law = self.ports[k].law
         assert isinstance(law, StorageLaw), "only storages follow others"
         output = self.output(k)

@@ -12,7 +12,8 @@ from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.matlab_modes import hybrid_run_file, modes_file
 from tellegen.exporting.matlab_program import parameters_file, program_name, run_file
 from tellegen.exporting.mode_diagrams import mode_diagrams
-from tellegen.exporting.simulink_program import build_file, hybrid_build_file
+from tellegen.exporting.simulink import build_file
+from tellegen.exporting.simulink_modes import HybridBuilder
 from tellegen.expressions.matlab import matlab_name
 from tellegen.graph import lower
 from tellegen.model.model import Model
@@ -63,7 +64,7 @@ def simulink_files(model: Model, name: str) -> Files:
             f"{name}_parameters.m": parameters_file(hybrid.first, name),
             f"{name}_run.m": hybrid_run_file(hybrid, name),
             f"{name}_modes.m": modes_file(hybrid, name),
-            f"{name}_build.m": hybrid_build_file(hybrid, name),
+            f"{name}_build.m": build_file(hybrid.first, name, HybridBuilder(hybrid, name).built()),
         }
     diagram = block_diagram(model)
     _refuse_one_name(diagram)

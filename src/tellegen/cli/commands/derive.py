@@ -12,19 +12,13 @@ from tellegen.conditioning.lagrange import lagrange_steps
 from tellegen.core.domains import DOMAINS
 from tellegen.core.options import values
 from tellegen.core.units import describe, parse_unit
+from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
 from tellegen.equations.forms.transfer import TransferMatrix
-from tellegen.equations.printing.latex import (
-    descriptor_to_latex,
-    equations_to_latex,
-    hamiltonian_to_latex,
-    transfer_to_latex,
-)
 from tellegen.equations.printing.record import (
     descriptor_to_record,
     equations_to_record,
     hamiltonian_to_record,
-    transfer_to_record,
 )
 from tellegen.equations.printing.text import (
     descriptor_to_text,
@@ -33,7 +27,7 @@ from tellegen.equations.printing.text import (
     steps_to_text,
     transfer_to_text,
 )
-from tellegen.equations.steps import derivation_steps
+from tellegen.equations.steps import Explanation, derivation_steps
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.expressions import Symbol
 from tellegen.graph import StorageLaw
@@ -67,12 +61,9 @@ def derive(options: ShownEquations) -> None:
         return
     asked = replace(options, at=_point(options.at) if options.at else None)
     found: Derived = derived(model, **values(asked, DeriveOptions))
-    if options.as_json:
-        output.write_json(_record(found, options))
-    elif options.as_latex:
-        output.write(_latex(found, options))
-    else:
-        output.write(_text(found, options, model))
+    output.show(
+        options, lambda: _record(found, options), lambda: _text(found, options, model), lambda: _latex(found, options)
+    )
 
 
 def _point(texts: Mapping[str, object]) -> dict[str, float]:
@@ -88,12 +79,13 @@ def _show_steps(model: Model, options: ShownEquations) -> None:
         steps = lagrange_steps(model)
     else:
         steps = derivation_steps(derived(model, mode=options.mode), sign=options.sign)
-    if options.as_json:
-        output.write_json(steps.to_json())
-    elif options.as_latex:
-        output.write(steps.to_latex())
-    else:
-        output.write(steps_to_text(steps, width=output.width(), unicode=output.shows_unicode()))
+    show_steps(options, steps)
+
+
+def show_steps(options: object, steps: Explanation) -> None:
+    """Print a derivation or a reduction step by step."""
+    width, unicode = output.width(), output.shows_unicode()
+    output.show(options, steps.to_json, lambda: steps_to_text(steps, width=width, unicode=unicode), steps.to_latex)
 
 
 def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
@@ -101,24 +93,13 @@ def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
         return equations_to_record(found, wanted.sign, numeric=wanted.numeric)
     if isinstance(found, HamiltonianSystem):
         return hamiltonian_to_record(found, numeric=wanted.numeric)
-    if isinstance(found, LagrangeSystem):
-        return found.to_json()
-    values = parameter_values(found.parameters)
-    if isinstance(found, TransferMatrix):
-        return transfer_to_record(found, values)
-    return descriptor_to_record(found, values, numeric=wanted.numeric)
+    if isinstance(found, DescriptorSystem):
+        return descriptor_to_record(found, parameter_values(found.parameters), numeric=wanted.numeric)
+    return found.to_json()
 
 
 def _latex(found: Derived, wanted: ShownEquations) -> str:
-    if isinstance(found, EquationSystem):
-        return equations_to_latex(found, sign=wanted.sign)
-    if isinstance(found, HamiltonianSystem):
-        return hamiltonian_to_latex(found)
-    if isinstance(found, LagrangeSystem):
-        return found.to_latex()
-    if isinstance(found, TransferMatrix):
-        return transfer_to_latex(found)
-    return descriptor_to_latex(found)
+    return found.to_latex(wanted.sign) if isinstance(found, EquationSystem) else found.to_latex()
 
 
 def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:

@@ -1,6 +1,6 @@
 """What stands at a node: shunts down to a rail, masses and discs on a line of motion, rods to a wall, and the circle of a port."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -9,7 +9,7 @@ from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.scene import Label, Origin, Shape
 from tellegen.drawing.schematic.outlines import OnePortSymbol, circle, curves, placed
-from tellegen.drawing.schematic.plan import LABEL_SIZE, Shunt, Station
+from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, Shunt, Station
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.symbols import (
     FORCE_ARROW,
@@ -89,16 +89,13 @@ TERMINAL = OnePortSymbol(6.0, 3.0, 3.0, (circle(0, 0, 3),))
 REACH = 10.0
 """Of the rod between the plate of a node and a symbol."""
 
-LabelMeasure = Callable[[str], tuple[float, float]]
-"""The extent of a label along the line of nodes and across it."""
-
 
 @final
 class NodeBodyMaker:
     """Makes the body of a node. `ends` says whether its left and its right side are free of other lines."""
 
-    def __init__(self, station: Station, text: Callable[[Element], str], measure: LabelMeasure) -> None:
-        self.station, self.text, self.measure = station, text, measure
+    def __init__(self, station: Station, texts: SchematicLabels) -> None:
+        self.station, self.texts = station, texts
 
     def make(self, ends: tuple[bool, bool]) -> NodeBody:
         """Everything that hangs from the node, from left to right."""
@@ -117,7 +114,7 @@ class NodeBodyMaker:
     def _port(self, body: NodeBody, side: int, *, free: bool) -> None:
         """A small circle with the name of the port, at a free end of the line or below it."""
         text = port_text(self.station.port)
-        along, across = self.measure(text)
+        along, across = self.texts.extent(text)
         radius = TERMINAL.length / 2
         x, row = 0.0 if side < 0 else body.width, body.row
         if free:
@@ -189,8 +186,8 @@ class NodeBodyMaker:
             body.places.append(x + PAD)
             body.pieces.append(PlacedSymbol(None, drop=((x + PAD, ROW), (x + PAD, RAIL)), rail=x + PAD))
             return x + 2 * PAD
-        symbol, text = one_port_symbol(item.element.kind), self.text(item.element)
-        half, (along, _) = max(symbol.up, symbol.down), self.measure(text)
+        symbol, text = one_port_symbol(item.element.kind), self.texts.of(item.element)
+        half, (along, _) = max(symbol.up, symbol.down), self.texts.extent(text)
         at = x + half + (PAD if body.pieces else 0.0)
         upper, lower = ((at, ROW), (at, MID - symbol.length / 2)), ((at, MID + symbol.length / 2), (at, RAIL))
         body.places.append(at)
@@ -236,14 +233,14 @@ class NodeBodyMaker:
         # A torque acts on the line itself; a force needs a side of its body to push at.
         if is_load(kind) and kind.domains[0] == "rotational":
             return torque_arrow(1 if not item.away else -1)
-        return named_block(*self.measure(self.text(item.element))) if symbol.named else symbol.on_shaft
+        return named_block(*self.texts.extent(self.texts.of(item.element))) if symbol.named else symbol.on_shaft
 
     def _block(self, item: Shunt, x: float, body: NodeBody) -> float:
         symbol = self._inline(item)
         assert symbol is not None, "only elements with such a symbol sit on the line"
         assert item.element is not None, "a wire sits on no line"
-        text = self.text(item.element)
-        along, across = self.measure(text)
+        text = self.texts.of(item.element)
+        along, across = self.texts.extent(text)
         inside = one_port_symbol(item.element.kind).named
         half = symbol.length / 2 if inside else max(symbol.length, along) / 2
         at = x + half
@@ -271,7 +268,7 @@ class NodeBodyMaker:
 
     def _rod_extent(self, item: Shunt) -> tuple[OnePortSymbol, float]:
         symbol = self._rod_symbol(item)
-        return symbol, self.measure(self.text(item.element))[1] if item.element is not None else 0.0
+        return symbol, self.texts.extent(self.texts.of(item.element))[1] if item.element is not None else 0.0
 
     def _rod_symbol(self, item: Shunt) -> OnePortSymbol:
         if item.element is None:
@@ -284,8 +281,8 @@ class NodeBodyMaker:
         The plate reaches down to the height `before` already.
         """
         symbol = self._rod_symbol(item)
-        text = self.text(item.element) if item.element is not None else ""
-        along, across = self.measure(text) if text else (0.0, 0.0)
+        text = self.texts.of(item.element) if item.element is not None else ""
+        along, across = self.texts.extent(text) if text else (0.0, 0.0)
         span = max(symbol.length, along)
         is_force = item.element is not None and is_load(item.element.kind)
         wall_room = 0.0 if is_force else 8.0

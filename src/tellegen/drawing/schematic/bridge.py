@@ -12,9 +12,13 @@ from itertools import pairwise, permutations
 from typing import final
 
 from tellegen.core.domains import REFERENCES
+from tellegen.drawing.ink import ink_box
+from tellegen.drawing.scene import Shape
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan
 from tellegen.drawing.schematic.rails import SWITCHED, neighbours, rails_of
+from tellegen.drawing.schematic.sketch import AbstractSketchMaker, has_one_ports_alone, one_ports, sketch_shapes
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS
-from tellegen.model.model import Element, Sketch, SketchedBranch
+from tellegen.model.model import Element, Sketch
 
 ENDS, MOST = 2, 4
 """The lines of a bridge, and how many pairs of nodes are tried as these."""
@@ -313,19 +317,13 @@ MARK = 0.4, 0.55
 """From a leg whose middle is a reference to the wire of the mark, and how far above the line below this ends."""
 
 
-def bridge_sketch(bridge: Bridge) -> Sketch:
-    """Where everything in a bridge stands. A star stands on the right of all legs, or on their left where it feeds them."""
-    return _Sketcher(bridge).sketch()
-
-
 @final
-class _Sketcher:
+class _BridgeSketch(AbstractSketchMaker):
+    """Where everything in a bridge stands. A star stands on the right of all legs, or on their left where it feeds them."""
+
     def __init__(self, bridge: Bridge) -> None:
+        super().__init__()
         self.bridge = bridge
-        self.points: dict[str, complex] = {}
-        self.nodes: dict[str, str] = {}
-        self.wires: list[tuple[str, str]] = []
-        self.branches: dict[str, SketchedBranch] = {}
         self.low = ARM
         self.high = ARM + (2 * SPARE + APART * (len(bridge.star) - 1) if bridge.star else 0.0)
         self.top = self.high + ARM
@@ -353,22 +351,13 @@ class _Sketcher:
             self.x += 0.0 if star_leads else self._reach() + RUNG / 2
         self._ladder(bridge.right)
         self.wires += pairwise(sorted(self.feet, key=lambda foot: self.points[foot].real))
-        return Sketch(self.points, self.nodes, tuple(self.wires), self.branches)
+        return self.made()
 
     def _reach(self) -> float:
         return STEP * max(map(len, self.bridge.star))
 
     def _point(self, node: str, x: float, y: float) -> str:
-        label = f"{node}|{len(self.points)}"
-        self.points[label], self.nodes[label] = complex(x, y), node
-        return label
-
-    def _element(self, element: Element, one: str, two: str, side: int = 1) -> None:
-        """An element between points; its label is above it or, where it is upright, on its left (side 1) or right (-1)."""
-        first, second = (one, two) if self.nodes[one] == element.nodes[0] else (two, one)
-        way = self.points[second] - self.points[first]
-        ahead = 1 if way.real > 1e-9 or way.imag > 1e-9 else -1
-        self.branches[element.name] = SketchedBranch((first, second), (0.0,), ahead * side, drawn=True)
+        return self.point(f"{node}|{len(self.points)}", complex(x, y), node)
 
     # -- along the lines -------------------------------------------------------------------------------------------------------
 
@@ -394,7 +383,7 @@ class _Sketcher:
                 start = self.last or self._hold(item.start, self.x)
                 self.x = max(self.points[start].real + STEP, self.x)  # beyond a star, where there is one
                 self.last = self._point(item.end, self.x, self.top)
-                self._element(item.element, start, self.last)
+                self.element(item.element, start, self.last)
                 self.x += RUNG / 2 if following is None else 0.0
 
     def _rung(self, chain: SeriesChain) -> None:
@@ -402,7 +391,7 @@ class _Sketcher:
         for k, step in enumerate(chain, 1):
             lower = self._point(step.end, self.x, self.top * (1 - k / len(chain))) if k < len(chain) else ""
             lower = lower or self._foot(self.x)
-            self._element(step.element, point, lower, -1)
+            self.element(step.element, point, lower, -1)
             point = lower
 
     # -- legs ------------------------------------------------------------------------------------------------------------------
@@ -413,10 +402,10 @@ class _Sketcher:
         for j, element in enumerate(leg.upper):
             top = self._hold(self.bridge.above, self.x + j * BESIDE)
             uppers.append(self._point(leg.middle, self.x + j * BESIDE, self.high))
-            self._element(element, top, uppers[-1])
+            self.element(element, top, uppers[-1])
         for j, element in enumerate(leg.lower):
             lowers.append(self._point(leg.middle, self.x + j * BESIDE, self.low))
-            self._element(element, lowers[-1], self._foot(self.x + j * BESIDE))
+            self.element(element, lowers[-1], self._foot(self.x + j * BESIDE))
         self.wires += (*pairwise(uppers), *pairwise(lowers))
         if self.bridge.star:
             tap = self._point(leg.middle, self.x, self.high - SPARE - k * APART)
@@ -443,7 +432,7 @@ class _Sketcher:
             share = k / len(chain)
             place = one + share * (two - one)
             following = end if k == len(chain) else self._point(step.end, place.real, place.imag)
-            self._element(step.element, point, following)
+            self.element(step.element, point, following)
             point = following
 
     def _star(self, taps: list[str], x: float) -> None:
@@ -462,3 +451,12 @@ class _Sketcher:
 def _reversed(ladder: BridgeSide) -> BridgeSide:
     """A ladder from its far end."""
     return tuple(item.reversed if isinstance(item, SeriesElement) else item for item in reversed(ladder))
+
+
+def bridge_shapes(plan: SchematicPlan, texts: SchematicLabels, room: float) -> list[Shape]:
+    """A part that is a bridge of legs between two lines; nothing where it is none, or where that would be too wide."""
+    hanging, linking = one_ports(plan)
+    elements = linking + hanging
+    bridge = find_bridge(elements) if has_one_ports_alone(plan) else None
+    shapes = sketch_shapes(elements, _BridgeSketch(bridge).sketch(), texts) if bridge is not None else []
+    return shapes if shapes and ink_box(shapes).width <= room else []

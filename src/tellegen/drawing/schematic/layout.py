@@ -6,14 +6,14 @@ Symbols above the line stand in gaps, where no line goes up, so that nothing eve
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.schematic.bodies import LABEL_GAP, LabelMeasure, NodeBody, NodeBodyMaker
-from tellegen.drawing.schematic.plan import SchematicLink, SchematicPlan, Station
+from tellegen.drawing.schematic.bodies import LABEL_GAP, NodeBody, NodeBodyMaker
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station
 from tellegen.drawing.schematic.symbols import (
     BOTTOM,
     MID,
@@ -221,12 +221,11 @@ class SchematicLayout:
     def __init__(
         self,
         plan: SchematicPlan,
-        text: Callable[[Element], str],
-        measure: LabelMeasure,
+        texts: SchematicLabels,
         joined: tuple[bool, bool] = (False, False),
     ) -> None:
         """`joined` says whether a line leads on from the first station to the left, and from the last to the right."""
-        self.plan, self.text, self.measure, self.joined = plan, text, measure, joined
+        self.plan, self.texts, self.joined = plan, texts, joined
         self.place = {station.key: k for k, station in enumerate(plan.stations)}
         self.rows = {s.key: MID if s.is_shaft else ROW for s in plan.stations if s.element is None}
         self._terminals: dict[str, list[SchematicLink]] = defaultdict(list)
@@ -256,9 +255,9 @@ class SchematicLayout:
     def _box(self, k: int) -> MultiportBox:
         station = self.plan.stations[k]
         assert station.element is not None, "a node has no ports"
-        text = self.text(station.element)
+        text = self.texts.of(station.element)
         own = self._terminals[station.key]
-        return multiport_box(station, own, self.place, self.rows, (text, *self.measure(text)))
+        return multiport_box(station, own, self.place, self.rows, (text, *self.texts.extent(text)))
 
     def _sort(self, link: SchematicLink) -> None:
         """On the line between neighbours, or above it."""
@@ -292,7 +291,7 @@ class SchematicLayout:
         free_right = (
             not (station.after or ends[1]) and k not in self.on_line and CELLS * k + RIGHT not in self._climbing
         )
-        return NodeBodyMaker(station, self.text, self.measure).make((free_left, free_right))
+        return NodeBodyMaker(station, self.texts).make((free_left, free_right))
 
     # -- along the line --------------------------------------------------------------------------------------------------------
 
@@ -339,7 +338,7 @@ class SchematicLayout:
 
     def _span(self, link: SchematicLink) -> float:
         assert link.element is not None, "a plain wire has no symbol"
-        return max(one_port_symbol(link.element.kind).length, self.measure(self.text(link.element))[0])
+        return max(one_port_symbol(link.element.kind).length, self.texts.extent(self.texts.of(link.element))[0])
 
     # -- above the line --------------------------------------------------------------------------------------------------------
 
@@ -387,7 +386,7 @@ class SchematicLayout:
     def height_of(self, link: SchematicLink) -> float:
         """From the axis of a symbol to the top of its label."""
         assert link.element is not None, "a plain wire has no symbol"
-        return one_port_symbol(link.element.kind).up + LABEL_GAP + self.measure(self.text(link.element))[1]
+        return one_port_symbol(link.element.kind).up + LABEL_GAP + self.texts.extent(self.texts.of(link.element))[1]
 
     def _raise(self, arc: RaisedLink, tops: list[float]) -> None:
         first, last = arc.cells

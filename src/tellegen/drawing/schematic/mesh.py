@@ -8,9 +8,13 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import final
 
-from tellegen.drawing.schematic.plan import SchematicLink, SchematicPlan, Station
+from tellegen.drawing.ink import ink_box
+from tellegen.drawing.scene import Shape
+from tellegen.drawing.schematic.layout import SchematicLayout
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station
 from tellegen.drawing.schematic.rails import distances, neighbours
-from tellegen.model.model import Element, Sketch, SketchedBranch
+from tellegen.drawing.schematic.sketch import AbstractSketchMaker, has_one_ports_alone, one_ports, sketch_shapes
+from tellegen.model.model import Element, Sketch
 
 GridCell = tuple[int, int]
 """Column and row; rows count downwards."""
@@ -313,10 +317,11 @@ def _routed(plan: SchematicPlan, places: dict[str, GridCell], *, level: bool) ->
 
 
 @final
-class _Mesh:
+class _Mesh(AbstractSketchMaker):
     """Nodes on the lines of a grid with the ways of all links."""
 
     def __init__(self, plan: SchematicPlan, nodes: dict[str, GridCell], *, level: bool) -> None:
+        super().__init__()
         self.plan, self.nodes, self.level = plan, nodes, level
         self.tracks = GridRoutes(nodes)
         self.paths: dict[int, GridPath] = {}
@@ -350,21 +355,17 @@ class _Mesh:
 
     def sketch(self) -> Sketch:
         """Lines become places: as near to each other as what stands between them allows."""
-        self.points: dict[str, complex] = {}
-        self.point_nodes: dict[str, str] = {}
-        self.wires: list[tuple[str, str]] = []
-        self.branches: dict[str, SketchedBranch] = {}
         self.xs, self.ys = self._columns(), self._rows()
         self.outermost: dict[str, str] = {}
         self._in_column: dict[int, list[Station]] = {}
         for station in self.plan.stations:
             self._in_column.setdefault(self.nodes[station.key][0], []).append(station)
         for station in self.plan.stations:
-            self._point(station.key, self._at(self.nodes[station.key]), station.key)
+            self.point(station.key, self._at(self.nodes[station.key]), station.key)
         self._hang_all()
         for k, link in enumerate(self.plan.links):
             self._draw(link, self.paths[k])
-        return Sketch(self.points, self.point_nodes, tuple(self.wires), self.branches)
+        return self.made()
 
     def _at(self, cell: GridCell) -> complex:
         return complex(self.xs[cell[0]], -self.ys[cell[1]])
@@ -402,10 +403,6 @@ class _Mesh:
             places[line] = place
         return places
 
-    def _point(self, label: str, place: complex, node: str) -> str:
-        self.points[label], self.point_nodes[label] = place, node
-        return label
-
     # -- what hangs ------------------------------------------------------------------------------------------------------------
 
     def _leading(self) -> list[Station]:
@@ -434,11 +431,11 @@ class _Mesh:
             here = self.points[station.key]
             last = station.key
             for k, element in enumerate(self._beside(station)):
-                tap = self._point(f"{station.key}|{k}", here + self._tap(station, k), station.key)
+                tap = self.point(f"{station.key}|{k}", here + self._tap(station, k), station.key)
                 self.wires.append((last, tap))
                 foot = self._hang(element, tap, HANG, station.key)
                 if free and self.nodes[station.key][1] == lowest:
-                    rails.setdefault(self.point_nodes[foot], []).append(foot)
+                    rails.setdefault(self.nodes_at[foot], []).append(foot)
                 last = tap
             self.outermost[station.key] = last
         self._lead(rails)
@@ -449,9 +446,8 @@ class _Mesh:
     def _hang(self, element: Element, tap: str, far: float, node: str) -> str:
         """An element down from a point; gives the label of its lower end."""
         reference = next((other for other in element.nodes if other != node), node)
-        foot = self._point(f"{tap}|foot", self.points[tap] - far * 1j, reference)
-        ends, drawn = ((tap, foot), True) if element.nodes[0] == node else ((foot, tap), False)
-        self.branches[element.name] = SketchedBranch(ends, (0.0,), 1, drawn)
+        foot = self.point(f"{tap}|foot", self.points[tap] - far * 1j, reference)
+        self.element(element, tap, foot, side=-1)
         return foot
 
     def _lead(self, rails: dict[str, list[str]]) -> None:
@@ -459,23 +455,20 @@ class _Mesh:
         leading = self._leading()
         if len(leading) == 1:
             station, element = leading[0], _sources(leading[0])[0]
-            corner = self._point(f"{station.key}|left", self.points[station.key] - ACROSS * 0.75, station.key)
+            corner = self.point(f"{station.key}|left", self.points[station.key] - ACROSS * 0.75, station.key)
             self.wires.append((station.key, corner))
             bottom = min((self.points[foot].imag for feet in rails.values() for foot in feet), default=None)
             far = HANG if bottom is None else self.points[corner].imag - bottom
             foot = self._hang(element, corner, far, station.key)
-            if self.point_nodes[foot] in rails:
-                rails[self.point_nodes[foot]].append(foot)
+            if self.nodes_at[foot] in rails:
+                rails[self.nodes_at[foot]].append(foot)
             return
         ends: dict[str, list[str]] = {}
         for station in leading:
             element = _sources(station)[0]
             reference = next((node for node in element.nodes if node != station.key), station.key)
-            outer = self._point(f"{station.key}|left", self.points[station.key] - ACROSS, reference)
-            order, drawn = (
-                ((outer, station.key), True) if element.nodes[0] == reference else ((station.key, outer), False)
-            )
-            self.branches[element.name] = SketchedBranch(order, (0.0,), 1, drawn)
+            outer = self.point(f"{station.key}|left", self.points[station.key] - ACROSS, reference)
+            self.element(element, outer, station.key)
             ends.setdefault(reference, []).append(outer)
         for outers in ends.values():
             self.wires += pairwise(sorted(outers, key=lambda label: -self.points[label].imag))
@@ -495,7 +488,7 @@ class _Mesh:
             link.second,
         ]
         for label, cell in zip(labels[1:-1], corners[1:-1], strict=True):
-            self._point(label, self._at(cell), "")
+            self.point(label, self._at(cell), "")
         for end, other in ((0, 1), (-1, -2)):
             # A line to the right begins behind what hangs beside the node.
             if corners[other][1] == corners[end][1] and corners[other][0] > corners[end][0]:
@@ -504,17 +497,12 @@ class _Mesh:
         level = [abs((self.points[a] - self.points[b]).imag) < 1e-9 for a, b in pairwise(labels)]
         best = max(range(len(spans)), key=lambda k: (spans[k] >= ROOM, level[k] == self.level, spans[k]))
         for k, label in enumerate(labels[1:-1], 1):
-            self.point_nodes[label] = link.first if k <= best or link.element is None else link.second
+            self.nodes_at[label] = link.first if k <= best or link.element is None else link.second
         for k, (one, two) in enumerate(pairwise(labels)):
             if k != best or link.element is None:
                 self.wires.append((one, two))
                 continue
-            forward = link.element.nodes[0] == link.first
-            ends = (one, two) if forward else (two, one)
-            way = self.points[ends[1]] - self.points[ends[0]]
-            # Labels stand above level elements and left of upright ones.
-            above = 1 if way.real > 1e-9 or way.imag > 1e-9 else -1
-            self.branches[link.element.name] = SketchedBranch(ends, (0.0,), above, True)
+            self.element(link.element, one, two)
 
     def _beyond(self, node: str) -> str:
         """The point on the right of a node, behind what hangs in its column: elements in one gap stand over each other."""
@@ -523,7 +511,7 @@ class _Mesh:
         end, place = self.outermost[node], complex(self.xs[column] + max(taps, default=0.0), -self.ys[row])
         if abs(self.points[end] - place) < 1e-9:
             return end
-        label = self._point(f"{node}|end", place, node)
+        label = self.point(f"{node}|end", place, node)
         self.wires.append((end, label))
         return label
 
@@ -534,3 +522,24 @@ def _sources(station: Station) -> list[Element]:
 
 def _turns(one: GridCell, two: GridCell, three: GridCell) -> bool:
     return not (one[0] == two[0] == three[0] or one[1] == two[1] == three[1])
+
+
+def is_meshed(plan: SchematicPlan, layout: SchematicLayout) -> bool:
+    """Whether wires or pipes form meshes beyond neighbours on the line; a line below all others takes most of these."""
+    return has_one_ports_alone(plan) and any(
+        abs(layout.place[arc.link.first] - layout.place[arc.link.second]) > 1 for arc in layout.arcs
+    )
+
+
+def mesh_shapes(plan: SchematicPlan, texts: SchematicLabels, room: float) -> list[Shape]:
+    """A meshed part with its nodes on a grid, turned where it would be too wide; nothing where there is no room for that."""
+    hanging, linking = one_ports(plan)
+    elements = hanging + linking
+    narrowest: list[Shape] = []
+    for sketch in mesh_sketches(plan):
+        shapes = sketch_shapes(elements, sketch, texts)
+        if shapes and ink_box(shapes).width <= room:
+            return shapes
+        if not narrowest or (shapes and ink_box(shapes).width < ink_box(narrowest).width):
+            narrowest = shapes
+    return narrowest

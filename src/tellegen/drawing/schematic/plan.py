@@ -55,10 +55,10 @@ WIDEST = 80.0
 
 @final
 class SchematicLabels:
-    """Texts of one schematic."""
+    """Texts of one schematic. Where it is drawn level and stood up afterwards, `upright` ones lie across its line."""
 
-    def __init__(self, model: Model, options: Options) -> None:
-        self.options = options
+    def __init__(self, model: Model, options: Options, *, upright: bool = False) -> None:
+        self.model, self.options, self.upright = model, options, upright
         self._values = None if options.labels == "symbols" else ParameterValues(lower(model))
 
     def of(self, element: Element) -> str:
@@ -68,6 +68,11 @@ class SchematicLabels:
         if value is None:
             return symbol
         return value if self.options.labels == "values" else f"{symbol} = {value}"
+
+    def extent(self, text: str) -> tuple[float, float]:
+        """The extent of the ink of a label along the line of nodes and across it."""
+        box = set_math(text, LABEL_SIZE).box
+        return (box.height, box.width) if self.upright else (box.width, box.height)
 
     def _symbol(self, element: Element) -> str:
         if element.value is None or isinstance(element.value, Number):
@@ -80,12 +85,6 @@ class SchematicLabels:
             return None
         unit = element.kind.quantity.unit if element.kind.quantity else ""
         return self._values.latex(element.value, "" if unit == "1" else unit)
-
-
-def label_extent(text: str) -> tuple[float, float]:
-    """Width and height of the ink of a label."""
-    box = set_math(text, LABEL_SIZE).box
-    return box.width, box.height
 
 
 StationOrder = tuple[str, ...]

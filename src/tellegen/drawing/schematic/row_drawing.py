@@ -188,8 +188,8 @@ class RowDrawing:
             return 0.0
         symbol = one_port_symbol(link.element.kind)
         self.shapes += one_port_shapes(link.element, symbol, centre, (1.0 if forward else -1.0, 0.0))
-        text = self.layout.text(link.element)
-        across = self.layout.measure(text)[1]
+        text = self.layout.texts.of(link.element)
+        across = self.layout.texts.extent(text)[1]
         at = centre[0], centre[1] - self.layout.height_of(link) + across / 2
         self.shapes.append(label_shape(link.element, text, at))
         return symbol.length / 2
@@ -303,7 +303,7 @@ class RowDrawing:
     def _line_port(self, net: Net, line: str, text: str, at: Point, room: float) -> Iterator[Shape]:
         """The circle and the name of the port at the right end of a return line; the name is above where there is little room."""
         radius, (x, y) = TERMINAL.length / 2, at
-        along, across = self.layout.measure(text)
+        along, across = self.layout.texts.extent(text)
         centre, origin = x + PORT_LEAD + radius, Origin(line, "port")
         net.join(at, (centre - radius, y))
         yield from curves(TERMINAL.parts, placed((centre, y), (1, 0)), origin)
@@ -317,7 +317,7 @@ class RowDrawing:
         """The circle and the name of the port below the end of a rail to which others are joined."""
         radius, (x, level) = TERMINAL.length / 2, end
         net.join(end, (x, level + PORT_LEAD - radius))
-        along, _ = self.layout.measure(text)
+        along, _ = self.layout.texts.extent(text)
         side = 1 if radius + LABEL_GAP + along < room - radius else -1
         origin = Origin(reference, "port")
         yield from curves(TERMINAL.parts, placed((x, level + PORT_LEAD), (1, 0)), origin)

@@ -11,14 +11,11 @@ from typing import final
 from tellegen.core.domains import REFERENCES
 from tellegen.core.union_find import UnionFind
 from tellegen.drawing.geometry import Point, box_about
-from tellegen.drawing.ink import Pen, ink_box
+from tellegen.drawing.ink import Pen
 from tellegen.drawing.scene import Origin, Shape, label_box
 from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
-from tellegen.drawing.schematic.bridge import bridge_sketch, find_bridge
-from tellegen.drawing.schematic.layout import SchematicLayout
-from tellegen.drawing.schematic.mesh import mesh_sketches
 from tellegen.drawing.schematic.outlines import OnePortSymbol, curves, placed, rectangle
-from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan, label_extent
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan
 from tellegen.drawing.schematic.symbols import one_port_symbol, reference_mark
 from tellegen.drawing.schematic.wires import Collisions, Net
 from tellegen.model.model import Element, Sketch, SketchedBranch
@@ -121,7 +118,7 @@ class SketchDrawing:
         half = BLOCK_HALF / self.unit
         text = self.texts.of(element)
         apart = abs(((ends[1][0] - ends[0][0]) * down.conjugate()).imag) * self.unit
-        wide = max(apart / 2 + BLOCK_EDGE, label_extent(text)[0] / 2 + 8)
+        wide = max(apart / 2 + BLOCK_EDGE, self.texts.extent(text)[0] / 2 + 8)
         for side, (top, bottom) in enumerate(ends):
             for point, end, sense, node in (
                 (tops[side], top, -1, element.nodes[2 * side]),
@@ -150,7 +147,7 @@ class SketchDrawing:
     def _label(self, element: Element, symbol: OnePortSymbol, centre: complex, side: complex) -> None:
         """The label beside its symbol: on the side that was asked for, else on the other."""
         text = self.texts.of(element)
-        along, across = label_extent(text)
+        along, across = self.texts.extent(text)
         away = max(symbol.up, symbol.down) + LABEL_GAP + (abs(side.real) * along + abs(side.imag) * across) / 2
         for k, (way, shift) in enumerate(product((side, -side), ALONG)):
             at = self._at(centre + way * away / self.unit + shift * side * 1j)
@@ -230,44 +227,41 @@ def _rounded(point: complex) -> complex:
     return complex(round(point.real, 4), round(point.imag, 4))
 
 
-def is_meshed(plan: SchematicPlan, layout: SchematicLayout) -> bool:
-    """Whether wires or pipes form meshes beyond neighbours on the line; a line below all others takes most of these."""
-    return _has_one_ports_alone(plan) and any(
-        abs(layout.place[arc.link.first] - layout.place[arc.link.second]) > 1 for arc in layout.arcs
-    )
+class AbstractSketchMaker:
+    """What makes a sketch, as it goes: labels of points with their places and nodes, wires between them, and elements."""
+
+    def __init__(self) -> None:
+        self.points: dict[str, complex] = {}
+        self.nodes_at: dict[str, str] = {}
+        self.wires: list[tuple[str, str]] = []
+        self.branches: dict[str, SketchedBranch] = {}
+
+    def point(self, label: str, place: complex, node: str) -> str:
+        """A point of a node; gives its label back."""
+        self.points[label], self.nodes_at[label] = place, node
+        return label
+
+    def element(self, element: Element, one: str, two: str, side: int = 1) -> None:
+        """An element between points; its label is above it or, where it is upright, on its left (side 1) or right (-1)."""
+        first, second = (one, two) if self.nodes_at[one] == element.nodes[0] else (two, one)
+        way = self.points[second] - self.points[first]
+        # A sketch counts the sides of labels in the direction of the element, a reader on the page.
+        ahead = 1 if way.real > 1e-9 or way.imag > 1e-9 else -1
+        self.branches[element.name] = SketchedBranch((first, second), (0.0,), ahead * side, drawn=True)
+
+    def made(self) -> Sketch:
+        """The sketch."""
+        return Sketch(self.points, self.nodes_at, tuple(self.wires), self.branches)
 
 
-def _has_one_ports_alone(plan: SchematicPlan) -> bool:
+def has_one_ports_alone(plan: SchematicPlan) -> bool:
     """Whether a part has one-ports of wires or pipes alone, no names of ports and no return lines."""
     others = (station.element is not None or station.is_shaft or station.port for station in plan.stations)
     return not plan.returns and not any(others)
 
 
-def _one_ports(plan: SchematicPlan) -> tuple[tuple[Element, ...], tuple[Element, ...]]:
+def one_ports(plan: SchematicPlan) -> tuple[tuple[Element, ...], tuple[Element, ...]]:
     """Those that hang from nodes, by these, and those between nodes, in the order of description."""
     hanging = (item.element for station in plan.stations for item in station.hanging)
     linking = (link.element for link in plan.links)
     return tuple(e for e in hanging if e is not None), tuple(e for e in linking if e is not None)
-
-
-def bridge_shapes(plan: SchematicPlan, texts: SchematicLabels, room: float) -> list[Shape]:
-    """A part that is a bridge of legs between two lines; nothing where it is none, or where that would be too wide."""
-    hanging, linking = _one_ports(plan)
-    elements = linking + hanging
-    bridge = find_bridge(elements) if _has_one_ports_alone(plan) else None
-    shapes = sketch_shapes(elements, bridge_sketch(bridge), texts) if bridge is not None else []
-    return shapes if shapes and ink_box(shapes).width <= room else []
-
-
-def mesh_shapes(plan: SchematicPlan, texts: SchematicLabels, room: float) -> list[Shape]:
-    """A meshed part with its nodes on a grid, turned where it would be too wide; nothing where there is no room for that."""
-    hanging, linking = _one_ports(plan)
-    elements = hanging + linking
-    narrowest: list[Shape] = []
-    for sketch in mesh_sketches(plan):
-        shapes = sketch_shapes(elements, sketch, texts)
-        if shapes and ink_box(shapes).width <= room:
-            return shapes
-        if not narrowest or (shapes and ink_box(shapes).width < ink_box(narrowest).width):
-            narrowest = shapes
-    return narrowest
