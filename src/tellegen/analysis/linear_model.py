@@ -15,7 +15,6 @@ from tellegen.core.packages import load_package
 from tellegen.equations.forms.linearisation import linearise_equations
 from tellegen.equations.matrices import Matrix
 from tellegen.equations.system import EquationSystem, with_measured_outputs, with_values
-from tellegen.expressions import Expression
 
 Array = npt.NDArray[np.float64]
 ComplexArray = npt.NDArray[np.complex128]
@@ -95,15 +94,21 @@ def linear_model(system: EquationSystem, point: Mapping[str, float] | None = Non
         numeric, moved = linearise_equations(system, kept), len(system.displacements)
     m, n, k = numeric.matrices, len(numeric.states), len(numeric.inputs)
     outputs = len(numeric.outputs)
-    L, A, B, C = (
-        _array(m["L"], n, n),
-        _array(m["A"], n, n) + _array(m["N"], n, n),
-        _array(m["B"], n, k),
-        _array(m["C"], outputs, n),
-    )
-    D, B_1, D_1 = _array(m["D"], outputs, k), _array(m["B_1"], n, k), _array(m["D_1"], outputs, k)
     return LinearModel(
-        system.name, numeric.states, numeric.inputs, numeric.outputs, L, A, B, C, D, B_1, D_1, kept, moved, measured
+        name=system.name,
+        states=numeric.states,
+        inputs=numeric.inputs,
+        outputs=numeric.outputs,
+        L=_array(m["L"], n, n),
+        A=_array(m["A"], n, n) + _array(m["N"], n, n),
+        B=_array(m["B"], n, k),
+        C=_array(m["C"], outputs, n),
+        D=_array(m["D"], outputs, k),
+        B_1=_array(m["B_1"], n, k),
+        D_1=_array(m["D_1"], outputs, k),
+        point=kept,
+        displacements=moved,
+        measured=measured,
     )
 
 
@@ -117,7 +122,7 @@ def energy_coordinates(model: LinearModel) -> StateSpace:
     B, B_1 = np.linalg.solve(root, model.B), np.linalg.solve(root, model.B_1)
     back: Array = np.asarray(np.linalg.inv(root).T, dtype=float)
     C = model.C @ back
-    return StateSpace(A, B + A @ B_1, C, model.D + C @ B_1, model.D_1, back, back @ B_1)
+    return StateSpace(A=A, B=B + A @ B_1, C=C, D=model.D + C @ B_1, D_1=model.D_1, back=back, shift=back @ B_1)
 
 
 def _root(model: LinearModel) -> Array:
@@ -142,11 +147,7 @@ def _root(model: LinearModel) -> Array:
 
 
 def _array(matrix: Matrix, rows: int, columns: int) -> Array:
-    return np.array([[_number(e) for e in row] for row in matrix], dtype=float).reshape(rows, columns)
-
-
-def _number(expression: Expression) -> float:
-    return expression.evaluate({})
+    return np.array([[e.evaluate({}) for e in row] for row in matrix], dtype=float).reshape(rows, columns)
 
 
 def _place(name: str, names: tuple[str, ...], word: str, model: str) -> int:

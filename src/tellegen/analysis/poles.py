@@ -4,7 +4,7 @@ of any size on the sparse descriptor form.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -119,14 +119,13 @@ def zeros(model: LinearModel, output: str | None = None, input_: str | None = No
 def channel(space: StateSpace, row: int, column: int) -> StateSpace:
     """The model from one input to one output."""
     rows, columns = slice(row, row + 1), slice(column, column + 1)
-    return StateSpace(
-        space.A,
-        space.B[:, columns],
-        space.C[rows],
-        space.D[rows, columns],
-        space.D_1[rows, columns],
-        space.back,
-        space.shift[:, columns],
+    return replace(
+        space,
+        B=space.B[:, columns],
+        C=space.C[rows],
+        D=space.D[rows, columns],
+        D_1=space.D_1[rows, columns],
+        shift=space.shift[:, columns],
     )
 
 

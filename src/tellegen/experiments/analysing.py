@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tellegen.analysis import Analysis, ClosedLoop, PowerSplit, linear_model, split_power, steady_state
+from tellegen.analysis.linear_model import linear_model
 from tellegen.analysis.poles import loop_poles
+from tellegen.analysis.steady import steady_state
+from tellegen.analysis.summary import Analysis, ClosedLoop, PowerSplit, split_power
 from tellegen.core.errors import EquationError, SimulationError, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit

@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from tellegen.analysis import PowerSplit, split_power
+from tellegen.analysis.summary import PowerSplit, split_power
 from tellegen.core.names import identifier
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity

@@ -16,6 +16,15 @@ from tellegen.expressions import Expression, symbol
 from tellegen.expressions.nodes import Add, Symbol
 from tellegen.graph.signals import Table
 
+
+def fresh(name: str, taken: set[str]) -> str:
+    """A name that none of those taken has, with underscores behind it where it must; it is taken then."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
 FormulaKind = Literal["gain", "sum", "function", "source"]
 
 
@@ -151,12 +160,12 @@ class Diagram:
     vectorial: bool = False
     columns: tuple[DiagramColumn, ...] = ()
 
-    def expressions(self) -> list[Expression]:
-        """All formulas."""
+    def expressions(self, *, inertia: bool = True) -> list[Expression]:
+        """All formulas, or those outside the matrix of inertias."""
         expressions = [hold.expression for hold in self.holds]
         expressions += self.unknowns.residuals
         expressions += [formula_of(item) for item in (*self.formulas, *self.readings)]
-        if self.inertia is not None:
+        if self.inertia is not None and inertia:
             expressions += [entry for row in self.inertia.matrix for entry in row]
         return expressions
 

@@ -36,6 +36,7 @@ from tellegen.exporting.diagram import (
     TransportDelay,
     formula,
     formula_of,
+    fresh,
     in_evaluation_order,
 )
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
@@ -82,10 +83,7 @@ class DiagramStart:
 
     def fresh(self, name: str) -> str:
         """A name that no other signal has."""
-        while name in self.taken:
-            name += "_"
-        self.taken.add(name)
-        return name
+        return fresh(name, self.taken)
 
     def inputs(self) -> Iterator[Formula]:
         """What the inputs are: sources of time alone, or functions of signals."""
@@ -308,11 +306,7 @@ def _titles(scheme: PogScheme) -> dict[PogColumn, str]:
     taken: set[str] = set()
     for ladder in scheme.ladders:
         for column in ladder.all_columns():
-            title = column.name or (f"{column.junction}_branch" if column.junction else "branch")
-            while title in taken:
-                title += "_"
-            taken.add(title)
-            found[column] = title
+            found[column] = fresh(column.name or (f"{column.junction}_branch" if column.junction else "branch"), taken)
     return found
 
 

@@ -36,19 +36,20 @@ def export_model(
     Raises: ExportError for an unknown tool (X403), for what the tool cannot hold (X401, X402, X406), for a file that is there
     already (X405) or cannot be written (X404). Nothing is written then, or what was written is whole.
     """
-    writer = _writer(to)
-    folder = Path(path)
+    if to not in TARGETS:
+        fix = did_you_mean(to, TARGETS) or f"models are exported to {', '.join(TARGETS)}"
+        raise rules.UNKNOWN_TARGET.error(f"models are not exported to '{to}'", fix=fix)
     opened = as_model(model)
-    files = writer(opened, program_name(name or _stem(model) or opened.name))
-    targets = [folder / name for name in files]
-    if not overwrite:
-        for target in targets:
-            if target.exists():
-                fix = "choose another folder, or force it (overwrite=True, --force)"
-                raise rules.WOULD_OVERWRITE.error(f"'{target}' is there already", fix=fix)
+    stem = Path(model).stem if isinstance(model, str | Path) else ""
+    files = TARGETS[to](opened, program_name(name or stem or opened.name))
+    targets = tuple(Path(path) / name for name in files)
+    there = next((target for target in targets if target.exists()), None)
+    if there is not None and not overwrite:
+        fix = "choose another folder, or force it (overwrite=True, --force)"
+        raise rules.WOULD_OVERWRITE.error(f"'{there}' is there already", fix=fix)
     for target, text in zip(targets, files.values(), strict=True):
         _write(target, text)
-    return tuple(targets)
+    return targets
 
 
 def simulink_files(model: Model, name: str) -> Files:
@@ -79,11 +80,6 @@ TARGETS: dict[str, Callable[[Model, str], Files]] = {"simulink": simulink_files}
 """The tools that there are files for."""
 
 
-def _stem(model: AnyModel) -> str:
-    """The name of a file or an example without its ending; empty for a model that is a value."""
-    return Path(model).stem if isinstance(model, str | Path) else ""
-
-
 def _refuse_one_name(diagram: Diagram | None) -> None:
     """Refuse names that MATLAB cannot tell apart.
 
@@ -96,13 +92,6 @@ def _refuse_one_name(diagram: Diagram | None) -> None:
         if other != name:
             what = f"'{other}' and '{name}' would both be '{matlab_name(name)}' in MATLAB"
             raise rules.ONE_NAME.error(what, where=name, fix=f"give '{name}' another name")
-
-
-def _writer(to: str) -> Callable[[Model, str], Files]:
-    if to in TARGETS:
-        return TARGETS[to]
-    fix = did_you_mean(to, TARGETS) or f"models are exported to {', '.join(TARGETS)}"
-    raise rules.UNKNOWN_TARGET.error(f"models are not exported to '{to}'", fix=fix)
 
 
 def _write(target: Path, text: str) -> None:

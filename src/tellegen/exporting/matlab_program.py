@@ -57,7 +57,7 @@ NOTHING_PRECOMPUTED = Precomputed()
 def precomputed(diagram: Diagram) -> Precomputed:
     """What can be computed before a run of a diagram."""
     stays = _stays(diagram.inertia, diagram.parameters)
-    parts = constant_parts(_formulas(diagram, without_inertia=stays), diagram.parameters)
+    parts = constant_parts(diagram.expressions(inertia=not stays), diagram.parameters)
     texts = {part: f"tg_c({k})" for k, part in enumerate(parts, 1)}
     return Precomputed(texts, stays and diagram.inertia is not None, stays and _takes_columns(diagram))
 
@@ -65,7 +65,7 @@ def precomputed(diagram: Diagram) -> Precomputed:
 def names_still_read(diagram: Diagram, once: Precomputed) -> set[str]:
     """The names that blocks still read."""
     read: set[str] = set()
-    for expression in _formulas(diagram, without_inertia=once.inertia):
+    for expression in diagram.expressions(inertia=not once.inertia):
         waiting, seen = [expression], {expression}
         while waiting:
             node = waiting.pop()
@@ -105,14 +105,6 @@ def matrix_text(inertia: Inertia, made: MatlabLines) -> str:
     """The matrix of inertias in MATLAB."""
     rows = "; ".join([", ".join([made.text(entry) for entry in row]) for row in inertia.matrix])
     return f"[{rows}]"
-
-
-def _formulas(diagram: Diagram, *, without_inertia: bool) -> Iterator[Expression]:
-    yield from (hold.expression for hold in diagram.holds)
-    yield from diagram.unknowns.residuals
-    yield from (formula_of(item) for item in (*diagram.formulas, *diagram.readings))
-    if diagram.inertia is not None and not without_inertia:
-        yield from (entry for row in diagram.inertia.matrix for entry in row)
 
 
 def _stays(inertia: Inertia | None, parameters: Mapping[str, float]) -> bool:

@@ -104,14 +104,14 @@ def mode_diagrams(model: Model, *, until: float | None = None) -> HybridDiagram:
     assert made is not None, "the run began in this mode"
     states = tuple(dict.fromkeys((*storages, *(i.name for i in made.integrators))))
     return HybridDiagram(
-        graph.name,
-        tuple(graph.ports[k].element for k in graph.switching),
-        modes,
-        [mode.words for mode in modes].index(start),
-        storages,
-        inertia,
-        states,
-        tuple(float(run.values(name)[0]) for name in states),
+        name=graph.name,
+        elements=tuple(graph.ports[k].element for k in graph.switching),
+        modes=modes,
+        start=[mode.words for mode in modes].index(start),
+        storages=storages,
+        inertia=inertia,
+        states=states,
+        initial=tuple(float(run.values(name)[0]) for name in states),
     )
 
 

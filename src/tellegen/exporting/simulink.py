@@ -19,6 +19,7 @@ from tellegen.exporting.diagram import (
     TransportDelay,
     formula,
     formula_of,
+    fresh,
 )
 from tellegen.exporting.matlab_program import comment_text, inertia_text, number_text, row_text, table_arguments
 from tellegen.exporting.matlab_steps import ATOL, RTOL, TABLES
@@ -123,11 +124,7 @@ class SimulinkWiring:
 
     def add(self, block: SimulinkBlock) -> str:
         """Put a block into its system; gives its name there, which is another one where that is taken."""
-        taken = self._names.setdefault(block.system, set())
-        name = block.name
-        while name in taken:
-            name += "_"
-        taken.add(name)
+        name = fresh(block.name, self._names.setdefault(block.system, set()))
         self.blocks.append(replace(block, name=name))
         return name
 
@@ -313,7 +310,7 @@ class DiagramBuilder:
             made.lines.append(f"tg_y = tg_cubic({table_arguments(item)}, {made.text(read)});")
             self._scripted(item.name, self.home, "function", made.lines, [read], TABLES.splitlines())
             return
-        argument = self._fresh(f"{item.name}_argument")
+        argument = fresh(f"{item.name}_argument", self._taken)
         self._formula(formula(argument, read, self.diagram.parameters))
         settings = (
             ("BreakpointsForDimension1", row_text(item.points)),
@@ -331,7 +328,7 @@ class DiagramBuilder:
         made = MatlabLines()
         made.lines.append(f"tg_y = {inertia_text(inertia, made)};")
         entries = [e for row in inertia.matrix for e in row]
-        together = self._fresh("rates")
+        together = fresh("rates", self._taken)
         system = self.systems.get(inertia.column, self.home)
         place = "rates" if system == self.home else "function"
         self._scripted(together, system, place, made.lines, [*entries, *map(symbol, inertia.right)])
@@ -352,13 +349,13 @@ class DiagramBuilder:
         """What is sampled at one instant reads what others held before it: through a memory."""
         initial = {other.name: other.initial for other in self.diagram.holds}
         for name in sorted(hold.expression.free_symbols & initial.keys() - self._before.keys()):
-            self._before[name] = self._fresh(f"{name}_before")
+            self._before[name] = fresh(f"{name}_before", self._taken)
             before = (("InitialCondition", number_text(initial[name])),)
             self._put(self._before[name], TOP, "memory", "gain", (name,), settings=before)
-        taken = self._fresh(f"{hold.name}_taken")
+        taken = fresh(f"{hold.name}_taken", self._taken)
         read = hold.expression.substitute({n: symbol(b) for n, b in self._before.items()})
         self._formula(formula(taken, read, self.diagram.parameters))
-        held = self._fresh(f"{hold.name}_held") if hold.offset > 0 else hold.name
+        held = fresh(f"{hold.name}_held", self._taken) if hold.offset > 0 else hold.name
         self._put(held, TOP, "zero-order hold", "states", (taken,), settings=sample_time(hold))
         if hold.offset > 0:
             self._scripted(hold.name, TOP, "function", until_sampled(hold, held), [symbol(TIME), symbol(held)])
@@ -367,7 +364,7 @@ class DiagramBuilder:
         """Simulink looks for the values at which the residuals vanish."""
         unknowns = self.diagram.unknowns
         for name, residual, guess in zip(unknowns.names, unknowns.residuals, unknowns.guesses, strict=True):
-            vanishing = self._fresh(f"{name}_residual")
+            vanishing = fresh(f"{name}_residual", self._taken)
             self._function(vanishing, self.home, residual)
             settings = (("InitialGuess", number_text(guess)),)
             self._put(name, self.home, "algebraic constraint", "states", (vanishing,), settings=settings)
@@ -391,13 +388,6 @@ class DiagramBuilder:
         """Add the block that makes a signal; `further` is what else it has: settings, a script, parameters."""
         position = self._place(system, place)
         return self.wiring.put(signal, SimulinkBlock(system, matlab_name(signal), kind, position, **further), reads)
-
-    def _fresh(self, name: str) -> str:
-        """A name that no signal and no parameter has."""
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
 
     def _place(self, system: str, place: str) -> Position:
         """Blocks of a kind stand below each other."""

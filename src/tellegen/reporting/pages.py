@@ -88,11 +88,10 @@ PageBlock = Paragraph | PageFormulas | PagePicture | PageTable | Listing | Folde
 @final
 @dataclass(frozen=True, slots=True)
 class PageSection:
-    """A heading and what stands under it. Subsections are sections of `level` 3."""
+    """A heading and what stands under it."""
 
     title: str
     blocks: tuple[PageBlock, ...]
-    level: int = 2
 
     @property
     def anchor(self) -> str:
@@ -198,7 +197,7 @@ details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
 
 def to_html(report: Report) -> str:
     """The whole page."""
-    links = "".join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in report.sections if s.level == 2)
+    links = "".join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in report.sections)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -211,7 +210,7 @@ def to_html(report: Report) -> str:
 
 
 def _html_section(section: PageSection) -> str:
-    head = f'<h{section.level} id="{section.anchor}">{escape(section.title)}</h{section.level}>\n'
+    head = f'<h2 id="{section.anchor}">{escape(section.title)}</h2>\n'
     return f"<section>\n{head}{''.join(map(_html_block, section.blocks))}</section>\n"
 
 
@@ -276,7 +275,7 @@ def to_markdown(report: Report, folder: str) -> str:
     """The text of the page; its pictures lie in a folder beside it."""
     parts = [f"# {report.title}", report.about]
     for section in report.sections:
-        parts.append(f"{'#' * section.level} {section.title}")
+        parts.append(f"## {section.title}")
         parts += [text for block in section.blocks for text in _markdown_block(block, folder)]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -7,7 +7,6 @@ from typing import Any, Literal, overload
 from tellegen.causality import assign_causality
 from tellegen.conditioning import LagrangeSystem, lagrange_form
 from tellegen.conditioning.lagrange import lagrange_steps
-from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.options import option
 from tellegen.equations.derivation import derive_equations, linear_outputs, measured_equations
@@ -130,7 +129,11 @@ def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
         return _closed_form(model, options)
     sparse = form == "dae" or (form == "pog" and numeric and not options.eliminate)
     if options.outputs is not None and (sparse or options.steps or form not in ("pog", "tf")):
-        raise _no_rows_for_outputs(form, steps=options.steps, numeric=numeric)
+        raise NO_SUCH_FORM.error(
+            f"the form '{form}'{' step by step' if options.steps else ''} has no outputs of its own choice",
+            why="measured variables are rows beside C and D, which the forms pog and tf have",
+            fix="ask for pog or tf" + (", with eliminate" if numeric and form == "pog" else ""),
+        )
     if options.steps:
         return _steps(model, form, numeric, mode)
     if form == "lagrange":
@@ -146,14 +149,6 @@ def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
     system = measured_equations(as_model(model), chosen, lambda graph: put_into_mode(graph, mode))
     settled = with_values(system) if numeric else system
     return transfer_matrix(linear_outputs(settled, chosen)) if form == "tf" else settled
-
-
-def _no_rows_for_outputs(form: Form, *, steps: bool, numeric: bool) -> TellegenError:
-    return NO_SUCH_FORM.error(
-        f"the form '{form}'{' step by step' if steps else ''} has no outputs of its own choice",
-        why="measured variables are rows beside C and D, which the forms pog and tf have",
-        fix="ask for pog or tf" + (", with eliminate" if numeric and form == "pog" else ""),
-    )
 
 
 def _equations(model: AnyModel, mode: Modes) -> EquationSystem:

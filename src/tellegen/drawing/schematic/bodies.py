@@ -195,13 +195,13 @@ class NodeBodyMaker:
             PlacedSymbol(
                 item.element,
                 symbol,
-                (at, MID),
-                (0.0, 1.0 if item.away else -1.0),
-                text,
-                (at + half + LABEL_GAP + along / 2, MID),
-                (upper,),
-                lower,
-                at,
+                centre=(at, MID),
+                towards=(0.0, 1.0 if item.away else -1.0),
+                text=text,
+                text_at=(at + half + LABEL_GAP + along / 2, MID),
+                wires=(upper,),
+                drop=lower,
+                rail=at,
             )
         )
         return at + half + LABEL_GAP + along
@@ -256,7 +256,8 @@ class NodeBodyMaker:
         """Rods to a wall on the right; the first on the line itself where nothing goes on from there."""
         y, right, before = MID, x, MID
         for k, item in enumerate(rods):
-            symbol, across = self._rod_extent(item)
+            symbol = self._rod_symbol(item)
+            across = self.texts.extent(self.texts.of(item.element))[1] if item.element is not None else 0.0
             if k == 0 and not free:
                 y += max(30.0, symbol.up + LABEL_GAP + across + LEVEL)
             elif k:
@@ -265,10 +266,6 @@ class NodeBodyMaker:
             before = y
             y += symbol.down
         return right
-
-    def _rod_extent(self, item: Shunt) -> tuple[OnePortSymbol, float]:
-        symbol = self._rod_symbol(item)
-        return symbol, self.texts.extent(self.texts.of(item.element))[1] if item.element is not None else 0.0
 
     def _rod_symbol(self, item: Shunt) -> OnePortSymbol:
         if item.element is None:
@@ -298,11 +295,11 @@ class NodeBodyMaker:
             PlacedSymbol(
                 item.element,
                 symbol if item.element is not None else None,
-                (centre, y),
-                (1.0 if away else -1.0, 0.0),
-                text,
-                (centre, y - symbol.up - LABEL_GAP - across / 2),
-                (wires,),
+                centre=(centre, y),
+                towards=(1.0 if away else -1.0, 0.0),
+                text=text,
+                text_at=(centre, y - symbol.up - LABEL_GAP - across / 2),
+                wires=(wires,),
                 wall=wall,
             )
         )

@@ -216,7 +216,8 @@ class _BridgeFinder:
         if not (placed and self._stand(across)):
             return None
         left, right = (tuple(item for ladder in side for item in ladder) for side in self.sides)
-        return Bridge(*self.lines, self.legs, self.joined, self.star, left, right, self.fed)
+        above, below = self.lines
+        return Bridge(above, below, self.legs, joined=self.joined, star=self.star, left=left, right=right, fed=self.fed)
 
     def _star(self, part: _Part) -> bool:
         """A chain from each middle to the node that all share."""

@@ -73,60 +73,54 @@ def multiport_box(
     links: list[SchematicLink],
     place: StationNumbers,
     rows: Mapping[str, float],
-    label: tuple[str, float, float],
+    texts: SchematicLabels,
 ) -> MultiportBox:
-    """The box of a station. `rows` are the heights of nodes; `label` is its text with its extent along the line and across."""
-    assert station.element is not None, "a node has no ports"
+    """The box of a station. `rows` are the heights of nodes."""
+    element = station.element
+    assert element is not None, "a node has no ports"
+    text = texts.of(element)
+    along, across = texts.extent(text)
+    mirrored = False
     if station.symbol is not None:
-        left, right = (next(node for node in pair if node in place) for pair in _pairs(station.element))
+        left, right = (next(node for node in pair if node in place) for pair in (element.nodes[:2], element.nodes[2:]))
         # Between its nodes each side faces its own; with both on one side, the nearer one is faced.
         own = place[station.key]
         between = (place[left] < own) != (place[right] < own)
         mirrored = place[left] > place[right] if between else place[left] < place[right]
         symbol = (station.symbol.mirrored or station.symbol) if mirrored else station.symbol
-        pins, rails = _pins(station.element, symbol, place, mirrored=mirrored)
-        return _labelled(station.element, symbol, mirrored, pins, rails, label)
-    symbol, pins = _plain(station, links, place, rows, label[1])
-    return _labelled(station.element, symbol, False, pins, _feet(station.element, symbol, place), label)
-
-
-def _pairs(element: Element) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return element.nodes[:2], element.nodes[2:]
-
-
-def _labelled(
-    element: Element,
-    symbol: TwoPortSymbol,
-    mirrored: bool,
-    pins: dict[int, Pin],
-    rails: dict[int, Pin],
-    label: tuple[str, float, float],
-) -> MultiportBox:
-    text, along, across = label
+        pins, rails = _pins(element, symbol, place, mirrored=mirrored)
+    else:
+        symbol, pins = _plain(station, links, place, rows, along)
+        rails = _feet(element, symbol, place)
     before, after = (symbol.right, symbol.left) if mirrored else (symbol.left, symbol.right)
     top, at = -symbol.up, (0.0, MID)
     match symbol.caption:
         case (x, y):
             before, after = (max(before, x + along), after) if mirrored else (before, max(after, x + along))
-            at, top = (
-                ((-1 if mirrored else 1) * (x + along / 2), y - LABEL_GAP - across / 2),
-                min(top, y - LABEL_GAP - across),
-            )
+            at = (-1 if mirrored else 1) * (x + along / 2), y - LABEL_GAP - across / 2
+            top = min(top, y - LABEL_GAP - across)
         case "above":
             before, after = max(before, along / 2), max(after, along / 2)
-            at, top = (0.0, top - LABEL_GAP - across / 2), top - LABEL_GAP - across
-            if top > ROW - LABEL_GAP - across and symbol.up > -TOP - 1:
-                at, top = (0.0, ROW - LABEL_GAP - across / 2), ROW - LABEL_GAP - across
+            # A symbol that reaches from wire to wire has its label above the wires.
+            row = ROW if top > ROW and symbol.up > -TOP - 1 else top
+            at, top = (0.0, row - LABEL_GAP - across / 2), row - LABEL_GAP - across
         case "left" | "right":
             if (symbol.caption == "left") != mirrored:
                 at, before = (-before - LABEL_GAP - along / 2, MID), before + LABEL_GAP + along
             else:
                 at, after = (after + LABEL_GAP + along / 2, MID), after + LABEL_GAP + along
-    return MultiportBox(element, symbol, mirrored, pins, rails, text, at, before, after, min(top, _highest(pins)))
-
-
-def _highest(pins: dict[int, Pin]) -> float:
-    return min((pin.meets[1] for pin in pins.values()), default=MID)
+    return MultiportBox(
+        element=element,
+        symbol=symbol,
+        mirrored=mirrored,
+        pins=pins,
+        rails=rails,
+        text=text,
+        text_at=at,
+        before=before,
+        after=after,
+        top=min([top, *(pin.meets[1] for pin in pins.values())]) if pins else min(top, MID),
+    )
 
 
 def _pins(
@@ -255,9 +249,7 @@ class SchematicLayout:
     def _box(self, k: int) -> MultiportBox:
         station = self.plan.stations[k]
         assert station.element is not None, "a node has no ports"
-        text = self.texts.of(station.element)
-        own = self._terminals[station.key]
-        return multiport_box(station, own, self.place, self.rows, (text, *self.texts.extent(text)))
+        return multiport_box(station, self._terminals[station.key], self.place, self.rows, self.texts)
 
     def _sort(self, link: SchematicLink) -> None:
         """On the line between neighbours, or above it."""

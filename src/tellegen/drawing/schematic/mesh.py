@@ -28,14 +28,6 @@ BEND, BLOCKED, STRANGER, TURN = 0.6, 2.0, 0.3, 0.05
 """What speaks against a place, in steps: a corner, a node in between, a strange node beside it, a change of direction."""
 
 
-def grow_on_grid(near: Neighbours, start: str, *, first: GridCell) -> dict[str, GridCell]:
-    """Nodes one after the other, those with most neighbours on the grid first, each where it is nearest to them.
-
-    Lines go on straight where they can; `first` is the direction of the first.
-    """
-    return _Growth(near, first).grow(start)
-
-
 def place_in_layers(near: Neighbours, starts: Iterable[str]) -> dict[str, GridCell]:
     """Nodes in columns by their distance from the starts, beside the neighbours that they have in the column before."""
     first = list(dict.fromkeys(starts))
@@ -48,7 +40,9 @@ def place_in_layers(near: Neighbours, starts: Iterable[str]) -> dict[str, GridCe
         taken: set[int] = set()
         wanted = {name: _middle(places[o][1] for o in near[name] if o in places) for name in layers[column]}
         for name in sorted(layers[column], key=wanted.__getitem__):
-            row = next(r for r in _around(round(wanted[name])) if r not in taken)
+            middle, most = round(wanted[name]), len(taken)
+            # The nearest row that is free; of two that are equally near the lower one, with the larger number.
+            row = -min((abs(r - middle), -r) for r in range(middle - most, middle + most + 1) if r not in taken)[1]
             taken.add(row)
             places[name] = column, row
     return places
@@ -59,16 +53,13 @@ def _middle(rows: Iterable[int]) -> float:
     return sum(found) / len(found)
 
 
-def _around(row: int) -> Iterator[int]:
-    yield row
-    step = 1
-    while True:
-        yield row + step
-        yield row - step
-        step += 1
-
-
+@final
 class _Growth:
+    """Nodes one after the other, those with most neighbours on the grid first, each where it is nearest to them.
+
+    Lines go on straight where they can; `first` is the direction of the first.
+    """
+
     def __init__(self, near: Neighbours, first: GridCell) -> None:
         self.near = near
         self.ways = (EAST, SOUTH, NORTH, WEST) if first == EAST else (SOUTH, EAST, WEST, NORTH)
@@ -304,8 +295,8 @@ def _choices(plan: SchematicPlan, near: Neighbours) -> Iterator[tuple[dict[str, 
     start = next(iter((*driven, *fed)), min(near, key=lambda key: len(near[key])))
     if len(driven) > 1:
         yield place_in_layers(near, driven), True
-    yield grow_on_grid(near, start, first=SOUTH), False
-    yield grow_on_grid(near, start, first=EAST), False
+    yield _Growth(near, SOUTH).grow(start), False
+    yield _Growth(near, EAST).grow(start), False
 
 
 def _routed(plan: SchematicPlan, places: dict[str, GridCell], *, level: bool) -> "_Mesh | None":

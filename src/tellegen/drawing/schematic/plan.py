@@ -178,7 +178,7 @@ class Station:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SchematicPlan:
     """The stations of one connected part from left to right, and their links; `rail_ports` are words at nodes drawn as rails.
 

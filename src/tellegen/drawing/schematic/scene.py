@@ -5,6 +5,7 @@ crossings.
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import final
 
@@ -82,7 +83,7 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
     box = ink_box(shapes).grown(MARGIN)
     placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
     words = "; ".join(_words(elements))
-    scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, "network", lines, notes)
+    scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, notation="network", lines=lines, notes=notes)
     return options.earlier.settle(tidy(scene), options.places)
 
 
@@ -156,9 +157,9 @@ class _Arrangement:
         """How wide the ink of a row may be."""
         domains = {domain for element in elements for domain in element.kind.domains}
         self.banded = texts.options.shows_bands and len(domains) > 1
-        # Both keep their plan too, so that no other one gets its identity.
-        self._layouts: dict[int, tuple[SchematicPlan, SchematicLayout]] = {}
-        self._bridges: dict[int, tuple[SchematicPlan, list[Shape]]] = {}
+        # Several questions are asked about each plan before one is drawn.
+        self._layout = cache(lambda plan: SchematicLayout(plan, texts))
+        self._bridge = cache(lambda plan: bridge_shapes(plan, texts, self.wide))
 
     def best(self) -> tuple[list[Shape], LadderNames]:
         """The shapes with fewest crossings of wires, and the stations of each part."""
@@ -196,16 +197,6 @@ class _Arrangement:
         """What may be drawn below the references: what is behind machines, or one of the nodes where most wires meet."""
         yield return_lines_behind_machines(self.elements, rails)
         yield from ({node: 0} for node in crowded_nodes(self.elements, rails))
-
-    def _layout(self, plan: SchematicPlan) -> SchematicLayout:
-        if id(plan) not in self._layouts:
-            self._layouts[id(plan)] = plan, SchematicLayout(plan, self.texts)
-        return self._layouts[id(plan)][1]
-
-    def _bridge(self, plan: SchematicPlan) -> list[Shape]:
-        if id(plan) not in self._bridges:
-            self._bridges[id(plan)] = plan, bridge_shapes(plan, self.texts, self.wide)
-        return list(self._bridges[id(plan)][1])
 
     def _widest(self, layout: SchematicLayout) -> float:
         """The width of a part, or of the widest of its rows where it is cut into several."""

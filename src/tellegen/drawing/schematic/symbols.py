@@ -284,7 +284,7 @@ def _machine(*inside: SymbolOutline, wired: int, letter: str = "", radius: float
     caption: Caption = "left" if wired == 0 else "right"
     parts = (*leads, circle(0, 0, radius), shaft, *inside)
     left, right = (radius, radius + 8) if wired == 0 else (radius + 8, radius)
-    return TwoPortSymbol(left, right, -TOP, BOTTOM, pins, parts, letter, caption)
+    return TwoPortSymbol(left, right, -TOP, BOTTOM, pins, parts, letter=letter, caption=caption)
 
 
 def _motor() -> TwoPortSymbol:
