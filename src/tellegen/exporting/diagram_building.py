@@ -192,19 +192,11 @@ class PortFormulas:
         Raises: EquationError where it reads the rate of something that jumps.
         """
         port, decided = self._places[name]
-        return self._decided(port) if decided else self.told(port)
-
-    def told(self, port: int) -> Expression:
-        """What the rest of the model tells a port."""
-        return self._sum(self._structure.gains[port])
-
-    def input_rate(self, name: str) -> Expression:
-        """How fast an input changes.
-
-        Raises: EquationError where it jumps.
-        """
-        driver = self.system.signals.drivers.get(name)
-        return ZERO if driver is None else self.rate(driver)
+        if decided:
+            return self._decided(port)
+        told = self._sum(self._structure.gains[port])
+        # Power counts into elements and out of sources: the conjugate of an input has the sign of the output y.
+        return -told if isinstance(self.ports[port].law, SourceLaw) else told
 
     def rate(self, expression: Expression) -> Expression:
         """The derivative of a formula along the motion.
@@ -220,7 +212,8 @@ class PortFormulas:
         if name == TIME:
             return ONE
         if name in self.system.inputs:
-            return self.input_rate(name)
+            driver = self.system.signals.drivers.get(name)
+            return ZERO if driver is None else self.rate(driver)
         if name in self.causal.graph.parameters:
             return ZERO
         return self._signals.of(name)

@@ -102,6 +102,7 @@ class NodeBodyMaker:
         if not self.station.port:
             return self._body(ends)
         left, right = ends
+        # The port takes a free side before rods do: others are joined there, and it has to be found.
         body = self._body((False, right) if left else (left, False))
         self._port(body, -1 if left else 1, free=left or right)
         return body
@@ -131,6 +132,7 @@ class NodeBodyMaker:
             wires = ((x + PAD, row), (x + PAD, at[1] - radius))
             place = x + PAD
             out = PAD + radius + LABEL_GAP + along
+        # A body begins at zero: what is put on its left moves all the rest.
         shift = out if side < 0 else 0.0
         pieces = [*body.pieces, PlacedSymbol(None, TERMINAL, at, text=text, text_at=text_at, wires=(wires,))]
         body.pieces = [moved_symbol(piece, shift) for piece in pieces]
@@ -143,6 +145,7 @@ class NodeBodyMaker:
 
     def _rungs(self, *, last: bool) -> NodeBody:
         body = NodeBody(row=ROW, top=ROW)
+        # A source stands at the outer end of the line, where current enters the figure: at its left, or at its right.
         rank = {True: 0, False: 1} if not last else {True: 1, False: 0}
         x = 0.0
         for item in sorted(
@@ -156,6 +159,7 @@ class NodeBodyMaker:
     def _below(self, body: NodeBody) -> float:
         """What hangs from return lines, side by side under all else; gives how far it reaches."""
         below = [item for item in self.station.hanging if item.line]
+        # Where something leads down to a line, what hangs from it should stand right below: one straight wire.
         leads = {item.line: [p.rail for p in body.pieces if p.rail is not None] for item in below if not item.depth}
         width = 0.0
         for depth in range(max((item.depth for item in below), default=-1) + 1):
@@ -176,6 +180,7 @@ class NodeBodyMaker:
         right = self._rung(item, x + (PAD if x else 0.0), under)
         (piece,) = under.pieces
         (at,) = under.places
+        # Within half a gap both are one wire; else the element moves past the wire so that it does not touch it.
         near = next((place for place in leads if (place >= at - PAD / 2 if item.depth else abs(place - at) < PAD)), at)
         dx = near - at if near >= at - PAD / 2 else near + PAD - at
         body.pieces.append(replace(moved_symbol(piece, dx, return_line_height(item.depth) - ROW), line=item.line))
@@ -214,6 +219,7 @@ class NodeBodyMaker:
         inline = [item for item in self.station.hanging if self._inline(item) is not None]
         driving = [item for item in rods if item.element is not None and item.element.kind.role == "source"]
         x = 0.0
+        # What drives a body stands before it, and so does its floor; all other rods lead to the wall behind.
         first = next((item for item in rods if _is_floor(item)), driving[0] if driving else None)
         if ends[0] and first is not None:
             rods.remove(first)
@@ -248,6 +254,7 @@ class NodeBodyMaker:
         body.pieces.append(PlacedSymbol(item.element, symbol, (at, MID), text=text, text_at=(at, above)))
         left, right = at - symbol.length / 2, at + symbol.length / 2
         body.places += [left, right]
+        # The line of motion is left out inside the symbol: a mass is not a rod.
         body.closed.append((left, right))
         body.top = min(body.top, MID - symbol.up - (0.0 if inside else LABEL_GAP + across))
         return at + half
@@ -258,6 +265,7 @@ class NodeBodyMaker:
         for k, item in enumerate(rods):
             symbol = self._rod_symbol(item)
             across = self.texts.extent(self.texts.of(item.element))[1] if item.element is not None else 0.0
+            # Something goes on to the right: all rods hang below, clear of the symbol and label there.
             if k == 0 and not free:
                 y += max(30.0, symbol.up + LABEL_GAP + across + LEVEL)
             elif k:
@@ -280,8 +288,10 @@ class NodeBodyMaker:
         symbol = self._rod_symbol(item)
         text = self.texts.of(item.element) if item.element is not None else ""
         along, across = self.texts.extent(text) if text else (0.0, 0.0)
+        # A long label widens the rod: labels of rods above each other would overlap their neighbours otherwise.
         span = max(symbol.length, along)
         is_force = item.element is not None and is_load(item.element.kind)
+        # Half of a wall's hatching and some air; a force has no wall, as its counterforce is outside the model.
         wall_room = 0.0 if is_force else 8.0
         plate = x if side > 0 else x + wall_room + span + REACH
         centre = plate + side * (REACH + span / 2)

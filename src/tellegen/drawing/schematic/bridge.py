@@ -91,7 +91,9 @@ class Bridge:
 def lines_of_switches(elements: tuple[Element, ...]) -> list[BridgeLines]:
     """The nodes that may be the lines above and below, with the legs of switches between them; those with most legs come first."""
     near = neighbours((e.nodes[0], e.nodes[1]) for e in elements if e.kind.behaviour in SWITCHED)
+    # A middle has switches to two nodes; the pair of nodes that most middles share are the lines.
     counts = Counter(pair for others in near.values() if len(pair := frozenset(others)) == ENDS)
+    # Both ways round: which of the two is above is asked of diodes and rails afterwards.
     pairs = [ends for pair, _ in counts.most_common(MOST) for ends in permutations(sorted(pair))]
     rails = rails_of(elements)
     found = [
@@ -100,6 +102,7 @@ def lines_of_switches(elements: tuple[Element, ...]) -> list[BridgeLines]:
         if (legs := tuple(leg for leg in legs_between(elements, above, below) if _switches(leg)))
         and _stands(legs, above, below, rails)
     ]
+    # Most legs first; of equal ones a line below that is a reference.
     return sorted(found, key=lambda lines: (-len(lines[2]), lines[1] not in REFERENCES))
 
 
@@ -134,6 +137,7 @@ def _stands(legs: tuple[Leg, ...], above: str, below: str, rails: frozenset[str]
         for element in arm
         if element.kind.behaviour == "one way"
     ]
+    # Current through a bridge falls on the page: a diode that led down would stand against its own symbol.
     return all(ways) and above not in REFERENCES and (bool(ways) or below in rails)
 
 
@@ -149,8 +153,10 @@ def find_bridge(elements: Iterable[Element]) -> Bridge | None:
     if any(len(e.nodes) != 2 or e.nodes[0] == e.nodes[1] or e.kind.domains[0] in MECHANICAL_DOMAINS for e in described):
         return None
     for above, below, switched in (*lines_of_switches(described), *lines_of_sources(described)):
+        # The legs of switches alone, then every node between the lines as a leg, such as that of a divided capacitor.
         for legs in (switched, legs_between(described, above, below)):
             bridge = _BridgeFinder(described, (above, below), legs).bridge() if len(legs) >= FEWEST else None
+            # A bridge of four single resistors is a mesh like others; only what is compound gains by lines.
             if bridge is not None and (switched or _is_compound(bridge)):
                 return bridge
     return None
@@ -190,6 +196,7 @@ class _BridgeFinder:
     def _parts(self) -> list[_Part]:
         closed = {*self.lines, *self.middles}
         parts: list[_Part] = []
+        # What is left falls into parts that touch each other at lines and middles alone.
         waiting = list(self.rest)
         while waiting:
             part, frontier = _Part([waiting.pop(0)]), 0
@@ -205,9 +212,11 @@ class _BridgeFinder:
     def bridge(self) -> Bridge | None:
         """The bridge with all that is tied to it; None where something has no place."""
         parts = self._parts()
+        # Anything else, such as a part from a middle to a line, has no place in this picture.
         between = [part for part in parts if part.ends.keys() <= self.middles.keys()]
         across = [part for part in parts if part.ends.keys() == {*self.lines}]
         one_way = all(e.kind.behaviour == "one way" for leg in self.legs for e in (*leg.upper, *leg.lower))
+        # Diodes only pass on what comes from somewhere: a source between the middles feeds them.
         fed = any(part.has_source for part in between)
         self.fed = fed and (one_way or not any(part.has_source for part in across))
         if not between or len(between) + len(across) < len(parts):
@@ -225,6 +234,7 @@ class _BridgeFinder:
         centres = {chain[-1].end for chain in chains if chain}
         self.star = tuple(chains)
         whole = sum(map(len, chains)) == len(part.elements)
+        # A reference in the star would need its mark in the middle of the wires.
         marked = REFERENCES & (centres | self.middles.keys())
         return all(chains) and whole and len(centres) == 1 and not marked
 
@@ -232,6 +242,7 @@ class _BridgeFinder:
         """Chains between middles, with the legs in the order in which they follow each other; whether there is one."""
         near: dict[str, dict[str, _Part]] = {middle: {} for middle in self.middles}
         for part in parts:
+            # A part at three middles is no way from one leg to the next.
             if len(part.ends) != FEWEST:
                 return False
             one, two = part.ends
@@ -240,6 +251,7 @@ class _BridgeFinder:
             near[one][two] = near[two][one] = part
         order: list[str] = []
         joined: list[SeriesChain] = []
+        # From an end of a row of legs: started in the middle, half of the row would be left over.
         for start in sorted(near, key=lambda middle: (len(near[middle]), middle in REFERENCES)):
             node: str | None = start if start not in order else None
             joined += [()] if node and order else []
@@ -249,6 +261,7 @@ class _BridgeFinder:
                 joined += (_chain(near[node][other].elements, node) for other in onward[:1])
                 node = next(iter(onward), None)
         self.legs, self.joined = tuple(self.middles[node] for node in order), tuple(joined)
+        # Nothing may be left over: a ring of legs has one part too many for a row.
         return sum(map(len, joined)) == sum(len(part.elements) for part in parts)
 
     def _stand(self, parts: list[_Part]) -> bool:
@@ -258,6 +271,7 @@ class _BridgeFinder:
         # From the legs outwards: single rungs, sources, then what leads on.
         for ladder, feeds in sorted(ladders, key=lambda pair: (len(pair[0]) > 1, pair[1], _height(pair[0]))):
             self.sides[not (feeds or (is_fed and len(ladder) == 1))].append(ladder)
+        # The line above can lead on to one ladder on each side, and no further.
         longer = [sum(len(ladder) > 1 for ladder in side) for side in self.sides]
         return all(ladder for ladder, _ in ladders) and max(longer) <= 1
 
@@ -268,6 +282,7 @@ def _chain(elements: list[Element], start: str) -> SeriesChain:
     node = start
     while len(onward := [e for e in elements if node in e.nodes and (not steps or e is not steps[-1].element)]) == 1:
         (element,) = onward
+        # Round in a circle.
         if any(element is step.element for step in steps):
             break
         steps.append(SeriesElement(element, node, _other(element, node)))
@@ -278,6 +293,7 @@ def _chain(elements: list[Element], start: str) -> SeriesChain:
 def _ladder(elements: list[Element], above: str, below: str) -> BridgeSide:
     """Rungs and steps away from the line above; none where more than one step leads on from a node."""
     chain = _chain(elements, above)
+    # A source in series with something leads into the line: it is a step there, not the top of a rung.
     if len(chain) == len(elements) <= TALLEST and (
         len(chain) == 1 or not any(step.element.kind.role == "source" for step in chain)
     ):
@@ -288,6 +304,7 @@ def _ladder(elements: list[Element], above: str, below: str) -> BridgeSide:
         found += (Rung((SeriesElement(element, node, below),)) for element in left if {*element.nodes} == {node, below})
         left = [element for element in left if {*element.nodes} != {node, below}]
         onward = [element for element in left if node in element.nodes]
+        # The line above would have to fork.
         if len(onward) != min(1, len(left)):
             return ()
         for element in onward:
@@ -326,6 +343,7 @@ class _BridgeSketch(AbstractSketchMaker):
         super().__init__()
         self.bridge = bridge
         self.low = ARM
+        # Between the arms there is room for the lines to a star, one for each leg and apart from each other.
         self.high = ARM + (2 * SPARE + APART * (len(bridge.star) - 1) if bridge.star else 0.0)
         self.top = self.high + ARM
         self.last = ""
@@ -342,6 +360,7 @@ class _BridgeSketch(AbstractSketchMaker):
             self.x += self._reach() + RUNG
         for k, leg in enumerate(bridge.legs):
             start, end = self._leg(leg, k)
+            # A chain is drawn when both of its ends have places.
             if k and bridge.joined and bridge.joined[k - 1]:
                 self._chain(bridge.joined[k - 1], ends[-1], start)
             ends.append(end)
@@ -351,6 +370,7 @@ class _BridgeSketch(AbstractSketchMaker):
             self._star(ends, self.points[ends[0]].real - self._reach() - RUNG if star_leads else self.x + self._reach())
             self.x += 0.0 if star_leads else self._reach() + RUNG / 2
         self._ladder(bridge.right)
+        # The line below is drawn last: only now is known what all stands on it, from left to right.
         self.wires += pairwise(sorted(self.feet, key=lambda foot: self.points[foot].real))
         return self.made()
 
@@ -382,6 +402,7 @@ class _BridgeSketch(AbstractSketchMaker):
                 self.x += RUNG if not isinstance(following, SeriesElement) else 0.0
             else:
                 start = self.last or self._hold(item.start, self.x)
+                # Beyond a star, where there is one.
                 self.x = max(self.points[start].real + STEP, self.x)  # beyond a star, where there is one
                 self.last = self._point(item.end, self.x, self.top)
                 self.element(item.element, start, self.last)
@@ -409,11 +430,13 @@ class _BridgeSketch(AbstractSketchMaker):
             self.element(element, lowers[-1], self._foot(self.x + j * BESIDE))
         self.wires += (*pairwise(uppers), *pairwise(lowers))
         if self.bridge.star:
+            # Each leg has its tap lower than the one before, so that the lines to the star run beside each other.
             tap = self._point(leg.middle, self.x, self.high - SPARE - k * APART)
             self.wires += (uppers[0], tap), (tap, lowers[0])
             start = end = tap
         else:
             start, end = uppers[0], max(uppers[-1], lowers[-1], key=lambda point: self.points[point].real)
+        # Switches with their diodes stand side by side: the next leg begins behind the widest arm.
         self.x += BESIDE * (max(len(uppers), len(lowers)) - 1)
         if leg.middle in REFERENCES:
             self._mark(leg.middle, end)
@@ -438,6 +461,7 @@ class _BridgeSketch(AbstractSketchMaker):
 
     def _star(self, taps: list[str], x: float) -> None:
         """Chains from the middles to a line at `x`, which all share."""
+        # A star on the left feeds the legs, and its chains read from right to left.
         way = 1 if x > self.points[taps[0]].real else -1
         ends = []
         for chain, tap in zip(self.bridge.star, taps, strict=True):

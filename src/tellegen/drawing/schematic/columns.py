@@ -83,6 +83,7 @@ def arrange_in_columns(plan: SchematicPlan, below: frozenset[str] = frozenset())
     """
     ties = Counter(link.first for link in plan.links if link.terminal >= 0)
     plain = [s for s in plan.stations if s.element is not None and s.symbol is None and ties[s.key] >= LEAST_TIES]
+    # A return line would have to pass under all strands, and a box on the line has its own place there.
     if not plain or _has_returns(plan) or any(_stays_on_line(plan, station) for station in plain):
         return None
     return _ColumnArranger(plan, {station.key: station for station in plain}).columns(below)
@@ -124,12 +125,14 @@ class _ColumnArranger:
         self.plan, self.boxes = plan, boxes
         self.turned: set[str] = set()
         """Nodes at whose terminals strands change sides, so that a bridge leads from one side of the box to the other."""
+        # The first tie decides: boxes come in the order in which the description leads to them.
         self.order = {
             key: k for k, key in enumerate(dict.fromkeys(link.first for link in plan.links if link.first in boxes))
         }
 
     def columns(self, below: frozenset[str]) -> Columns | None:
         groups, bridges = self._groups()
+        # More than two boxes at one strand would need a line round one of them; rows can draw that.
         if not all(group.is_simple for group in groups):
             return None
         levels = self._levels(groups)
@@ -141,6 +144,7 @@ class _ColumnArranger:
         strands = [self._strand(group, levels) for group in self._by_domain(groups)]
         if any(strand is None for strand in strands):
             return None
+        # Strands with bridges lie outermost in their gap, so that a bridge leaves without passing a strand.
         climbing = {end for bridge in bridges for end in (bridge.first, bridge.second)}
         gaps = [
             _sorted([s for s in strands if s is not None and s.gap == gap], place, climbing, below)
@@ -160,6 +164,7 @@ class _ColumnArranger:
         """What hangs together without boxes; where that is too much for a strand, one-ports between boxes become bridges."""
         inner = [link for link in self.plan.links if link.first not in self.boxes]
         tied = {link.second for link in self.plan.links if link.first in self.boxes}
+        # First everything together: only where that is too much for a strand do one-ports between boxes leave it.
         crowded = {s.key for group in self._joined(inner) if not group.is_simple for s in group.stations}
         bridges = [
             link
@@ -192,6 +197,7 @@ class _ColumnArranger:
         ties = sorted(group.ties, key=lambda tie: levels[tie.first])
         if len(ties) == 2:
             left, right = ties
+            # Between two boxes a strand lies in the gap before the right one, its ends at their terminals.
             gap, keys = levels[right.first], (left.second, right.second)
             boxes = left.first, right.first
         else:
@@ -201,6 +207,7 @@ class _ColumnArranger:
             keys, boxes = (("", tie.second), ("", tie.first)) if before else ((tie.second, ""), (tie.first, ""))
         order = stations_between(group.links, keys, [station.key for station in group.stations])
         stations = {station.key: station for station in group.stations}
+        # A strand that ends with a box has no node at which its wire could leave.
         if order is None or any(stations[end].element is not None for end in (order[0], order[-1])):
             return None
         plan = SchematicPlan(tuple(stations[key] for key in order), tuple(group.links), self.plan.rail_ports)
@@ -208,6 +215,7 @@ class _ColumnArranger:
 
     def _turn(self, groups: list[_Group], bridges: list[SchematicLink], levels: Mapping[str, int]) -> None:
         """Put the second end of a bridge on the other side of the only box, where both would be on one."""
+        # With several columns every bridge leads forward anyhow.
         if max(levels.values()):
             return
         tie_of = {s.key: group.ties[0] for group in groups if len(group.ties) == 1 for s in group.stations}
@@ -227,9 +235,11 @@ class _ColumnArranger:
         if last:
             return levels[tie.first] == 0
         domains = [self._domain(link) for link in self.plan.links if link.first in self.boxes]
+        # A box between two domains has each on a side of its own, as every machine has.
         if len(set(domains)) > 1:
             return self._domain(tie) == domains[0]
         ties = [link for link in self.plan.links if link.first == tie.first]
+        # Within one domain the first half of the terminals is on the left, as they are counted.
         return 2 * next(k for k, link in enumerate(ties) if link is tie) < len(ties)
 
     def _domain(self, tie: SchematicLink) -> str:
@@ -248,8 +258,10 @@ class _ColumnArranger:
         """The column of each box: those that are fed first, then by how many strands away they are."""
         ties = ((one.first, two.first) for group in groups for one, two in pairwise(group.ties))
         near = neighbours(ties, self.order)
+        # Sources on the left: power then flows in the direction of reading.
         fed = [key for key in self.order if any(_is_fed(g) for g in groups if [t.first for t in g.ties] == [key])]
         levels = distances(fed or list(self.order)[:1], near)
+        # Two boxes of one column with a strand between them: there is no gap for it.
         beside = any(levels.get(a) == levels.get(b) for a in near for b in near[a])
         return None if beside or len(levels) < len(self.boxes) else levels
 
@@ -261,6 +273,7 @@ class _ColumnArranger:
         for before, column in pairwise(columns):
             pairs = [{tie.first for tie in group.ties} for group in groups]
             first = {key: min(k for k, other in enumerate(before) if {key, other} in pairs) for key in column}
+            # By the topmost box before, so that strands between two columns do not cross.
             column.sort(key=first.__getitem__)
         return columns
 
@@ -295,12 +308,14 @@ def _from_left(bridges: list[SchematicLink], gaps: list[list[Strand]]) -> tuple[
     gap_of = {end: k for k, strands in enumerate(gaps) for strand in strands for end in strand.ends}
     if any(bridge.first not in gap_of or bridge.second not in gap_of for bridge in bridges):
         return None
+    # All from left to right: who draws a bridge needs not ask for its direction.
     turned = [b if gap_of[b.first] < gap_of[b.second] else SchematicLink(b.second, b.first, b.element) for b in bridges]
     return None if any(gap_of[b.first] == gap_of[b.second] for b in bridges) else tuple(turned)
 
 
 LEAD = 16.0
 """Of the wire between a strand and its box."""
+# With a single terminal a box is twice PAD high, which is room for its text.
 APART, PAD = 14.0, 22.0
 """Between strands under each other, and from the edge of a box to its first terminal."""
 STUB = 28.0
@@ -323,6 +338,7 @@ class StrandPlace:
         end, line = self.layout.width, self.layout.rows[strand.ends[0]]
         # A terminal that nothing is joined to has a short wire.
         self._stub = STUB if strand.is_bare and left != right and not any(climbs) else 0.0
+        # Drawn once only to learn its size: where its ends lead is known when all strands have places.
         drawn = [] if strand.is_bare else RowDrawing(self.layout, reach=([0.0][:left], [end][:right])).shapes
         self.ink = union([Box(0.0, line, end + self._stub, line), *([ink_box(drawn)] if drawn else [])])
         self.x = self.y = 0.0
@@ -379,6 +395,7 @@ class ColumnDrawing:
         for spans in self._spans:
             if any(one[1] >= two[0] for one, two in pairwise(sorted(spans))):
                 return False
+        # Places came from rules that do not know of each other: the drawing is looked at as a reader would.
         found = check_scene(Scene("", "", ink_box(self.shapes).grown(1.0), tuple(self.shapes)))
         return all(problem.kind == "free end" for problem in found)  # terminals may be open
 
@@ -389,6 +406,7 @@ class ColumnDrawing:
         x = 0.0
         for k, gap in enumerate(self.strands):
             before, after = (self._zone(gap, side) for side in (0, 1))
+            # Nothing is tied to the outer ends of the outermost gaps.
             if k == 0:
                 before = 0.0
             if k == len(self.strands) - 1:
@@ -398,6 +416,7 @@ class ColumnDrawing:
             for strand in gap:
                 left, right = strand.joined
                 free = room - strand.ink.width
+                # In the middle between two boxes, else right beside the box to which it is tied.
                 strand.x = start - strand.ink.left + (free / 2 if left and right else free if right else 0.0)
             x = end + after
             if k < len(self.half):
@@ -413,10 +432,12 @@ class ColumnDrawing:
         every = [strand for gap in self.strands for strand in gap]
         number = {id(strand): k for k, strand in enumerate(every)}
         rules = [(number[id(a)], number[id(b)], apart) for a, b, apart in self._distances()]
+        # Longest paths down from the top and up from the bottom: any height between these two keeps all distances.
         high = _pushed([0.0] * len(every), rules)
         lowest = max(high)
         low = _pushed([0.0] * len(every), [(b, a, apart) for a, b, apart in rules])
         for k, strand in enumerate(every):
+            # Half way between centres short columns beside long ones; whole numbers keep lines sharp on a screen.
             strand.y = round((high[k] + lowest - low[k]) / 2)
         for k, column in enumerate(self.columns.boxes):
             for station in column:
@@ -442,6 +463,7 @@ class ColumnDrawing:
             for above, below in pairwise(column):
                 for one, side in self._tied(k, above):
                     for two, other in self._tied(k, below):
+                        # Of boxes above each other any two terminals keep apart, with an edge for both boxes.
                         rows = one.layout.rows[one.strand.ends[side]] - two.layout.rows[two.strand.ends[other]]
                         yield one, two, rows + 2 * PAD + APART
 
@@ -455,12 +477,14 @@ class ColumnDrawing:
         for column in self.columns.boxes:
             for station in column:
                 self.shapes += self._box(station)
+        # Bridges lead over everything drawn so far, or below the boxes.
         top, bottom = ink_box(self.shapes).top, max(box.bottom for box in self.boxes.values())
         pairs: dict[tuple[str, str], list[SchematicLink]] = {}
         for bridge in self.columns.bridges:
             pairs.setdefault((bridge.first, bridge.second), []).append(bridge)
         for bridges in pairs.values():
             limits = top, bottom
+            # Bridges to several places from one end would lie on each other.
             if any(count not in (0, len(bridges)) for count in self._meeting(bridges[0])):
                 self._tangled = True  # bridges to several places from one end would lie on each other
                 continue
@@ -482,6 +506,7 @@ class ColumnDrawing:
         found: BridgeLanes = {}
         for k, gap in enumerate(self.strands):
             for side in (0, 1):
+                # The upper strand is nearest to the box, so that wires from below pass it on the far side.
                 climbing = [strand for strand in gap for _ in range(strand.climbs[side])]
                 for number, strand in enumerate(climbing):
                     edge = self.edges[k - 1][1] if side == 0 else self.edges[k][0]
@@ -515,6 +540,7 @@ class ColumnDrawing:
         below = bridge.first in self.columns.below
         above = symbol.up + LABEL_GAP + across
         y, x = bottom + ABOVE + above if below else top - ABOVE - symbol.down, (first + second) / 2
+        # The outermost of several bridges spans the others.
         if number == len(lanes[id(one), 1]) - 1:
             self._spans[below].append((first, second))
         forward = bridge.element.nodes[0] == bridge.first
@@ -540,6 +566,7 @@ class ColumnDrawing:
 
 def _pushed(places: list[float], rules: Iterable[tuple[int, int, float]]) -> list[float]:
     """The least places from the given ones on, in which every second of a rule is so far behind the first."""
+    # Relaxation as of Bellman and Ford: as many rounds as places are enough where rules do not go in a circle.
     known = list(rules)
     for _ in range(len(places) + 1):
         before = list(places)
@@ -567,6 +594,7 @@ def column_bands(drawing: ColumnDrawing, options: Options) -> list[Shape]:
         return list(bands)
     lowest = [band for band in bands if band.box.bottom == area.bottom]
     below = list(captions_along(lowest, area.bottom + CAPTION_DROP))
+    # A domain is named once; those that reach neither edge are named by neither row of words.
     named = {label.origin.domain for label in below}
     highest = [band for band in bands if band.box.top == area.top and band.domain not in named]
     above = captions_along(highest, area.top - CAPTION_RISE, len(bands))

@@ -85,6 +85,7 @@ def multiport_box(
         left, right = (next(node for node in pair if node in place) for pair in (element.nodes[:2], element.nodes[2:]))
         # Between its nodes each side faces its own; with both on one side, the nearer one is faced.
         own = place[station.key]
+        # A symbol that is turned to the wrong side needs wires round itself.
         between = (place[left] < own) != (place[right] < own)
         mirrored = place[left] > place[right] if between else place[left] < place[right]
         symbol = (station.symbol.mirrored or station.symbol) if mirrored else station.symbol
@@ -92,6 +93,7 @@ def multiport_box(
     else:
         symbol, pins = _plain(station, links, place, rows, along)
         rails = _feet(element, symbol, place)
+    # The label belongs to the box when it takes its place on the line: neighbours keep away from both.
     before, after = (symbol.right, symbol.left) if mirrored else (symbol.left, symbol.right)
     top, at = -symbol.up, (0.0, MID)
     match symbol.caption:
@@ -132,6 +134,7 @@ def _pins(
         if pin is None:
             continue
         x, y = (-pin[0], pin[1]) if mirrored else pin
+        # Terminals of wires end short of the line of nodes and of the rail; those of shafts lie on their line.
         meets = x, {TOP: ROW, BOTTOM: RAIL}.get(y, y)
         edge: Edge = "left" if (terminal // 2 == 0) != mirrored else "right"
         (pins if node in place else rails)[terminal] = Pin((x, y), meets, edge)
@@ -146,11 +149,14 @@ def _plain(
     before = sorted((link for link in links if place[link.second] < own), key=lambda link: -place[link.second])
     after = sorted((link for link in links if place[link.second] > own), key=lambda link: place[link.second])
     beside = [*before[:1], *after[:1]]
+    # Wires to far nodes nest: the farthest on the left and on the right leave outermost.
     crown = [*before[1:], *reversed(after[1:])]
     left, right = ([rows[link.second] for link in side[:1]] for side in (before, after))
     feet = sum(node not in place for node in station.element.nodes) if station.element is not None else 0
+    # Room for the label inside, and for the terminals on the top or below, whichever has more.
     half = max(24.0, width / 2 + 8, (max(len(crown), feet) + 1) * WIRE_SPACING / 2)
     symbol = plain_box((tuple(left), tuple(right)), half, len(crown), WIRE_SPACING)
+    # Its picture has shafts to the left, to the right and up: with other neighbours the plain box is clearer.
     if is_planetary_gear(station.element) and left and right and len(crown) == 1:
         symbol = planetary_gear()
     edges: list[Edge] = []
@@ -229,10 +235,12 @@ class SchematicLayout:
         self.boxes: dict[int, MultiportBox] = {
             k: self._box(k) for k, s in enumerate(plan.stations) if s.element is not None
         }
+        # Boxes are known before links are sorted: a terminal on the top of a box cannot be met on the line.
         self.on_line: dict[int, SchematicLink] = {}
         self.arcs: list[RaisedLink] = []
         for link in plan.links:
             self._sort(link)
+        # Bodies come after links: where no line leaves a node, its rods and its port may use that side.
         self._climbing = {cell for arc in self.arcs for cell in arc.cells}
         self.bodies: dict[int, NodeBody] = {k: self._body(k) for k, s in enumerate(plan.stations) if s.element is None}
         self.lanes = self._lanes()
@@ -255,6 +263,7 @@ class SchematicLayout:
         """On the line between neighbours, or above it."""
         one, two = self.place[link.first], self.place[link.second]
         gap = min(one, two)
+        # The first link between neighbours takes the line; parallel ones go above it in the order of description.
         if abs(one - two) == 1 and gap not in self.on_line and self._meets_line(link, one, two):
             self.on_line[gap] = link
             return
@@ -265,6 +274,7 @@ class SchematicLayout:
             first = CELLS * one + {"left": LEFT, "crown": BODY, "right": RIGHT}[edge]
         flipped = first > second
         cells = (second, first) if flipped else (first, second)
+        # The symbol stands in the middle gap: no line ever goes up in a gap, so nothing can cross it.
         middle = (min(one, two) + max(one, two) - 1) // 2
         self.arcs.append(RaisedLink(link, cells, flipped, CELLS * middle + GAP))
 
@@ -325,6 +335,7 @@ class SchematicLayout:
             return 0.0
         links = [link for link in (*above, self.on_line.get(k)) if link is not None and link.element is not None]
         row = self.on_line.get(k)
+        # Neighbours that only a wire joins may stand closer: between others a reader must see that nothing joins them.
         least = WIRE_SPACING if row is not None and row.element is None else 2 * WIRE_SPACING
         return max([least, *(self._span(link) + 2 * BESIDE for link in links)])
 
@@ -344,6 +355,7 @@ class SchematicLayout:
                 else:
                     arc.right = x
         tops = self._tops()
+        # Short arcs first: a long one then goes over them, and its ends never cross their level pieces.
         for arc in sorted(self.arcs, key=lambda arc: arc.cells[1] - arc.cells[0]):
             self._raise(arc, tops)
 
@@ -383,10 +395,12 @@ class SchematicLayout:
     def _raise(self, arc: RaisedLink, tops: list[float]) -> None:
         first, last = arc.cells
         element = arc.link.element
+        # Above all that it passes, ends included: the lanes were ordered so that this crosses nothing.
         height = min(tops[first : last + 1]) - ABOVE
         if element is not None:
             height = min(height, tops[arc.gap] - one_port_symbol(element.kind).down - LABEL_GAP)
         arc.height = height
+        # Whatever comes next goes over this arc, wherever they overlap.
         tops[first : last + 1] = [height] * (last + 1 - first)
         if element is not None:
             tops[arc.gap] = height - self.height_of(arc.link)

@@ -24,12 +24,14 @@ Neighbours = Mapping[str, Sequence[str]]
 EAST, SOUTH, WEST, NORTH = (1, 0), (0, 1), (-1, 0), (0, -1)
 FARTHEST = 12
 """How far from its neighbours a node is looked a place for."""
+# Three corners are still better than a line through a node; a change of direction decides between equals alone.
 BEND, BLOCKED, STRANGER, TURN = 0.6, 2.0, 0.3, 0.05
 """What speaks against a place, in steps: a corner, a node in between, a strange node beside it, a change of direction."""
 
 
 def place_in_layers(near: Neighbours, starts: Iterable[str]) -> dict[str, GridCell]:
     """Nodes in columns by their distance from the starts, beside the neighbours that they have in the column before."""
+    # The order of description decides rows in the first column; all later ones follow their neighbours.
     first = list(dict.fromkeys(starts))
     places: dict[str, GridCell] = {name: (0, row) for row, name in enumerate(first)}
     layers: dict[int, list[str]] = {}
@@ -74,6 +76,7 @@ class _Growth:
         self._meet(start, known, queue)
         while queue:
             _, _, name = heappop(queue)
+            # An older entry of a node that was placed meanwhile.
             if name not in self.places:
                 self._settle(name)
                 self._meet(name, known, queue)
@@ -83,6 +86,7 @@ class _Growth:
         """Count a new node at its neighbours: those with many come next."""
         for other in self.near[name]:
             if other not in self.places:
+                # The same node may be in the heap with several counts; that with most neighbours comes out first.
                 number = known.setdefault(other, len(known))
                 count = sum(third in self.places for third in self.near[other])
                 heappush(queue, (-count, number, other))
@@ -93,6 +97,7 @@ class _Growth:
         self.heading[name] = heading
 
     def _settle(self, name: str) -> None:
+        # By the order of description: the first friend is the parent, whose line goes on.
         friends = [other for other in self.near[name] if other in self.places]
         for reach in range(1, FARTHEST):
             cells = {cell for other in friends for cell in self._cells(self.places[other], reach)}
@@ -103,6 +108,7 @@ class _Growth:
                 if reach > 1 or costs[best] < BLOCKED + len(friends):
                     self._put(name, best, _way(self.places[friends[0]], best))
                     return
+        # No free cell within reach: far out, where it disturbs nobody and the routes find it.
         right = max(x for x, _ in self.taken) + 1
         self._put(name, (right, 0), EAST)
 
@@ -125,6 +131,7 @@ class _Growth:
             total += abs(x - u) + abs(y - v) + (BEND if x != u and y != v else self._between(cell, (u, v)))
         parent = friends[0]
         way = _way(self.places[parent], cell)
+        # A line that turns at each node is a staircase: going on straight reads best.
         if way != self.heading[parent]:
             total += TURN * (1 + self.ways.index(way))
         for dx, dy in self.ways:
@@ -183,6 +190,7 @@ class GridRoutes:
         dx, dy = (u > x) - (u < x), (v > y) - (v < y)
         steps = max(abs(u - x), abs(v - y))
         path = tuple((x + k * dx, y + k * dy) for k in range(steps + 1))
+        # Neither through a node nor across another line: a straight way is only taken where it costs nothing.
         if any(cell in self.cells or cell in self.passed for cell in path[1:-1]):
             return None
         if any(frozenset(piece) in self.lines for piece in pairwise(path)):
@@ -211,11 +219,13 @@ class GridRoutes:
     def _search(self, start: GridCell, end: GridCell) -> GridPath | None:
         best: dict[tuple[GridCell, int], float] = {}
         came: dict[tuple[GridCell, int], tuple[GridCell, int]] = {}
+        # A*: what is left to go is at least the distance along the grid, so that the first way found is the cheapest.
         queue: list[tuple[float, float, GridCell, int]] = [(0.0, 0.0, start, -1)]
         while queue:
             _, cost, cell, way = heappop(queue)
             if cell == end:
                 return _traced((cell, way), came)
+            # A better way to this state was found after it was put into the queue.
             if cost > best.get((cell, way), cost):
                 continue
             for step, (dx, dy) in enumerate(WAYS):
@@ -223,6 +233,7 @@ class GridRoutes:
                 price = self._price(cell, there, way, step, start, end)
                 if price is None:
                     continue
+                # The state has the direction too: what a step costs depends on whether it turns.
                 state, total = (there, step), cost + price
                 if total < best.get(state, 1e18):
                     best[state] = total
@@ -235,6 +246,7 @@ class GridRoutes:
         self, cell: GridCell, there: GridCell, way: int, step: int, start: GridCell, end: GridCell
     ) -> float | None:
         """What a step costs; None where it cannot be taken."""
+        # Never straight back.
         if way >= 0 and (step - way) % 4 == 2:
             return None
         inside = self.low[0] <= there[0] <= self.high[0] and self.low[1] <= there[1] <= self.high[1]
@@ -247,6 +259,7 @@ class GridRoutes:
             price += CORNER
         held = self.passed.get(there)
         if held is not None and there != end:
+            # Lines may only cross at right angles: along each other, or at a corner, one could not tell them apart.
             if held != ("upright" if step % 2 == 0 else "level"):
                 return None
             price += CROSSING
@@ -279,10 +292,12 @@ LONELY, LONELY_SOURCE = 2.5, 7.0
 def mesh_sketches(plan: SchematicPlan) -> Iterator[Sketch]:
     """Sketches of one connected part, the best first, then the same turned; none where its links find no way."""
     near = neighbours(((link.first, link.second) for link in plan.links), (s.key for s in plan.stations))
+    # Every way is routed before one is chosen: a placement that looks good may leave no room for its links.
     choices = [*_choices(plan, near)]
     made = [mesh for places, level in choices if (mesh := _routed(plan, places, level=level)) is not None]
     yield from (mesh.sketch() for mesh in sorted(made, key=lambda mesh: mesh.cost))
     for places, level in choices:
+        # Transposed, a wide figure is a tall one with the same neighbours.
         turned = {key: (row, column) for key, (column, row) in places.items()}
         if (mesh := _routed(plan, turned, level=level)) is not None:
             yield mesh.sketch()
@@ -292,7 +307,9 @@ def _choices(plan: SchematicPlan, near: Neighbours) -> Iterator[tuple[dict[str, 
     """Several ways to place the nodes, and whether elements at corners shall lie level: in layers they go from left to right."""
     driven = [s.key for s in plan.stations if any(h.element and h.element.kind.role == "source" for h in s.hanging)]
     fed = [link.first for link in plan.links if link.element is not None and link.element.kind.role == "source"]
+    # Readers look for the source first; without one, a node at the edge makes the rest grow away from it.
     start = next(iter((*driven, *fed)), min(near, key=lambda key: len(near[key])))
+    # Several sources, as the phases of a grid: each has a row of its own.
     if len(driven) > 1:
         yield place_in_layers(near, driven), True
     yield _Growth(near, SOUTH).grow(start), False
@@ -317,9 +334,11 @@ class _Mesh(AbstractSketchMaker):
         self.tracks = GridRoutes(nodes)
         self.paths: dict[int, GridPath] = {}
         for k, link in enumerate(plan.links):
+            # Straight links first: they cost no corner, and those that must go round can see where they lie.
             if (path := self.tracks.straight(link.first, link.second)) is not None:
                 self.paths[k] = path
         left = [k for k in range(len(plan.links)) if k not in self.paths]
+        # Short ones first: they have the fewest ways to choose between.
         for k in sorted(left, key=self._distance):
             path = self.tracks.route(plan.links[k].first, plan.links[k].second)
             if path is None:
@@ -335,6 +354,7 @@ class _Mesh(AbstractSketchMaker):
     def cost(self) -> tuple[float, float]:
         """Length, corners, crossings and what hangs away from the rail; of equal ones the wider figure is better."""
         columns, rows = zip(*self.nodes.values(), strict=True)
+        # What hangs in the lowest row shares one rail; elsewhere each element needs a mark of its own.
         lonely = 0.0
         for station in self.plan.stations:
             beside = self._beside(station)
@@ -374,6 +394,7 @@ class _Mesh(AbstractSketchMaker):
             column = self.nodes[station.key][0]
             taps = len(self._beside(station))
             reach[column] = max(reach.get(column, 0.0), self._tap(station, taps - 1) + LANE if taps else 0.0)
+        # What hangs on the right of a node takes width: the next column begins behind it.
         return self._spread(self._used(0), reach, {column: ACROSS + far for column, far in reach.items()})
 
     def _rows(self) -> dict[int, float]:
@@ -399,6 +420,7 @@ class _Mesh(AbstractSketchMaker):
     def _leading(self) -> list[Station]:
         """The nodes in the first column with a source: it stands on their left."""
         first = min(x for x, _ in self.nodes.values())
+        # A link goes round on the left: a source there would stand in its way.
         if any(x < first for path in self.paths.values() for x, _ in path):
             return []
         return [s for s in self.plan.stations if self.nodes[s.key][0] == first and _sources(s)]
@@ -412,10 +434,12 @@ class _Mesh(AbstractSketchMaker):
     def _tap(self, station: Station, k: int) -> float:
         """How far to the right of a node its k-th element hangs: the first under it where nothing else leads down."""
         x, y = self.nodes[station.key]
+        # The first element hangs straight below its node unless a link leads down there.
         return k * TAPS + (TAP if frozenset(((x, y), (x, y + 1))) in self.tracks.lines else 0.0)
 
     def _hang_all(self) -> None:
         lowest = max(y for _, y in self.nodes.values())
+        # A link below the lowest row would cross the rail.
         free = max(self.ys) == lowest
         rails: dict[str, list[str]] = {}
         for station in self.plan.stations:
@@ -448,6 +472,7 @@ class _Mesh(AbstractSketchMaker):
             station, element = leading[0], _sources(leading[0])[0]
             corner = self.point(f"{station.key}|left", self.points[station.key] - ACROSS * 0.75, station.key)
             self.wires.append((station.key, corner))
+            # The source reaches down to the rail, so that it closes the circuit like the left side of a ladder.
             bottom = min((self.points[foot].imag for feet in rails.values() for foot in feet), default=None)
             far = HANG if bottom is None else self.points[corner].imag - bottom
             foot = self._hang(element, corner, far, station.key)
@@ -486,8 +511,10 @@ class _Mesh(AbstractSketchMaker):
                 labels[end] = self._beyond(labels[end])
         spans = [abs(self.points[a] - self.points[b]) for a, b in pairwise(labels)]
         level = [abs((self.points[a] - self.points[b]).imag) < 1e-9 for a, b in pairwise(labels)]
+        # First a piece that is long enough, then one that lies as wished, then the longest.
         best = max(range(len(spans)), key=lambda k: (spans[k] >= ROOM, level[k] == self.level, spans[k]))
         for k, label in enumerate(labels[1:-1], 1):
+            # Corners before the element belong to its first node, those behind it to the second.
             self.nodes_at[label] = link.first if k <= best or link.element is None else link.second
         for k, (one, two) in enumerate(pairwise(labels)):
             if k != best or link.element is None:

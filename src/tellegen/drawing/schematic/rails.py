@@ -22,6 +22,7 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     source. Without the node the rest must still hang together, or the figure would fall apart.
     """
     described = tuple(elements)
+    # Only wires and pipes have a line at the bottom: rods end at walls of their own.
     near = neighbours(pair for element in described for pair in _wired(element))
     tied: dict[str, list[str]] = {}
     lower: Counter[str] = Counter()
@@ -39,6 +40,7 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     for group in _groups(near):
         if REFERENCES.isdisjoint(group):
             ordered = sorted(group, key=rank.__getitem__)
+            # The best node whose removal leaves one piece; where every one tears the rest apart, the best all the same.
             chosen.append(next((node for node in ordered if _hold_together(group, tied, node)), ordered[0]))
     return REFERENCES.union(chosen)
 
@@ -58,7 +60,9 @@ def common_return_lines(elements: Iterable[Element]) -> dict[str, int]:
     ends = [pair for element in described if len(element.nodes) == 4 for pair in _wired(element)]
     firsts, seconds = {first for first, _ in ends}, Counter(second for _, second in ends)
     known = REFERENCES | firsts
+    # At a first terminal the line would have to be above the machine and below it.
     found = {node for node, count in seconds.items() if count > 1 and node not in known}
+    # A machine at the reference with its first terminal has its second one above the rail already.
     found -= {second for first, second in ends if first in REFERENCES}
     for element in described:
         if len(element.nodes) == 2:
@@ -75,6 +79,7 @@ def switching_leg_nodes(elements: Iterable[Element], rails: frozenset[str]) -> d
     described = tuple(elements)
     near: dict[str, set[str]] = {}
     switched: dict[str, set[str]] = {}
+    # Machines pull their node up to their terminals: no line below can stand for it.
     held = {node for element in described if len(element.nodes) != 2 for node in element.nodes}
     for element in described:
         if len(element.nodes) == 2 and element.kind.domains[0] not in MECHANICAL_DOMAINS:
@@ -85,10 +90,12 @@ def switching_leg_nodes(elements: Iterable[Element], rails: frozenset[str]) -> d
     middles = {
         node: next(iter(others - rails))
         for node, others in near.items()
+        # Everything at the middle switches, and leads to one node above and one rail: a leg and nothing else.
         if node not in rails | held
         and len(others - rails) == len(others & rails) == 1
         and others == switched.get(node, set())
     }
+    # Two switches in series are no two legs: the upper end must be a line, not another middle.
     tops = {top for top in middles.values() if top not in middles}
     return {node: 0 for node, top in middles.items() if top in tops}
 
@@ -107,6 +114,7 @@ def distances(
 ) -> dict[str, int]:
     """How many steps away from the starts each node is that can be reached, the nearest first; not through those `without`."""
     found = {node: 0 for node in starts if node not in without}
+    # Breadth first: the first way to a node is a shortest one.
     queue = deque(found)
     while queue:
         node = queue.popleft()
@@ -162,11 +170,13 @@ def return_lines_behind_machines(elements: Iterable[Element], rails: frozenset[s
     series motor, the valve in the return line of a cylinder.
     """
     described, near = _wires(elements)
+    # What can be reached from upper terminals without machines is in the forward line, not in the return.
     upper, roots = _ends(described, rails)
     above = distances(upper, near, REFERENCES | rails | {*roots}).keys()
     depths: dict[str, int] = {}
     for root in roots:
         if root not in above | depths.keys():
+            # Each element further from the machine hangs one line deeper: no line has to pass beside it.
             depths |= distances([root], near, REFERENCES | rails | above | depths.keys())
     return depths if _is_drawable(depths, near, above) else NO_RETURN_LINES
 
@@ -198,6 +208,7 @@ def _is_drawable(depths: ReturnDepths, near: Mapping[str, list[str]], above: Con
     """Whether every one-port stands between a line and the next one below it."""
     for node, depth in depths.items():
         for other in near.get(node, ()):
+            # A one-port is one symbol high: it can only lead to the line next below or next above.
             if (other in above and depth) or (other in depths and abs(depths[other] - depth) != 1):
                 return False
     return True
@@ -206,9 +217,11 @@ def _is_drawable(depths: ReturnDepths, near: Mapping[str, list[str]], above: Con
 def crowded_nodes(elements: Iterable[Element], rails: frozenset[str]) -> list[str]:
     """The nodes of wires and pipes at which most one-ports meet and no machine does: a common line below all others suits them."""
     described, near = _wires(elements)
+    # As for legs: machines hold their nodes at the height of their terminals.
     held = rails.union(*(element.nodes for element in described if len(element.nodes) > 2))
     busy = [
         node for node, others in near.items() if node not in held and len(others) >= BUSY and rails.isdisjoint(others)
     ]
     lower = Counter(lower_node(element, *element.nodes) for element in described if len(element.nodes) == 2)
+    # First where most one-ports have the terminal that people draw below.
     return sorted(busy, key=lambda node: (-lower[node], -len(near[node])))[:MOST_BUSY]

@@ -73,6 +73,7 @@ class RowDrawing:
         self._drops: list[Drop] = []
         self._barriers: list[float] = []
         for station, places in zip((stations[0], stations[-1]), reach, strict=True):
+            # Only nodes reach out of a row; where a box ends it, the box itself is the end.
             if station.key in self._places:
                 self._places[station.key] += places
         self._draw()
@@ -99,10 +100,12 @@ class RowDrawing:
         station, body, x = self.layout.plan.stations[k], self.layout.bodies[k], self.layout.lefts[CELLS * k + 1]
         self._places[station.key] += [x + place for place in body.places]
         if station.is_shaft:
+            # A rail must not pass under a shaft: its walls and rods reach down through it.
             self._barriers.append(x)
         for side, text in ((-1, station.before), (1, station.after)):
             if text:
                 self._tie(station.key, body.row, x if side < 0 else x + body.width, side, text)
+        # Pieces know their rails only as places; which reference is meant stands in the plan.
         references = {item.element.name if item.element else "": item.reference for item in station.hanging}
         for piece in body.pieces:
             self._piece(piece, station.key, x, references.get(piece.element.name if piece.element else "", ""))
@@ -118,6 +121,7 @@ class RowDrawing:
 
     def _piece(self, piece: PlacedSymbol, node: str, x: float, reference: str) -> None:
         for wire in piece.wires:
+            # What hangs from a return line belongs to that line, not to the node below which it stands.
             if piece.line:
                 level = self._level(piece.line)
                 self._drops.append(Drop(x + wire[0][0], piece.line, _shifted(wire, x), level))
@@ -163,6 +167,7 @@ class RowDrawing:
         for terminal, pin in box.rails.items():
             drop = _shifted((pin.at, pin.meets), x)
             self._drops.append(self._drop(x + pin.meets[0], box.element.nodes[terminal], drop))
+        # A wire that is led round below a box would cut a rail that passed there.
         self._barriers += [x + pin.meets[0] for pin in box.pins.values() if pin.meets[1] == RAIL]
 
     # -- links -----------------------------------------------------------------------------------------------------------------
@@ -215,12 +220,14 @@ class RowDrawing:
         (u, v), (a, b) = pin.meets, pin.at
         self._places[link.second].append(far)
         up = (far, layout.rows[link.second]), (far, arc.height), (own, arc.height)
+        # Down to the height of its terminal first, then in: the wire meets a box from the side on which the pin is.
         self._nets[link.second].join(*up, (own, v), (middle + u, v), (middle + a, b))
 
     def _is_open(self, k: int) -> bool:
         """Whether nothing but one link is joined to a node: it has a short wire there."""
         plan = self.layout.plan
         station = plan.stations[k]
+        # An end without a wire looks like a mistake of the drawing; a short one says that it is meant.
         joined = sum(station.key in (link.first, link.second) for link in plan.links)
         hung = [item for item in station.hanging if not item.line]
         return joined == 1 and not (hung or station.port or station.before or station.after)
@@ -251,6 +258,7 @@ class RowDrawing:
         pieces = Counter(run[0].reference for run in runs)
         for run, behind in zip_longest(runs, runs[1:]):
             reference = run[0].reference
+            # In several rows a plain line would seem to end with its row: each piece has the mark, as pieces of a ground have.
             goes_on = self.marked and reference not in self.layout.plan.returns
             mark = reference if reference in REFERENCES else ("gnd" if goes_on or pieces[reference] > 1 else "")
             beside = behind is not None and (
@@ -262,10 +270,13 @@ class RowDrawing:
         for level in sorted({drop.level for drop in self._drops}):
             # A return line passes under shafts, and what leads down to it goes through between the references.
             passing = [drop.x for drop in self._drops if drop.wire[0][1] < level < drop.level]
+            # Shafts end above return lines.
             barriers = sorted((*self._barriers, *passing) if level < RETURN else passing)
             run: list[Drop] = []
+            # From left to right: neighbours of one reference share a rail until something else stands between them.
             for drop in sorted(drop for drop in self._drops if drop.level == level):
                 beyond = run and bisect(barriers, run[-1].x) != bisect(barriers, drop.x)
+                # A return line is one line or it is wrong: it passes below everything.
                 beyond = beyond and drop.reference not in self.layout.plan.returns
                 if run and (beyond or drop.reference != run[-1].reference):
                     yield run
@@ -294,6 +305,7 @@ class RowDrawing:
                 TERMINAL.parts, placed((xs[0], level + TERMINAL.length / 2), (1, 0)), Origin(part="end", port=reference)
             )
         if mark and not port:
+            # Under a drop and not between two: the mark prolongs a wire instead of making a further joint.
             middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
             net.join((middle, level), (middle, level + FOOT))
             origin = Origin(part="ground", port=reference)
@@ -318,6 +330,7 @@ class RowDrawing:
         radius, (x, level) = TERMINAL.length / 2, end
         net.join(end, (x, level + PORT_LEAD - radius))
         along, _ = self.layout.texts.extent(text)
+        # To the left where the next rail is too near.
         side = 1 if radius + LABEL_GAP + along < room - radius else -1
         origin = Origin(reference, "port")
         yield from curves(TERMINAL.parts, placed((x, level + PORT_LEAD), (1, 0)), origin)
@@ -355,6 +368,7 @@ def domain_areas(layout: SchematicLayout, area: Box) -> list[tuple[str, Box]]:
 
 def _cut(layout: SchematicLayout, one: int, two: int) -> float:
     """Through the two-port between two nodes, or half way between them."""
+    # A machine belongs to both of its domains: the border goes through it.
     between = next((k for k in range(one + 1, two) if k in layout.boxes), None)
     if between is not None:
         return layout.middle(between)

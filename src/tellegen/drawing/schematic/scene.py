@@ -72,6 +72,7 @@ def schematic_scene(model: Model, options: Options = DEFAULTS) -> Scene:
 def _network(model: Model, elements: tuple[Element, ...], options: Options) -> Scene:
     title = f"Schematic: {model.name}" if model.name else "Schematic"
     texts = SchematicLabels(model, options)
+    # Who wrote a netlist with places has drawn it already: that comes before anything we would choose.
     shapes = sketch_shapes(elements, model.sketch, texts) if model.sketch is not None else []
     notes = (NOT_AS_GIVEN,) if model.sketch is not None and not shapes else ()
     lines: LadderNames = ()
@@ -83,6 +84,7 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
     box = ink_box(shapes).grown(MARGIN)
     placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
     words = "; ".join(_words(elements))
+    # Figures that are kept or compared begin at zero, wherever their parts were laid out.
     scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, notation="network", lines=lines, notes=notes)
     return options.earlier.settle(tidy(scene), options.places)
 
@@ -106,7 +108,9 @@ def _ports(model: Model) -> dict[str, str]:
     found: dict[str, str] = {}
     for port in model.ports.values():
         first, second = port.nodes
+        # A source is drawn as what it is, not as a port at which one may join others.
         if not port.source:
+            # At a reference one node says all; else both wires of the port are drawn, and each has its own name.
             found |= {first: port.name} if second in REFERENCES else {first: first, second: second}
     return found
 
@@ -166,6 +170,7 @@ class _Arrangement:
         plain = plan_schematic(self.elements, self.ports, order=self.texts.options.earlier.lines)
         rails = rails_of(self.elements)
         legs = switching_leg_nodes(self.elements, rails)
+        # Legs of switches are lines of their own kind; all else is asked only where there are none.
         chosen = self._plans(legs, self.room) if legs else []
         chosen = chosen or self._plans(self._unnamed(common_return_lines(self.elements)), self.room) or plain
         shapes = self._placed(chosen)
@@ -173,6 +178,7 @@ class _Arrangement:
         # Lines to a star cross legs however they are drawn.
         is_bridge = crossings > 0 and any(map(self._bridge, chosen))
         for lines in self._lower_lines(rails) if crossings and not is_bridge else ():
+            # Fewer crossings may cost a little width, but no second row.
             plans = self._plans(self._unnamed(lines), max(self.room, WIDER * ink_box(shapes).width))
             # A line that was taken out must not have torn a part into two.
             other = self._placed(plans) if len(plans) == len(plain) else []
@@ -186,6 +192,7 @@ class _Arrangement:
         """The connected parts with return lines; none where one is too long for a row, or a shaft reaches down to them."""
         plans = plan_schematic(self.elements, self.ports, lines, self.texts.options.earlier.lines)
         layouts = [self._layout(plan) for plan in plans if plan.returns]
+        # Where something hangs lower than return lines these would lead through it.
         fits = all(_depth(layout) < RETURN and self._widest(layout) <= room for layout in layouts)
         return plans if fits else []
 
@@ -220,6 +227,7 @@ class _Arrangement:
             first, end = plan.stations[0].domain, plan.stations[-1].domain
             for row in part.rows:
                 box = ink_box(row)
+                # On with the line in the same domain, as a shaft that was parted in two: it reads as one.
                 beside = part.level and first == before and last.right + BETWEEN + box.width <= self.room
                 if beside:
                     # What an element that was taken out has joined stays where it was.
@@ -235,12 +243,14 @@ class _Arrangement:
     def _part(self, plan: SchematicPlan, letters: int) -> _DrawnPart:
         """One connected part: the first way that fits, cut to pieces where nobody could read it and pieces are narrower."""
         usual = next(self._ways(plan, letters))
+        # Cutting to pieces is the last resort: letters have to be looked for.
         if usual.settled or self._is_readable(usual):
             return usual
         return min(usual, self._pieces(plan, letters), key=lambda part: part.width)
 
     def _ways(self, plan: SchematicPlan, letters: int) -> Iterator[_DrawnPart]:
         """The ways to draw a part, the best first: made only as far as they are asked for."""
+        # The line is drawn level and stood up, so labels are measured across it.
         if _is_upright(plan):
             layout = SchematicLayout(plan, SchematicLabels(self.texts.model, self.texts.options, upright=True))
             yield _DrawnPart([_stood_up(RowDrawing(layout).shapes)], settled=True)
@@ -250,6 +260,7 @@ class _Arrangement:
         if bridge := self._bridge(plan):
             yield _DrawnPart([bridge])
         layout = self._layout(plan)
+        # Rows would draw a mesh with long lines above; a grid shows it.
         if is_meshed(plan, layout) and (mesh := mesh_shapes(plan, self.texts, self.room)):
             yield _DrawnPart([mesh])
         parts = [plan] if layout.width <= self.room else self._cut(layout, letters)
@@ -262,6 +273,7 @@ class _Arrangement:
     def _is_readable(self, part: _DrawnPart) -> bool:
         """Whether texts can be read at the width asked for. On a screen one looks closer, so parts are left whole."""
         room = self.texts.options.room
+        # A wide figure is drawn smaller as a whole, and its smallest text decides.
         sizes = [shape.size for row in part.rows for shape in row if isinstance(shape, Label)]
         points = POINT * min(sizes, default=LABEL_SIZE) * min(1.0, room / (part.width + 2 * MARGIN))
         return round(points, 1) >= READABLE or room >= SCREEN
@@ -269,6 +281,7 @@ class _Arrangement:
     def _pieces(self, plan: SchematicPlan, letters: int) -> _DrawnPart:
         """A part that is cut wherever that makes it narrow enough."""
         parts, used = split_into_pieces(plan, self.texts, self.room / SHARE, letters)
+        # A node that several pieces show needs a name of its own in each, or memory would take them for one.
         rows = [self._row(self._layout(part), marked=True, piece=f"piece {k}") for k, part in enumerate(parts, 1)]
         return _DrawnPart(rows, used)
 
@@ -287,6 +300,7 @@ class _Arrangement:
         for ends in dict.fromkeys(frozenset((bridge.first, bridge.second)) for bridge in columns.bridges):
             if drawing.is_complete:
                 break
+            # One after another: the first that makes all others fit is taken below.
             lower = arrange_in_columns(plan, ends)
             drawing = drawing if lower is None else ColumnDrawing(lower, self.texts)
         if not drawing.is_complete or _is_torn(plan, drawing.shapes):
@@ -296,6 +310,7 @@ class _Arrangement:
 
 def _broken(shapes: Iterable[Shape], lines: Container[str]) -> bool:
     """Whether a return line is in several pieces, which only marks of a reference would tie together, or meets another wire."""
+    # Without symbols: only whether wires of different nodes meet.
     faults = Collisions()
     for shape in shapes:
         if shape.origin.part == "ground" and shape.origin.port in lines:
@@ -331,9 +346,12 @@ def _is_upright(plan: SchematicPlan) -> bool:
     """
     if any(not station.is_shaft or station.domain != "translational" for station in plan.stations):
         return False
+    # Asked by what elements do, never by the names of their kinds: those of other packs count as well.
     hung = [[item.element.kind for item in s.hanging if item.element is not None] for s in plan.stations]
+    # A body over its floor: a ball, a press, a hopping leg.
     if len(hung) == 1:
         return any(map(_is_body, hung[0])) and any(kind.behaviour == "stop" for kind in hung[0])
+    # A road that lifts its wheel is a source of motion alone at its node.
     moved_supports = [
         kinds for kinds in hung if len(kinds) == 1 and kinds[0].role == "source" and not is_load(kinds[0])
     ]
@@ -357,11 +375,13 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def split_into_rows(plan: SchematicPlan, layout: SchematicLayout, width: float, used: int) -> list[SchematicPlan]:
     """The rows of a plan, as few as fit; one where it is narrow enough. `used` letters are taken by other plans."""
     last = len(plan.stations) - 1
+    # A single station cannot be cut however wide it is.
     if layout.width <= width or last == 0:
         return [plan]
     cuts = [0]
     places = _places(layout)
     for k, following in pairwise([*places, last]):
+        # As far as it goes: the fewest rows come from filling each one.
         if _right(layout, following) - layout.lefts[CELLS * cuts[-1] + BODY] > width and k > cuts[-1]:
             cuts.append(k)
     return _rows(plan, [*cuts, last], used)
@@ -379,12 +399,14 @@ def _right(layout: SchematicLayout, k: int) -> float:
 
 def _places(layout: SchematicLayout) -> list[int]:
     """The nodes over which no line goes."""
+    # Counts of lines that begin and end, summed up from the left: how many pass over each cell.
     over = [0] * (CELLS * len(layout.plan.stations) + 1)
     for arc in layout.arcs:
         over[arc.cells[0] + 1] += 1
         over[arc.cells[1]] -= 1
     covered = list(accumulate(over))
     inner = range(1, len(layout.plan.stations) - 1)
+    # A return line is whole or it is wrong, so nothing is cut above one.
     over_lines = [range(min(held), max(held)) for held in _stations_of_lines(layout.plan)]
     return [
         k
@@ -428,6 +450,7 @@ def split_into_pieces(
 
     A plan with return lines stays whole: these pass below all of it. `used` letters are taken by other plans.
     """
+    # Return lines pass below all of it.
     if plan.returns:
         return [plan], 0
     pieces = _Pieces(plan, texts, width, used)
@@ -439,9 +462,8 @@ class _Pieces:
     def __init__(self, plan: SchematicPlan, texts: SchematicLabels, width: float, used: int) -> None:
         self.plan, self.texts, self.width = plan, texts, width
         self.place = {station.key: k for k, station in enumerate(plan.stations)}
-        self.letters = {
-            station.key: "M" for station in plan.stations
-        }  # as wide as any, until it is known who needs one
+        self.letters = {station.key: "M" for station in plan.stations}
+        # Cuts depend on the width of letters, and letters on the cuts: at first M stands for all.
         pieces = [*self._pieces()]
         shown = Counter(station.key for start, end in pieces for station in self._stations(start, end))
         shared = [station.key for station in plan.stations if shown[station.key] > 1]
@@ -453,6 +475,7 @@ class _Pieces:
         last = len(self.plan.stations) - 1
         start = 0
         while start < last or start == 0:
+            # Cuts are made at nodes: a box cannot stand in two pieces.
             ends = [k for k in range(start + 1, last) if self.plan.stations[k].element is None]
             end = next(iter(ends), last)
             for k in [*ends, last]:
@@ -475,6 +498,7 @@ class _Pieces:
         last = len(self.plan.stations) - 1
         for link in self.plan.links:
             one, two = self.place[link.first], self.place[link.second]
+            # Terminals stay with their box; other links belong to the piece of their left end.
             at = one if link.terminal >= 0 else min(one, two)
             if start <= at < end or at == end == last:
                 yield link

@@ -20,6 +20,7 @@ from tellegen.drawing.schematic.symbols import one_port_symbol, reference_mark
 from tellegen.drawing.schematic.wires import Collisions, Net
 from tellegen.model.model import Element, Sketch, SketchedBranch
 
+# The largest is for formulas as labels; what does not fit then would not fit on a page.
 UNITS = (110.0, 120.0, 130.0, 150.0, 175.0, 205.0, 240.0)
 """What one unit of a sketch may be in the figure, the smallest first."""
 LEAST_LEAD = 5.0
@@ -36,6 +37,7 @@ ALONG = (0.0, 0.12, -0.12, 0.25, -0.25)
 
 def sketch_shapes(elements: tuple[Element, ...], sketch: Sketch, texts: SchematicLabels) -> list[Shape]:
     """The shapes of a sketch; none where it puts things on each other or does not know all elements."""
+    # A netlist that was edited since may have other elements, or the same ones between other nodes.
     if {element.name for element in elements} != sketch.branches.keys() or any(
         tuple(sketch.nodes[p] for p in sketch.branches[e.name].points) != e.nodes for e in elements
     ):
@@ -45,6 +47,7 @@ def sketch_shapes(elements: tuple[Element, ...], sketch: Sketch, texts: Schemati
         drawing = SketchDrawing(elements, sketch, texts, unit)
         if drawing.faulty:
             continue
+        # The smallest unit at which all labels are where they were asked for; else the smallest that fits at all.
         if not drawing.displaced:
             return drawing.pen.shapes
         fitting.append(drawing)
@@ -72,6 +75,7 @@ class SketchDrawing:
                 self._block(element, branch)
         for one, two in sketch.wires:
             self._wire(sketch.nodes[one], sketch.points[one], sketch.points[two])
+        # Labels come last, when all that they must keep free of is drawn.
         self._draw_nets({e.name: e for e in elements})
         for label in self._labels:
             self._label(*label)
@@ -86,6 +90,7 @@ class SketchDrawing:
     def _one_port(self, element: Element, branch: SketchedBranch) -> None:
         first, second = (self.sketch.points[point] for point in branch.points)
         start, end = (first, second) if branch.drawn else (second, first)
+        # A sketch may put two nodes on one point: no size makes room between them.
         if start == end:
             self._crowded = True
             return
@@ -94,7 +99,9 @@ class SketchDrawing:
         symbol = one_port_symbol(element.kind)
         half = symbol.length / 2 / self.unit
         centre = (start + end) / 2 + offset
+        # A symbol longer than its line would reach into what lies behind the node.
         self._crowded |= abs(end - start) / 2 - half < LEAST_LEAD / self.unit
+        # A netlist may draw a branch against its sign; the symbol then points the other way.
         forward = way if branch.drawn else -way
         for node, point, near in zip(element.nodes, (first, second), (-half, half), strict=True):
             self._wire(node, point, point + offset)
@@ -109,6 +116,7 @@ class SketchDrawing:
         if tops[0] == bottoms[0] or tops[1] == bottoms[1]:
             self._crowded = True
             return
+        # Along and across its first side: a sketch may lie in any direction.
         down = (bottoms[0] - tops[0]) / abs(bottoms[0] - tops[0])
         ends = [
             (top + shift * down * 1j, bottom + shift * down * 1j)
@@ -126,6 +134,7 @@ class SketchDrawing:
             ):
                 # The terminal is where the line meets the edge of the box.
                 level = ((middle - end) * down.conjugate()).real + sense * half
+                # The lines of both sides end inside the box, or one of them would pass through it.
                 self._crowded |= sense * level > 0
                 self._wire(node, point, end)
                 self._wire(node, end, end + level * down)
@@ -137,6 +146,7 @@ class SketchDrawing:
         at, way = self._at(centre), (towards.real, -towards.imag)
         across = symbol.up + symbol.down
         size = abs(way[0]) * symbol.length + abs(way[1]) * across, abs(way[1]) * symbol.length + abs(way[0]) * across
+        # Neither level nor upright.
         if min(map(abs, way)) > LEVEL:
             self.faults.slanted(at, way, symbol.length, across)
         else:
@@ -149,6 +159,7 @@ class SketchDrawing:
         text = self.texts.of(element)
         along, across = self.texts.extent(text)
         away = max(symbol.up, symbol.down) + LABEL_GAP + (abs(side.real) * along + abs(side.imag) * across) / 2
+        # First where it was asked for, then a little further along, then on the other side.
         for k, (way, shift) in enumerate(product((side, -side), ALONG)):
             at = self._at(centre + way * away / self.unit + shift * side * 1j)
             label = label_shape(element, text, at)
@@ -156,6 +167,7 @@ class SketchDrawing:
                 self.pen.put(label)
                 self.displaced += k > 0
                 return
+        # A label on something else is worse than a larger figure: the next unit is tried.
         self.pen.left_out += 1
 
     # -- wires -----------------------------------------------------------------------------------------------------------------
@@ -169,6 +181,7 @@ class SketchDrawing:
         for node, drawn in self._pieces.items():
             pieces = list(_split(drawn))
             groups = _together(pieces)
+            # Pieces of one node that nothing joins on the page are joined by their marks.
             marked = node in REFERENCES or len(groups) > 1
             net = Net(Origin(part="rail" if marked else "wire", port=node, domain=domains.get(node, "")), dots=True)
             for one, two in pieces:
@@ -181,6 +194,7 @@ class SketchDrawing:
 
     def _ground(self, node: str, net: Net, ends: list[complex]) -> None:
         """The mark of a reference under the lowest of its points, the first from the left."""
+        # Below the lowest point there is nothing that a mark could touch.
         x, y = self._at(min(ends, key=lambda end: (end.imag, end.real)))
         net.join((x, y), (x, y + FOOT))
         self.faults.wire((x, y), (x, y + FOOT), node)
@@ -215,6 +229,7 @@ def _split(pieces: list[tuple[complex, complex]]) -> Iterator[tuple[complex, com
         on = {}
         for point in ends:
             share = (point - start) / span if span else 0j
+            # Netlists give places in few digits: a point so near to a line is meant to lie on it.
             if abs(share.imag) * abs(span) < 1e-4 and -1e-6 <= share.real <= 1 + 1e-6:
                 on[point] = share.real
         for a, b in pairwise(sorted(on, key=on.__getitem__)):
@@ -224,6 +239,7 @@ def _split(pieces: list[tuple[complex, complex]]) -> Iterator[tuple[complex, com
 
 
 def _rounded(point: complex) -> complex:
+    # Ends that were computed from shifts and angles meet again when rounded.
     return complex(round(point.real, 4), round(point.imag, 4))
 
 
