@@ -87,6 +87,7 @@ def linear_model(system: EquationSystem, point: Mapping[str, float] | None = Non
     conjugate = len(system.outputs)
     system = with_measured_outputs(system)
     measured = len(system.outputs) - conjugate
+    # A linear model needs no point; of a nonlinear one only deviations from a point are linear.
     if system.linear:
         numeric, moved, kept = with_values(system), 0, {}
     else:
@@ -100,6 +101,7 @@ def linear_model(system: EquationSystem, point: Mapping[str, float] | None = Non
         inputs=numeric.inputs,
         outputs=numeric.outputs,
         L=_array(m["L"], n, n),
+        # N x is what moduli that move take and give; for poles it counts like A.
         A=_array(m["A"], n, n) + _array(m["N"], n, n),
         B=_array(m["B"], n, k),
         C=_array(m["C"], outputs, n),
@@ -117,6 +119,7 @@ def energy_coordinates(model: LinearModel) -> StateSpace:
 
     Raises: EquationError (E202) when L is singular.
     """
+    # With L = G G^T the energy is |z|^2 / 2, so that volts and pascals are measured alike and ranks mean something.
     root = _root(model)
     A = -np.linalg.solve(root, np.linalg.solve(root, model.A.T).T)
     B, B_1 = np.linalg.solve(root, model.B), np.linalg.solve(root, model.B_1)
@@ -136,6 +139,7 @@ def _root(model: LinearModel) -> Array:
             members=without,
         )
     try:
+        # Scaled to a diagonal of ones first: entries of L may be many powers of ten apart between domains.
         root: Array = scale[:, None] * np.linalg.cholesky(model.L / np.outer(scale, scale))
     except np.linalg.LinAlgError:
         raise rules.SINGULAR_STORAGE.error(

@@ -77,6 +77,7 @@ def loop_poles(model: LinearModel) -> tuple[Pole, ...]:
 def stiffness_ratio(found: tuple[Pole, ...]) -> float:
     """How much faster the fastest decay is than the slowest, integrators left out; 1 where there is nothing to compare."""
     fastest = max((pole.natural_frequency for pole in found), default=0.0)
+    # An integrator does not decay at all: counted in, every model with a position would be infinitely stiff.
     rates = [-p.value.real for p in found if p.value.real < -INTEGRATOR_SHARE * fastest]
     return max(rates) / min(rates) if rates else 1.0
 
@@ -86,10 +87,12 @@ def conjugate_pairs(values: npt.ArrayLike) -> tuple[Pole, ...]:
     found = np.asarray(values, dtype=complex)
     size = np.abs(found).max(initial=0.0)
     found = np.where(np.abs(found) < INTEGRATOR_SHARE * size * 1e-3, 0.0, found)
-    kept = [complex(v.real + 0.0, v.imag) for v in found if v.imag >= 0.0]  # + 0.0: no negative zeros
+    # + 0.0: no negative zeros, which print as -0.
+    kept = [complex(v.real + 0.0, v.imag) for v in found if v.imag >= 0.0]
     return tuple(Pole(v) for v in sorted(kept, key=lambda v: (abs(v), v.imag)))
 
 
+# Well above rounding, and far below what a physical coupling amounts to in energy coordinates.
 RANK = 1e-10
 """Singular values below this share of the largest count as zero."""
 
@@ -109,6 +112,7 @@ def zeros(model: LinearModel, output: str | None = None, input_: str | None = No
     if not model.inputs or not model.outputs:
         return ()
     one = output is not None or input_ is not None
+    # Detectors would make the whole model non-square: its transmission zeros are those of its power ports.
     space = energy_coordinates(model if one else model.conjugate())
     if output is not None or input_ is not None:
         row, column = model.channel(output or model.outputs[0], input_ or model.inputs[0])
@@ -137,11 +141,13 @@ def _zeros(space: StateSpace) -> Array:
     C, D = (part.T for part in _columns_scaled(C.T, D.T))
     A = space.A / speed
     A, B, C, D = _without_infinite(A, B, C, D)
+    # Once for rows, once for columns: then D is square and regular, and what remains are the finite zeros.
     A, C, B, D = (part.T for part in _without_infinite(A.T, C.T, B.T, D.T))
     if not A.size or D.shape[0] != D.shape[1]:
         return np.zeros(0)
     inside = A - B @ np.linalg.solve(D, C) if D.size else A
     found = np.linalg.eigvals(inside)
+    # A zero at rest is a statement about physics, such as a capacitor in series: it must not come out as 1e-17.
     found[np.abs(found) <= ROUNDING * len(A) * max(1.0, float(np.linalg.norm(inside, 2)))] = 0.0
     return np.asarray(found * speed)
 
@@ -163,6 +169,7 @@ def _without_infinite(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Ar
             return A, B, C, D
         _, sizes, V = np.linalg.svd(free)
         fixed = _rank(sizes)
+        # Nothing is held at zero any more: free outputs that see no state vanish by themselves.
         if fixed == 0:
             return A, B, C, D
         # States that these outputs hold at zero: what would move them must vanish too, and becomes an output.
@@ -182,6 +189,7 @@ def _zeros_with_derivatives(space: StateSpace) -> Array:
     n, m = space.A.shape[0], space.D.shape[1]
     fixed = np.block([[space.A, space.B], [space.C, space.D]])
     moving = np.block([[np.eye(n), np.zeros((n, m))], [np.zeros((m, n)), -space.D_1]])
+    # As pairs (alpha, beta): a quotient of two roundings would be a zero anywhere.
     above, below = scipy.linalg.eig(fixed, moving, right=False, homogeneous_eigvals=True)
     finite = np.abs(below) > RANK * np.abs(above)
     return np.asarray(above[finite] / below[finite])
@@ -208,11 +216,14 @@ def poles_near(system: DescriptorSystem, *, near: complex = 0.0, count: int = 12
         raise rules.NO_CONVERGENCE.error(f"{near:g} is a pole of '{system.name}'", where=system.name, fix=fix) from None
     kind = complex if complex(near).imag else float
     # In (F - s E)^-1 E an eigenvalue of the pencil nearest to s is the largest, and algebraic equations are zeros.
+    # ARPACK wants fewer eigenvalues than the size by two at least, and gains nothing on small matrices.
     if size <= FEW:
         inverse = np.linalg.eigvals(factors.solve(E.toarray().astype(kind)))
     else:
         inverse = _largest(LinearOperator((size, size), lambda v: factors.solve(E @ v), dtype=kind), count, system.name)
+    # Algebraic equations give eigenvalues at infinity, which are zeros of the inverse.
     dynamic = inverse[np.abs(inverse) > 1e-10 * np.abs(inverse).max(initial=0.0)]
+    # Back from the shifted inverse to poles.
     found = sorted((complex(near + 1.0 / v) for v in dynamic), key=lambda v: abs(v - near))
     return tuple(Pole(v) for v in found if v.imag >= 0.0 or complex(near).imag)[:count]
 
@@ -234,6 +245,7 @@ def frequency_response(system: DescriptorSystem, frequencies: Array) -> ComplexA
 def _largest(operator: LinearOperator, count: int, name: str) -> ComplexArray:
     size = operator.shape[0]
     try:
+        # Twice as many as asked for: of each pair of conjugate poles only one is shown.
         return np.asarray(eigs(operator, k=min(2 * count, size - 2), which="LM", return_eigenvectors=False))
     except ArpackError as reason:
         what = f"the {count} poles of '{name}' were not found"

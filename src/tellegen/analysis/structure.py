@@ -69,15 +69,18 @@ def passivity(model: LinearModel) -> Passivity:
     speed = float(np.linalg.norm(space.A, 2)) if space.A.size else 1.0
     # A congruent change of units keeps the signs of eigenvalues: each input is measured by what it drives.
     unit = np.linalg.norm(np.vstack([space.B, space.C.T]), axis=0) if len(space.A) else np.zeros(len(space.D))
+    # An input that drives no state, only an output, is measured by D; one that does nothing by one.
     unit = np.where(unit > 0, unit, np.sqrt(np.abs(space.D).max(axis=0, initial=0.0)))
     unit = np.where(unit > 0, unit, 1.0)
     B, C = -space.B / unit, (space.C.T / unit).T
     W = np.block([[-space.A / (speed or 1.0), B], [C, space.D / np.outer(unit, unit) * (speed or 1.0)]])
     smallest = float(np.linalg.eigvalsh((W + W.T) / 2)[0]) if len(W) else 0.0
+    # W is the dissipation of energy stored in the states; displacements and rates of inputs are not among them.
     if model.displacements or model.B_1.any() or model.D_1.any():
         return Passivity(None, smallest)
     if smallest >= -ROUNDING * len(W):
         return Passivity(True, smallest)
+    # A tangent may store energy that its L does not count: only power that comes out somewhere proves anything.
     return Passivity(None if model.point and not _gives_power(space) else False, smallest)
 
 
@@ -91,6 +94,7 @@ def _gives_power(space: StateSpace) -> bool:
     if not len(space.D):
         return False
     slowest = float(speeds[speeds > STILL * fastest].min(initial=fastest))
+    # Positive realness is asked frequency by frequency: G + G^H must have no negative eigenvalue.
     for omega in np.geomspace(1e-3 * slowest, 1e3 * fastest, FREQUENCIES):
         response = space.D + space.C @ np.linalg.solve(1j * omega * np.eye(len(space.A)) - space.A, space.B)
         if np.linalg.eigvalsh(response + response.conj().T)[0] < -ROUNDING * np.linalg.norm(response, 2):
@@ -103,6 +107,7 @@ def _reach(A: Array, B: Array) -> Reach:
     n = len(A)
     speed = float(np.linalg.norm(A, 2)) if n else 1.0
     basis = np.zeros((n, 0))
+    # Columns of one length: how strong an input is does not matter for what it reaches.
     new = _unit_columns(B, 0.0)
     noise = max(n, 1) * float(np.finfo(float).eps)
     while new.size:
@@ -116,6 +121,7 @@ def _reach(A: Array, B: Array) -> Reach:
         basis = np.hstack([basis, directions])
         new = _unit_columns(A @ directions, STILL * speed)
     rank = basis.shape[1]
+    # The complement is invariant under the transposed map: its eigenvalues are the poles that are not reached.
     rest = np.linalg.svd(basis)[0][:, rank:] if rank else np.eye(n)
     missed = conjugate_pairs(np.linalg.eigvals(rest.T @ A @ rest)) if rank < n else ()
     return Reach(rank, n, missed)

@@ -56,7 +56,9 @@ class PowerSplit:
 
 def split_power(powers: Mapping[str, float]) -> PowerSplit:
     """The split of powers that are positive into each element."""
+    # What is given is taken: each watt is counted on both sides.
     exchanged = sum(map(abs, powers.values())) / 2
+    # Rounding makes every element give or take a little: such shares would only be noise in the table.
     audible = {name: p for name, p in powers.items() if abs(p) > QUIET * exchanged}
     ordered = sorted(audible.items(), key=lambda entry: -abs(entry[1]))
     return PowerSplit({n: -p for n, p in ordered if p < 0}, {n: p for n, p in ordered if p > 0})
@@ -81,6 +83,7 @@ def pole_record(pole: Pole) -> dict[str, object]:
 
 
 def _closed_loop_lines(loop: "ClosedLoop") -> list[str]:
+    # Not every loop has poles in s; why this one has none is told instead.
     if loop.poles is None:
         return [f"no poles of the closed loop: {loop.reason}"]
     return [f"poles of the closed loop; {', '.join(loop.driven)} controlled", *_table(_pole_rows(loop.poles))]

@@ -91,6 +91,7 @@ class PlainGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, whole."""
+        # Only here, when the command is about to run, is its module loaded.
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name in COMMANDS else command, rest
 
@@ -98,6 +99,7 @@ class PlainGroup(TyperGroup):
 def find_command(name: str) -> Command:
     """The command with its function and its examples."""
     module = import_module(f"tellegen.cli.commands.{COMMANDS[name].module}")
+    # `import` is a word of Python, so its function has an underscore.
     found = getattr(module, f"{name}_" if name == "import" else name)
     assert isinstance(found, Command), f"'{name}' is a command"
     return found
@@ -107,6 +109,7 @@ def load_command(name: str) -> Any:
     """The command as typer runs it."""
     found = find_command(name)
     word = "Example" if len(found.examples) == 1 else "Examples"
+    # An application for each command alone: the words of the others need not be known.
     one = typer.Typer(add_completion=False, rich_markup_mode="rich", context_settings=SETTINGS)
     one.command(name, cls=PlainCommand, epilog="\n\n".join((f"{word}:", *found.examples)))(typer_function(found))
     return typer.main.get_command(one)
@@ -116,6 +119,7 @@ def without_types_of_flags(options: list[Any]) -> list[Any]:
     """The options of a command; for flags an empty word takes the place of a type."""
     for option in options:
         if getattr(option, "is_flag", False) and option.metavar is None:
+            # An empty word, since None makes typer print the type.
             option.metavar = ""
     return options
 
@@ -161,7 +165,9 @@ def run(arguments: list[str]) -> int:
     try:
         app(with_plot_file(arguments), prog_name="tellegen")
     except SystemExit as end:
+        # typer ends with a number, sys.exit also with a text or with nothing.
         return end.code if isinstance(end.code, int) else 0 if end.code is None else output.MODEL_ERRORS
+    # Findings are what the user can act on; anything else that escapes is our mistake and says so.
     except TellegenError as error:
         output.write_findings(error.findings, as_json="--json" in arguments)
         return output.MODEL_ERRORS

@@ -78,6 +78,7 @@ class DiagramStart:
 
     def guess(self, name: str) -> float:
         """The value of an algebraic unknown at the start, where the run has it; a run through modes has those of one mode only."""
+        # In another mode the unknowns are others, and a solution of the first mode says nothing about them.
         places = () if self.setup.graph.switching else self.setup.numeric.names
         return float(self.run.trajectory.y[0][places.index(name)]) if name in places else 0.0
 
@@ -88,6 +89,7 @@ class DiagramStart:
     def inputs(self) -> Iterator[Formula]:
         """What the inputs are: sources of time alone, or functions of signals."""
         for name in self.system.inputs:
+            # What no signal drives is constant: the value of the experiment, else zero.
             expression = self.system.signals.drivers.get(name, number(self.setup.inputs.get(name, 0.0)))
             yield formula(name, expression, self.setup.parameters)
 
@@ -125,6 +127,7 @@ class DiagramStart:
     def stops(self) -> tuple[float, ...]:
         """The times at which inputs jump or bend, also where that comes back through delays."""
         until, model = self.setup.until, self.setup.numeric
+        # A jump comes back through each delay that it passes, and steps must end there too.
         return tuple(delayed_breaks(model, model.break_times(until)[:MOST_STOPS], 0.0, until).tolist())
 
     def is_stiff(self) -> bool:
@@ -134,6 +137,7 @@ class DiagramStart:
         model, y = self.setup.numeric, self.run.trajectory.y[0]
         if not model.explicit or not len(y):
             return not model.explicit
+        # The linear model at the start tells the fastest rate; how it changes on the way is not known before a run.
         columns = [model.rhs_tangent(0.0, y, direction) for direction in np.eye(len(y))]
         return bool(np.abs(np.linalg.eigvals(np.array(columns))).max() * self.setup.until > STIFF)
 
@@ -143,6 +147,7 @@ def initial_run(setup: Setup) -> Run:
 
     Raises: SimulationError where there is no start.
     """
+    # Our own start is taken over: initial values that follow from others would have to be solved for again in MATLAB.
     return simulate(setup.model, until=MOMENT * setup.until, samples=1, progress=False)
 
 
@@ -152,6 +157,7 @@ def diagram_start(setup: Setup, system: EquationSystem, run: Run) -> DiagramStar
     names = {*ports, *system.parameters, *system.where, *system.displacements, *system.signals.names, *system.inputs}
     start = DiagramStart(setup, system, run, {*names, *system.algebraic.unknowns, TIME})
     delayed = [law.name for law in system.signals.others if isinstance(law, Delayed)]
+    # A delay repeats one signal; what goes into it is a formula, which then needs a name.
     start.sources.update({name: start.fresh(f"{name}_before") for name in delayed})
     return start
 
@@ -170,6 +176,7 @@ class PortFormulas:
         self.system = system
         self.ports = causal.graph.ports
         self.rates = {name: symbol(rate) for name, rate in rates.items()}
+        # Large parts of formulas get names of their own, or a mesh would be written out again in each of its branches.
         self._field = NamedEntries(causal.graph.parameters, taken, prefix="k")
         self._structure = causal_structure(causal, self._field)
         self._told: ResistiveSolution = solve_resistive(self._structure, self._field)
@@ -203,6 +210,7 @@ class PortFormulas:
 
         Raises: EquationError where it reads something that jumps.
         """
+        # The chain rule goes through names too: written out, only states, inputs and time are left.
         written = with_definitions(expression, self.system.where)
         return total(written.derivative(name) * self._rate_of(name) for name in sorted(written.free_symbols))
 
@@ -242,6 +250,7 @@ class PortFormulas:
         law = self.ports[k].law
         assert isinstance(law, StorageLaw), "only storages follow others"
         output = self.output(k)
+        # The rate of the content itself where there is a formula of it: that counts also what moves the storage.
         content = law.content_at(output)
         return law.inertia_at(output) * self.rate(output) if content is None else self.rate(content)
 
@@ -261,6 +270,7 @@ def ladder_blocks(scheme: PogScheme, start: DiagramStart) -> Blocks | None:
         name: title for column, title in _titles(scheme).items() for name in (*column.blocks, *column.summations)
     }
     signals = [name for b in scheme.blocks.values() for name in (b.input, b.output, b.energy)]
+    # The blocks keep the names of the figure; what is made beside them has to take others.
     start.taken.update(signals, scheme.summations)
     formulas = [_sum(item, columns.get(item.output, "")) for item in scheme.summations.values()]
     integrators: list[Integrator] = []
@@ -311,6 +321,7 @@ def _block(block: Block, column: str, start: DiagramStart) -> Blocks | None:
         return _storage(block, column, start)
     input_ = symbol(block.input)
     if block.gain is not None:
+        # A modulus that moves with a state is no gain: Simulink would take its first value for good.
         constant = block.gain.free_symbols <= start.setup.parameters.keys()
         kind: FormulaKind = "gain" if constant else "function"
         factor = block.gain if constant else None
@@ -322,11 +333,14 @@ def _block(block: Block, column: str, start: DiagramStart) -> Blocks | None:
 
 def _storage(block: Block, column: str, start: DiagramStart) -> Blocks | None:
     values = start.setup.parameters
+    # As in the figure: the integrator keeps the content, and the gain behind it gives the output.
     if block.gain is not None and block.gain.free_symbols <= values.keys():
         energy = block.energy or start.fresh(f"{block.output}_energy")
+        # Initial values are those of outputs; the integrator begins with the content that gives them.
         first = start.initial(block.output) / block.gain.evaluate(values)
         gain = Formula(block.output, "gain", block.gain * symbol(energy), ((energy, 1),), block.gain, column)
         return [gain], [Integrator(energy, block.input, first, column)]
+    # Such a law reads its content, which one block of output and input does not have.
     if not isinstance(block.law, StorageLaw) or block.law.keeps_energy_variable:
         return None
     inertia = block.law.inertia_at(symbol(block.output))
@@ -350,25 +364,13 @@ DRIVING, STATES, TAKING = "B", "L", ("N", "f", "A")
 SECTIONS = {"N": "N x", "f": "f", "A": "A x"}
 
 
-@final
-@dataclass(frozen=True)
-class VectorBlocks:
-    """What arrives at each integrator, the integrators, and how the rates follow. `rates` names the rate of each state."""
-
-    formulas: tuple[Formula, ...]
-    integrators: tuple[Integrator, ...]
-    inertia: Inertia
-    unknowns: DiagramUnknowns
-    rates: dict[str, str]
-    columns: tuple[DiagramColumn, ...]
-
-
-def vector_blocks(start: DiagramStart) -> VectorBlocks:
-    """The rows of the equations.
+def vector_blocks(start: DiagramStart) -> Diagram:
+    """The rows of the equations: what arrives at each integrator, the integrators, and how their rates follow.
 
     Raises: EquationError where a dependent storage would need the rate of something that jumps.
     """
     system = start.system
+    # Only inputs whose rates matter get a block for these: the rate of a jump exists nowhere.
     slopes = {name: start.fresh(f"{name}_slope") for name in _met_by_storages(system)}
     rates = {name: start.fresh(f"{name}_rate") for name in system.states}
     sums = {name: start.fresh(f"{name}_sum") for name in system.states}
@@ -379,17 +381,18 @@ def vector_blocks(start: DiagramStart) -> VectorBlocks:
             _part(start.fresh(f"{name}_{letter}"), terms, letter, start)
             for letter, terms in _arriving(system, k, slopes).items()
         ]
+        # The signs are those of L x' = -A x - N x - f + B u, which the figure shows at its sums.
         signed = tuple((part.name, -1 if part.column in TAKING else 1) for part in parts)
         arriving = total(symbol(part) if sign > 0 else -symbol(part) for part, sign in signed)
         formulas += [*parts, Formula(sums[name], "sum", arriving, signed, column=STATES)]
         met += [part.column for part in parts]
-    return VectorBlocks(
-        tuple(formulas),
-        tuple(Integrator(name, rates[name], start.initial(name), STATES) for name in system.states),
-        Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values()), STATES),
-        _unknowns(start),
-        rates,
-        _columns(met) if system.states else (),
+    return replace(
+        _plain(start),
+        formulas=tuple(formulas),
+        integrators=tuple(Integrator(name, rates[name], start.initial(name), STATES) for name in system.states),
+        inertia=Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values()), STATES),
+        unknowns=_unknowns(start),
+        columns=_columns(met) if system.states else (),
     )
 
 
@@ -421,6 +424,7 @@ def _unknowns(start: DiagramStart) -> DiagramUnknowns:
 def _arriving(system: EquationSystem, k: int, slopes: dict[str, str]) -> dict[str, list[tuple[Expression, str]]]:
     """What arrives at one integrator by the letter of what brings it: factors with the signals that they multiply."""
     m = system.matrices
+    # B_1 u' arrives with B u: both bring what the inputs do.
     rates = [(b, slopes[name]) for b, name in zip(m["B_1"][k], system.inputs, strict=True) if name in slopes]
     found = {
         DRIVING: [*zip(m["B"][k], system.inputs, strict=True), *rates],
@@ -457,6 +461,7 @@ def block_diagram(model: Model, *, until: float | None = None) -> Diagram:
     Raises: ExportError for what a block diagram cannot hold: elements with modes, Python functions.
     """
     setup = set_up(model, until=until)
+    # One causality for all modes is what a single diagram has; `mode_diagrams` makes one for each.
     if setup.graph.switching:
         name = setup.graph.ports[next(iter(setup.graph.switching))].element
         raise rules.MODES.error(
@@ -467,6 +472,7 @@ def block_diagram(model: Model, *, until: float | None = None) -> Diagram:
     system = derive_equations(setup.causal)
     refuse_signals(system)
     start = diagram_start(setup, system, initial_run(setup))
+    # The ladder first: it is the scheme that a reader knows from the figure.
     return _ladder(start) or vector_diagram(start)
 
 
@@ -485,6 +491,7 @@ def refuse_signals(system: EquationSystem) -> None:
 def _ladder(start: DiagramStart) -> Diagram | None:
     """The diagram of a scalar ladder, or None where it cannot be one."""
     scheme = pog(start.setup.causal)
+    # The vector block says all that remains, at the price of one matrix instead of elements.
     if scheme.vectorial or start.system.algebraic.unknowns or not start.system.is_zero("B_1"):
         return None
     made = ladder_blocks(scheme, start)
@@ -494,6 +501,7 @@ def _ladder(start: DiagramStart) -> Diagram | None:
     further, states = start.further_states()
     items = _wanted([*start.beside(), *formulas, *further], start)
     ordered = in_evaluation_order(items)
+    # A circle without a state, or a name that only the vector block knows: not a ladder after all.
     if ordered is None or _unknown(items, start, {i.name for i in integrators}):
         return None
     plain = _plain(start)
@@ -508,25 +516,21 @@ def vector_diagram(start: DiagramStart, further_items: Items | None = None) -> D
     Raises: ExportError (X402) for signals in a circle, or for one that feeds back the force of a constraint.
     """
     blocks = vector_blocks(start)
+    assert blocks.inertia is not None, "a vector block has its matrix"
+    rates = dict(zip(start.system.states, blocks.inertia.rates, strict=True))
     further, states = start.further_states()
     items = _wanted([*start.beside(), *blocks.formulas, *further, *(further_items or [])], start)
-    items = _with_forces(items, start, blocks.rates)
-    before, after = _split(items, set(blocks.rates.values()))
+    # Forces read rates, so that they come after the states; what reads them in turn comes after them.
+    items = _with_forces(items, start, rates)
+    before, after = _split(items, {*blocks.inertia.rates})
     first, then = in_evaluation_order(before), in_evaluation_order(after)
+    # A late signal that a rate needs would be an algebraic loop through the matrix of inertias.
     needed = {*blocks.inertia.right, *(s.rate for s in states), *start.system.inputs} & {item.name for item in after}
     if first is None or then is None or needed:
         what = f"the signals of '{start.system.name}' go in a circle without a state"
         fix = "put a filter into the loop: a first-order lag is a state"
         raise rules.SIGNALS.error(what, where=start.system.name, fix=fix)
-    return replace(
-        _plain(start),
-        formulas=first,
-        readings=then,
-        integrators=(*blocks.integrators, *states),
-        inertia=blocks.inertia,
-        unknowns=blocks.unknowns,
-        columns=blocks.columns,
-    )
+    return replace(blocks, formulas=first, readings=then, integrators=(*blocks.integrators, *states))
 
 
 def _plain(start: DiagramStart) -> Diagram:
@@ -552,6 +556,7 @@ def _plain(start: DiagramStart) -> Diagram:
 def _wanted(items: Items, start: DiagramStart) -> Items:
     """The items without names of the equations that nothing needs."""
     by_name = {item.name: item for item in items}
+    # Names of the equations are only a means: those that nobody reads would be blocks without a line.
     waiting = [item.name for item in items if item.name not in start.system.where]
     reads = [hold.expression for hold in start.holds()] + list(start.system.algebraic.residuals)
     reads += [e for row in start.system.matrices["L"] for e in row]
@@ -581,6 +586,7 @@ def _with_forces(items: Items, start: DiagramStart, rates: dict[str, str]) -> It
     missing = _unknown(items, start, set())
     if not missing:
         return items
+    # Made only where it is needed: it solves the resistive part of the model once more.
     forces = PortFormulas(start.setup.causal, start.system, rates, start.taken)
     if strange := sorted(name for name in missing if name not in forces):
         raise rules.SIGNALS.error(f"signals read {listing(strange)}, which is not exported", where=start.system.name)

@@ -42,6 +42,7 @@ def export_model(
     opened = as_model(model)
     stem = Path(model).stem if isinstance(model, str | Path) else ""
     files = TARGETS[to](opened, program_name(name or stem or opened.name))
+    # All files are made before the first is written: half an export is worse than none.
     targets = tuple(Path(path) / name for name in files)
     there = next((target for target in targets if target.exists()), None)
     if there is not None and not overwrite:
@@ -86,6 +87,7 @@ def _refuse_one_name(diagram: Diagram | None) -> None:
     Raises: ExportError (X406).
     """
     known: dict[str, str] = {}
+    # MATLAB cuts names and reserves words, so that two names may become one there without any error.
     names = () if diagram is None else (*diagram.parameters, *sorted(diagram.names_given()))
     for name in names:
         other = known.setdefault(matlab_name(name), name)
@@ -97,6 +99,7 @@ def _refuse_one_name(diagram: Diagram | None) -> None:
 def _write(target: Path, text: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        # The file behind a link is replaced, not the link.
         write_bytes(Path(os.path.realpath(target)), text.encode())
     except (OSError, ValueError) as error:
         what = f"'{target}' cannot be written: {failure_reason(error)}"

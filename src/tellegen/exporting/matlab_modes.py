@@ -36,6 +36,7 @@ from tellegen.expressions.matlab import MatlabLines, matlab_name
 NOISE = 1e-11
 """A guard that is positive by less than this share of its largest value yet is zero."""
 
+# A guard counts relative to its largest value so far, for each mode of its element: forces and speeds have other sizes.
 STEPS_THROUGH_MODES = """
 function [tg_s, tg_p, tg_m] = tg_begun(tg_p, tg_until)
 tg_m = tg_modes();
@@ -49,6 +50,7 @@ tg_p.tg_mode = tg_mode;
 end
 """
 
+# An event ends a step in its middle: the step is taken anew, shorter, until the guard stands at zero at its end.
 MODE_STEPS = f"""
 function [tg_s, tg_p] = tg_go(tg_s, tg_from, tg_to, tg_p, tg_m)
 % Advance through as many modes as come. The right side of a jump is meant: the interval is a little shorter at both ends.
@@ -177,6 +179,8 @@ end
 """
 
 
+# As in our own runs: modes are tried in the order of how many elements change, and a mode is good when none of its
+# guards is positive a moment later. A mode that is only passed through may break them for that moment.
 MODE_CHOICE = f"""function tg_s = tg_change(tg_s, tg_now, tg_fired, tg_step, tg_p, tg_m)
 % Impacts first, then the mode that follows.
 tg_p.tg_mode = tg_s.mode; tg_mode = tg_s.mode;
@@ -332,6 +336,7 @@ end
 """
 
 
+# Four results as without modes, then guards, outputs, restitutions and speeds.
 PLACE = 9
 """Which result of the blocks what goes into delays is: behind those of models without modes and what tells of the mode."""
 
@@ -375,6 +380,7 @@ def _joined(*parts: str) -> str:
 
 
 def _next_mode(hybrid: HybridDiagram, name: str) -> str:
+    # A time that does not go on belongs to a new run: what is remembered of the last one is cleared then.
     return f"""function [tg_mode, tg_x] = {name}_modes(tg_now, tg_x, tg_mode, tg_held, tg_late)
 % The mode of '{comment_text(hybrid.name)}' that follows when a guard rises, and the states handed over to it.
 % tg_held are what sampled signals hold, tg_late what delayed signals are now.
@@ -416,6 +422,7 @@ end
 
 def _modes(hybrid: HybridDiagram) -> str:
     """Words of modes by number, which modes there are, guards (element, mode to go to, impact), and which storages follow."""
+    # Modes are compared as rows of numbers; a comment in the file tells their words.
     words = _numbers(hybrid)
     table = "; ".join(", ".join(str(words[k][w]) for k, w in enumerate(mode.words)) for mode in hybrid.modes)
     possible = ", ".join(str(int(mode.diagram is not None)) for mode in hybrid.modes)
@@ -488,6 +495,7 @@ def _inertia(hybrid: HybridDiagram) -> str:
     """The contents of all storages by their outputs."""
     made = MatlabLines()
     entries = [e for row in hybrid.inertia for e in row]
+    # Inertias may read formulas of positions; only these are evaluated, not all blocks.
     moving = _needed(hybrid.first, frozenset().union(*(e.free_symbols for e in entries)))
     read = frozenset().union(*(e.free_symbols for e in (*entries, *(item.expression for item in moving))))
     made.lines += [f"{matlab_name(n)} = tg_p.{matlab_name(n)};" for n in hybrid.first.parameters if n in read]

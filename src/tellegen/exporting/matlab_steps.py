@@ -12,11 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from tellegen.exporting.diagram import TransportDelay
 from tellegen.simulation.solvers.coefficients import DORMAND_PRINCE_8
 
+# The steps are written out instead of left to ode45 and ode15s, for four reasons. Octave has ode15s only where it
+# was built with SUNDIALS. Both tools should take the same steps, so that a difference is a mistake. Evaluations have
+# to stay inside an interval between two jumps, where the solvers of MATLAB ask at its very ends. And delayed signals
+# read what lies between steps that are still being made.
 RTOL = 1e-9
 ATOL = 1e-12
 ESTIMATED = 0.1 * RTOL ** (-1 / 3)
 """The estimate of Radau steps has order 3, the step order 5: it may be larger than the tolerance by so much (Hairer and Wanner)."""
 
+# Steps end at every row as well as at every stop: no interpolation is needed, and rows are as exact as steps.
 TIME_LOOP = """function tg_values = tg_march(tg_p, tg_t, tg_stops)
 % Row after row, and within a row from stop to stop.
 @begin
@@ -66,6 +71,7 @@ end
 end
 """
 
+# Of order 5 and stiffly accurate: what decays much faster than a step is at rest at its end.
 RADAU_STEPS = (
     TIME_LOOP
     + STEPS_IN_ONE_MODE
@@ -156,6 +162,7 @@ end
 """
 )
 
+# Three stages or all slopes in one call: in an interpreter a row of numbers costs as much as one.
 RATES_AT_ONCE = """function [tg_dx, tg_w] = tg_together(tg_times, tg_states, tg_held, tg_w, tg_p)
 % The rates of several states, which are the columns of a matrix.
 tg_dx = tg_blocks(tg_times, tg_states, tg_held, tg_w, tg_p);
@@ -204,6 +211,7 @@ tg_yes = tg_count >= 0 && abs(tg_now - tg_offset - tg_count * tg_period) <= 1e-9
 end
 """
 
+# interp1 knows nothing outside of the points; these keep the value at the end, as our own runs do.
 TABLES = """function tg_value = tg_linear(tg_points, tg_levels, tg_at)
 tg_k = tg_interval(tg_points, tg_at);
 tg_share = min(max((tg_at - tg_points(tg_k)) / (tg_points(tg_k + 1) - tg_points(tg_k)), 0), 1);
@@ -241,6 +249,7 @@ def _columns(rows: Iterable[Mapping[int, float]]) -> str:
     return ", ...\n  ".join(_column(row, k) for k, row in enumerate(rows, 1))
 
 
+# Order 5 and order 8 differ in their tableau and in how they judge the error, and in nothing else.
 def _program(source: str, coefficients: str, error: str, *, stages: int, order: int, first: float) -> str:
     """Steps with a tableau `tg_c`, `tg_a`, `tg_b`, `tg_e`; the slope at the end of a step is the first of the next."""
     return (
@@ -294,6 +303,7 @@ end
 
 
 DORMAND_PRINCE_5 = "Dormand and Prince (1980), order 5 with an error estimate of order 4."
+# As fractions, which are rounded once in whichever tool reads them.
 TABLEAU_5 = """tg_c = [1/5, 3/10, 4/5, 8/9, 1];
 tg_a = {[1/5], [3/40; 9/40], [44/45; -56/15; 32/9], ...
   [19372/6561; -25360/2187; 64448/6561; -212/729], ...
@@ -344,6 +354,7 @@ def with_hooks(steps: str, hooks: Mapping[str, str]) -> str:
     return "\n".join([*kept, ""])
 
 
+# A step that reaches beyond the shortest delay would read a past that is not yet there.
 def shortest(delays: Sequence[TransportDelay]) -> str:
     """No step may reach beyond what the past already tells."""
     return repr(min(delay.by for delay in delays))
@@ -383,6 +394,7 @@ def hooks_in_modes(delays: Sequence[TransportDelay]) -> dict[str, str]:
 
 def past_functions(place: int) -> str:
     """What was, by the number of a delay. Signals behind delays are result `place` of the blocks."""
+    # Octave and MATLAB compute every result that is asked for: tildes leave out the others.
     before = "[" + "~, " * (place - 1) + "tg_before]"
     return f"""function tg_value = tg_delayed(tg_k, tg_at, tg_initial, ~)
 tg_value = tg_initial;
@@ -457,12 +469,14 @@ end
 end
 """
 
+# Simulink keeps the past itself, in its transport delays.
 GIVEN_PAST = """function tg_value = tg_delayed(tg_k, ~, ~, tg_p)
 % Simulink tells what delayed signals are now.
 tg_value = tg_p.tg_late(tg_k);
 end
 """
 
+# Of order 4 where the bend inside the step is known; in modes its ends and the slopes there must do.
 HERMITE = """
 function tg_states = tg_quarters(tg_step, tg_x, tg_next, tg_f, tg_after, tg_bent)
 % The states at the quarters of a step, by its ends, the slopes there, and how it bends between.
@@ -478,6 +492,7 @@ tg_bent = tg_k * [-12715105075/11282082432; 0; 87487479700/32700410799; -1069076
 end
 """
 
+# The collocation polynomial is the solution of Radau's method between its stages: nothing is added to it.
 COLLOCATION = """
 function tg_states = tg_quarters(tg_x, tg_z, tg_c)
 % The states at the quarters of a step: the polynomial through its start and its three stages.

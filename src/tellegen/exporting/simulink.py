@@ -28,6 +28,7 @@ from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to
 from tellegen.graph.signals import Table
 
 TOP = ""
+# `add_block` wants whole paths; the program loads the library before the first of them.
 LIBRARY = {
     "algebraic constraint": "simulink/Math Operations/Algebraic Constraint",
     "clock": "simulink/Sources/Clock",
@@ -144,6 +145,7 @@ class SimulinkWiring:
 
     def _source(self, signal: str, system: str) -> tuple[str, int]:
         """The block and port that give a signal inside a system."""
+        # A signal leaves a subsystem once and enters another once, however many blocks read it there.
         home, block, port = self._made[signal]
         if home == system:
             return block, port
@@ -274,10 +276,12 @@ class DiagramBuilder:
 
     def _function(self, name: str, system: str, expression: Expression) -> None:
         """A function of signals, or a constant of parameters."""
+        # At the left of a column stand its inports.
         alone = expression.free_symbols <= {*self.diagram.parameters, TIME}
         place = "source" if alone and system == self.home else "function"  # at the left of a column stand its inports
         if expression.free_symbols <= self.diagram.parameters.keys():
             text = to_matlab(expression)
+            # A dialog takes one expression, and `if` is none: the number is the same while parameters stay.
             if has_choice(expression):
                 text = number_text(expression.evaluate(self.diagram.parameters))
             self._put(name, system, "constant", place, (), settings=(("Value", text),))
@@ -300,6 +304,7 @@ class DiagramBuilder:
         signals = [n for n in read if n not in self.diagram.parameters]
         parameters = tuple(matlab_name(n) for n in read if n in self.diagram.parameters)
         arguments = ", ".join([*map(matlab_name, signals), *parameters])
+        # Parameters come last: Simulink turns them from inputs into values of the workspace by their names.
         script = (f"function tg_y = tg_block({arguments})", *lines, "end", *helpers)
         return self._put(name, system, "function", place, signals, script=script, parameters=parameters)
 
@@ -307,6 +312,7 @@ class DiagramBuilder:
         read = formula_of(item)
         if item.interpolation == "cubic":
             made = MatlabLines()
+            # Simulink's own splines are other curves than our monotone one.
             made.lines.append(f"tg_y = tg_cubic({table_arguments(item)}, {made.text(read)});")
             self._scripted(item.name, self.home, "function", made.lines, [read], TABLES.splitlines())
             return
@@ -328,6 +334,7 @@ class DiagramBuilder:
         made = MatlabLines()
         made.lines.append(f"tg_y = {inertia_text(inertia, made)};")
         entries = [e for row in inertia.matrix for e in row]
+        # All rates come from one solution of a linear system: a function gives the column, a demux takes it apart.
         together = fresh("rates", self._taken)
         system = self.systems.get(inertia.column, self.home)
         place = "rates" if system == self.home else "function"
@@ -347,6 +354,7 @@ class DiagramBuilder:
 
     def _hold(self, hold: Hold) -> None:
         """What is sampled at one instant reads what others held before it: through a memory."""
+        # Samples of one instant read each other as they were before it, whatever the order of blocks.
         initial = {other.name: other.initial for other in self.diagram.holds}
         for name in sorted(hold.expression.free_symbols & initial.keys() - self._before.keys()):
             self._before[name] = fresh(f"{name}_before", self._taken)
@@ -357,6 +365,7 @@ class DiagramBuilder:
         self._formula(formula(taken, read, self.diagram.parameters))
         held = fresh(f"{hold.name}_held", self._taken) if hold.offset > 0 else hold.name
         self._put(held, TOP, "zero-order hold", "states", (taken,), settings=sample_time(hold))
+        # A hold knows no value before its first sample: a function gives the initial one until then.
         if hold.offset > 0:
             self._scripted(hold.name, TOP, "function", until_sampled(hold, held), [symbol(TIME), symbol(held)])
 
@@ -366,6 +375,7 @@ class DiagramBuilder:
         for name, residual, guess in zip(unknowns.names, unknowns.residuals, unknowns.guesses, strict=True):
             vanishing = fresh(f"{name}_residual", self._taken)
             self._function(vanishing, self.home, residual)
+            # The solver of Simulink looks for the values from the start of our own run.
             settings = (("InitialGuess", number_text(guess)),)
             self._put(name, self.home, "algebraic constraint", "states", (vanishing,), settings=settings)
 
@@ -391,6 +401,7 @@ class DiagramBuilder:
 
     def _place(self, system: str, place: str) -> Position:
         """Blocks of a kind stand below each other."""
+        # In the top system the blocks that belong to no column stand below the ladder.
         left, top = ACROSS[place], 40 + 60 * self.wiring.row(system, place) + (self._below if system == TOP else 0)
         return left, top, left + 60, top + 34
 
@@ -430,6 +441,7 @@ def build_file(diagram: Diagram, name: str, wiring: SimulinkWiring | None = None
     return "\n".join([*lines, ""])
 
 
+# A quote in the title of a model would end the text, and what follows it would be run.
 def quoted(text: str) -> str:
     """A text of MATLAB that holds just these characters; what cannot be printed becomes a space."""
     return "'" + comment_text(text).replace("'", "''") + "'"
@@ -473,6 +485,7 @@ def _drawn(line: SimulinkLine) -> str:
 
 def _settings(diagram: Diagram) -> Iterator[str]:
     """The experiment: how long, how exactly, and where steps must end because an input jumps."""
+    # Simulink has its own solvers and its own events: here they do what our written steps do elsewhere.
     solver = "ode15s" if diagram.stiff else "ode45"
     chosen = {
         "StopTime": number_text(diagram.until),
@@ -481,6 +494,7 @@ def _settings(diagram: Diagram) -> Iterator[str]:
         "RelTol": repr(RTOL),
         "AbsTol": repr(ATOL),
     }
+    # Simulink's steps end there, so that no step of the solver hides a jump of an input.
     if diagram.stops:
         chosen |= {"OutputOption": "AdditionalOutputTimes", "OutputTimes": row_text(diagram.stops)}
     for key, value in chosen.items():

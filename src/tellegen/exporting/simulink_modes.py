@@ -71,6 +71,7 @@ def mode_diagram(mode: ModeDiagram, number: int) -> Diagram:
     assert mode.diagram is not None, "only modes that can be have a diagram"
     diagram = mode.diagram
     kept = {*(hold.name for hold in diagram.holds), *(delay.name for delay in diagram.delays)}
+    # States, samples and delays exist once; everything else is told apart by the number of its mode.
     common = kept | {item.name for item in diagram.integrators}
     names = {name: own_name(number, name) for name in diagram.names_given() - common}
     symbols = {name: symbol(new) for name, new in names.items()}
@@ -130,9 +131,11 @@ class HybridBuilder:
         """The whole model."""
         hybrid = self.hybrid
         self._put(TIME, "clock", "time", ())
+        # Switches need an input for every number, also for modes that physics forbids.
         self._put(NOTHING, "constant", "time", (), settings=(("Value", "0"),))
         for number, diagram in self.modes.items():
             self._mode(number, diagram)
+        # A storage that follows others has no rate of its own in that mode: its integrator stands still.
         rates = {k: {item.name: item.rate for item in diagram.integrators} for k, diagram in self.modes.items()}
         for state in hybrid.states:
             self._switch(f"rate_of_{state}", [rates.get(k, {}).get(state, NOTHING) for k in self._numbers()])
@@ -143,6 +146,7 @@ class HybridBuilder:
         self._kept()
         self._events()
         for state in hybrid.states:
+            # An event turns the reset over, so that both directions must count.
             settings = (("ExternalReset", "either"), ("InitialConditionSource", "external"))
             self._put(
                 state, "integrator", "states", (f"rate_of_{state}", RESET, f"{state}_handed_over"), settings=settings
@@ -169,6 +173,7 @@ class HybridBuilder:
         builder = DiagramBuilder(diagram, self.wiring, home)
         builder.systems[mode_name(number)] = home
         builder.signals()
+        # The largest guard rises through zero when the first of them does: one hit crossing is enough.
         guards = [own_name(number, guard.signal) for guard in mode.guards]
         builder.largest(own_name(number, GUARD), guards)
 
@@ -202,10 +207,12 @@ class HybridBuilder:
         held, late = [hold.name for hold in first.holds], [delay.name for delay in first.delays]
         crossing = (("HitCrossingOffset", "0"), ("HitCrossingDirection", "rising"), ("ShowOutputPort", "on"))
         self._put(HIT, "hit crossing", "guards", (GUARD,), settings=crossing)
+        # The memory breaks the circle: what follows an event reads what held before it.
         read = [TIME, HIT, BEFORE, *states, *held, *late]
         given = ["tg_x", "tg_mode", *([_column(held), _column(late)] if held or late else [])]
         script = (
             f"function tg_y = tg_block({', '.join(map(matlab_name, read))})",
+            # The search runs in MATLAB itself, from the file beside the model; it is not compiled into it.
             f"coder.extrinsic('{self.name}_modes');",
             f"tg_y = {BEFORE};",
             f"if {HIT}",
@@ -217,6 +224,7 @@ class HybridBuilder:
             "end",
         )
         self._put(EVENT, "function", "events", read, script=script)
+        # The number of the mode, the state of the reset, then the states with which the run begins.
         start = "; ".join(number_text(value) for value in (self.hybrid.start + 1, 0, *self.hybrid.initial))
         self._put(BEFORE, "memory", "memory", (EVENT,), settings=(("InitialCondition", f"[{start}]"),))
         apart = SimulinkBlock(TOP, "apart", "demux", self._place("memory"), (("Outputs", str(len(states) + 2)),))

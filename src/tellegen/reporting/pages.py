@@ -153,6 +153,7 @@ MANY = 40
 MOST_WHOLE = 20
 """Tables and listings of so many lines are not torn apart by the end of a page of paper; longer ones would leave it half empty."""
 
+# No font, script or picture from elsewhere: a report must look the same in ten years and without a net.
 STYLE = """
 :root { color-scheme: light; --ink: #1b1d21; --quiet: #5c6470; --line: #d9dde3; --link: #1f5fa8; }
 * { box-sizing: border-box; }
@@ -197,6 +198,7 @@ details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
 
 def to_html(report: Report) -> str:
     """The whole page."""
+    # Everything that comes from a model is escaped: a title may hold any sign.
     links = "".join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in report.sections)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -244,6 +246,7 @@ def _html_formula(line: str, following: str) -> str:
     mathml = to_mathml(line)
     width = width_of(mathml)
     style = f' style="--em: {width:.0f}"' if width > ROOM else ""
+    # Beside each other on a wide screen, parts of one sum could not be put together again.
     goes_on = any(text.startswith(CONTINUED) for text in (line, following))
     return f'<div class="formula{" alone" if goes_on else ""}"{style}>{mathml}</div>\n'
 
@@ -252,6 +255,7 @@ def _html_picture(picture: PagePicture) -> str:
     image, caption = _html_image(picture.svg, picture.caption), escape(picture.caption)
     if not picture.stills:
         return f'<figure id="figure-{picture.name}">{image}<figcaption>{caption}</figcaption></figure>\n'
+    # On paper nothing moves: stills are in the page from the start, and shown only in print.
     stills = "".join(
         f"<div>{_html_image(still.svg, still.caption)}{escape(still.caption)}</div>" for still in picture.stills
     )
@@ -307,6 +311,7 @@ def _markdown_block(block: PageBlock, folder: str) -> Iterator[str]:
         case PageTable(head, rows):
             yield "\n".join(map(_markdown_row, [head, tuple("---" for _ in head), *rows]))
         case Listing(text, language):
+            # A listing with a fence of its own would end the outer one.
             fence = "````" if "```" in text else "```"
             yield f"{fence}{language}\n{text.rstrip()}\n{fence}"
         case Folded(title, blocks):
@@ -321,6 +326,7 @@ def _markdown_row(cells: tuple[str, ...]) -> str:
 
 SUFFIXES = (".html", ".md", ".pdf")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# Nothing of the browser may phone, ask or print a header of its own.
 QUIET = (
     "--headless",
     "--disable-gpu",
@@ -374,6 +380,7 @@ def write_report(report: Report, path: Path) -> None:
 
 def _write_markdown(report: Report, path: Path) -> None:
     folder = path.with_name(f"{path.stem}_files")
+    # Pictures first, then the text: whoever sees the file finds all that it names.
     shown = list(pictures(report))
     if shown:
         folder.mkdir(exist_ok=True)
@@ -385,6 +392,7 @@ def _write_markdown(report: Report, path: Path) -> None:
 def _printed(page: str) -> bytes:
     """The page on paper. Inputs and outputs lie in a folder of their own, which also keeps the browser's profile."""
     browser = _browser()
+    # A browser writes a profile wherever it runs: in a folder that is gone afterwards.
     with tempfile.TemporaryDirectory(prefix="tellegen-report-") as name:
         folder = Path(name)
         (folder / "report.html").write_text(page, encoding="utf-8")
@@ -393,6 +401,7 @@ def _printed(page: str) -> bytes:
             options.append("--no-sandbox")  # a browser refuses to shut itself in as root
         command = [browser, *options, (folder / "report.html").as_uri()]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PRINTING_S)
+        # The file is what counts: an exit code says nothing about it.
         printed = folder / "report.pdf"
         if not printed.is_file():
             what = f"'{Path(browser).name}' printed nothing: {done.stderr.strip()[-200:]}"

@@ -67,7 +67,7 @@ class Subject:
         """Whether there is a model without errors, from which all else follows."""
         return self.model is not None and not any(finding.severity == "error" for finding in self.findings)
 
-    @property
+    @cached_property
     def equations(self) -> EquationSystem:
         """The equations."""
         assert self.model is not None
@@ -100,6 +100,7 @@ def plot_svg(figure: "Figure") -> str:
     """A plot as SVG, the same bytes for the same plot. Nobody else sees the figure, so it is closed."""
     from matplotlib import pyplot, rc_context  # noqa: PLC0415
 
+    # SVG has a date and random names otherwise, and two reports of one model would differ.
     text = StringIO()
     with rc_context({"svg.hashsalt": "tellegen"}):
         figure.savefig(text, format="svg", metadata={"Date": None})
@@ -135,6 +136,7 @@ def _notices(notices: list[Finding]) -> Iterator[PageBlock]:
     if len(notices) <= MOST_NOTICES:
         yield from (Paragraph(str(notice)) for notice in notices)
         return
+    # One reason is read once, however many elements it holds for.
     for code, why in dict.fromkeys((notice.code, notice.why) for notice in notices):
         alike = [notice for notice in notices if (notice.code, notice.why) == (code, why)]
         rows = tuple((notice.what, str(notice.place or notice.where)) for notice in alike)
@@ -176,6 +178,7 @@ def parameters_section(subject: Subject) -> Iterator[PageBlock]:
         (name, f"{values[name]:.6g}" if name in values else "", _unit(item), _formula(item.expression))
         for name, item in subject.model.parameters.items()
     ]
+    # A column that is empty for all parameters is left out.
     shown = 4 if any(formula for *_, formula in rows) else 3
     head = ("parameter", "value", "unit", "formula")
     table = PageTable(head[:shown], tuple(row[:shown] for row in rows))
@@ -204,6 +207,7 @@ def listing_section(subject: Subject) -> Iterator[PageBlock]:
 def commands_section(subject: Subject) -> Iterator[PageBlock]:
     """The commands that make the page, and its parts one by one, for someone who stands beside the file."""
     word = quote(subject.word)
+    # The commands are meant to be pasted: words with spaces or signs are quoted for a shell.
     limits = [",".join(f"{limit.name}={limit.value}" for limit in group) for group in subject.limits]
     commands = [" ".join([f"report {word} -o report.html", *(f"--limit {quote(group)}" for group in limits)])]
     if not subject.is_sound:
@@ -250,6 +254,7 @@ def _mode(subject: Subject) -> Iterator[PageBlock]:
     modes = subject.equations.modes
     if not modes:
         return
+    # One example is enough to show how another mode is asked for.
     name, known = next(iter(modes.items()))
     other = next((word for word in known.words if word != known.now), known.now)
     now = ", ".join(f"{element} {found.now}" for element, found in modes.items())
@@ -282,8 +287,10 @@ def properties_section(subject: Subject) -> Iterator[PageBlock]:
                 f"Poles and responses need numbers: {listing(missing)} {'has' if len(missing) == 1 else 'have'} no value."
             )
             return
+        # Without an experiment there is no start to linearise at: the error says what is wrong.
         if subject.model is None or subject.model.experiment.until is None:
             raise
+        # What falls has no steady state, and yet poles where it begins.
         analysis, where = _at_the_start(subject), "at the start of the experiment"
         yield Paragraph(
             "There is no steady state under these inputs: the model is linearised where the experiment begins."
@@ -339,6 +346,7 @@ def _suggested(subject: Subject) -> Iterator[PageBlock]:
         ended = "was cancelled" if subject.has_run and subject.run.status == "cancelled" else "fails"
         yield Paragraph(f"No limits were tried, since the experiment {ended}.")
         return
+    # Each limit that is tried costs a run of its own.
     if subject.run.trajectory.solve_s > QUICK_S or len(subject.model.elements) > MOST_SUGGESTED:
         yield Paragraph(
             "The energy that passed through each element. Those at the end may be left out; limits were not tried."
@@ -352,6 +360,7 @@ def _chain(subject: Subject, model: Model) -> Iterator[PageBlock]:
     taken: tuple[Limit, ...] = ()
     smaller: Smaller = {}
     for group in subject.limits:
+        # All limits so far, taken at once on the full model: names of it stay valid in each step of the chain.
         taken = (*taken, *group)
         title = ", ".join(f"{limit.name} = {limit.value}" for limit in group)
         smaller[title] = reduction = reduce_model(model, [f"{limit.name}={limit.value}" for limit in taken])
@@ -373,6 +382,7 @@ def _what_remains(reduction: Reduction) -> str:
 
 def _compared(model: Model, smaller: Smaller) -> Iterator[PageBlock]:
     full = simulate(model, samples=ROWS, rtol=RTOL, progress=False)
+    # At the same times, so that rows can be subtracted.
     runs = {title: simulate(found.model, times=full.t, rtol=RTOL, progress=False) for title, found in smaller.items()}
     names = [n for n in (full.displacement_names or full.state_names) if all(n in run for run in runs.values())]
     shown = names[:MOST_COMPARED]
@@ -399,6 +409,7 @@ def _difference_plot(full: Run, runs: dict[str, Run], names: list[str]) -> "Figu
             apart = np.abs(full.values(name) - run.values(name))
             axis.semilogy(full.t, np.where(apart > 0, apart, np.nan), label=title)
         _, top = axis.get_ylim()
+        # Zeros of a difference would draw the scale down to nothing.
         axis.set_ylim(top * LOWEST, top)
         axis.set_ylabel(f"{name} [{full.unit(name)}]")
         axis.grid(visible=True, alpha=0.3)
@@ -428,6 +439,7 @@ def experiment_section(subject: Subject) -> Iterator[PageBlock]:
         yield Paragraph(str(finding), strong=True, error=finding.severity == "error")
     yield Listing(run_to_text(run, findings=False))
     names = run.shown or (*run.state_names, *run.displacement_names) or run.output_names
+    # Variables that the experiment wants shown come first, then what moves, then what is driven.
     chosen = _spread(names)
     told = f": {len(chosen)} of {len(names)} variables" if len(chosen) < len(names) else ""
     yield PagePicture("run", plot_svg(run.plot(*chosen)), f"The experiment over time{told}")
@@ -446,6 +458,7 @@ def energy_section(subject: Subject) -> Iterator[PageBlock]:
         return
     books = subject.run.energy
     yield PageTable(("energy", "J"), tuple((name, f"{value:.6g}") for name, value in books.to_json().items()))
+    # A diagram of flows without any flow shows an empty page.
     if books.books.handled > 0:
         diagram = draw(subject.run, "sankey").svg(symbols=True)
         yield PagePicture("sankey", diagram, "Who gave energy and who took it")
@@ -464,6 +477,7 @@ def motion_section(subject: Subject) -> Iterator[PageBlock]:
     small = len(subject.model.elements) <= MOST_DRAWN
     if not subject.has_run or not small or len(subject.run.t) < MIN_ROWS:
         return
+    # Bodies that move say more than arrows that swell.
     has_bodies = subject.model.mechanism is not None or subject.model.geometry is not None
     view, caption = ("mechanism", "The mechanism in motion") if has_bodies else ("bond", "Power and energy over time")
     moving = animate(subject.model, view, run=subject.run, frames=FRAMES)
@@ -521,6 +535,7 @@ def _section(title: str, maker: Maker, subject: Subject, progress: ProgressListe
     progress(title)
     blocks: list[PageBlock] = []
     try:
+        # A section that fails half way keeps what it has shown so far, and says why it ends.
         blocks.extend(maker(subject))
     except TellegenError as error:
         blocks.append(Paragraph(str(error), strong=True, error=True))
@@ -548,6 +563,7 @@ def report(
     """
     target = Path(output)
     check_report_target(target, force=force)
+    # Limits are read before any section is made: a typing error should not cost a run.
     asked = replace(_subject(model), limits=tuple(read_limits(group) for group in limits))
     made = build_report(asked, progress)
     write_report(made, target)

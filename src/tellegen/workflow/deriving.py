@@ -125,8 +125,10 @@ def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
     form, numeric, mode = options.form, options.numeric, options.mode
     if form not in FORMS:
         raise NO_SUCH_FORM.error(f"'{form}' is not a form of equations", fix=did_you_mean(form, FORMS))
+    # A loop has its own path: signals that are held as inputs elsewhere are states there.
     if options.closed:
         return _closed_form(model, options)
+    # With numbers the descriptor form is the default: elimination makes large models dense.
     sparse = form == "dae" or (form == "pog" and numeric and not options.eliminate)
     if options.outputs is not None and (sparse or options.steps or form not in ("pog", "tf")):
         raise NO_SUCH_FORM.error(
@@ -146,6 +148,7 @@ def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
         hamiltonian = port_hamiltonian(_equations(model, mode))
         return hamiltonian.numeric() if numeric else hamiltonian
     chosen = None if options.outputs is None else tuple(options.outputs)
+    # Outputs that are not named still count: the rows of tf are y and all detectors.
     system = measured_equations(as_model(model), chosen, lambda graph: put_into_mode(graph, mode))
     settled = with_values(system) if numeric else system
     return transfer_matrix(linear_outputs(settled, chosen)) if form == "tf" else settled
@@ -164,6 +167,7 @@ def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | Tr
             why="signals carry no power, so that only the forms pog and tf hold them",
             fix="ask for pog or tf",
         )
+    # States and inputs have different names, so that one mapping holds the whole point.
     at = {**(options.at or {}), **(options.inputs or {})}
     chosen = None if options.outputs is None else tuple(options.outputs)
     loop = _loop(model, options.mode, float(at.get(TIME, 0.0)), chosen)
@@ -172,6 +176,7 @@ def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | Tr
         if name not in names:
             fix = did_you_mean(name, names) or f"some that are: {listing(names, 20)}"
             raise NO_SUCH_VARIABLE.error(f"'{name}' is no state or input of the closed loop of '{loop.name}'", fix=fix)
+    # A loop that is linear already keeps its symbols; any other one becomes numbers at the point.
     found = linearise_loop(loop, at) or linearise_equations(loop, at)
     measured = found if chosen is None else with_measured_outputs(found, chosen)
     settled = with_values(measured) if options.numeric else measured
@@ -187,6 +192,7 @@ def _loop(model: AnyModel, mode: Modes, time: float, outputs: tuple[str, ...] | 
         return drive_given_inputs(put_into_mode(graph, mode), follows)
 
     loop = close_loop(derive_equations(assign_causality(driven(lower(described)))), time)
+    # Only what the loop does not know yet is measured, as each signal more makes the equations longer.
     further = [name for name in outputs or () if name not in (*loop.outputs, *loop.states, *loop.displacements)]
     if not further:
         return loop
@@ -227,4 +233,5 @@ def linearise(
             if name not in names:
                 fix = did_you_mean(name, names) or f"the {word}s are {listing(names, 40)}"
                 raise NO_SUCH_VARIABLE.error(f"'{name}' is not a {word} of '{system.name}'", fix=fix)
+    # Controllers stay outside: what they say is an input here, as in `analyse`.
     return linearise_equations(hold_signals(system, point), point)

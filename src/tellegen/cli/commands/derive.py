@@ -59,6 +59,7 @@ def derive(options: ShownEquations) -> None:
     if options.steps:
         _show_steps(model, options)
         return
+    # Values may come with units, which only the reader of experiments knows.
     asked = replace(options, at=_point(options.at) if options.at else None)
     found: Derived = derived(model, **values(asked, DeriveOptions))
     output.show(
@@ -135,6 +136,7 @@ def _parameter_units(model: Model) -> dict[str, str]:
     for element in model.elements:
         quantity, value = element.kind.quantity, element.value
         parameter = model.parameters.get(value.name) if isinstance(value, Symbol) else None
+        # A connection has no unit of its own.
         if quantity is None or not quantity.unit or parameter is None:
             continue  # a connection has no unit of its own
         # The unit of the kind reads better than one of the same dimension: N*m/A, not Wb. Netlists tell no dimensions.
@@ -148,4 +150,5 @@ def _unit_of(parameter: Parameter) -> str:
         return ""
     if parameter.unit and parse_unit(parameter.unit).factor == 1:
         return parameter.unit
+    # A description may name several units; the first is the usual one.
     return describe(parameter.dimension).split(" ", 1)[0]

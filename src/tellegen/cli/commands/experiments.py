@@ -81,6 +81,7 @@ def simulate(options: SimulateOptions) -> None:
         refuse_overwriting(options.target, force=options.force)
     check_picture(options.plot, options.model, force=options.force)
     run = _run(options)
+    # Units in the head are for people: programs that read the file look for plain names.
     saved = run.with_units() if options.head_units else run
     written = [] if options.target is None else [str(saved.save(options.target))]
     if options.plot is not None:
@@ -100,6 +101,7 @@ def _run(options: SimulateOptions) -> Run:
     model = as_model(options.model)
     given = sort_settings(model, options.settings)
     return simulated(
+        # A form of dependent storages is a model of its own, which everything else then runs.
         model if options.form is None else conditioned(model, options.form),
         options.until,
         parameters=given.parameters,
@@ -119,6 +121,7 @@ def _run(options: SimulateOptions) -> Run:
 
 def _show_steady(options: SimulateOptions) -> None:
     """Print the steady state of a model."""
+    # Refused rather than ignored: who names a file expects one.
     if options.target is not None or options.plot is not None:
         raise typer.BadParameter("a steady state has one row: there is nothing to write or plot", param_hint="--steady")
     model = as_model(options.model)
@@ -154,6 +157,7 @@ def _record(run: Run) -> dict[str, object]:
 
 def _warn(run: Run) -> None:
     """Print warnings about the model on stderr; notices are for `check`, and what is doubtful about the run is in its text."""
+    # Notices are for `check`, and what is doubtful about a run stands in its text.
     doubts = [finding for finding in run.notices if finding.severity == "warning"]
     if doubts:
         output.write_findings(doubts, as_json=False)
@@ -191,6 +195,7 @@ def analyse(options: AnalyseOptions) -> None:
         check_picture(target, name, force=options.force)
     model = as_model(name)
     given = sort_settings(model, options.settings)
+    # Under --set a state would be an initial value, and an analysis has no start.
     if given.initial:
         raise typer.BadParameter(f"'{next(iter(given.initial))}' is a state: give it with --at", param_hint="--set")
     found = analysed(model, at=options.at, inputs=given.inputs, parameters=given.parameters, outputs=options.outputs)
@@ -281,6 +286,7 @@ def check_picture(target: str | None, name: str, *, force: bool) -> None:
     Raises: ExportError for an unknown suffix (X201) or a folder that is not there (X202); DescriptionError for a file that would
     be replaced (D302).
     """
+    # On a screen there is no file to refuse.
     if target is None or (target == SCREEN and _has_screen()):
         return
     file = _picture_file(target, name)

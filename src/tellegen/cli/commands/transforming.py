@@ -68,6 +68,7 @@ class ReduceOptions(OfModel):
 
         Raises: typer.BadParameter.
         """
+        # LaTeX of a projection is its equations too, and goes with --order.
         equations = self.steps or (self.as_latex and self.order is None)
         if self.loss + self.study + self.suggest + equations + (self.order is not None) > 1:
             told = "choose one of --loss, --study, --suggest, --order, or equations (--steps, --latex)"
@@ -110,11 +111,11 @@ def _show_reduction(options: ReduceOptions) -> None:
         show_steps(options, reduction_steps(found, sign=options.sign))
     else:
         units = units_of(found.model, found.equations)
-        look = {"sign": options.sign, "width": output.width(), "unicode": output.shows_unicode()}
+        width, unicode = output.width(), output.shows_unicode()
         output.show(
             options,
             lambda: found.to_json(options.sign),
-            lambda: reduction_to_text(found, units=units, **look),
+            lambda: reduction_to_text(found, sign=options.sign, width=width, unicode=unicode, units=units),
             lambda: found.to_latex(options.sign),
         )
     _say_written(options)

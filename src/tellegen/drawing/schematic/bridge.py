@@ -33,11 +33,6 @@ class SeriesElement:
     start: str
     end: str
 
-    @property
-    def reversed(self) -> "SeriesElement":
-        """The same on the way back."""
-        return SeriesElement(self.element, self.end, self.start)
-
 
 SeriesChain = tuple[SeriesElement, ...]
 """One-ports in series."""
@@ -475,7 +470,10 @@ class _BridgeSketch(AbstractSketchMaker):
 
 def _reversed(ladder: BridgeSide) -> BridgeSide:
     """A ladder from its far end."""
-    return tuple(item.reversed if isinstance(item, SeriesElement) else item for item in reversed(ladder))
+    return tuple(
+        SeriesElement(item.element, item.end, item.start) if isinstance(item, SeriesElement) else item
+        for item in reversed(ladder)
+    )
 
 
 def bridge_shapes(plan: SchematicPlan, texts: SchematicLabels, room: float) -> list[Shape]:
