@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.core.union_find import UnionFind
 from tellegen.drawing.bands import CAPTION_DROP, captions_along
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import check_scene, ink_box
@@ -27,7 +26,7 @@ from tellegen.drawing.schematic.plan import (
     Station,
     stations_between,
 )
-from tellegen.drawing.schematic.rails import distances, neighbours
+from tellegen.drawing.schematic.rails import connected_groups, distances, neighbours
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, RowDrawing, domain_areas
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol
 from tellegen.drawing.schematic.wires import count_crossings
@@ -174,24 +173,22 @@ class _ColumnArranger:
         return self._joined([link for link in inner if not any(link is bridge for bridge in bridges)]), bridges
 
     def _joined(self, links: list[SchematicLink]) -> list[_Group]:
-        stations = [station for station in self.plan.stations if station.key not in self.boxes]
-        number = {station.key: k for k, station in enumerate(stations)}
-        sets = UnionFind(len(stations))
+        stations = {station.key: station for station in self.plan.stations if station.key not in self.boxes}
+        groups: list[_Group] = []
+        group_of: dict[str, _Group] = {}
+        for keys in connected_groups(neighbours(((link.first, link.second) for link in links), stations)):
+            groups.append(_Group([stations[key] for key in keys]))
+            group_of |= dict.fromkeys(keys, groups[-1])
         for link in links:
-            sets.join(number[link.first], number[link.second])
-        found: dict[int, _Group] = {}
-        for station in stations:
-            found.setdefault(sets.find(number[station.key]), _Group()).stations.append(station)
-        for link in links:
-            found[sets.find(number[link.first])].links.append(link)
+            group_of[link.first].links.append(link)
         for k, link in enumerate(self.plan.links):
             if link.first in self.boxes:
-                group = found[sets.find(number[link.second])]
+                group = group_of[link.second]
                 # Terminals of one box at one node are one: a star point is led out once, behind the phases.
                 again = any((tie.first, tie.second) == (link.first, link.second) for tie in group.ties)
                 group.order = group.order if group.ties and not again else k
                 group.ties += [] if again else [link]
-        return sorted(found.values(), key=lambda group: group.order)
+        return sorted(groups, key=lambda group: group.order)
 
     def _strand(self, group: _Group, levels: Mapping[str, int]) -> Strand | None:
         ties = sorted(group.ties, key=lambda tie: levels[tie.first])

@@ -18,6 +18,8 @@ from tellegen.model.model import Element, Sketch
 
 GridCell = tuple[int, int]
 """Column and row; rows count downwards."""
+GridPath = tuple[GridCell, ...]
+"""The cells of a link from its first node to its second, one step each."""
 Neighbours = Mapping[str, Sequence[str]]
 """The neighbours of each node."""
 
@@ -128,7 +130,11 @@ class _Growth:
         total = 0.0
         for other in friends:
             u, v = self.places[other]
-            total += abs(x - u) + abs(y - v) + (BEND if x != u and y != v else self._between(cell, (u, v)))
+            on_line = x == u or y == v
+            hindered = (
+                BLOCKED * sum(map(self.taken.__contains__, _straight_path(cell, (u, v))[1:-1])) if on_line else BEND
+            )
+            total += abs(x - u) + abs(y - v) + hindered
         parent = friends[0]
         way = _way(self.places[parent], cell)
         # A line that turns at each node is a staircase: going on straight reads best.
@@ -140,12 +146,12 @@ class _Growth:
                 total += STRANGER
         return total
 
-    def _between(self, one: GridCell, two: GridCell) -> float:
-        """What it costs that nodes stand between two on a line."""
-        (x, y), (u, v) = one, two
-        dx, dy = (u > x) - (u < x), (v > y) - (v < y)
-        steps = max(abs(u - x), abs(v - y))
-        return BLOCKED * sum((x + k * dx, y + k * dy) in self.taken for k in range(1, steps))
+
+def _straight_path(one: GridCell, two: GridCell) -> GridPath:
+    """The cells from one to another on the same line, with both."""
+    (x, y), (u, v) = one, two
+    dx, dy = (u > x) - (u < x), (v > y) - (v < y)
+    return tuple((x + k * dx, y + k * dy) for k in range(max(abs(u - x), abs(v - y)) + 1))
 
 
 def _way(one: GridCell, two: GridCell) -> GridCell:
@@ -162,9 +168,6 @@ CORNER, CROSSING = 2.0, 6.0
 MARGIN = 3
 """Free lines round the nodes."""
 
-GridPath = tuple[GridCell, ...]
-"""The cells of a link from its first node to its second, one step each."""
-
 
 @final
 class GridRoutes:
@@ -173,7 +176,7 @@ class GridRoutes:
     def __init__(self, nodes: Mapping[str, GridCell]) -> None:
         self.nodes = nodes
         self.cells = {cell: name for name, cell in nodes.items()}
-        self.lines: dict[frozenset[GridCell], int] = {}
+        self.lines: set[frozenset[GridCell]] = set()
         """The pieces that are taken."""
         self.passed: dict[GridCell, str] = {}
         """What lies on a cell without a node: a level line, an upright one, or a corner."""
@@ -187,9 +190,7 @@ class GridRoutes:
         (x, y), (u, v) = self.nodes[one], self.nodes[two]
         if x != u and y != v:
             return None
-        dx, dy = (u > x) - (u < x), (v > y) - (v < y)
-        steps = max(abs(u - x), abs(v - y))
-        path = tuple((x + k * dx, y + k * dy) for k in range(steps + 1))
+        path = _straight_path((x, y), (u, v))
         # Neither through a node nor across another line: a straight way is only taken where it costs nothing.
         if any(cell in self.cells or cell in self.passed for cell in path[1:-1]):
             return None
@@ -207,7 +208,7 @@ class GridRoutes:
 
     def _take(self, path: GridPath) -> None:
         for piece in pairwise(path):
-            self.lines[frozenset(piece)] = 1
+            self.lines.add(frozenset(piece))
             self.cost += 1
         for before, cell, after in zip(path, path[1:], path[2:], strict=False):
             level, upright = before[1] == after[1], before[0] == after[0]

@@ -4,8 +4,9 @@ A line at depth 0 is below the references of the line of nodes, one at depth 1 b
 """
 
 from collections import Counter, deque
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeVar
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, RETURN, ROW
@@ -37,7 +38,7 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
                 behind.setdefault(second, len(behind))
     rank = {node: (-lower[node], -len(ends), behind.get(node, len(behind))) for node, ends in near.items()}
     chosen: list[str] = []
-    for group in _groups(near):
+    for group in connected_groups(near):
         if REFERENCES.isdisjoint(group):
             ordered = sorted(group, key=rank.__getitem__)
             # The best node whose removal leaves one piece; where every one tears the rest apart, the best all the same.
@@ -100,9 +101,13 @@ def switching_leg_nodes(elements: Iterable[Element], rails: frozenset[str]) -> d
     return {node: 0 for node, top in middles.items() if top in tops}
 
 
-def neighbours(pairs: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> dict[str, list[str]]:
+Node = TypeVar("Node", bound=Hashable)
+"""Nodes of a network by their names, or points of a figure by their places."""
+
+
+def neighbours(pairs: Iterable[tuple[Node, Node]], nodes: Iterable[Node] = ()) -> dict[Node, list[Node]]:
     """The nodes beside each node, once for every pair, in the order of the pairs; `nodes` are there even without any."""
-    near: dict[str, list[str]] = {node: [] for node in nodes}
+    near: dict[Node, list[Node]] = {node: [] for node in nodes}
     for one, two in pairs:
         near.setdefault(one, []).append(two)
         near.setdefault(two, []).append(one)
@@ -110,8 +115,8 @@ def neighbours(pairs: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> d
 
 
 def distances(
-    starts: Iterable[str], near: Mapping[str, Sequence[str]], without: Container[str] = frozenset()
-) -> dict[str, int]:
+    starts: Iterable[Node], near: Mapping[Node, Sequence[Node]], without: Container[Node] = frozenset()
+) -> dict[Node, int]:
     """How many steps away from the starts each node is that can be reached, the nearest first; not through those `without`."""
     found = {node: 0 for node in starts if node not in without}
     # Breadth first: the first way to a node is a shortest one.
@@ -125,10 +130,10 @@ def distances(
     return found
 
 
-def _groups(near: Mapping[str, list[str]]) -> list[list[str]]:
+def connected_groups(near: Mapping[Node, Sequence[Node]]) -> list[list[Node]]:
     """The nodes that hang together, in the order of description."""
-    number: dict[str, int] = {}
-    groups: list[list[str]] = []
+    number: dict[Node, int] = {}
+    groups: list[list[Node]] = []
     for node in near:
         if node not in number:
             number |= dict.fromkeys(distances([node], near), len(groups))

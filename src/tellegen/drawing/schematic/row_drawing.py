@@ -3,7 +3,7 @@
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import pairwise, zip_longest
+from itertools import groupby, pairwise, zip_longest
 from math import inf
 from typing import NamedTuple, final
 
@@ -272,18 +272,15 @@ class RowDrawing:
             passing = [drop.x for drop in self._drops if drop.wire[0][1] < level < drop.level]
             # Shafts end above return lines.
             barriers = sorted((*self._barriers, *passing) if level < RETURN else passing)
-            run: list[Drop] = []
-            # From left to right: neighbours of one reference share a rail until something else stands between them.
-            for drop in sorted(drop for drop in self._drops if drop.level == level):
-                beyond = run and bisect(barriers, run[-1].x) != bisect(barriers, drop.x)
+
+            def rail(drop: Drop, barriers: list[float] = barriers) -> tuple[str, int]:
                 # A return line is one line or it is wrong: it passes below everything.
-                beyond = beyond and drop.reference not in self.layout.plan.returns
-                if run and (beyond or drop.reference != run[-1].reference):
-                    yield run
-                    run = []
-                run.append(drop)
-            if run:
-                yield run
+                whole = drop.reference in self.layout.plan.returns
+                return drop.reference, 0 if whole else bisect(barriers, drop.x)
+
+            # From left to right: neighbours of one reference share a rail until something else stands between them.
+            here = sorted(drop for drop in self._drops if drop.level == level)
+            yield from (list(run) for _, run in groupby(here, rail))
 
     def _rail(self, run: list[Drop], mark: str, room: float) -> Iterator[Shape]:
         """A rail, with its mark or the name of its port; to the right there is so much room up to the next one."""

@@ -9,13 +9,13 @@ from itertools import pairwise, product
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.core.union_find import UnionFind
 from tellegen.drawing.geometry import Point, box_about
 from tellegen.drawing.ink import Pen
 from tellegen.drawing.scene import Origin, Shape, label_box
 from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
 from tellegen.drawing.schematic.outlines import OnePortSymbol, curves, placed, rectangle
 from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan
+from tellegen.drawing.schematic.rails import connected_groups, neighbours
 from tellegen.drawing.schematic.symbols import one_port_symbol, reference_mark
 from tellegen.drawing.schematic.wires import Collisions, Net
 from tellegen.model.model import Element, Sketch, SketchedBranch
@@ -180,7 +180,7 @@ class SketchDrawing:
         domains = {node: e.kind.domains[k // 2] for e in elements.values() for k, node in enumerate(e.nodes)}
         for node, drawn in self._pieces.items():
             pieces = list(_split(drawn))
-            groups = _together(pieces)
+            groups = connected_groups(neighbours(pieces))
             # Pieces of one node that nothing joins on the page are joined by their marks.
             marked = node in REFERENCES or len(groups) > 1
             net = Net(Origin(part="rail" if marked else "wire", port=node, domain=domains.get(node, "")), dots=True)
@@ -204,19 +204,6 @@ class SketchDrawing:
 
     def _at(self, place: complex) -> Point:
         return place.real * self.unit, -place.imag * self.unit
-
-
-def _together(pieces: list[tuple[complex, complex]]) -> list[list[complex]]:
-    """The ends of pieces, those that hang together in one list."""
-    ends = list(dict.fromkeys(end for piece in pieces for end in piece))
-    number = {end: k for k, end in enumerate(ends)}
-    groups = UnionFind(len(ends))
-    for one, two in pieces:
-        groups.join(number[one], number[two])
-    found: dict[int, list[complex]] = {}
-    for k, end in enumerate(ends):
-        found.setdefault(groups.find(k), []).append(end)
-    return list(found.values())
 
 
 def _split(pieces: list[tuple[complex, complex]]) -> Iterator[tuple[complex, complex]]:
