@@ -13,8 +13,8 @@ from support.evaluated import legal
 from support.networks import Network
 from support.strategies import networks
 from tellegen.analysis.linear_model import linear_model
+from tellegen.analysis.poles import controllability, observability, passivity
 from tellegen.analysis.steady import steady_state
-from tellegen.analysis.structure import controllability, observability, passivity
 from tellegen.analysis.summary import split_power
 from tellegen.core.errors import EquationError
 from tellegen.notations.reading import read_model

@@ -176,15 +176,10 @@ def horizon(found: tuple[Pole, ...]) -> float:
 
 def _frequencies(model: LinearModel, points: int) -> Array:
     # Zeros of single channels too: dips of a curve are as much of it as its resonances.
-    corners = [
-        p.natural_frequency for p in (*poles(model), *zeros(model), *_channel_zeros(model)) if p.natural_frequency > 0
-    ]
+    dips = [zero for y in model.outputs for u in model.inputs for zero in zeros(model, y, u)]
+    corners = [p.natural_frequency for p in (*poles(model), *zeros(model), *dips) if p.natural_frequency > 0]
     low, high = (min(corners), max(corners)) if corners else (1.0, 1.0)
     return np.geomspace(low * 10**-DECADES, high * 10**DECADES, points)
-
-
-def _channel_zeros(model: LinearModel) -> list[Pole]:
-    return [zero for y in model.outputs for u in model.inputs for zero in zeros(model, y, u)]
 
 
 WIDTH, HEIGHT = 4.5, 5.5

@@ -9,7 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 from tellegen.analysis.linear_model import Array, LinearModel, to_control
-from tellegen.analysis.poles import Pole, poles, stiffness_ratio, zeros
+from tellegen.analysis.poles import (
+    Passivity,
+    Pole,
+    Reach,
+    controllability,
+    observability,
+    passivity,
+    poles,
+    stiffness_ratio,
+    zeros,
+)
 from tellegen.analysis.responses import (
     Bode,
     Response,
@@ -20,7 +30,6 @@ from tellegen.analysis.responses import (
     plot_response,
     step_response,
 )
-from tellegen.analysis.structure import Passivity, Reach, controllability, observability, passivity
 from tellegen.core.names import identifier
 from tellegen.results.units import ratio_unit
 

@@ -26,9 +26,10 @@ def _width(node: Element) -> float:
     match tag:
         case "mi" | "mn" | "mo" | "mtext":
             return sum(map(_letter, node.text or ""))
-        # What only makes room counts only where it says how much in em.
         case "mspace":
-            return _length(node.get("width", "0"))
+            # As MathML writes it: `2em`, or a length that is too small to count.
+            width = node.get("width", "0")
+            return float(width[:-2]) if width.endswith("em") else 0.0
         case "mfrac":
             return max(parts, default=0) + 0.3
         case "mtable":
@@ -58,11 +59,6 @@ def _letter(letter: str) -> float:
     if letter in NARROW:
         return 0.48
     return 1.45 if letter in WIDE else 0.65
-
-
-def _length(text: str) -> float:
-    """A width as MathML writes it: `2em`, or a length that is too small to count."""
-    return float(text[:-2]) if text.endswith("em") else 0.0
 
 
 WIDEST = 58.0
@@ -116,7 +112,8 @@ def page_lines(latex: str) -> tuple[str, ...]:
         if _BRACE not in line or width_of(to_mathml(line)) <= WIDEST:
             shown += [line] if "matrix" in line or "array" in line else _broken(line)
             continue
-        found = dict(_matrices(line))
+        # The rate of a vector lists the same names with dots.
+        found = {letter: body for letter, body in _braced(line) if not letter.startswith(r"\dot")}
         shown.append(_with_letters(line))
         shown += [text for letter in found if letter not in apart for text in _matrix_lines(letter, found[letter])]
         apart |= found
@@ -195,12 +192,6 @@ def _with_letters(line: str) -> str:
     for letter, body in _braced(line):
         line = line.replace(f"{_BRACE}{body}}}_{{{letter}}}", letter, 1)
     return line
-
-
-def _matrices(line: str) -> Iterator[tuple[str, str]]:
-    """Letters and what stands above them; of a vector and its rate, the vector alone."""
-    # The rate of a vector lists the same names with dots.
-    return ((letter, body) for letter, body in _braced(line) if not letter.startswith(r"\dot"))
 
 
 def _braced(line: str) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ from tellegen.experiments.analysing import analyse
 from tellegen.experiments.simulating import simulate
 from tellegen.expressions import Expression
 from tellegen.graph import lower
-from tellegen.model.model import Model, Parameter
+from tellegen.model.model import Model
 from tellegen.reduction import Limit, Reduction, reduce_model
 from tellegen.reporting.formulas import page_lines
 from tellegen.reporting.pages import Folded, Listing, PageBlock, PageFormulas, PagePicture, PageTable, Paragraph, Still
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 import os
 from collections.abc import Callable, Iterable, Sequence
 
-from tellegen.equations.checking import Check, check
+from tellegen.equations.checking import check
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.parts.library import SYSTEMS
 from tellegen.notations.writing import to_yaml
@@ -175,7 +175,12 @@ def parameters_section(subject: Subject) -> Iterator[PageBlock]:
     assert subject.model is not None
     values = parameter_values({name: item.expression for name, item in subject.model.parameters.items()})
     rows = [
-        (name, f"{values[name]:.6g}" if name in values else "", _unit(item), _formula(item.expression))
+        (
+            name,
+            f"{values[name]:.6g}" if name in values else "",
+            "" if item.dimension is None else describe(item.dimension),
+            _formula(item.expression),
+        )
         for name, item in subject.model.parameters.items()
     ]
     # A column that is empty for all parameters is left out.
@@ -186,10 +191,6 @@ def parameters_section(subject: Subject) -> Iterator[PageBlock]:
         yield Folded(f"{len(rows)} parameters", (table,))
     elif rows:
         yield table
-
-
-def _unit(parameter: Parameter) -> str:
-    return "" if parameter.dimension is None else describe(parameter.dimension)
 
 
 def _formula(expression: Expression | None) -> str:
@@ -388,14 +389,11 @@ def _compared(model: Model, smaller: Smaller) -> Iterator[PageBlock]:
     shown = names[:MOST_COMPARED]
     if not shown:
         return
-    rows = tuple((title, *_largest(full, run, shown)) for title, run in runs.items())
+    apart = {title: full.compare(run, *shown).differences.values() for title, run in runs.items()}
+    rows = tuple((title, *(f"{found.largest:.2e}" for found in differences)) for title, differences in apart.items())
     yield Paragraph("The largest difference to the full model, over the experiment:")
     yield PageTable(("limits", *(f"{name} [{full.unit(name)}]" for name in shown)), rows)
     yield PagePicture("reductions", plot_svg(_difference_plot(full, runs, shown)), "Differences to the full model")
-
-
-def _largest(full: Run, run: Run, names: list[str]) -> tuple[str, ...]:
-    return tuple(f"{found.largest:.2e}" for found in full.compare(run, *names).differences.values())
 
 
 def _difference_plot(full: Run, runs: dict[str, Run], names: list[str]) -> "Figure":
@@ -580,7 +578,8 @@ def _subject(model: AnyModel) -> Subject:
             raise  # a mistyped name is no model with mistakes
         return Subject(word, error.findings, _source_text(model), word)
     found = check(read_one)
-    return Subject(read_one.name, found.findings, _source_text(model, read_one), word, read_one, _summary(found))
+    summary = tuple((title, text) for title, text in found.rows().items() if text)
+    return Subject(read_one.name, found.findings, _source_text(model, read_one), word, read_one, summary)
 
 
 def _source_text(model: AnyModel, read_one: Model | None = None) -> str:
@@ -590,7 +589,3 @@ def _source_text(model: AnyModel, read_one: Model | None = None) -> str:
         if file.is_file():
             return file.read_text(encoding="utf-8", errors="replace")
     return to_yaml(read_one) if read_one is not None else ""
-
-
-def _summary(found: Check) -> tuple[tuple[str, str], ...]:
-    return tuple((title, text) for title, text in found.rows().items() if text)

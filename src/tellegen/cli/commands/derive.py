@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import typer
 
@@ -62,9 +63,8 @@ def derive(options: ShownEquations) -> None:
     # Values may come with units, which only the reader of experiments knows.
     asked = replace(options, at=_point(options.at) if options.at else None)
     found: Derived = derived(model, **values(asked, DeriveOptions))
-    output.show(
-        options, lambda: _record(found, options), lambda: _text(found, options, model), lambda: _latex(found, options)
-    )
+    latex = partial(found.to_latex, options.sign) if isinstance(found, EquationSystem) else found.to_latex
+    output.show(options, lambda: _record(found, options), lambda: _text(found, options, model), latex)
 
 
 def _point(texts: Mapping[str, object]) -> dict[str, float]:
@@ -97,10 +97,6 @@ def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
     if isinstance(found, DescriptorSystem):
         return descriptor_to_record(found, parameter_values(found.parameters), numeric=wanted.numeric)
     return found.to_json()
-
-
-def _latex(found: Derived, wanted: ShownEquations) -> str:
-    return found.to_latex(wanted.sign) if isinstance(found, EquationSystem) else found.to_latex()
 
 
 def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:

@@ -83,7 +83,8 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
     box = ink_box(shapes).grown(MARGIN)
     placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
-    words = "; ".join(_words(elements))
+    # The network in words, for those who cannot see the figure.
+    words = "; ".join(f"{element.kind.name} {element.name} at {', '.join(element.nodes)}" for element in elements)
     # Figures that are kept or compared begin at zero, wherever their parts were laid out.
     scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, notation="network", lines=lines, notes=notes)
     return options.earlier.settle(tidy(scene), options.places)
@@ -113,12 +114,6 @@ def _ports(model: Model) -> dict[str, str]:
             # At a reference one node says all; else both wires of the port are drawn, and each has its own name.
             found |= {first: port.name} if second in REFERENCES else {first: first, second: second}
     return found
-
-
-def _words(elements: tuple[Element, ...]) -> Iterator[str]:
-    """The network in words, for those who cannot see the figure."""
-    for element in elements:
-        yield f"{element.kind.name} {element.name} at {', '.join(element.nodes)}"
 
 
 def arrange_schematic(
@@ -382,7 +377,8 @@ def split_into_rows(plan: SchematicPlan, layout: SchematicLayout, width: float, 
     places = _places(layout)
     for k, following in pairwise([*places, last]):
         # As far as it goes: the fewest rows come from filling each one.
-        if _right(layout, following) - layout.lefts[CELLS * cuts[-1] + BODY] > width and k > cuts[-1]:
+        end = CELLS * following + RIGHT
+        if layout.lefts[end] + layout.widths[end] - layout.lefts[CELLS * cuts[-1] + BODY] > width and k > cuts[-1]:
             cuts.append(k)
     return _rows(plan, [*cuts, last], used)
 
@@ -391,10 +387,6 @@ def break_letter(number: int) -> str:
     """A, B, ..., Z, A1, B1, ..."""
     turn, place = divmod(number, len(LETTERS))
     return LETTERS[place] + (str(turn) if turn else "")
-
-
-def _right(layout: SchematicLayout, k: int) -> float:
-    return layout.lefts[CELLS * k + RIGHT] + layout.widths[CELLS * k + RIGHT]
 
 
 def _places(layout: SchematicLayout) -> list[int]:
@@ -479,16 +471,13 @@ class _Pieces:
             ends = [k for k in range(start + 1, last) if self.plan.stations[k].element is None]
             end = next(iter(ends), last)
             for k in [*ends, last]:
-                if self._width(start, k) > self.width:
+                if SchematicLayout(self._piece(start, k), self.texts).width > self.width:
                     break
                 end = k
             yield start, end
             if end >= last:
                 return
             start = end
-
-    def _width(self, start: int, end: int) -> float:
-        return SchematicLayout(self._piece(start, end), self.texts).width
 
     def _piece(self, start: int, end: int) -> SchematicPlan:
         return SchematicPlan(self._stations(start, end), tuple(self._links(start, end)), self.plan.rail_ports)

@@ -64,10 +64,6 @@ def _capacitor() -> OnePortSymbol:
     return OnePortSymbol(40, 13, 13, (*_leads(40, 3.5), *plates))
 
 
-def _inductor() -> OnePortSymbol:
-    return OnePortSymbol(56, 8, 3, (*_leads(56, 22), coil_windings(-22, 22, 4)))
-
-
 def _spring() -> OnePortSymbol:
     count, inner = 8, 22.0
     step = 2 * inner / count
@@ -143,13 +139,8 @@ def _accumulator() -> OnePortSymbol:
     return OnePortSymbol(60, 10, 10, (*_leads(60, 24), *sides, *ends, membrane))
 
 
-def _shorted_turn() -> OnePortSymbol:
-    return _boxed(line((-10, -3), (-10, 3), (10, 3), (10, -3), weight="hair"))
-
-
-def _disc() -> OnePortSymbol:
-    """An inertia on its shaft, seen from the side."""
-    return OnePortSymbol(16, INLINE_HALF + 4, INLINE_HALF + 4, (rectangle(-8, -INLINE_HALF - 4, 8, INLINE_HALF + 4),))
+_DISC = OnePortSymbol(16, INLINE_HALF + 4, INLINE_HALF + 4, (rectangle(-8, -INLINE_HALF - 4, 8, INLINE_HALF + 4),))
+"""An inertia on its shaft, seen from the side."""
 
 
 def _bearing() -> OnePortSymbol:
@@ -162,7 +153,7 @@ def _bearing() -> OnePortSymbol:
 # Kinds that do the same in several domains share a symbol: who reads one domain can read the others.
 _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     "capacitor": _capacitor(),
-    "inductor": _inductor(),
+    "inductor": OnePortSymbol(56, 8, 3, (*_leads(56, 22), coil_windings(-22, 22, 4))),
     "voltage source": _plus_minus(),
     "pressure source": _plus_minus(),
     "mmf source": _plus_minus(),
@@ -181,7 +172,7 @@ _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     "rotational mobility": _damper(),
     "dry friction": _dry_friction(),
     "rotational dry friction": replace(_dry_friction(), on_shaft=_bearing()),
-    "inertia": replace(_boxed(), on_shaft=_disc()),
+    "inertia": replace(_boxed(), on_shaft=_DISC),
     # The name stands in the block: beside it the line of motion goes on to both sides.
     "mass": replace(_boxed(), named=True),
     MECHANISM: replace(_boxed(), named=True),
@@ -202,7 +193,7 @@ _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     "stiff chamber": _accumulator(),
     "heat capacity": _capacitor(),
     "entropy capacity": _capacitor(),
-    "shorted turn": _shorted_turn(),
+    "shorted turn": _boxed(line((-10, -3), (-10, 3), (10, 3), (10, -3), weight="hair")),
 }
 
 
@@ -303,14 +294,6 @@ def _machine(*inside: SymbolOutline, wired: int, letter: str = "", radius: float
 def _motor() -> TwoPortSymbol:
     brushes = rectangle(-5, -26, 5, -21.4, filled=True), rectangle(-5, 21.4, 5, 26, filled=True)
     return _machine(*brushes, wired=0, letter=r"\mathrm{M}")
-
-
-def _pump() -> TwoPortSymbol:
-    return _machine(closed_polygon((-7, -10), (7, -10), (0, -21.5), filled=True), wired=1)
-
-
-def _hydraulic_motor() -> TwoPortSymbol:
-    return _machine(closed_polygon((-7, -21), (7, -21), (0, -9.5), filled=True), wired=0)
 
 
 def _cylinder(upper: float = -22.0, lower: float = 16.0) -> TwoPortSymbol:
@@ -420,8 +403,8 @@ def _conductor() -> TwoPortSymbol:
 
 _TWO_PORTS: Mapping[str, TwoPortSymbol] = {
     "dc machine": _motor(),
-    "pump": _pump(),
-    "hydraulic motor": _hydraulic_motor(),
+    "pump": _machine(closed_polygon((-7, -10), (7, -10), (0, -21.5), filled=True), wired=1),
+    "hydraulic motor": _machine(closed_polygon((-7, -21), (7, -21), (0, -9.5), filled=True), wired=0),
     "piston": _cylinder(),
     "transformer": _transformer(),
     "gyrator": _gyrator(),
