@@ -75,7 +75,6 @@ def _point(texts: Mapping[str, object]) -> dict[str, float]:
 
 
 def _show_steps(model: Model, options: ShownEquations) -> None:
-    """Derive the equations of a model step by step and print the steps."""
     if options.form == "lagrange":
         steps = lagrange_steps(model)
     else:

@@ -122,7 +122,6 @@ def _save_figure(options: DrawOptions) -> None:
 
 
 def _save_animation(options: DrawOptions) -> None:
-    """Draw the experiment of a model in motion."""
     check_animation_suffix(options.target)
     if options.at is not None:
         what = "an animation shows the whole experiment, and a time was given"

@@ -120,7 +120,6 @@ def _run(options: SimulateOptions) -> Run:
 
 
 def _show_steady(options: SimulateOptions) -> None:
-    """Print the steady state of a model."""
     # Refused rather than ignored: who names a file expects one.
     if options.target is not None or options.plot is not None:
         raise typer.BadParameter("a steady state has one row: there is nothing to write or plot", param_hint="--steady")
@@ -140,7 +139,6 @@ def _show_steady(options: SimulateOptions) -> None:
 
 
 def _record(run: Run) -> dict[str, object]:
-    """The record that `simulate --json` prints."""
     made = run.trajectory
     early = {} if run.finding is None else {"status": run.status, "findings": [run.finding.to_json()]}
     return {
@@ -208,7 +206,6 @@ def analyse(options: AnalyseOptions) -> None:
 
 
 def _show_poles(name: str, count: int, options: AnalyseOptions) -> None:
-    """Print the poles nearest to a point, for models of any size."""
     model = as_model(name)
     found = poles_near(derive(model, form="dae", numeric=True), near=options.near, count=count)
     output.show(

@@ -258,7 +258,7 @@ class RowDrawing:
         pieces = Counter(run[0].reference for run in runs)
         for run, behind in zip_longest(runs, runs[1:]):
             reference = run[0].reference
-            # In several rows a plain line would seem to end with its row: each piece has the mark, as pieces of a ground have.
+            # In several rows a plain line would seem to end with its row: each piece has the mark of a ground.
             goes_on = self.marked and reference not in self.layout.plan.returns
             mark = reference if reference in REFERENCES else ("gnd" if goes_on or pieces[reference] > 1 else "")
             beside = behind is not None and (

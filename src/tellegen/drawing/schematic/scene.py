@@ -317,7 +317,6 @@ def _broken(shapes: Iterable[Shape], lines: Container[str]) -> bool:
 
 
 def _depth(layout: SchematicLayout) -> float:
-    """How far down what is on shafts reaches."""
     on_shafts = [body for k, body in layout.bodies.items() if layout.plan.stations[k].is_shaft]
     pieces = [piece for body in on_shafts for piece in body.pieces]
     return max((p.centre[1] + p.symbol.down + LABEL_GAP for p in pieces if p.symbol is not None), default=0.0)
