@@ -241,7 +241,7 @@ def test_each_form_has_its_own_type() -> None:
 
 def test_an_unknown_form_gets_the_nearest_one() -> None:
     with pytest.raises(DescriptionError) as caught:
-        tg.derive("rlc", form="pogg")  # type: ignore[call-overload]
+        tg.derive("rlc", form="pogg")
     assert (caught.value.code, caught.value.finding.fix) == ("D303", "did you mean 'pog'?")
 
 

@@ -54,14 +54,14 @@ if TYPE_CHECKING:
     from tellegen.reporting.reports import report
     from tellegen.results import Run, compare_runs, read_run
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
-    from tellegen.studies.convergence import reduction_study
-    from tellegen.studies.losses import trajectory_loss
+    from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
     from tellegen.workflow.files import Example, examples, import_model
+    from tellegen.workflow.kept_code import KeptCode, cache
     from tellegen.workflow.transforming import bond_graph, pog, reduce, stiffen, translate
 
     __version__: str
@@ -85,6 +85,7 @@ __all__ = [
     "FigureError",
     "Finding",
     "GraphError",
+    "KeptCode",
     "LagrangeSystem",
     "MechanismError",
     "Model",
@@ -105,6 +106,7 @@ __all__ = [
     "animate",
     "assign_causality",
     "bond_graph",
+    "cache",
     "check",
     "chirp",
     "compare_conditioning",
@@ -180,14 +182,14 @@ _NAMES_OF_MODULE = {
     "reporting.reports": "report",
     "results": "Run compare_runs read_run",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
-    "studies.convergence": "reduction_study",
-    "studies.losses": "trajectory_loss",
+    "studies.losses": "reduction_study trajectory_loss",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",
     "workflow.files": "Example examples import_model",
+    "workflow.kept_code": "KeptCode cache",
     "workflow.transforming": "bond_graph pog reduce stiffen translate",
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}

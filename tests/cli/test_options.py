@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from tellegen.cli.main import COMMANDS, find_command, load_command
 from tellegen.cli.options import Command, OfModel, typer_function
-from tellegen.core.options import option, words_of
+from tellegen.core.options import keywords, option, words_of
 from tellegen.drawing.options import Options as FigureOptions
 from tellegen.workflow.deriving import DeriveOptions, derive
 
@@ -85,6 +85,19 @@ def test_what_cannot_be_is_told(words: str, told: str) -> None:
 def test_a_new_option_is_one_field() -> None:
     wider = make_dataclass("Wider", [("depth", int, option(2, "How deep."))], bases=(Toy,), frozen=True, kw_only=True)
     assert read("m", "--depth", "4", kind=wider).depth == 4
+
+
+def test_a_choice_may_be_the_words_of_a_table() -> None:
+    colour = option("red", "A colour.", choices=("red", "blue"))
+    wider = make_dataclass("Wider", [("colour", str, colour)], bases=(Toy,), frozen=True, kw_only=True)
+    assert read("m", "--colour", "blue", kind=wider).colour == "blue"
+    assert "is not one of 'red'," in " ".join(read("m", "--colour", "green", kind=wider).split())
+
+
+def test_a_function_is_given_the_options_that_it_takes_as_keywords() -> None:
+    def sing(model: str, *, loud: bool, names: tuple[str, ...], key: str = "C") -> None: ...
+
+    assert keywords(Toy(model="m", loud=True, until=2.0), sing) == {"loud": True, "names": ()}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

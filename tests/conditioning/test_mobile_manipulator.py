@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import tellegen as tg
 from tellegen.conditioning import lagrange_form
 from tellegen.conditioning.constraints import constrained_model
-from tellegen.conditioning.hamilton import hamilton_of
+from tellegen.conditioning.equations_of_motion import hamilton_of
 from tellegen.conditioning.opened_constraints import open_constraints
 from tellegen.conditioning.residual import constraint_forces
 from tellegen.expressions import Expression

@@ -213,7 +213,7 @@ def test_a_wrong_output_is_told_why(name: str, code: str, said: str) -> None:
 @pytest.mark.parametrize("form", ["ph", "dae", "lagrange"])
 def test_other_forms_have_no_measured_outputs(form: str) -> None:
     with pytest.raises(DescriptionError, match=f"the form '{form}' has no outputs of its own choice"):
-        tg.derive(read_model(OSCILLATOR), form=form, outputs=["v"])  # type: ignore[call-overload]
+        tg.derive(read_model(OSCILLATOR), form=form, outputs=["v"])
 
 
 def test_the_command_takes_names_separated_by_commas() -> None:

@@ -16,15 +16,7 @@ from tellegen.expressions import evaluate_exact
 from tellegen.graph import lower
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
-from tellegen.schemes import (
-    bond_graph,
-    bond_graph_text,
-    check_signs,
-    elementary_loops,
-    ladder_text,
-    path_gains,
-    pog,
-)
+from tellegen.schemes import bond_graph, bond_graph_text, check_signs, elementary_loops, ladder_text, path_gains, pog
 from tellegen.schemes.algebra.checks import wrong_gains
 from tellegen.schemes.names import plain_name
 

@@ -27,9 +27,9 @@ from tellegen.schemes import (
     merge_scheme,
     pog,
     reduce_loop,
-    scheme_matrices,
     split_scheme,
 )
+from tellegen.schemes.algebra.vector_blocks import scheme_matrices
 
 LINEAR = ["dc_motor_pump", "corking_shaft", "rlc", "quarter_car", "two_mass_drive"]
 

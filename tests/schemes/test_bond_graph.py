@@ -16,14 +16,8 @@ from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.notations.loading import load
 from tellegen.notations.reading import read_model
-from tellegen.schemes import (
-    BondGraphScheme,
-    bond_graph,
-    bond_graph_text,
-    simplification_table,
-    to_details,
-    to_lines,
-)
+from tellegen.schemes import BondGraphScheme, bond_graph, bond_graph_text, simplification_table
+from tellegen.schemes.bond_graph_writing import to_details, to_lines
 from tellegen.workflow.deriving import derive
 from tellegen.workflow.files import examples
 

@@ -16,8 +16,8 @@ from tellegen.graph import ResistiveLaw, lower
 from tellegen.graph.power_graph import argument
 from tellegen.notations.loading import load
 from tellegen.schemes import (
-    Block,
     PogScheme,
+    SchemeBlock,
     Summation,
     change_sign,
     check_signs,
@@ -26,9 +26,8 @@ from tellegen.schemes import (
     path_gains,
     pog,
     section_parity,
-    to_ladder,
-    to_ladder_details,
 )
+from tellegen.schemes.pog_writing import LadderFormat
 from tellegen.workflow.files import examples
 
 NAMES = [example.name for example in examples()]
@@ -161,7 +160,7 @@ def test_signs_inside_a_connection_count(motor_pump: PogScheme) -> None:
     assert check_signs(changed).consistent
     motor = motor_pump.blocks["motor"]
     assert motor.gain is not None
-    flipped: Block = replace(motor, gain=-motor.gain, sign=-1)
+    flipped: SchemeBlock = replace(motor, gain=-motor.gain, sign=-1)
     wrong = replace(motor_pump, blocks={**motor_pump.blocks, "motor": flipped})
     assert not check_signs(wrong).consistent
 
@@ -172,7 +171,7 @@ def test_an_unknown_variable_is_refused(motor_pump: PogScheme) -> None:
 
 
 def test_ladder_text_of_the_lecture(motor_pump: PogScheme) -> None:
-    assert to_ladder(motor_pump) == [
+    assert LadderFormat(motor_pump).write()[0] == [
         {"domain": "electrical"},
         {"section": ["V_a", "I_a"]},
         {"series": ["L:L_a", "R:R_a"]},
@@ -185,7 +184,7 @@ def test_ladder_text_of_the_lecture(motor_pump: PogScheme) -> None:
         {"section": ["P_0", "Q_0"]},
     ]
     details = {"motor": {"K": "K_m"}, "J_m": {"angular velocity": "omega_m"}, "pump": {"K": "K_p"}}
-    assert to_ladder_details(motor_pump) == details
+    assert LadderFormat(motor_pump).write()[1] == details
 
 
 # -- meshes and trees ----------------------------------------------------------------------------------------------------------
@@ -248,7 +247,7 @@ def test_side_branches_start_at_branch_columns() -> None:
     assert [column.kind for column in branches] == ["branch"]
     assert branches[0].branch is not None
     assert [column.name for column in branches[0].branch.columns] == ["K_s", "d_s"]
-    assert {"series branch": [{"parallel": ["K:K_s", "b:d_s"]}]} in to_ladder(scheme)
+    assert {"series branch": [{"parallel": ["K:K_s", "b:d_s"]}]} in LadderFormat(scheme).write()[0]
 
 
 def test_algebraic_loops_are_solved_by_masons_rule() -> None:
@@ -454,10 +453,9 @@ def test_modes_need_their_model_in_a_ladder(name: str) -> None:
 
 
 def test_elements_with_modes_stand_in_a_ladder() -> None:
-    entries = to_ladder(pog(example("buck_converter")))
+    entries, details = LadderFormat(pog(example("buck_converter")), load("buck_converter")).write()
     assert {"series": ["Sw:S"]} in entries
     assert {"branch": [{"series": ["-Sw:D"]}]} in entries
-    details = to_ladder_details(pog(example("buck_converter")), load("buck_converter"))
     assert details["D"] == {"kind": "diode"}
     assert details["S"]["kind"] == "switch"
 

@@ -20,7 +20,6 @@ from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import is_zero, parse
 from tellegen.notations.reading import read_model
 from tellegen.schemes import (
-    Loop,
     PogScheme,
     change_sign,
     check_signs,
@@ -30,12 +29,12 @@ from tellegen.schemes import (
     orientations,
     path_gains,
     pog,
-    port_paths,
     reduce_loop,
     reduction_pictures,
     split_scheme,
     switch_signs,
 )
+from tellegen.schemes.algebra.signal_paths import Loop, port_paths
 
 Found = TypeVar("Found")
 POINTS = (0.3, 2.0, 17.0)

@@ -8,7 +8,8 @@ import tellegen as tg
 from support.networks import agree
 from tellegen.core.errors import GraphError
 from tellegen.expressions import ONE, ZERO
-from tellegen.schemes import VectorBlock, merge_blocks, split_block
+from tellegen.schemes import merge_blocks, split_block
+from tellegen.schemes.pog_scheme import VectorBlock
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 import tellegen as tg
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
-from tellegen.studies.convergence import fitted_order, model_near_limit
+from tellegen.studies.losses import fitted_order, model_near_limit
 
 SETTLING = """
 system: mass in honey

@@ -153,7 +153,7 @@ def test_an_error_is_one_that_runs_can_show(error: float) -> None:
 def test_an_error_that_stiffer_elements_do_not_make_smaller_is_refused_with_what_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(conditioning, "apart", lambda *_: FormDistance(0.3, 0.2, 0.1))
+    monkeypatch.setattr(conditioning, "form_distance", lambda *_: FormDistance(0.3, 0.2, 0.1))
     wanted = "C107: an error of 0.001 is not met by parasitic elements: coordinates are off by 0.2 and forces by 0.1"
     with pytest.raises(tg.ConditioningError, match=wanted):
         tg.size_parasitic(model_of(SPRINGS))

@@ -48,6 +48,7 @@ COMMANDS = {
     ),
     "import": CommandPlace("files", "Turn a file of another tool into a model file."),
     "schema": CommandPlace("files", "Print the JSON Schema of model files."),
+    "cache": CommandPlace("files", "Show what was compiled and is kept for later runs, or clear it."),
 }
 """The commands in the order of `tellegen --help`."""
 

@@ -119,9 +119,9 @@ def _parameter(one: Field[Any], words: OptionWords, hint: Any) -> inspect.Parame
     elif get_origin(kind) is tuple:
         # Names with commas between them are one word of the shell.
         kind, default = str | None, None
-    elif get_origin(kind) is Literal:
+    elif choices := get_args(kind) if get_origin(kind) is Literal else words.choices:
         # Versions of typer that know no Literal are meant to work too.
-        kind = _words(one.name, get_args(kind))
+        kind = _words(one.name, choices)
     if default is None and not words.positional:
         kind = kind | None
     required_word = one.default is MISSING and one.default_factory is MISSING

@@ -1,5 +1,6 @@
 """Dependent storages in other forms: implicit equations, residual sinks, parasitic elements, fields, Lagrange, Hamilton."""
 
+from tellegen.conditioning.equations_of_motion import LagrangeSystem, lagrange_form
 from tellegen.conditioning.forms import (
     DEFAULT_OPTIONS,
     FORMS,
@@ -8,7 +9,6 @@ from tellegen.conditioning.forms import (
     FormName,
     condition_model,
 )
-from tellegen.conditioning.lagrange import LagrangeSystem, lagrange_form
 from tellegen.conditioning.parasitic import Stiffness
 
 __all__ = [

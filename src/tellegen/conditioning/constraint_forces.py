@@ -51,6 +51,7 @@ class EntryNames:
         """The expression, or a name for it where it is long."""
         if leaf_count(expression) <= LONGEST:
             return ZERO if is_zero(expression) else expression
+        # Numbers go on where they are, so that a name says in which order it was found.
         k = len(self.where) + 1
         while f"{self.prefix}_{k}" in self.taken:
             k += 1
@@ -66,7 +67,9 @@ def elimination_order(pattern: Sequence[Iterable[int]], late: Iterable[int] = ()
     `pattern` tells for each row of a symmetric matrix in which columns something stands. Rows that are `late` have no pivot of
     their own: they come when all rows that they are coupled with at first are gone.
     """
+    # Minimum degree (Tinney and Walker 1967): the pivot with the fewest neighbours fills in least.
     near = {i: set(columns) - {i} for i, columns in enumerate(pattern)}
+    # A speed without inertia has a zero on the diagonal until its forces have been eliminated.
     before = {i: set(near[i]) for i in late}
     order, entries = [], 0
     while near:
@@ -88,10 +91,12 @@ def solved_definite(
 
     Rows that are `late` have a zero on the diagonal, and get their pivot from the others.
     """
+    # Checked first, modulo a prime: the elimination below would divide by zero.
     if _is_singular(matrix):
         return None
     n, width = len(matrix), len(right[0]) if right else 0
     a: list[list[Expression]] = [[ZERO] * n for _ in matrix]
+    # Both triangles from one: the elimination stays symmetric, whatever rounding or renaming did to the other.
     for i, row in enumerate(matrix):
         for j in range(i, n):
             a[i][j] = a[j][i] = names.kept(row[j])
@@ -102,6 +107,7 @@ def solved_definite(
         later = [other for other in order[k + 1 :] if a[other][pivot] is not ZERO]
         beside.append(later)
         for m, other in enumerate(later):
+            # Long quotients get names, so that generated code computes them once.
             factor = names.kept(a[other][pivot] / a[pivot][pivot])
             for j in later[m:]:
                 a[other][j] = a[j][other] = _less(a[other][j], factor, a[pivot][j], names)
@@ -134,6 +140,7 @@ Rows = tuple[Mapping[int, Expression], ...]
 def inverse_inertias(L: Matrix, parameters: Mapping[str, Expression | None]) -> Rows | None:
     """L^-1 row by row, block by block; states without inertia have an empty row. None where a block is singular."""
     rows: list[Mapping[int, Expression]] = [{} for _ in L]
+    # Storages that share no energy are inverted by themselves: a matrix of hundreds is mostly diagonal.
     for block in coupled_blocks(L):
         if len(block) == 1:
             (i,) = block
@@ -229,6 +236,7 @@ class ForceBalance:
         self.x = [symbol(name) for name in system.states]
         self.motion = ParameterRates(self.graph.moving, system.displacements)
         self.L = [self._inertia(i) for i in range(len(system.states))]
+        # Speeds without inertia have no equation for their rate, which is therefore unknown like the forces.
         self.massless = [i for i, inertia in enumerate(self.L) if inertia is ZERO]
 
     @property
@@ -280,6 +288,7 @@ class ForceBalance:
         """Whether the factors are sparse, as in chains whose constraints hold neighbours: entries are common states of rows."""
         pattern = self._pattern()
         late = range(len(self.names), len(pattern))
+        # Fill decides: a chain of any length stays short, a closed loop of bodies does not.
         return elimination_order(pattern, late)[1] <= THIN * len(pattern)
 
     def _pattern(self) -> list[set[int]]:
@@ -291,6 +300,8 @@ class ForceBalance:
             for j in row:
                 holding.setdefault(j, set()).add(i)
         place = {j: count + k for k, j in enumerate(self.massless)}
+        # Two constraints are coupled where they hold a common state; one without inertia couples them through its own
+        # row.
         pattern = [
             set().union(*({place[j]} if j in place else holding[j] for j in row)) | {i} for i, row in enumerate(rows)
         ]
@@ -316,8 +327,10 @@ class ForceBalance:
         massive = [[(j, c) for j, c in enumerate(row) if c is not ZERO and j not in self.massless] for row in C]
         matrix = [self._row(row, C[i], by_forces) for i, row in enumerate(massive)]
         rates = [total(e * pull[m] for m, e in row.items()) for row in self.inverse]
+        # c' = C x' + C' x = 0: the rates without forces, and the motion of the constraint itself.
         right = [-total(c * rates[j] for j, c in row) - self.moved(C[i]) for i, row in enumerate(massive)]
         count = len(self.names)
+        # The balance at a speed without inertia: forces and pull add to zero.
         for j in self.massless:
             matrix.append((*(by_forces[j].get(k, ZERO) for k in range(count)), *(ZERO for _ in self.massless)))
             right.append(-pull[j])
@@ -325,7 +338,6 @@ class ForceBalance:
         return ForceSystem(self.names, self.rates, constraints, tuple(matrix), tuple(right))
 
     def _by_forces(self) -> list[dict[int, Expression]]:
-        """What each force gives to each state."""
         if self.held:
             slopes = ({k: e.derivative(name) for k, name in enumerate(self.names)} for e in self._taken)
             return [{k: e for k, e in row.items() if e is not ZERO} for row in slopes]
@@ -388,6 +400,7 @@ class ForceBalance:
 
     def _pull(self, i: int) -> Expression:
         """What pulls state i but for the forces: B u - A x - N x - f."""
+        # With storages behind sources the matrices do not tell what each takes, so the slopes of readings are taken.
         if self.held:
             return self._taken[i].substitute(dict.fromkeys(self.names, ZERO))
         system, m = self.system, self.system.matrices

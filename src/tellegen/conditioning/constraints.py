@@ -70,6 +70,7 @@ class ConstrainedModel:
     @cached_property
     def whole(self) -> "ConstrainedModel":
         """The same with the storages behind sources treated, too."""
+        # Itself where it is whole already: what it has remembered stays.
         return replace(self, sources=True) if self.behind_sources and not self.sources else self
 
     @cached_property
@@ -82,6 +83,7 @@ class ConstrainedModel:
     @cached_property
     def ports(self) -> tuple[int, ...]:
         """Ports of dependent storages that are treated; one without inertia stores nothing, and stays as it is if it may."""
+        # Behind a source the rate of an input is needed, which only solvers with derivatives or springs can deal with.
         left = () if self.sources else self.behind_sources
         apart = (k for k in self.causal.derivative if k not in left)
         return tuple(k for k in apart if self.massless or not self._is_massless(k))
@@ -93,6 +95,7 @@ class ConstrainedModel:
 
     def _is_massless(self, port: int) -> bool:
         law = self.causal.graph.ports[port].law
+        # By identity: a storage of zero inertia by its kind, not one whose parameter happens to be zero in a run.
         return isinstance(law, StorageLaw) and law.inertia is ZERO
 
     @cached_property
@@ -139,6 +142,7 @@ class ConstrainedModel:
         """Raises: ConditioningError where there is no constraint that the form could treat (C102, C103)."""
         if self.ports:
             return
+        # The two reasons have different cures, so they have different errors.
         if self.behind_sources:
             ports = self.causal.graph.ports
             k = self.behind_sources[0]
@@ -165,6 +169,7 @@ def constrained_model(model: Model, coordinates: Sequence[str] = ()) -> Constrai
     """
     if not coordinates:
         return _as_described(model)
+    # Causality is asked for the coordinates; whether it could give them is checked afterwards.
     found = _as_described(_preferring(model, coordinates))
     _check_chosen(found, coordinates)
     return found
@@ -206,6 +211,8 @@ def _preferring(model: Model, coordinates: Sequence[str]) -> Model:
             raise rules.NO_SUCH_COORDINATE.error(f"'{name}' is the output of no storage", where=model.name, fix=fix)
     chosen = {owners[speed] for speed in speeds.values()}
     elements = tuple(
+        # All other storages lose their preference, also a forced one: the coordinates that are asked for now are the
+        # later word.
         replace(e, prefer=e.kind.side if e.name in chosen else None, forced=False) if e.kind.role == "storage" else e
         for e in model.elements
     )
@@ -231,12 +238,14 @@ def start_values(model: Model, given: Mapping[str, float], causal: CausalGraph) 
     values = values_of_parameters(model)
     states = [causal.graph.ports[k] for k in causal.integral]
     inputs = [port.law.input for port in causal.graph.ports if isinstance(port.law, SourceLaw)]
+    # What nobody gives starts at zero; closed loops are then fitted to what was given.
     found = dict.fromkeys((*(port.state for port in states), *causal.graph.displacements, *inputs), 0.0)
     written: dict[str, Expression] = {port.state: e for port in states if (e := port.initial) is not None}
     written |= model.experiment.initial
     written |= {n: e for n, s in model.experiment.inputs.items() if (e := s.expression or s.arguments[0]) is not None}
     known = {TIME: 0.0, **values}
     for name, expression in written.items():
+        # A formula that reads what is not known yet is left at zero: this is where an estimate starts, no run.
         if name in found and expression.free_symbols <= known.keys():
             found[name] = expression.evaluate(known)
     found |= given

@@ -72,6 +72,7 @@ class MergedStorages:
     def T(self) -> Matrix:
         """The outputs of members and dependent storages by those of the members."""
         n = len(self.members)
+        # Members first, then those that follow: the rows of T are in the order of `storages`.
         identity = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
         rows = (self.found.written(self.found.system.dependent[output_of(self._ports[k])]) for k in self.dependent)
         return (*identity, *(tuple(row.derivative(name) for name in self.speeds) for row in rows))
@@ -84,6 +85,7 @@ class MergedStorages:
         for field in self.found.causal.graph.fields:
             for a, row in zip(field.ports, field.matrix, strict=True):
                 for b, entry in zip(field.ports, row, strict=True):
+                    # Mutual entries between merged storages; the rest of a field is merged along with them.
                     if a in order and b in order and entry is not ZERO:
                         entries[order[a], order[b]] = entry
         return entries
@@ -114,6 +116,7 @@ class MergedStorages:
     def coordinate_slopes(self) -> dict[str, Expression]:
         """The slope of the co-energy z^T M z/2 by each coordinate, the speeds being held."""
         z = [symbol(name) for name in self.speeds]
+        # The co-energy: equal to the energy for linear storages, and a function of speeds, which the slopes hold fixed.
         energy = HALF * dot(z, [dot(row, z) for row in self.M])
         return {q: self._slope(energy, q) for q in self._coordinates}
 
@@ -136,6 +139,7 @@ class MergedStorages:
         n = len(self.members)
         z = [symbol(name) for name in self.speeds]
         x = [dot(row, z) for row in self.T]
+        # p_d = (L T z)_d, so that S is linear in the speeds.
         momenta = [total(e * x[b] for (a, b), e in self.energy.items() if a == d) for d in range(len(self.T))]
         along = [[self._along(row, z_j) for z_j in self.speeds] for row in self.T]  # [d][j][i] = dT_di/dq_k Q_kj
         found: list[list[Expression]] = [[ZERO] * n for _ in range(n)]
@@ -154,10 +158,10 @@ class MergedStorages:
         return tuple(self.found.system.displacements)
 
     def _gain(self, coordinate: str, speed: str) -> Expression:
-        """How a speed moves a coordinate."""
         return self.found.written(self.found.system.displacements[coordinate]).derivative(speed)
 
     def _slope(self, expression: Expression, coordinate: str) -> Expression:
+        # Moving parameters are written out, or they would look constant to the derivative.
         return with_definitions(expression, self._moving(expression)).derivative(coordinate)
 
     def _along(self, row: Vector, speed: str) -> list[Expression]:
@@ -193,7 +197,10 @@ def merge_dependent(found: ConstrainedModel) -> MergedStorages:
     """
     dependent = found.ports
     ports = found.causal.graph.ports
-    reached = {j for d in found.causal.dependent if d.port in dependent for j in d.on if _stores(ports[j])}
+    reached = {
+        j for d in found.causal.dependent if d.port in dependent for j in d.on if isinstance(ports[j].law, StorageLaw)
+    }
+    # A field cannot be taken apart: whoever merges one of its members merges all.
     together = _with_fields(found, {*reached, *dependent})
     members = tuple(k for k in found.causal.integral if k in together)
     return MergedStorages(found, members, tuple(k for k in found.causal.derivative if k in together))
@@ -202,10 +209,6 @@ def merge_dependent(found: ConstrainedModel) -> MergedStorages:
 def merged_inertias(found: ConstrainedModel) -> MergedStorages:
     """All independent storages as members, whether others follow them or not."""
     return MergedStorages(found, tuple(found.causal.integral), found.ports)
-
-
-def _stores(port: Port) -> bool:
-    return isinstance(port.law, StorageLaw)
 
 
 def _with_fields(found: ConstrainedModel, ports: Iterable[int]) -> set[int]:
@@ -225,6 +228,7 @@ def without_law_letters(
     `kinds` are those of the ports; letters of fields carry the number of the port.
     """
     letters = {letter for kind in kinds for letter in _letters(kind)}
+    # A name such as p_1 in the matrix would be read as the momentum of port 1.
     letters |= {f"{letter}_{k}" for letter in letters for k in range(1, len(kinds) + 1)}
     used = {name for row in matrix for e in row for name in e.free_symbols}
     taken = {*names, *used, *letters, *parameters}
@@ -276,6 +280,7 @@ def momentum_field(merged: MergedStorages, efforts: Sequence[Expression]) -> Fie
     kinds = [_plain(e).kind for e in members]
     inverse, more = without_law_letters(*named_inverse(merged, M, names), kinds, merged.found.causal.graph.parameters)
     letters = energy_letters(kinds)
+    # A law of one port has the letter without a number.
     if len(members) == 1:
         letters = (kinds[0].domain.energy(kinds[0].side).letters[0],)
     p = [symbol(letter) for letter in letters]
@@ -283,6 +288,7 @@ def momentum_field(merged: MergedStorages, efforts: Sequence[Expression]) -> Fie
     states: list[str] = []
     for i, element in enumerate(members):
         output = dot(inverse[i], p)
+        # Each port has its own law, which a file can say; the energy of the field is what the laws come from.
         law = Law("output", letters[i], output, element.kind.side, f"{merged.speeds[i]} = {to_text(output)}")
         port = port_of_field(merged, i)
         state = _momentum_name(merged, port)
@@ -295,6 +301,7 @@ def momentum_field(merged: MergedStorages, efforts: Sequence[Expression]) -> Fie
     dimensions = _entry_dimensions(merged, M, names)
     model = _with_parameters(_with_field(merged, changed, field), {**names, **more}, dimensions)
     z = [symbol(name) for name in merged.speeds]
+    # p = M z at the start, with the speeds that the user gave.
     starts = InitialStates({state: dot(row, z) for state, row in zip(states, merged.M, strict=True)}, merged.speeds)
     return FieldModel(with_efforts(model, merged, efforts), starts)
 
@@ -306,6 +313,7 @@ def with_gyrators(model: Model, merged: MergedStorages, S: Matrix) -> Model:
     signals = dict(model.signals)
     for i, one in enumerate(members):
         for j in range(i):
+            # Each pair has its own gyrator: what one member gets by it the other gives.
             if S[i][j] is not ZERO:  # the modulus reads speeds, so it is a signal
                 gyrator = _gyrator(one, members[j])
                 modulus = f"{gyrator.name}_modulus"
@@ -327,6 +335,7 @@ def _driven(elements: list[Element], member: Element, port: Element, effort: Exp
     """A source beside a mass, or in series with a spring; what it does is the work that moves the matrix of the field."""
     name = f"C_{member.name.replace('.', '_')}"
     kind = _source(member, other_side(member.kind.side))
+    # A force acts beside a mass; the velocity that a spring gets stands in series with it.
     if member.kind.side == "across":
         nodes = (member.nodes[1], member.nodes[0])
         return [*elements, Element(name, kind, nodes, signal=effort, notes=port.notes)]
@@ -354,6 +363,7 @@ def _with_field(merged: MergedStorages, changed: Mapping[str, Element], field: M
     gone = {ports[k].element for k in merged.storages}
     model = with_members(merged, changed)
     others = tuple(f for f in model.fields if gone.isdisjoint(f.members))
+    # A field of one member would be an element with a matrix of one entry.
     joined = (field,) if len(field.members) > 1 else ()  # one member with its own law needs no matrix
     return replace(model, fields=(*others, *joined))
 
@@ -364,6 +374,7 @@ def with_members(merged: MergedStorages, changed: Mapping[str, Element]) -> Mode
     following = {ports[k].element: output_of(ports[k]) for k in merged.dependent}
     elements = []
     for element in model.elements:
+        # The storage has moved into the field; its speed is still read by others, so a sensor stays in its place.
         if element.name in following:
             elements += _sensor(element, following[element.name], _field_name(merged))
         else:
@@ -377,7 +388,9 @@ def _sensor(element: Element, output: str, field: str) -> list[Element]:
     kinds = [k for k in kinds_of(element.kind.domains[0], "resistive") if k.side == other_side(side)]
     notes = {**element.notes, PART_OF: field}
     return [
-        Element(output, kind, element.nodes, value=ZERO, variables={side: output}, notes=notes) for kind in kinds[:1]
+        # At most one: domains without such an element have no sensor, and the output becomes a signal.
+        Element(output, kind, element.nodes, value=ZERO, variables={side: output}, notes=notes)
+        for kind in kinds[:1]
     ]
 
 
@@ -393,6 +406,7 @@ def port_of_field(merged: MergedStorages, i: int) -> Element:
     """
     element, field = _member_elements(merged)[i], _field_name(merged)
     taken = {e.name for e in merged.found.model.elements} | {*merged.found.model.parameters}
+    # What the port takes and holds is that of the field, so it must not have the name of the old storage.
     name = fresh_name(f"{field}_{element.name.translate(_FLAT)}", taken)
     variables: dict[str, str] = {element.kind.side: merged.speeds[i]}
     return replace(_plain(element), name=name, variables=variables, notes={**element.notes, PART_OF: field})
@@ -422,6 +436,7 @@ def named_matrix(merged: MergedStorages) -> tuple[Matrix, dict[str, Expression]]
             if not _is_short(entry):
                 name = fresh_name(f"M_{j + 1}_{i + 1}", taken)
                 names[name], entry = entry, symbol(name)
+            # A symmetric matrix with one name for both entries is seen to be symmetric by everything after it.
             rows[i][j] = rows[j][i] = entry
     return tuple(map(tuple, rows)), names
 
@@ -492,6 +507,7 @@ def contents(merged: MergedStorages) -> Mapping[str, Expression]:
 def _joined(merged: MergedStorages, i: int) -> Element:
     """The storage in the place of a member and of those that follow it."""
     port, speed = port_of_field(merged, i), merged.speeds[i]
+    # Entropy capacities in proportion: their values add, and no law is needed.
     if all(_is_kept(merged, d) for d, _ in _group(merged, i)):
         values = [merged.found.elements[merged.port(merged.storages[d]).element].value for d, _ in _group(merged, i)]
         return replace(port, value=total(value for value in values if value is not None))
@@ -527,10 +543,12 @@ def _refuse(merged: MergedStorages) -> None:
     coupled = {k for field in merged.found.causal.graph.fields for k in field.ports}
     for d, (k, row) in enumerate(zip(merged.storages, merged.T, strict=True)):
         factors = [e for e in row if e is not ZERO]
+        # One storage in the place of several needs one variable that all of them follow.
         if len(factors) != 1:
             raise _not_linear(merged.port(k), "and follows several others")
         if moving & factors[0].free_symbols:
             raise _not_linear(merged.port(k), "and follows others by what moves")
+        # A proportional capacity that follows by a ratio would be of another kind.
         if k in coupled or (_is_kept(merged, d) and factors[0] is not ONE):
             raise _not_linear(merged.port(k), "and shares a field with others")
 

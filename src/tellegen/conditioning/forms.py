@@ -8,6 +8,7 @@ from tellegen.causality import assign_causality
 from tellegen.conditioning import rules
 from tellegen.conditioning.constraint_forces import ForceBalance, ForceFormulas, ForceSystem
 from tellegen.conditioning.constraints import ConstrainedModel, Constraint, constrained_model
+from tellegen.conditioning.equations_of_motion import coordinates_of, hamilton_of, lagrange_of, lagrange_sections
 from tellegen.conditioning.fields import (
     FieldModel,
     MergedStorages,
@@ -19,7 +20,6 @@ from tellegen.conditioning.fields import (
     speed_field,
     with_gyrators,
 )
-from tellegen.conditioning.hamilton import hamilton_of
 from tellegen.conditioning.initial_states import (
     NOTHING,
     CarriedForces,
@@ -29,7 +29,6 @@ from tellegen.conditioning.initial_states import (
     no_forces_known,
     with_initial_states,
 )
-from tellegen.conditioning.lagrange import coordinates_of, lagrange_of, lagrange_sections
 from tellegen.conditioning.opened_constraints import OpenedModel, has_sinks, open_constraints, regular_in_every_position
 from tellegen.conditioning.parasitic import SUGGESTED, Accuracy, Stiffness, parasitic_model, sized_by_duration
 from tellegen.conditioning.residual import (
@@ -52,6 +51,8 @@ from tellegen.graph import lower
 from tellegen.model.model import Model
 
 Names = Mapping[str, Expression]
+Explained = tuple[tuple[ExplanationSection, ...], Names]
+"""The sections on a form, and the names that they use."""
 
 
 def explained_form(
@@ -61,6 +62,7 @@ def explained_form(
     sections, where = _EXPLANATIONS[form](found, opened, model)
     system = found.system
     kept = {n: e for n, e in system.where.items() if n in found.model.parameters}
+    # Parameters are explained once, before the names that the form has made.
     where = {n: e for n, e in where.items() if n not in kept}
     if said:
         *first, last = sections
@@ -72,8 +74,8 @@ def explained_form(
         system.inputs,
         (),
         found.causal.graph.parameters,
-        (_constraints(found.whole), *sections),
-        {**kept, **where},
+        sections=(_constraints(found.whole), *sections),
+        where={**kept, **where},
     )
 
 
@@ -81,6 +83,7 @@ def _constraints(found: ConstrainedModel) -> ExplanationSection:
     """Which storages follow which, by which zero-order causal paths."""
     items: list[Item] = []
     for constraint in found.constraints:
+        # Resistive elements on the way say nothing about what moves with what.
         moving = [name for name in constraint.follows if found.elements[name].kind.role != "resistive"]
         others = ", ".join(f"`{name}`" for name in moving or constraint.follows)
         kinds = ", ".join(constraint.kinds) or "storage-storage"
@@ -97,6 +100,7 @@ def _raw_set(opened: OpenedModel) -> tuple[ExplanationSection, EquationSystem]:
     items.append(Sentence("Where the constraints hold, these differences vanish:"))
     for opening in opened.openings:
         i = system.inputs.index(opening.name)
+        # The output of the source of the force: the difference that the constraint holds at zero.
         by_states = dot(system.matrices["C"][i], [symbol(name) for name in system.states])
         difference = by_states + dot(system.matrices["D"][i], [symbol(name) for name in system.inputs])
         items.append(NamedFormula(f"c_{opening.constraint.output}", difference))
@@ -113,14 +117,14 @@ def _rates(system: EquationSystem) -> Iterator[NamedFormula]:
     for i, name in enumerate(system.states):
         pull = dot(m["B"][i], u) - dot(m["A"][i], x) - dot(m["N"][i], x) - system.vectors["f"][i]
         inertia = m["L"][i][i]
+        # A speed without inertia has no rate of its own: what acts on it adds to zero.
         yield NamedFormula("0", pull) if inertia is ZERO else NamedFormula(f"{name}'", pull / inertia)
     for name, rate in system.displacements.items():
         yield NamedFormula(f"{name}'", rate)
 
 
-def _explain_derivative(
-    found: ConstrainedModel, opened: OpenedModel, _: Model
-) -> tuple[tuple[ExplanationSection, ...], Names]:
+def _explain_derivative(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Explained:
+    # The raw set is of index two: it is shown, and never handed to a solver.
     raw, _system = _raw_set(opened)
     system, m = found.system, found.system.matrices
     items: list[Item] = [
@@ -128,12 +132,10 @@ def _explain_derivative(
     ]
     items.append(Sentence("$0 = L z' + N z + f + A z - B u$"))
     items += [ShownMatrix(name, _written(found, m[name])) for name in ("L", "N", "A", "B") if not _empty(m[name])]
-    return (raw, ExplanationSection("The residual that is solved", tuple(items))), _slopes(system)
+    return (raw, ExplanationSection("The residual that is solved", tuple(items))), dict(system.where)
 
 
-def _explain_residual(
-    found: ConstrainedModel, opened: OpenedModel, _: Model
-) -> tuple[tuple[ExplanationSection, ...], Names]:
+def _explain_residual(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Explained:
     raw, _system = _raw_set(opened)
     known = _forces(found, opened)
     if known is None:
@@ -159,9 +161,7 @@ def _system_words(forces: ForceSystem) -> str:
     )
 
 
-def _explain_parasitic(
-    found: ConstrainedModel, opened: OpenedModel, model: Model
-) -> tuple[tuple[ExplanationSection, ...], Names]:
+def _explain_parasitic(found: ConstrainedModel, opened: OpenedModel, model: Model) -> Explained:
     system = derive_equations(assign_causality(lower(model)))
     items: list[Item] = list(_rates(system))
     for name in (opening.name for opening in opened.openings):
@@ -171,12 +171,10 @@ def _explain_parasitic(
             items.append(NamedFormula(name, formula))
     new = {n: p.expression for n, p in model.parameters.items() if n not in found.model.parameters}
     values = {n: e for n, e in new.items() if e is not None}
-    return (ExplanationSection("Equations with parasitic elements", tuple(items)),), {**_slopes(system), **values}
+    return (ExplanationSection("Equations with parasitic elements", tuple(items)),), {**system.where, **values}
 
 
-def _explain_field(
-    found: ConstrainedModel, opened: OpenedModel, _: Model
-) -> tuple[tuple[ExplanationSection, ...], Names]:
+def _explain_field(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Explained:
     merged = merge_dependent(found.whole)
     if not merged.linear:
         return _joined(found, merged), {}
@@ -204,20 +202,17 @@ def _joined(found: ConstrainedModel, merged: MergedStorages) -> tuple[Explanatio
     return (ExplanationSection("Joined storages", tuple(items)),)
 
 
-def _explain_lagrange(
-    found: ConstrainedModel, opened: OpenedModel, _: Model
-) -> tuple[tuple[ExplanationSection, ...], Names]:
+def _explain_lagrange(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Explained:
     form = lagrange_of(found)
     return lagrange_sections(form), form.where
 
 
-def _explain_hamilton(
-    found: ConstrainedModel, opened: OpenedModel, _: Model
-) -> tuple[tuple[ExplanationSection, ...], Names]:
+def _explain_hamilton(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Explained:
     form = hamilton_of(found)
     items: list[Item] = [Sentence("$x' = (J - R) grad H + g u$ with $x = (q, p)$, $p = M z$, and the energy")]
     items.append(NamedFormula(form.energy, form.H))
     items += [NamedFormula(name, e) for name, e in form.speeds.items()]
+    # Only the slopes by coordinates are said: those by momenta are the speeds above.
     gradient = [NamedFormula(f"d{form.energy}/d{q}", e) for q, e in zip(form.q, form.grad_H, strict=False)]
     matrices: list[Item] = [ShownMatrix("J", form.J)]
     matrices += [ShownMatrix("R", form.R)] if not _empty(form.R) else []
@@ -237,6 +232,7 @@ def _explain_hamilton(
 def _forces(found: ConstrainedModel, opened: OpenedModel) -> tuple[ForceSystem, ForceFormulas] | None:
     try:
         return constraint_forces(found, opened)
+    # An input in a constraint, for example: the form runs all the same.
     except ConditioningError:
         return None  # the raw set says what there is to say
 
@@ -253,20 +249,15 @@ def _pulls(found: ConstrainedModel, rows: list[int]) -> Vector:
 
 
 def _written(found: ConstrainedModel, matrix: Matrix) -> Matrix:
+    # Slopes of moving parameters stay by name: written out they would fill the page.
     return tuple(tuple(found.readable(e) for e in row) for row in matrix)
-
-
-def _slopes(system: EquationSystem) -> Names:
-    return dict(system.where)
 
 
 def _empty(matrix: Matrix) -> bool:
     return all(e is ZERO for row in matrix for e in row)
 
 
-_EXPLANATIONS: Mapping[
-    str, Callable[[ConstrainedModel, OpenedModel, Model], tuple[tuple[ExplanationSection, ...], Names]]
-] = {
+_EXPLANATIONS: Mapping[str, Callable[[ConstrainedModel, OpenedModel, Model], Explained]] = {
     "derivative": _explain_derivative,
     "residual": _explain_residual,
     "parasitic": _explain_parasitic,
@@ -337,6 +328,7 @@ class Conditioned:
 
     def to_text(self) -> str:
         """The equations as text for a terminal."""
+        # The explanation is printed like a derivation, whose title promises steps that a form does not have.
         title, _, rest = self.explained().to_text().partition("\n")
         return f"{title.removesuffix(', step by step')}\n{rest}"
 
@@ -374,10 +366,11 @@ class Conditioned:
 
         `carried` is asked for the forces of the rigid model where no formula gives those with which springs begin.
         """
-        return with_initial_states(self.model, self.found, self.starts, initial, parameters, inputs, carried)
+        return with_initial_states(self.model, self.found, self.starts, initial, parameters, inputs, carried=carried)
 
     def rigid(self) -> "Conditioned":
         """The derivative form of the same model, with the same constraints."""
+        # From the same opened model: forces then have the same names, and runs can be compared.
         made = _derivative(self.found, self.opened, DEFAULT_OPTIONS)
         return replace(
             self,
@@ -428,12 +421,15 @@ def condition_model(model: Model, form: str, options: ConditioningOptions = DEFA
     """
     if form not in FORMS:
         raise rules.NO_SUCH_FORM.error(f"'{form}' is no form of a model", fix=did_you_mean(form, FORMS) or "")
+    # Before the form is chosen: all forms divide by the same things.
     found = regular_in_every_position(constrained_model(model, options.coordinates))
     whole = found.whole
+    # The text is one of the forms, as was checked above; this says so to the type checker.
     word: FormName = next(known for known in FORMS if known == form)
     if word in WITH_SOURCES:
         found = whole
     found.refuse_none(form)
+    # Storages behind sources are opened with the rest and then held, so that their forces can be read in every form.
     opened = open_constraints(whole).holding(
         {c.storage for c in whole.constraints} - {c.storage for c in found.constraints}
     )
@@ -479,6 +475,7 @@ def _field(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOp
 
 
 def _lagrange(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
+    # The field below would exist without them, but it would be no Lagrange form.
     coordinates_of(found)  # refuses models without the form
     merged = merge_dependent(found)
     return _with_forces(speed_field(merged, merged.c_part()), merged, opened)
@@ -488,6 +485,7 @@ def _hamilton(found: ConstrainedModel, opened: OpenedModel, options: Conditionin
     merged = merge_dependent(found)
     made = momentum_field(merged, merged.energy_slopes())
     S = merged.gyroscopic()
+    # `canonical` leaves S out on purpose, to show what canonical equations of a non-holonomic machine get wrong.
     if any(e is not ZERO for row in S for e in row) and not options.canonical:
         made = FieldModel(with_gyrators(made.model, merged, S), made.starts)
     return _with_forces(made, merged, opened)

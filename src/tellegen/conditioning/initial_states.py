@@ -38,6 +38,7 @@ class InitialForces:
         found: Mapping[str, float]
         try:
             found = self._solved(self.balance.forces(), {TIME: 0.0, **values})
+        # The rigid model itself can be asked then: it is more work, but has an answer.
         except (ConditioningError, ArithmeticError, KeyError):
             found = (
                 carried()
@@ -53,6 +54,7 @@ class InitialForces:
             (entry,) = self._numbers([forces.matrix[i][i]], {TIME: 0.0, **values})
         except (ConditioningError, ArithmeticError, KeyError):
             return None
+        # E = C L^-1 C^T is the compliance of the masses against the force, so that its reciprocal is the inertia moved.
         return 1 / entry if entry > 0 else None
 
     def _solved(self, forces: ForceSystem, values: Mapping[str, float]) -> dict[str, float]:
@@ -64,6 +66,7 @@ class InitialForces:
     def _driven(self, values: Mapping[str, float]) -> dict[str, float]:
         """What sources give that a formula drives, such as weights."""
         drivers = self.balance.system.signals.drivers
+        # The forces themselves are the unknowns: their sources are not asked.
         known = {n: e for n, e in drivers.items() if n not in self.balance.names}
         return dict(zip(known, self._numbers(list(known.values()), values), strict=True))
 
@@ -79,6 +82,7 @@ def _solution(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list
     rows = [[*row, b] for row, b in zip(matrix, right, strict=True)]
     n = len(rows)
     for k in range(n):
+        # Pivots are chosen by size: numbers of a mechanism range over many decades.
         best = max(range(k, n), key=lambda i: abs(rows[i][k]))
         rows[k], rows[best] = rows[best], rows[k]
         for row in rows[k + 1 :]:
@@ -126,14 +130,17 @@ def with_initial_states(
 
     States whose start cannot be told, for want of a number, begin at zero.
     """
+    # Given values come before those of the model, which in turn come before zero.
     values = {**start_values(_with_parameters(found.model, parameters), given, found.causal), **inputs}
     initial = {n: e for n, e in model.experiment.initial.items() if n not in starts.replaced}
     initial |= {n: number(v) for n, v in given.items() if n not in starts.replaced}
     moving, signals = found.causal.graph.moving, dict(model.signals)
     for name, formula in starts.formulas.items():
         value = _value(with_definitions(formula, moving), values)
+        # Formulas are in an order in which each may read the states before it.
         if value is not None:
             values[name] = value
+        # A state that is the integral of a signal starts there; zero is its default.
         if value and name in signals:
             signals[name] = starting_at(signals[name], number(value))
         elif value:
@@ -164,6 +171,7 @@ def initial_states_of_dependents(found: ConstrainedModel, balance: ForceBalance)
     Along a tree each constraint gives one of them by its neighbours; round loops they follow from the equations of the model.
     """
     outputs = {constraint.output for constraint in found.constraints}
+    # Short formulas along a tree: those of the equations would contain the whole mechanism.
     one_by_one = _along_constraints(balance, outputs)
     if one_by_one is not None:
         return InitialStates(one_by_one, tuple(outputs))
@@ -186,6 +194,7 @@ def _along_constraints(balance: ForceBalance, outputs: Set[str]) -> dict[str, Ex
     for k, names in enumerate(unknown):
         for name in names:
             waiting.setdefault(name, []).append(k)
+    # Constraints with one unknown are solved, which makes others ready; each is read once.
     ready = [k for k, names in enumerate(unknown) if len(names) == 1]
     found: dict[str, Expression] = {}
     for k in ready:  # grows while it is read
@@ -193,6 +202,7 @@ def _along_constraints(balance: ForceBalance, outputs: Set[str]) -> dict[str, Ex
             continue
         (name,) = unknown[k]
         factor = rows[k][name]
+        # A factor that moves may be zero at the start, and the quotient undefined.
         if not isinstance(factor, Number):
             return None  # it may vanish
         others = [(c, symbol(n)) for n, c in rows[k].items() if n != name]

@@ -105,6 +105,7 @@ class OpenedModel:
     def filled(self, fill: Callable[[ConstraintOpening], tuple[Element, ...]]) -> Model:
         """The model with elements at the openings, and sensors at those that are held."""
         new = [element for opening in self.openings for element in fill(opening)]
+        # Held constraints stay closed: an ideal sensor there reads the force without changing anything.
         new += [element for opening in self.held for element in residual_sink(opening)]
         signals = {opening.name: force_signal(opening, symbol(opening.sensor)) for opening in self.held}
         return replace(
@@ -119,6 +120,7 @@ class OpenedModel:
     def freed(self, fill: Callable[[ConstraintOpening], tuple[Element, ...]]) -> Model:
         """The same with states for the storages whose constraints are open, before those that have no inertia."""
         model = self.filled(fill)
+        # Causality would be free to choose; storages whose constraints are open are meant to be states.
         free = {opening.constraint.storage for opening in self.openings}
         elements = (replace(e, prefer=e.kind.side, forced=False) if e.name in free else e for e in model.elements)
         return replace(model, elements=tuple(elements))
@@ -127,6 +129,7 @@ class OpenedModel:
         """The same with the constraints of some storages held."""
         held = tuple(o for o in self.openings if o.constraint.storage in storages)
         if not held:
+            # A copy would forget its causality, which is remembered on the object.
             return self  # with what it knows already
         return replace(self, openings=tuple(o for o in self.openings if o not in held), held=held)
 
@@ -146,6 +149,7 @@ class OpenedModel:
 
 def kind_at(opening: ConstraintOpening, role: Role, side: Side | None = None) -> ElementKind | None:
     """A kind of element of the domain of an opening; None where the domain has none."""
+    # Kinds given by their energy have no parameter that could be made small or zero.
     kinds = [k for k in kinds_of(opening.domain, role) if not k.energy and (side is None or k.side == side)]
     return kinds[0] if kinds else None
 
@@ -216,6 +220,7 @@ def matched(lists: Sequence[Sequence[str]]) -> list[str | None]:
     owner: dict[str, int] = {}
     names: list[str | None] = [None] * len(lists)
     for k in range(len(lists)):
+        # Breadth first along alternating paths: the shortest one changes as few earlier choices as possible.
         came: dict[str, int] = {}  # by whom a name was reached
         free = _first_free(k, lists, owner, came)
         while free is not None:
@@ -255,6 +260,7 @@ def open_constraints(found: ConstrainedModel) -> OpenedModel:
 
     Raises: ConditioningError (C110) where a domain has no source to stand there.
     """
+    # Joints first, since their forces are what a designer asks for; parting all storages always works.
     return next((o for o in _attempts(found) if _frees(o, found)), None) or _parted(found)
 
 
@@ -264,6 +270,7 @@ def regular_in_every_position(found: ConstrainedModel) -> ConstrainedModel:
 
     A slide between two bodies that others decide is such: its speed follows from one component of a velocity, by a cosine.
     """
+    # Only mechanisms divide by what vanishes; all others are left alone at no cost.
     if not found.has_massless or not _divisors(open_constraints(found).system):
         return found
     more = replace(found, massless=True)
@@ -271,6 +278,7 @@ def regular_in_every_position(found: ConstrainedModel) -> ConstrainedModel:
 
 
 def _attempts(found: ConstrainedModel) -> Iterator[OpenedModel]:
+    # Joints are parted all at once, because the bodies of a loop come free only together.
     if any(_sensors(found, constraint) for constraint in found.constraints):
         yield _at_joints(found)
     if len(found.constraints) <= MOST_TRIED:
@@ -279,10 +287,12 @@ def _attempts(found: ConstrainedModel) -> Iterator[OpenedModel]:
 
 def _frees(opened: OpenedModel, found: ConstrainedModel) -> bool:
     """Whether no storage depends on another one any more, and equations divide by nothing that they did not divide by before."""
+    # Those that follow sources may go on doing so.
     left = max(_following(found.causal) - len(found.constraints), 0)
     if _dependent(opened) > left:
         return False
     divisors = _divisors(opened.system)
+    # What the model divided by before, it may divide by: those positions are dead centres of the mechanism itself.
     return not divisors or divisors <= _divisors(found.system)
 
 
@@ -290,6 +300,7 @@ def _dependent(opened: OpenedModel) -> float:
     """How many storages depend on others when sources stand at the openings; infinite where two sources decide one force."""
     try:
         return _following(opened.causal)
+    # A place where two forces would decide one variable is no place at all.
     except CausalityError:
         return inf
 
@@ -302,6 +313,7 @@ def _following(causal: CausalGraph) -> int:
 
 def _divisors(system: EquationSystem) -> set[Expression]:
     """What equations divide by that may vanish: all but parameters, which are masses and lengths."""
+    # Parameters are positive in any sensible model; what moves may pass through zero.
     moving = {*system.displacements, *system.where}
     entries = [e for m in (system.matrices[name] for name in ("A", "B", "C", "D")) for row in m for e in row]
     found: set[Expression] = set()
@@ -323,6 +335,7 @@ def _divided(node: Expression) -> Iterator[Expression]:
 def _at_joints(found: ConstrainedModel) -> OpenedModel:
     """Each constraint opened at a sensor of its own, the nearest where that leaves one for the others; else the storage parted."""
     near = [_sensors(found, constraint) for constraint in found.constraints]
+    # Each joint can bring one force, so joints are shared out like jobs: as many constraints as possible get one.
     places = matched(near)
     opened = OpenedModel(found.model, ())
     for constraint, place in zip(found.constraints, places, strict=True):
@@ -345,6 +358,7 @@ def _tried(found: ConstrainedModel) -> OpenedModel:
     opened = OpenedModel(found.model, ())
     for constraint in found.constraints:
         left = _dependent(opened)
+        # The storage itself is the last resort: there the force is that of the inertia alone.
         trials = [*_at_ends(opened.model, found, constraint), _own(opened.model, found, constraint)]
         for trial in trials:
             moved = _joined(opened, trial)
@@ -366,11 +380,13 @@ def _sensors(found: ConstrainedModel, constraint: Constraint) -> list[str]:
     domain = found.elements[constraint.storage].kind.domains[0]
     elements = (found.elements[name] for name in reversed(constraint.follows))
     sensors = [e for e in elements if e.kind.role == "resistive" and e.value is ZERO and e.kind.side == "across"]
+    # A stable sort: within a domain the nearest joint stays first.
     return [e.name for e in sorted(sensors, key=lambda e: e.kind.domains[0] != domain)]
 
 
 def _behind(model: Model, sensor: Element, constraint: Constraint) -> OpenedModel:
     """An opening behind an ideal sensor."""
+    # The far end of the sensor: its own variable keeps its meaning.
     node = sensor.nodes[1]
     beyond = fresh_name(f"{node}_{constraint.force}", _nodes(model))
     opening = ConstraintOpening(constraint, (beyond, node), sensor.kind.domains[0], True)
@@ -381,6 +397,7 @@ def _own(model: Model, found: ConstrainedModel, constraint: Constraint) -> Opene
     """An opening between a storage and its node, or beside it."""
     element = found.elements[constraint.storage]
     domain = element.kind.domains[0]
+    # A spring or an inductor that decides its flow stands in a branch: the force source is put beside it.
     if element.kind.side == "through":
         return OpenedModel(model, (ConstraintOpening(constraint, (element.nodes[0], element.nodes[1]), domain, False),))
     node = _node(element)
@@ -419,6 +436,7 @@ def _deciding_ends(model: Model, node: str) -> list[tuple[str, int]]:
                 side, given = _end(element, terminal // 2)
                 if name == node and side == "across":
                     found.append((given, element.name, terminal))
+    # False sorts before True: ends that are decided by the relation come first.
     return [(name, terminal) for _, name, terminal in sorted(found, key=lambda end: end[0])]
 
 
@@ -435,7 +453,6 @@ def _end(element: Element, port: int) -> tuple[Side, bool]:
 
 
 def _moved(model: Model, name: str, terminal: int, node: str) -> Model:
-    """The model with one end of an element at another node."""
     elements = tuple(
         replace(e, nodes=(*e.nodes[:terminal], node, *e.nodes[terminal + 1 :])) if e.name == name else e
         for e in model.elements

@@ -111,10 +111,13 @@ def with_small_inertias(model: Model, found: ConstrainedModel, resonances: Mappi
         return model
     elements = {e.name: e for e in model.elements}
     parameters = dict(model.parameters)
+    # The slowest parasitic resonance sets the share, so that the small inertia disturbs less than the springs do.
     slow, fast = _slowest(found, places[0][1]), min(resonances.values())
     for i, port in places:
         element = elements[port.element]
         moved = _inertia_around(found, port) if i is None else _moved_inertia(found, i, port)
+        # A share (slow/fast)^2 of what it moves: it falls with the stiffness with order one, as the errors of the
+        # springs do.
         value = moved * slow * slow / fast
         elements[port.element] = _heavier(element, value, parameters)
     return replace(model, elements=tuple(elements.values()), parameters=parameters)
@@ -148,6 +151,7 @@ def _moved_inertia(found: ConstrainedModel, i: int, port: Port) -> float:
     """What a speed moves at the start: its entry in the mass matrix."""
     entry: Expression = found.written(found.system.matrices["L"][i][i])
     values = start_values(found.model, {}, found.causal)
+    # In order of definition: each moving parameter may read the ones before it.
     moving = {n: e for n, e in found.causal.graph.moving.items() if n not in values}
     for name, formula in moving.items():
         values[name] = formula.evaluate(values)
@@ -216,6 +220,7 @@ class _Parasitic:
         self.used: dict[str, float] = {}
         self.states: dict[str, str] = {}
         self.by_duration: list[str] = []
+        # A misspelt force would be sized silently by the duration.
         self._check_names()
 
     def model(self) -> Elastic:
@@ -225,6 +230,7 @@ class _Parasitic:
             parameters={**filled.parameters, **self.parameters},
             signals={**filled.signals, **self.signals},
         )
+        # K/m: squares of frequencies, known only when all stiffnesses are.
         resonances = {o.name: self.used[o.name] / self._inertia(o) for o in self.opened.openings}
         finished = with_small_inertias(model, self.found, resonances)
         return Elastic(finished, self.used, self.states, tuple(self.by_duration))
@@ -241,6 +247,7 @@ class _Parasitic:
         stiffness = self._stiffness(opening)
         self.used[opening.name] = stiffness
         other = parasitic_storage(opening)
+        # Heat has one kind of storage: no resonance can be made, only a conductance that closes fast.
         if other is None:
             return self._resistance_alone(opening, stiffness)
         storage = self._added(other, "K" if opening.series else "C", opening, stiffness)
@@ -258,6 +265,7 @@ class _Parasitic:
 
     def _in_series(self, opening: ConstraintOpening, storage: Element, stiffness: float) -> tuple[Element, ...]:
         """A spring and a damper side by side; together they carry the force of the constraint."""
+        # d = 2 D sqrt(K m), the damping of the resonance with the storage that is held.
         damper = self._damper(opening, opening.nodes, sqrt(stiffness * self._inertia(opening)), "through")
         forces = [DOMAINS[opening.domain].through.symbol] * 2
         names = [self._name(f"{letter}_{e.name}") for letter, e in zip(forces, (storage, damper), strict=True)]
@@ -265,6 +273,7 @@ class _Parasitic:
             replace(e, variables={"through": name}) for e, name in zip((storage, damper), names, strict=True)
         )
         self.states[opening.name] = names[0]
+        # What holds the storage is the spring and the damper together.
         self._signal(opening, symbol(names[0]) + symbol(names[1]))
         return spring, damper
 
@@ -276,6 +285,7 @@ class _Parasitic:
         damper = self._damper(opening, (plus, inner), sqrt(stiffness * self._inertia(opening)), "across")
         across = DOMAINS[opening.domain].across.symbol
         name = self._name(f"{across}_{storage.name}")
+        # Only then is the state of the new mass the difference that the constraint held at zero.
         if (plus, minus) == opening.nodes:  # a mass stands against the frame, and may move with another speed
             self.states[opening.name] = name
         self._signal(opening, self.found.taken(opening.constraint.storage))
@@ -285,6 +295,7 @@ class _Parasitic:
         """Where a domain has one kind of storage: a conductance that closes the constraint at the rate asked for."""
         if kind_at(opening, "resistive") is None:
             return self._conductor(opening, stiffness)
+        # Without a resonance the stiffness is taken as the rate at which the constraint closes.
         damper = self._damper(opening, opening.nodes, stiffness / (2 * self.stiffness.damping), "through")
         name = self._name(f"{DOMAINS[opening.domain].through.symbol}_{damper.name}")
         self._signal(opening, symbol(name))
@@ -353,6 +364,7 @@ class _Parasitic:
         inertia.
         """
         element = self.found.elements[opening.constraint.storage]
+        # A torque that holds a sliding mass moves neither: E of the force balance tells what it does move.
         if element.kind.domains[0] != opening.domain or element.kind.weightless:
             moved = self.forces.inertia(opening.name, start_values(self.found.model, {}, self.found.causal))
             if moved is None:
@@ -374,6 +386,7 @@ class _Parasitic:
         if until is None or not until.free_symbols <= self.values.keys():
             raise self._no_value(opening)
         slowest = 2 * pi / until.evaluate(self.values)
+        # K = m w^2 with w far above the slowest motion of the experiment.
         return float(self._inertia(opening) * FASTER**2 * (slowest**2 if parasitic_storage(opening) else slowest))
 
     def _no_value(self, opening: ConstraintOpening) -> TellegenError:

@@ -13,8 +13,7 @@ inputs that both have in common, and each name of the model as it was stands for
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import replace
 
 from tellegen.conditioning import rules
 from tellegen.conditioning.constraint_forces import ForceBalance, ForceFormulas, ForceSystem
@@ -57,6 +56,7 @@ def constraint_forces(found: ConstrainedModel, opened: OpenedModel) -> tuple[For
     Raises: ConditioningError (C103) where an input stands in a constraint.
     """
     balance = ForceBalance(found, opened)
+    # Longer formulas take longer to compile than the solver takes to find the forces.
     if not balance.solvable or not (len(balance.names) <= MOST_EXPLICIT or balance.thin):
         return None
     forces = balance.forces()
@@ -72,9 +72,11 @@ def residual_model(found: ConstrainedModel, opened: OpenedModel, rate: float) ->
     """
     balance = ForceBalance(found, opened)
     _refuse_unmoved(balance)
+    # A held storage takes what only the compiled code knows, so that its forces have no formula.
     explicit = balance.solvable and not balance.held and (len(balance.names) <= MOST_DRIVEN or balance.thin)
     drift = fresh_name("drift", balance.taken)
     made = _explicit_model(balance, symbol(drift)) if explicit else _implicit_model(balance, symbol(drift))
+    # A parameter of the model: it can be changed from run to run without compiling anew (Baumgarte 1972).
     decay = Parameter(drift, number(rate), parse_unit("s^-1").dimension, "s^-1")
     model, starts = _with_speeds(replace(made, parameters={**made.parameters, drift: decay}), balance)
     return model, _with_states(initial_states_of_dependents(found, balance), starts)
@@ -83,6 +85,7 @@ def residual_model(found: ConstrainedModel, opened: OpenedModel, rate: float) ->
 def _with_states(others: InitialStates, speeds: InitialStates) -> InitialStates:
     """The starts of dependent storages and of speeds without inertia, each of which begins in the state that it has become."""
     states = {e.name: state for state, e in speeds.formulas.items() if isinstance(e, Symbol)}
+    # A speed without inertia may also be a dependent storage: its start is then said once, under its new name.
     became = {speed: symbol(state) for speed, state in states.items() if speed in others.formulas}
     formulas = {states.get(n, n): e.substitute(became) for n, e in others.formulas.items()}
     independent = {state: e for state, e in speeds.formulas.items() if state not in formulas}
@@ -109,6 +112,7 @@ def sink_picture(opened: OpenedModel) -> Model:
     """
 
     def drawn(opening: ConstraintOpening) -> tuple[Element, ...]:
+        # Drawn with a name of its own, because the force is the name of its variable.
         name, force = f"r_{opening.constraint.storage}", opening.name
         return tuple(
             replace(e, name=name, variables={opening.side: force}, signal=symbol(force)) for e in force_source(opening)
@@ -141,14 +145,18 @@ def _implicit_model(balance: ForceBalance, drift: Expression) -> Model:
     def driven(opening: ConstraintOpening) -> tuple[Element, ...]:
         (element,) = force_source(opening)
         row = balance.constraint(system.inputs.index(opening.name))
+        # c' + alpha c, which the force has to make zero.
         closing = dot(row, rates) + balance.moved(row) + drift * dot(row, balance.x)
         inertia = balance.L[system.states.index(opening.constraint.output)]
+        # A fixed point in the force: the inertia scales the residual to the size of a force, so that one tolerance fits
+        # all.
         return (replace(element, signal=symbol(opening.name) + inertia * closing),)
 
     model = balance.opened.freed(driven)
     signals: dict[str, SignalDefinition] = {}
     for i, name in unknown.items():  # what acts on a speed without inertia vanishes
         force = taken[system.states[i]].variable("through")
+        # The rate is whatever makes the force zero: a signal that reads itself is an algebraic unknown.
         signals[name] = formula_signal(name, symbol(name) + symbol(force))
     return replace(model, signals={**model.signals, **signals})
 
@@ -167,6 +175,7 @@ def _with_speeds(model: Model, balance: ForceBalance) -> tuple[Model, InitialSta
         state = fresh_name(f"{speed}_state", taken)
         signals[state] = integral_signal(state, symbol(rate), port.domain, port.law.side)
         changed[port.element] = driven_source(elements[port.element], port, symbol(state))
+        # A source stores nothing, and neither did the storage without inertia: its energy in the books is zero.
         signals[f"energy.{port.element}"] = formula_signal(f"energy.{port.element}", ZERO, "J")
         starts[state] = symbol(speed)
     made = tuple(changed.get(e.name, e) for e in model.elements)
@@ -190,6 +199,7 @@ def _refuse_unmoved(balance: ForceBalance) -> None:
 def _rate_of(balance: ForceBalance, ports: Sequence[Port], i: int) -> Expression:
     """The rate of a state by what its port takes, or what those of its field take: x' = L^-1 (taken - L' x)."""
     row = balance.inverse[i] if balance.apart else {}
+    # A storage by itself; in a field the energies are coupled, and so are the rates.
     if len(row) < 2:
         return _rate(ports[i])
     took = {m: symbol(ports[m].variable(other_side(ports[m].law.side))) for m in row}
@@ -207,15 +217,8 @@ STATIC = "_static"
 """Behind the name of a force: its share without the inertia of the storages that are merged."""
 
 
-@final
-@dataclass(frozen=True)
-class _Reading:
-    """A power variable of an element by a formula."""
-
-    element: str
-    domain: str
-    side: Side
-    formula: Expression
+_Reading = tuple[Port, Side, Expression]
+"""A power variable of a port by a formula."""
 
 
 def with_force_signals(model: Model, found: ConstrainedModel, opened: OpenedModel, merged: MergedStorages) -> Model:
@@ -230,9 +233,9 @@ def with_force_signals(model: Model, found: ConstrainedModel, opened: OpenedMode
     if balance.apart:
         forces = balance.forces()
         signals |= _forces(balance, forces, opened)
-        for name, reading in _readings(balance, forces, merged).items():
-            signals[name] = formula_signal(name, reading.formula, unit_of(reading.domain, reading.side))
-            renamed.setdefault(reading.element, {})[reading.side] = f"{name}{STATIC}"
+        for name, (port, side, formula) in _readings(balance, forces, merged).items():
+            signals[name] = formula_signal(name, formula, unit_of(port.domain, side))
+            renamed.setdefault(port.element, {})[side] = f"{name}{STATIC}"
         signals |= _powers(merged)
     elements = tuple(
         replace(e, variables={**e.variables, **renamed[e.name]}) if e.name in renamed else e for e in model.elements
@@ -262,12 +265,14 @@ def _forces(balance: ForceBalance, forces: ForceSystem, opened: OpenedModel) -> 
 
 def _formulas(balance: ForceBalance, forces: ForceSystem) -> tuple[dict[str, Expression], Mapping[str, Expression]]:
     """The forces by formulas; many of them by a loop of signals, linear in the forces, which the compiled code solves."""
+    # Few forces by formulas, many by a linear system that the compiled code solves at each step.
     if not balance.system.algebraic.unknowns and (len(forces.unknowns) <= MOST_DRIVEN or balance.thin):
         solution = balance.solution(forces)
         return dict(solution.formulas), solution.where
     unknowns = [symbol(name) for name in forces.unknowns]
     written: dict[str, Expression] = {}
     for i, (row, right) in enumerate(zip(forces.matrix, forces.right, strict=True)):
+        # Divided by the diagonal, each residual has the unit of its own unknown.
         scale = ONE if row[i] is ZERO else row[i]
         written[forces.unknowns[i]] = unknowns[i] + (right - dot(row, unknowns)) / scale
     return written, {}
@@ -292,7 +297,7 @@ def _readings(balance: ForceBalance, forces: ForceSystem, merged: MergedStorages
         formula = formulas.get(name, symbol(name))
         if port.element in stored or names & formula.free_symbols or name in held:
             massless = isinstance(port.law, StorageLaw) and port.law.inertia is ZERO
-            found[name] = _Reading(port.element, port.domain, side, ZERO if massless else formula)
+            found[name] = port, side, ZERO if massless else formula
     return found
 
 
@@ -302,6 +307,7 @@ def _powers(merged: MergedStorages) -> dict[str, SignalDefinition]:
     found: dict[str, SignalDefinition] = {}
     for k in merged.storages:
         port = graph.ports[k]
+        # Otherwise the product of temperature and heat flow would be counted as a power.
         heat = DOMAINS[port.domain].heat_books  # a heat flow is a power by itself
         other = number(heat_taken(port, graph.nodes)) if heat else symbol(port.across)
         name = f"power.{port.element}"

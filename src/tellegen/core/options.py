@@ -1,7 +1,8 @@
 """Options of commands: one field of a dataclass each, with the words that a command line needs; Python takes it as a keyword."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from inspect import signature
 from typing import Any, final
 
 WORDS = "option"
@@ -13,9 +14,9 @@ WORDS = "option"
 class OptionWords:
     """How a command line asks for a field, beside its name and its type.
 
-    `flag` stands where the name with hyphens does not do. `read` is the type of the text where the field takes more than that.
-    `needs` and `excludes` name other fields. A text of several names has commas, unless the option is given `once_for_each`.
-    `quiet` keeps the default out of the help. A `positional` word has no flag.
+    `flag` stands where the name with hyphens does not do. `read` is the type of the text where the field takes more than that,
+    and `choices` are the words that it may be. `needs` and `excludes` name other fields. A text of several names has commas,
+    unless the option is given `once_for_each`. `quiet` keeps the default out of the help. A `positional` word has no flag.
     """
 
     help: str
@@ -23,6 +24,7 @@ class OptionWords:
     short: str = ""
     metavar: str = ""
     read: type | None = None
+    choices: tuple[str, ...] = ()
     least: int | None = None
     needs: str = ""
     excludes: tuple[str, ...] = ()
@@ -60,6 +62,12 @@ def flag_of(one: Field[Any]) -> str:
 def values(options: object, kind: type) -> dict[str, Any]:
     """The fields of `kind` in options that have them too, by name: the keywords of the function that takes `kind`."""
     return {one.name: getattr(options, one.name) for one in fields(kind)}
+
+
+def keywords(options: Any, function: Callable[..., Any]) -> dict[str, Any]:
+    """The options that a function takes as keywords, by name."""
+    taken = {one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY}
+    return {one.name: getattr(options, one.name) for one in fields(options) if one.name in taken}
 
 
 def contradictions(options: Any) -> list[str]:

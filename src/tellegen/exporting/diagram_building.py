@@ -46,7 +46,7 @@ from tellegen.graph.power_graph import ResistiveLaw, StorageLaw
 from tellegen.graph.signals import Delayed, External, Sampled, Table
 from tellegen.model.model import Model
 from tellegen.results import Run
-from tellegen.schemes import Block, PogScheme, Summation, pog
+from tellegen.schemes import PogScheme, SchemeBlock, Summation, pog
 from tellegen.schemes.pog_scheme import Column as PogColumn
 from tellegen.schemes.pog_scheme import Ladder
 from tellegen.simulation.solvers.delays import delayed_breaks
@@ -313,7 +313,7 @@ def _titles(scheme: PogScheme) -> dict[PogColumn, str]:
     return found
 
 
-def _block(block: Block, column: str, start: DiagramStart) -> Blocks | None:
+def _block(block: SchemeBlock, column: str, start: DiagramStart) -> Blocks | None:
     """The blocks of one element, or None where it needs more than its own input."""
     if block.field or block.terms or block.kind in ("derivative", "transfer"):
         return None
@@ -331,7 +331,7 @@ def _block(block: Block, column: str, start: DiagramStart) -> Blocks | None:
     return None
 
 
-def _storage(block: Block, column: str, start: DiagramStart) -> Blocks | None:
+def _storage(block: SchemeBlock, column: str, start: DiagramStart) -> Blocks | None:
     values = start.setup.parameters
     # As in the figure: the integrator keeps the content, and the gain behind it gives the output.
     if block.gain is not None and block.gain.free_symbols <= values.keys():

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from tellegen.core.domains import DOMAINS
 from tellegen.expressions.canonical import is_symbolic_power
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.nodes import (
@@ -52,8 +53,13 @@ GREEK = frozenset(
     )
 )
 _WORDS = re.compile(r"(?P<own>[A-Za-z]\w*)(?:\[(?P<index>[\d,]+)\])?")
-_RATES = {"dPhi": r"\dot{\Phi}", "dS": r"\dot{S}"}
-"""Power variables that are named as rates."""
+_RATES = frozenset(
+    variable.symbol
+    for domain in DOMAINS.values()
+    for variable in (domain.across, domain.through)
+    if re.fullmatch("d[A-Z][a-z]*", variable.symbol)
+)
+r"""Power variables that are named as rates: `dPhi` is \dot{\Phi}."""
 
 
 @lru_cache(maxsize=10_000)
@@ -74,7 +80,9 @@ def latex_name(name: str) -> str:
 def _letter(letters: str) -> str:
     if letters in GREEK:
         return rf"\{letters}"
-    return _RATES.get(letters) or (letters if len(letters) == 1 else _upright(letters))
+    if letters in _RATES:
+        return rf"\dot{{{_letter(letters[1:])}}}"
+    return letters if len(letters) == 1 else _upright(letters)
 
 
 def _upright(word: str) -> str:

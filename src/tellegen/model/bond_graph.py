@@ -89,6 +89,11 @@ class BondItem:
     place: Place | None = field(default=None, compare=False)
 
     @property
+    def kind(self) -> str:
+        """What it is: `0` or `1` of a junction, `TF` or `MGY` of a two-port."""
+        return self.letters
+
+    @property
     def role(self) -> ItemRole:
         """Junction, one-port or two-port."""
         return ITEMS[self.letters].role

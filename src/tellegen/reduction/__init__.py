@@ -4,9 +4,9 @@ from tellegen.reduction.account import PoleAccount
 from tellegen.reduction.congruent import Transformed, congruent_transformation
 from tellegen.reduction.limits import Limit, Limits, read_limits
 from tellegen.reduction.reduction import Reduction, reduce_model
+from tellegen.reduction.rigid_connections import Stiffened, stiffen_model
 from tellegen.reduction.scheme_operations import exchange_ports, similarity, transform_scheme
 from tellegen.reduction.steps import SchemePictures, scheme_pictures
-from tellegen.reduction.stiffening import Stiffened, stiffen_model
 
 __all__ = [
     "Limit",

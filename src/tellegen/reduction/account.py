@@ -41,10 +41,13 @@ class PoleAccount:
 
 def pole_account(full: EquationSystem, reduced: EquationSystem, model: Model, small: Model) -> PoleAccount:
     """Compare the poles of two models at the start of the experiment; an empty account where values are missing."""
+    # Eigenvalues of dense matrices cost the cube of their size, and nobody asked for them here.
     if len(full.states) > MOST_STATES:
         return PoleAccount()
     try:
         before, after = poles_of(full, values_at_start(model, full)), poles_of(reduced, values_at_start(small, reduced))
+    # Values may be missing, or a mechanism stand in a dead centre: the reduction is right all the same, so nothing is
+    # said.
     except (TellegenError, ArithmeticError, ValueError):
         return PoleAccount()
     kept, removed = paired_poles(before, after)
@@ -60,6 +63,7 @@ def values_at_start(model: Model, system: EquationSystem) -> dict[str, float]:
     """Numbers for states, displacements and constant inputs at the start, where the model gives them."""
     values = values_of_parameters(model)
     found: dict[str, float] = {}
+    # The experiment comes after the description, as everywhere: it is the later word.
     given: dict[str, Expression] = {**system.initial, **model.experiment.initial}
     for name, signal in model.experiment.inputs.items():
         if signal.shape == "constant":
@@ -87,6 +91,7 @@ def poles_of(system: EquationSystem, at: Mapping[str, float]) -> list[complex]:
     if not system.states:
         return []
     names: tuple[MatrixName, ...] = ("L", "A")
+    # Constant matrices need no point; a nonlinear model is linearised where its experiment starts.
     if system.linear:
         values = system.values()
         for name, e in system.where.items():
@@ -97,7 +102,9 @@ def poles_of(system: EquationSystem, at: Mapping[str, float]) -> list[complex]:
     else:
         linear = linearise_equations(system, at)
         L, A = (np.array([[_number(e) for e in row] for row in linear.matrices[m]]) for m in names)
+    # Poles of L x' = -A x + ..., so those of -L^-1 A.
     exact = [complex(v) for v in np.linalg.eigvals(np.linalg.solve(L, -A))]
+    # What is zero up to rounding would be counted as the slowest pole of all, and pair with a real one.
     fastest = max(map(abs, exact))
     poles = [0j if abs(v) <= ROUNDING * fastest else v for v in exact]
     found = sorted(poles, key=lambda v: (abs(v), v.imag))
@@ -119,10 +126,13 @@ def paired_poles(before: Sequence[complex], after: Sequence[complex]) -> tuple[l
 
     Removed are those farthest, in proportion, from every pole that is left.
     """
+    # As many poles go as states go; which ones is a choice of the smallest total distance.
     count = len(before) - len(after)
     best: dict[int, tuple[float, tuple[complex, ...]]] = {0: (0.0, ())}
+    # Conjugate poles go together: half a pair belongs to no real model.
     for unit in _conjugates(before):
         distance = sum(_distance(p, after) for p in unit)
+        # A knapsack over the number of removed poles; backwards, so that no pair is taken twice.
         for size, (far, chosen) in sorted(best.items(), reverse=True):
             wider = (far + distance, (*chosen, *unit))
             if size + len(unit) <= count and wider[0] > best.get(size + len(unit), (-1.0, ()))[0]:
@@ -168,6 +178,7 @@ def excitation_warnings(
     at_rest = {**values, **dict.fromkeys(system.inputs, 0.0)}
     for name, expression in static.items():
         # A start that nobody gave is zero: it contradicts the starts of other states, but not what an input asks for.
+        # A start at zero that nobody gave is not meant to contradict what an input asks for.
         start, at = (given_starts[name], values) if name in given_starts else (ZERO, at_rest)
         if not start.free_symbols <= full.keys() or not expression.free_symbols <= at.keys():
             continue
@@ -175,6 +186,7 @@ def excitation_warnings(
             wanted, given = expression.evaluate(at), start.evaluate(full)
         except (ArithmeticError, ValueError):
             continue  # where the model starts, a mechanism may stand in a dead centre: nothing can be compared there
+        # Relative, since states have any units; 1e-9 lets rounding of given values pass.
         if abs(wanted - given) > 1e-9 * (abs(wanted) + abs(given)):
             found.append(
                 rules.EXCITED.finding(
@@ -189,6 +201,7 @@ def excitation_warnings(
 
 def _steps(model: Model, system: EquationSystem) -> list[Finding]:
     m = system.matrices
+    # Where a rate of an input counts, a step is an impulse in the reduced model, and none in the full one.
     needed = [name for j, name in enumerate(system.inputs) if any(row[j] is not ZERO for row in (*m["B_1"], *m["D_1"]))]
     jumping = [name for name in needed if (s := model.experiment.inputs.get(name)) and s.shape in ("step", "pulse")]
     if not jumping:

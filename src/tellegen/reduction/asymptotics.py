@@ -51,6 +51,7 @@ def times_powers(m: Orders, n: Orders, exponent: Fraction | int = 1) -> Orders:
 
 def is_smaller_order(n: Orders, m: Orders) -> bool:
     """Whether m is n, or smaller than n, whatever the ratios."""
+    # m/n has no negative power of anything small: so it stays finite whichever of the small things is smaller.
     return all(q >= 0 for _, q in times_powers(m, n, -1))
 
 
@@ -76,6 +77,7 @@ def limit_by_parts(expression: Expression, orders: Mapping[str, int]) -> Express
     known: dict[Expression, Expression | None] = {}
 
     def limit(node: Expression) -> Expression | None:
+        # Expressions share parts: without a memory a nested fraction would be walked exponentially often.
         if node not in known:
             known[node] = made(node)
         return known[node]
@@ -99,12 +101,14 @@ def limit_by_parts(expression: Expression, orders: Mapping[str, int]) -> Express
 
 def _sum_of_limits(constant: Expression, terms: list[tuple[Expression | None, Expression]]) -> Expression | None:
     infinite = [e for e, _ in terms if e is None]
+    # inf - inf may be anything, and the sign of an infinite parameter times its coefficient is not looked at either.
     if len(infinite) > 1:
         raise IndeterminateError("a difference of infinities")
     return None if infinite else total([constant, *(c * e for e, c in terms if e is not None)])
 
 
 def _product_of_limits(coefficient: Expression, factors: list[Expression | None]) -> Expression | None:
+    # Zero times infinity is left to the leading terms, which see how fast both tend.
     vanishes = any(e is not None and is_zero(e) for e in factors)
     if any(e is None for e in factors):
         if vanishes:
@@ -118,6 +122,7 @@ def _power_of_limit(base: Expression | None, q: Fraction) -> Expression | None:
         return None if q > 0 else ZERO
     if is_zero(base):
         return ZERO if q > 0 else None
+    # An even root of a negative limit has no real value.
     if q.denominator % 2 == 0 and never_positive(base):
         raise IndeterminateError("a root of a negative number")
     return power(base, number(q))
@@ -150,6 +155,7 @@ def leading_term(expression: Expression, orders: Mapping[str, int]) -> tuple[Exp
     found = _Factoring(orders).of(expression)
     coefficient, total = found.coefficient, found.orders
     for terms, exponent in found.sums.items():
+        # The term that outgrows all others decides; without one, the limit depends on ratios.
         leader = next((t for t in terms if all(is_smaller_order(t[0], other) for other, _ in terms)), None)
         if leader is None:
             return None
@@ -167,7 +173,6 @@ class _Factoring:
         self.work = 0
 
     def of(self, node: Expression) -> Factored:
-        """The product that a node is."""
         if node not in self.known:
             self.known[node] = self._made(node)
         return self.known[node]
@@ -176,6 +181,7 @@ class _Factoring:
         if self.small.keys().isdisjoint(node.free_symbols):
             return Factored(node, PLAIN, {})
         if isinstance(node, Symbol):
+            # A parameter that tends to infinity is a small thing to the power -1.
             return Factored(ONE, ((node.name, Fraction(self.small[node.name])),), {})
         if isinstance(node, Mul):
             factors = [(self.of(base), _whole(Fraction(q))) for base, q in node.factors]
@@ -191,6 +197,7 @@ class _Factoring:
         terms = [_product(number(c), [(self.of(term), 1)]) for term, c in node.terms]
         if node.constant:
             terms.append(Factored(number(node.constant), PLAIN, {}))
+        # Common factors are divided out before anything is expanded: pivots of an elimination stand in every term.
         names = {terms_ for term in terms for terms_ in term.sums}
         common = {s: e for s in names if (e := min(term.sums.get(s, 0) for term in terms))}
         shared = _least(term.orders for term in terms)
@@ -202,6 +209,7 @@ class _Factoring:
         left = {orders: e for orders, e in expanded.items() if not is_zero(e)}
         if not left:
             return Factored(ZERO, PLAIN, {})
+        # One term needs no sum: what is left is a product again, which cancels further up.
         if len(left) == 1:
             ((orders, coefficient),) = left.items()
             return Factored(coefficient, times_powers(shared, orders), common)
@@ -213,22 +221,16 @@ class _Factoring:
         found: dict[Orders, Expression] = {times_powers(term.orders, shared, -1): term.coefficient}
         for terms, exponent in sums.items():
             for _ in range(exponent):
-                found = self._multiplied(found, terms)
-        return found
-
-    def _multiplied(self, one: Mapping[Orders, Expression], terms: Terms) -> dict[Orders, Expression]:
-        self.work += len(one) * len(terms)
-        if self.work > MOST_FACTORED_WORK:
-            raise LimitTooLongError("a formula of many fractions")
-        found: dict[Orders, Expression] = {}
-        for m, c in one.items():
-            for n, d in terms:
-                key = times_powers(m, n)
-                found[key] = found.get(key, ZERO) + c * d
+                # The work is counted, not the time: the same formula is refused on every machine.
+                self.work += len(found) * len(terms)
+                if self.work > MOST_FACTORED_WORK:
+                    raise LimitTooLongError("a formula of many fractions")
+                found = _multiplied(found, dict(terms))
         return found
 
 
 def _whole(q: Fraction) -> int:
+    # A root of a sum is no product of sums; other ways have to tell the limit.
     if q.denominator != 1:
         raise LimitTooLongError("a root of a formula of many fractions")
     return q.numerator
@@ -242,6 +244,7 @@ def _product(coefficient: Expression, factors: Iterable[tuple[Factored, int]]) -
         orders = times_powers(orders, factor.orders, exponent)
         for terms, e in factor.sums.items():
             sums[terms] = sums.get(terms, 0) + e * exponent
+    # Zero has no powers: they would make it look small instead of absent.
     if coefficient is ZERO:
         return Factored(ZERO, PLAIN, {})
     return Factored(coefficient, orders, {terms: e for terms, e in sums.items() if e})
@@ -289,20 +292,25 @@ def limit_of(expression: Expression, orders: Mapping[str, int]) -> Expression | 
     """
     if orders.keys().isdisjoint(expression.free_symbols):
         return expression
+    # A comparison is no quotient: it is taken at the limits of its sides.
     if isinstance(expression, Condition):
         return _continued(expression, orders)
     try:
         found = _Quotients(orders).of(expression)
+    # Quotients first, since they tell most; products of sums where these grow too long.
     except TooManyFractionsError as reason:
         return _factored_limit(expression, orders, reason)
     above, below = _without_zeros(found.above), _without_zeros(found.below)
+    # Compared term by term, so that the answer holds whatever the ratios of the parameters are.
     if not above or _smaller(above, below):
         return ZERO
     if not below or _smaller(below, above):
         return None
     first, second = _leader(above), _leader(below)
+    # Terms of one order lead above and below: the limit is the quotient of their coefficients.
     if first is not None and first == second:
         return above[first] / below[second]
+    # No single leader, but both sums may have the same leading part up to a factor.
     proportional = _common_ratio(above, below)
     if proportional is None:
         raise DependsOnRatioError(*_names(above, below))
@@ -315,6 +323,7 @@ def _factored_limit(expression: Expression, orders: Mapping[str, int], reason: N
     Where these do not tell it, most of the fractions may cancel: an elimination that nothing required leaves such formulas.
     """
     try:
+        # The cheapest way first: where no 0/0 occurs the parts tell all.
         return limit_by_parts(expression, orders)
     except IndeterminateError:
         pass
@@ -323,6 +332,8 @@ def _factored_limit(expression: Expression, orders: Mapping[str, int], reason: N
     except (LimitTooLongError, ZeroDivisionError):
         found = None
     if found is None:
+        # A last attempt: an elimination that nothing required leaves factors that cancel only when the formula is made
+        # short.
         short = shortened(expression)
         if short is expression:
             raise reason
@@ -339,6 +350,7 @@ def _factored_limit(expression: Expression, orders: Mapping[str, int], reason: N
 
 def _common_ratio(above: Sum, below: Sum) -> Expression | None:
     """The factor by which one sum is the other, up to what is smaller than it: (a + b) c/(a + b) is c, whatever a/b."""
+    # Any term that none outgrows will do, since the factor has to be the same for all of them.
     leading = next((m for m in below if not any(n != m and is_smaller_order(n, m) for n in below)), None)
     if leading is None or leading not in above:
         return None
@@ -374,7 +386,6 @@ class _Quotients:
         self.work = 0
 
     def of(self, node: Expression) -> _Quotient:
-        """The quotient that a node is."""
         found = self.known.get(node)
         if found is None:
             found = self.known[node] = self._made(node)
@@ -402,6 +413,7 @@ class _Quotients:
         found = _Quotient({PLAIN: number(node.constant)}, {PLAIN: ONE})
         for term, c in node.terms:
             share = self.of(number(c) * term) if c != 1 else self.of(term)
+            # Equal denominators add without growing: most terms of an elimination have one.
             if share.below == found.below:
                 found = _Quotient(_sum(found.above, share.above), found.below)
                 continue
@@ -413,6 +425,7 @@ class _Quotients:
         inside = self.of(base)
         one = inside if q > 0 else _Quotient(inside.below, inside.above)
         if q.denominator == 1:
+            # Small whole powers by repeated products: a table of binomials would not pay.
             found = one
             for _ in range(abs(q.numerator) - 1):
                 found = self._times(found, one)
@@ -423,15 +436,12 @@ class _Quotients:
         return _Quotient(self._product(one.above, two.above), self._product(one.below, two.below))
 
     def _product(self, a: Sum, b: Sum) -> Sum:
-        found: Sum = {}
-        for m, c in a.items():
-            for n, d in b.items():
-                self.work += 1 + len(c.args) + len(d.args)
-                if self.work > MOST_WORK:
-                    raise TooManyFractionsError("a formula of many fractions")
-                key = times_powers(m, n)
-                found[key] = found.get(key, ZERO) + c * d
-        return found
+        # Each pair of terms costs as much as its coefficients are long.
+        lengths = [sum(len(c.args) for c in terms.values()) for terms in (a, b)]
+        self.work += len(a) * len(b) + lengths[0] * len(b) + len(a) * lengths[1]
+        if self.work > MOST_WORK:
+            raise TooManyFractionsError("a formula of many fractions")
+        return _multiplied(a, b)
 
 
 def _continued(node: Expression, orders: Mapping[str, int]) -> Expression:
@@ -440,6 +450,7 @@ def _continued(node: Expression, orders: Mapping[str, int]) -> Expression:
     values = [value for value in limits if value is not None]
     if len(values) < len(limits):
         raise NoLimitError(str(node))
+    # On the way the two sides differ, so that the comparison may be true there and false at the limit.
     if isinstance(node, Relation) and values[0] is values[1]:  # equal at the limit only: K > 0 holds on the way to zero
         raise NoLimitError(str(node))
     try:
@@ -450,9 +461,20 @@ def _continued(node: Expression, orders: Mapping[str, int]) -> Expression:
 
 def _root(terms: Sum, q: Fraction, base: Expression) -> Sum:
     leader = _leader(_without_zeros(terms))
+    # The root of a sum is the root of its leading term, where that is positive.
     if leader is None or (q.denominator % 2 == 0 and never_positive(terms[leader])):
         raise NoLimitError(str(power(base, number(q))))
     return {tuple((name, n * q) for name, n in leader): power(terms[leader], number(q))}
+
+
+def _multiplied(a: Sum, b: Sum) -> Sum:
+    """The terms of a product of sums, those of equal powers together."""
+    found: Sum = {}
+    for m, c in a.items():
+        for n, d in b.items():
+            key = times_powers(m, n)
+            found[key] = found.get(key, ZERO) + c * d
+    return found
 
 
 def _sum(a: Sum, b: Sum) -> Sum:

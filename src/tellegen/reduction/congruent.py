@@ -23,6 +23,7 @@ from tellegen.equations.matrices import (
     Matrix,
     Sparse,
     Vector,
+    congruent,
     dot,
     negative,
     plus,
@@ -74,18 +75,22 @@ class _Transformed:
             dot(row, map(symbol, states)) + dot(row_u, map(symbol, system.inputs))
             for row, row_u in zip(T, T_u, strict=True)
         ]
+        # States that keep their name stay as they are in laws; the others are replaced by the new coordinates.
         self.gone = {s: e for s, e in zip(system.states, x, strict=True) if s not in states}
         self.rates = {d: e.substitute(self.gone) for d, e in system.displacements.items()}
 
     def system(self) -> EquationSystem:
-        """The equations in the new coordinates."""
         before, L = self.before, self.before.matrices["L"]
         energy: Sparse = {(i, j): e for i, row in enumerate(L) for j, e in enumerate(row) if not is_zero(e)}
         motion = ParameterRates({}, self.rates)
         # The rates of the energy matrix itself stand in N of the system already.
-        shared = Congruence(self.T, self.T_u, motion.rate(self.T), motion.rate(self.T_u), energy, {}, self.n, self.m)
+        shared = Congruence(
+            self.T, self.T_u, motion.rate(self.T), motion.rate(self.T_u), energy, {}, states=self.n, inputs=self.m
+        )
         terms = self._terms(shared)
+        # What an input does through the rate of a state: where T_u ties states to inputs, the outputs contain z'.
         P = shared.P()
+        # z' is replaced from the equations themselves, so that the form keeps outputs without rates of states.
         if any(not is_zero(e) for row in P for e in row):
             terms.without_rates(times_inverse(P, shared.L(), self.before.parameters), self.n, self.m)
         matrices: dict[MatrixName, Matrix] = {"L": shared.L(), "A": terms.A, "B": terms.B, "C": terms.C, "D": terms.D}
@@ -116,6 +121,8 @@ class _Transformed:
         return _Terms(
             A=self._left(product(A, T, n), n),
             N=plus(shared.N(), self._left(product(N, T, n), n)),
+            # The signs are those of L x' = -A x + B u + B_1 u', with x = T z + T_u u put in and T^T in front
+            # (docs/theory/power_oriented_graphs.md).
             B=negative(plus(self._left(driven, m), shared.B_rate())),
             B_1=plus(self._left(B_1, m), negative(shared.B_1())),
             f=tuple(dot(row, f) for row in _transposed(T, n)),
@@ -208,8 +215,10 @@ def congruent_transformation(
     driven = zeros(n, m) if T_u is None else _read(system, T_u, "T_u", m)
     names = _names(system, given, columns, states)
     written = tuple(tuple(with_definitions(e, system.where) for e in row) for row in given)
+    # A square T that cannot be inverted ties states to each other just as a rectangular one does.
     regular = columns == n and solved_linear_system(written, zeros(n, 0), 0, system.parameters) is not None
     energetic = _energetic(system, written, columns)
+    # A combination that stores nothing has no rate that the equations would give.
     if not energetic and any(not is_zero(e) for row in driven for e in row):
         what = "T^T L T is singular, and T_u ties states to inputs"
         why = "the outputs then need rates of states that have none"
@@ -258,6 +267,7 @@ def _names(system: EquationSystem, T: Matrix, columns: int, wanted: Sequence[str
             raise _refused(
                 f"'{name}' cannot be the name of a state", where=name, fix="choose a name that is not in use"
             )
+        # The name of a state for another variable would make runs of the two models look comparable.
         if name in system.states and _same_state(system, T, wanted.index(name)) != name:
             what = f"'{name}' is a state already, and its column of T makes another variable of it"
             raise _refused(what, where=name, fix="choose a name that is not in use")
@@ -267,25 +277,17 @@ def _names(system: EquationSystem, T: Matrix, columns: int, wanted: Sequence[str
 def _same_state(system: EquationSystem, T: Matrix, column: int) -> str:
     """The state that a new one equals: its row of T is one in this column and zero elsewhere."""
     for name, row in zip(system.states, T, strict=True):
+        # By identity: an entry that is one only for some values is no name.
         if row[column] is ONE and all(e is ZERO for j, e in enumerate(row) if j != column):
             return name
     return ""
 
 
 def _energetic(system: EquationSystem, T: Matrix, columns: int) -> bool:
-    L = [[with_definitions(e, system.where) for e in row] for row in system.matrices["L"]]
-    LT = [[_sum(row, [line[j] for line in T]) for j in range(columns)] for row in L]
-    energy = tuple(
-        tuple(_sum([line[i] for line in T], [row[j] for row in LT]) for j in range(columns)) for i in range(columns)
-    )
+    L = system.matrices["L"]
+    sparse = {(i, j): with_definitions(e, system.where) for i, row in enumerate(L) for j, e in enumerate(row)}
+    energy = congruent(T, {at: e for at, e in sparse.items() if e is not ZERO}, T, columns, columns)
     return solved_linear_system(energy, zeros(columns, 0), 0, system.parameters) is not None
-
-
-def _sum(a: Sequence[Expression], b: Sequence[Expression]) -> Expression:
-    found: Expression = ZERO
-    for x, y in zip(a, b, strict=True):
-        found = found + x * y
-    return found
 
 
 def _account(system: EquationSystem, names: Sequence[str], regular: bool, energetic: bool) -> str:

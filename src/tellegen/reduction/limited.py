@@ -26,8 +26,7 @@ from tellegen.model.model import Element, Model
 from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction import rules
 from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
-from tellegen.reduction.limits import Limit, LimitPlaces, entry_name, find_places
-from tellegen.reduction.names import without_index
+from tellegen.reduction.limits import Limit, LimitPlaces, entry_name, find_places, without_index
 
 Rows = Sequence[Sequence[Expression]]
 
@@ -60,17 +59,22 @@ def field_at_limits(
     kind = members[0].kind
     names = {m.name: without_index(m.name) for m in members}
     infinite = [k for k, row in enumerate(matrix) if row[k] is None]
+    # Before anything else: with an infinite mutual term no row can be taken out by itself.
     _refuse_infinite_mutual(owner, matrix, infinite, limits)
     finite = [k for k in range(len(members)) if k not in infinite]
     rest = [[_finite(matrix[i][j]) for j in finite] for i in finite]
+    # A zero on the diagonal of an energy matrix needs a zero row, or the energy could be negative.
     empty = [k for i, k in enumerate(finite) if is_zero(rest[i][i])]
     for i, k in enumerate(finite):
         if k in empty and kind.role == "storage" and any(not is_zero(e) for e in rest[i]):
             _refuse_mutual(owner, members[k].name, limits)
+    # A resistive matrix may have gyrator entries beside a zero diagonal: a row is empty only where nothing at all is
+    # left.
     if kind.role == "resistive":
         empty = [k for i, k in enumerate(finite) if all(is_zero(e) for e in (*rest[i], *(r[i] for r in rest)))]
     kept = [k for k in finite if k not in empty]
     left = [[rest[finite.index(i)][finite.index(j)] for j in kept] for i in kept]
+    # Members that stand alone now lose their index, which would name an entry of a field that is gone.
     gone = {k: replace(members[k], name=names[members[k].name]) for k in (*infinite, *empty)}
     whole = _Whole(owner, [members[k] for k in kept], left, set(taken))
     storage = kind.role == "storage"
@@ -78,6 +82,7 @@ def field_at_limits(
     if not storage:
         vanishing |= {gone[k].name: other_side(kind.side) for k in infinite}
     frozen = tuple(gone[k].name for k in infinite) if storage else ()
+    # Only an energy can be singular without harm: a loss of lower rank is a loss like any other.
     made = whole.regular() if not storage else whole.of_full_rank(given)
     return FieldLimit(
         (*gone.values(), *made.elements), made.fields, {**vanishing, **made.vanishing}, (*frozen, *made.frozen)
@@ -140,6 +145,7 @@ class _Whole:
     def of_full_rank(self, given: Mapping[str, Expression]) -> FieldLimit:
         """The field itself where its matrix is regular; else a smaller field behind a connection."""
         seen, independent = _row_space(self.matrix)
+        # Regular in general, but the values may make it singular: `M = L` is given as a limit by its value.
         if len(independent) == len(self.members) and given:
             numbers = [[with_definitions(e, given) for e in row] for row in self.matrix]
             again, fewer = _row_space(numbers)
@@ -153,6 +159,7 @@ class _Whole:
         kind, name = self.members[0].kind, self.owner.name
         side, count = kind.side, len(independent)
         meters, nodes = self._meters(side)
+        # The smaller storages stand at nodes of their own, behind the connection that takes the seen part of x.
         ends = [self._fresh(f"{name}_{k + 1}") for k in range(count)]
         reference = kind.domain.reference
         nodes += [node for end in ends for node in (end, reference)]
@@ -178,6 +185,7 @@ class _Whole:
             for k, i in enumerate(independent)
         ]
         left = _Whole(replace(self.owner, name=name), smaller, block, self.taken)
+        # One storage is left: it takes the name of the field, which users know.
         if count == 1:
             left.members = [replace(smaller[0], name=name)]
         found = left.regular() if count else FieldLimit((), (), {}, ())
@@ -190,6 +198,7 @@ class _Whole:
         for element in self.members:
             name = without_index(element.name)
             plus, minus = element.nodes
+            # A meter of a through variable stands in series, one of an across variable beside.
             between = self._fresh(f"{name}_end") if side == "through" else plus
             at = (plus, between) if side == "through" else (plus, minus)
             meters.append(replace(element, name=name, nodes=at))
@@ -218,6 +227,7 @@ def _row_space(matrix: Rows) -> tuple[Rows, list[int]]:
     for i in independent:
         row = []
         for j in range(len(matrix)):
+            # Q has ones at the independent columns, so that old outputs keep their meaning there.
             entry = found[i].get(j)
             row.append(ONE if i == j else ZERO if entry is None else -with_definitions(entry.expression, field.where))
         Q.append(row)
@@ -228,6 +238,7 @@ def _without_hidden_part(Q: Rows) -> Rows:
     """(Q Q^T)^-1 Q: the coordinates z of x = Q^T z + V mu, where V is what the field does not see."""
     field = NamedEntries({})
     count = len(Q)
+    # Q Q^T is regular, since the rows of a basis are independent.
     square = [{j: field.entry(e) for j, other in enumerate(Q) if not is_zero(e := dot(row, other))} for row in Q]
     right = [{count + j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in Q]
     found, left = solve(square, right, list(range(count)), field)
@@ -278,10 +289,10 @@ class _Limiter:
         self.given = {name: p.expression for name, p in model.parameters.items() if p.expression is not None}
 
     def limited(self) -> ModelAtLimits:
-        """The model with every law at its limit."""
         elements: list[Element] = []
         fields: list[MatrixField] = []
         first = {f.members[0]: f for f in self.model.fields}
+        # Fields are treated once, at their first member, and stand where that stood.
         inside = {m: f for f in self.model.fields for m in f.members}
         for element in self.model.elements:
             owner = inside.get(element.name)
@@ -313,8 +324,10 @@ class _Limiter:
         assert element.value is not None, "an element without law has a value"
         value = self._limit(element.name, self.places.value(element.name, element.value))
         if element.kind.role == "storage":
+            # A stiffness to infinity is an inertia to zero: what vanishes or freezes is decided by the inertia.
             inertia = _reciprocal(value) if element.kind.inverse else value
             return self._storage(element, inertia, value)
+        # A conductance without bound lets no difference stand, a resistance without bound no flow.
         if value is None:
             self.vanishing[element.name] = other_side(element.kind.side)
         elif is_zero(value):
@@ -333,8 +346,10 @@ class _Limiter:
         law, side = element.law, element.kind.side
         assert law is not None, "asked for elements with a law only"
         expression = self._limit(element.name, self.places.value(element.name, law.expression))
+        # A law may be written for either variable, and the one that it gives is the one that vanishes with it.
         gives = law.gives if law.form == "resistive" else side
         of_energy = isinstance(self.laws[element.name], StorageLaw) and self.laws[element.name].output is not None  # type: ignore[union-attr]
+        # The law goes over into another one: nothing vanishes, and the element stays.
         if expression is not None and not is_zero(expression):
             return replace(element, law=replace(law, expression=expression, text=to_text(expression)))
         grows = expression is None
@@ -367,12 +382,13 @@ class _Limiter:
         return found
 
     def _limit(self, name: str, expression: Expression, owner: str = "") -> Expression | None:
-        """The limit of an expression of an element."""
         acting = self.places.on(owner or name)
+        # Limits to a value are substituted first; what is left tends to zero or to infinity.
         values = {n: limit.to for n, limit in acting.items() if limit.order == 0 and limit.to is not None}
         orders = {n: limit.order for n, limit in acting.items() if limit.order}
         try:
             return limit_of(with_definitions(expression, values), orders)
+        # Two parallel springs to infinity: how they share a force depends on their ratio, which a limit does not say.
         except DependsOnRatioError as ratio:
             names = [str(n).removeprefix("@") for n in ratio.args]
             raise self._ratio(owner or name, names) from ratio
@@ -433,6 +449,7 @@ class _Limiter:
         couplings = {e.name for e in model.elements if e.kind.role == "coupling" and _has_zero(e)}
         for name, limits in self.places.acting.items():
             for limit in limits:
+                # A value that leaves the matrix regular changes a number only, which is no reduction.
                 if limit.order == 0 and name not in acted and name not in couplings:
                     raise rules.NOT_SINGULAR.error(
                         f"'{limit}' leaves '{name}' a storage or element like any other",
@@ -452,6 +469,7 @@ class _Limiter:
 
 
 def _reciprocal(value: Expression | None) -> Expression | None:
+    # Of a storage given by its stiffness, whose inertia this is: infinite stiffness is no inertia.
     if value is None:
         return ZERO
     return None if is_zero(value) else ONE / value

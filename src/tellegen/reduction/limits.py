@@ -34,6 +34,7 @@ class Limit:
     @property
     def order(self) -> int:
         """1 for zero, -1 for infinity, 0 for a value: the power of something small that the parameter is like."""
+        # Powers of something small: p = e^1 tends to zero, p = e^-1 to infinity.
         if self.to is None:
             return -1
         return 1 if self.to is ZERO else 0
@@ -52,11 +53,13 @@ def read_limits(limits: Limits) -> tuple[Limit, ...]:
 
     Raises: ReductionError when one cannot be read, when two contradict each other, or when there is none.
     """
+    # A string is iterable, and `J_m=0` would be read letter by letter.
     texts = [limits] if isinstance(limits, str) else limits  # one text is one limit, not its letters
     pairs = texts.items() if isinstance(texts, Mapping) else [_split(text) for text in texts]
     found: dict[str, Limit] = {}
     for name, target in pairs:
         limit = Limit(name.strip(), _target(name, target))
+        # The same limit twice is harmless; two values of one parameter are not.
         earlier = found.setdefault(limit.name, limit)
         if earlier != limit:
             raise rules.CONTRADICTING_LIMITS.error(
@@ -96,10 +99,12 @@ def _target(name: str, target: Target) -> Expression | None:
         found = number(target)
     else:
         raise rules.BAD_LIMIT.error(f"'{name}' cannot tend to {target}", where=name, fix=f"write '{name}=inf'")
+    # p -> 2 p is no limit at all.
     if name in found.free_symbols:
         raise rules.BAD_LIMIT.error(
             f"'{name}' would tend to '{to_text(found)}', which contains it", where=name, fix="give another parameter"
         )
+    # Texts such as 0.0 have to be the one ZERO that identity tests look for.
     return ZERO if isinstance(found, Number) and found.rational == 0 else found
 
 
@@ -187,20 +192,23 @@ class _Finder:
     marks: dict[str, Expression] = field(default_factory=dict)
 
     def places(self) -> LimitPlaces:
-        """All places of all limits."""
         definitions = self._definitions()
         acting: dict[str, list[Limit]] = {}
         keeping: dict[str, tuple[str, ...]] = {}
         for limit in self.limits:
             self._refuse_unknown_target(limit)
+            # A name that is a parameter is one; else it may be an element, or an entry of a field.
             direct = self._by_own_name(limit)
             if direct:
                 acting.setdefault(direct, []).append(limit)
                 continue
             users = self._users(limit, definitions)
+            # Where a parameter occurs in a storage and elsewhere, the limit means the storage (m_a is also in the
+            # weight): the other places keep the value.
             chosen = next((users[role] for role in ROLES if users[role]), [])
             if not chosen:
                 raise self._acts_on_nothing(limit)
+            # Only a modulus reads it: in a mechanism the same length may also place the bodies of a loop.
             if chosen is users["coupling"]:
                 self._refuse_length_of_loop(limit, definitions)
             for name in chosen:
@@ -215,6 +223,7 @@ class _Finder:
         found: dict[str, Expression] = {}
         grown = True
         while grown:
+            # Repeated until nothing new is reached: a parameter may depend on a limit through several others.
             reach = wanted | found.keys()
             new = {
                 name: p.expression
@@ -263,6 +272,7 @@ class _Finder:
             if role not in users or name in users[role]:
                 continue
             formulas = entries[name] if name in entries else list(formulas_of(element))
+            # Reading through definitions: `J = m r^2` tends to zero with m.
             if any(reach & formula.free_symbols for formula in formulas):
                 users[role].append(name)
         return users
@@ -345,3 +355,8 @@ def formulas_of(element: Element) -> Iterator[Expression]:
     if element.multiport is not None:
         for row in element.multiport.K:
             yield from row
+
+
+def without_index(name: str) -> str:
+    """The name of an element or variable that is alone now: `coils[2]` of a field that was broken up becomes `coils_2`."""
+    return name.replace("[", "_").replace(",", "_").replace("]", "")

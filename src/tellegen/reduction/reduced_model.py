@@ -21,9 +21,8 @@ from tellegen.model.model import Element, Model, Switching
 from tellegen.model.signals import Signal
 from tellegen.reduction import rules
 from tellegen.reduction.limited import ModelAtLimits
-from tellegen.reduction.limits import Limit, formulas_of
-from tellegen.reduction.names import without_index
-from tellegen.reduction.rewiring import Rewired, rewired
+from tellegen.reduction.limits import Limit, formulas_of, without_index
+from tellegen.reduction.rigid_connections import Rewired, rewired
 from tellegen.reduction.transformation import ChosenStates, LimitSources, LimitTransformation
 
 Values = Mapping[str, Expression]
@@ -33,6 +32,7 @@ def without_variables(model: Model, gone: Iterable[str], frozen: Values) -> Mode
     """The model whose experiment neither starts nor shows variables that are gone, and drives frozen ones at their values."""
     removed = {*gone, *frozen}
     experiment = model.experiment
+    # A frozen storage is a source now, so the experiment has to say what it gives: the value that it started with.
     constants = {name: Signal("constant", (value,), to_text(value), value) for name, value in frozen.items()}
     return replace(
         model,
@@ -50,6 +50,7 @@ def with_variables_replaced(model: Model, static: Values, lost: Iterable[str]) -
 
     Raises: ReductionError (T109) when one of them reads a variable of `lost`, which follows from rates only.
     """
+    # Variables of constraints follow from rates; a signal or a displacement may not differentiate.
     missing = set(lost)
 
     def followed(expression: Expression, reader: str) -> Expression:
@@ -62,6 +63,7 @@ def with_variables_replaced(model: Model, static: Values, lost: Iterable[str]) -
                 fix=f"keep the storage of '{name}', or let {reader} read another variable",
                 members=[name],
             )
+        # Untouched expressions stay the same objects, so that comparisons by identity still hold.
         return expression.substitute(static) if static.keys() & expression.free_symbols else expression
 
     def setting(value: object, reader: str) -> object:
@@ -90,6 +92,7 @@ def _course(course: Signal, static: Values) -> Signal:
     read = static.keys() & course.expression.free_symbols if course.expression is not None else set()
     if course.expression is None or not read:
         return course
+    # The text is changed as well as the formula: it keeps the units that the user wrote.
     text = course.text
     for name in read:
         formula = f"({to_text(static[name])})"
@@ -106,18 +109,14 @@ def without_parameters(model: Model, candidates: Iterable[str]) -> Model:
 
 
 def _used_names(model: Model) -> set[str]:
-    formulas = [p.expression for p in model.parameters.values() if p.expression is not None]
+    experiment = model.experiment
+    formulas = [*_formulas(model), *model.displacements.values(), *experiment.initial.values()]
+    formulas += [p.expression for p in model.parameters.values() if p.expression is not None]
     for element in model.elements:
-        formulas += [e for e in (element.value, element.initial, element.signal) if e is not None]
-        formulas += [element.law.expression] if element.law is not None else []
-        if element.switching is not None:
-            formulas += [*element.switching.settings.values(), *element.switching.schedule]
-        formulas += [e for row in element.multiport.K for e in row] if element.multiport is not None else []
-    formulas += [e for f in model.fields for row in f.matrix for e in row]
-    formulas += [f.energy for f in model.fields if f.energy is not None]
-    formulas += [*model.displacements.values(), *model.experiment.initial.values()]
-    formulas += [e for signal in model.experiment.inputs.values() for e in signal.arguments]
-    formulas += [e for signal in model.experiment.inputs.values() if (e := signal.expression) is not None]
+        formulas += [e for e in (element.initial, element.signal) if e is not None]
+        formulas += element.switching.schedule if element.switching is not None else ()
+    for signal in experiment.inputs.values():
+        formulas += [*signal.arguments, *(() if signal.expression is None else (signal.expression,))]
     for definition in model.signals.values():
         for value in definition.settings.values():
             parts = value if isinstance(value, tuple) else (value,)
@@ -136,6 +135,7 @@ def without_initial_values(model: Model, dependent: Iterable[Port]) -> Model:
     """The model in which storages that follow others do not start by themselves."""
     ports = list(dependent)
     elements, states = {p.element for p in ports}, {p.state for p in ports}
+    # Unchanged models are returned as they are: others compare by identity whether anything happened.
     if states.isdisjoint(model.experiment.initial) and not any(
         e.name in elements and e.initial is not None for e in model.elements
     ):
@@ -152,6 +152,8 @@ def with_variable_names(model: Model, before: Iterable[Port], after: Iterable[Po
     """The model whose variables have the names that they had, also where a name has become free for another one."""
     sides: tuple[Side, Side] = ("across", "through")
     old = {p.element: p for p in before}
+    # A name that has become free would be taken by another variable of the same symbol, and runs could not be compared
+    # any more.
     changed: dict[str, dict[str, str]] = {
         p.element: {side: old[p.element].variable(side) for side in sides}
         for p in after
@@ -165,6 +167,7 @@ def with_variable_names(model: Model, before: Iterable[Port], after: Iterable[Po
 
 def with_output_names(model: Model, outputs: Mapping[str, str], taken: Collection[str]) -> Model:
     """The model in which what answers a source has the name that it had (`outputs`, by source), where no other variable has it."""
+    # Only names that nobody else uses: an old name for another variable would mislead.
     free = {source: name for source, name in outputs.items() if name not in taken}
 
     def named(element: Element) -> Element:
@@ -180,6 +183,7 @@ def with_preferred_states(model: Model, elements: Iterable[str]) -> Model:
     chosen = set(elements)
 
     def side(element: Element) -> Side | None:
+        # A causality that the user forced is his word, and stays.
         if element.forced or element.kind.role != "storage":
             return element.prefer
         # What an earlier limit asked for would compete with what this one leaves.
@@ -234,6 +238,7 @@ def _law(element: Element, law: Law, static: Values) -> Law:
     if not read:
         return law
     for name in sorted(read):
+        # The letter of the law would capture the variable that the formula means.
         if law.variable in static[name].free_symbols:
             formula = to_text(static[name])
             raise rules.LETTER_IN_USE.error(
@@ -313,6 +318,7 @@ class LimitStage:
     def rewired_with(self, carriers: Iterable[str]) -> Rewired:
         """The network in which some elements at their limit stay, with value zero, because others read what they carry."""
         # A constraint that holds already is taken out: to impose it again would close a rigid loop.
+        # Idle constraints carry nothing, so for the network they are open.
         loose: dict[str, Side] = dict.fromkeys(self.sources.indeterminate, "through")
         return rewired(self.sources.model, {**self.limited.vanishing, **loose}, carriers)
 
@@ -334,6 +340,7 @@ def solvable(limits: Iterable[Limit], step: Callable[[], Found]) -> Found:
     try:
         return step()
     except TellegenError as reason:
+        # Errors about limits say all there is to say; others are about a graph that the user never saw.
         if reason.code.startswith("T"):
             raise
         asked = list(limits)
@@ -352,6 +359,7 @@ def reduced_model(stage: LimitStage, found: LimitTransformation) -> tuple[Model,
 
     Raises: ReductionError where nothing is left, where the model has no solution, or where something reads what is gone.
     """
+    # A limit can leave nothing to move: that is said as such, not as an empty model.
     if not stage.rewired.model.elements:
         raise _standstill(stage)
     return _ReducedModel(stage, found).derived()
@@ -374,6 +382,7 @@ class _ReducedModel:
     def __init__(self, stage: LimitStage, found: LimitTransformation) -> None:
         self.stage = stage
         self.found = found
+        # Known only when T is known, so the network is made a second time where something has to stay.
         carriers = self._carriers()
         self.rewired: Rewired = stage.rewired_with(carriers) if carriers else stage.rewired
 
@@ -392,6 +401,7 @@ class _ReducedModel:
         """
         causal, model = self.stage.choice.causal, self.stage.rewired.model
         ports = {causal.graph.ports[k].variable(causal.follows(k)): k for k in self.stage.sources.zero}
+        # A friction that reads the normal force of a constraint: only an element in that place can tell it.
         read = names_in_laws(model) & {*self.found.rates}
         rates = {name for rate in model.displacements.values() for name in rate.free_symbols}
         read |= {name for name in rates & self.found.static.keys() if not self._is_formula(self.found.static[name])}
@@ -403,6 +413,7 @@ class _ReducedModel:
         moving = self.stage.causal.graph.moving
         known = {*found.states, *found.inputs, *model.displacements, *model.parameters, *moving, *self.stage.idle}
         written = with_definitions(e, found.where)
+        # Longer formulas would fill a file that nobody reads; an element of value zero says the same on one line.
         return leaf_count(written) <= 2 * LONGEST and written.free_symbols <= known
 
     def _remaining(self) -> set[str]:
@@ -418,6 +429,8 @@ class _ReducedModel:
         """What stands for variables that are gone, where no rates are needed for it."""
         stage, found = self.stage, self.found
         written = {n: with_definitions(e, found.where) for n, e in found.static.items() if n not in found.inputs}
+        # Later entries win: a formula is better than the zero of a vanishing variable, an idle constant better than
+        # both.
         return {n: e for n, e in {**self._zeros(), **written, **stage.idle}.items() if n in self._gone()}
 
     def _zeros(self) -> dict[str, Expression]:
@@ -446,6 +459,7 @@ class _ReducedModel:
 
     def _model(self) -> Model:
         followed = self._followed()
+        # The order matters: replaced first, so that a variable that is gone is not read any more when it is removed.
         small = with_variables_replaced(self.rewired.model, followed, self.found.rates)
         self._refuse_open(small, followed)
         small = with_laws_replaced(small, followed)
@@ -477,6 +491,7 @@ class _ReducedModel:
         states = self.stage.states
         known = [p for p in self.stage.sources.graph.ports if p.element not in self.stage.limited.vanishing]
         small = with_variable_names(small, known, lower(small).ports)
+        # Asked for only where causality would choose otherwise: a file without `causality` keys is easier to read.
         for attempt in (small, None):
             model = attempt if attempt is not None else with_preferred_states(small, self.stage.choice.states)
             causal = assign_causality(lower(model))
@@ -497,6 +512,7 @@ class _ReducedModel:
         sources = [graph.ports[k].element for k in system.origin.sources]
         after = dict(zip(sources, system.outputs, strict=True))
         states = {graph.ports[k].state for k in graph.storages()}
+        # The reduced model may give an output another name where the old one belonged to a storage that is gone.
         lost = {e: n for e, n in before.items() if after.get(e, n) not in (n, *states)}
         taken = {n for p in graph.ports for n in (p.across, p.through, p.state)} | set(small.parameters)
         named = with_output_names(small, lost, {*taken, *small.displacements, *small.signals})

@@ -18,15 +18,15 @@ from tellegen.equations.printing.terms import MatrixTerm, Sign, vanishes
 from tellegen.equations.printing.text import NO_UNITS, WIDTH, equations_to_text, relation_to_text
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression, symbol, to_python, to_text
-from tellegen.expressions.elimination import used_names
+from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
+from tellegen.expressions.simplification import shortened
 from tellegen.expressions.sympy_view import matrix_to_sympy
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.reduction import rules
 from tellegen.reduction.account import PoleAccount, excitation_warnings, inputs_at_start, pole_account, values_at_start
 from tellegen.reduction.limited import model_at_limits
-from tellegen.reduction.limits import Limit, Limits, read_limits
-from tellegen.reduction.names import Glossary, without_index
+from tellegen.reduction.limits import Limit, Limits, read_limits, without_index
 from tellegen.reduction.reduced_model import LimitStage, reduced_model, solvable
 from tellegen.reduction.transformation import (
     LimitTransformation,
@@ -35,6 +35,44 @@ from tellegen.reduction.transformation import (
     limit_transformation,
     with_limit_sources,
 )
+
+
+@final
+class Glossary:
+    """Names for the long parts of formulas; short ones are written out. `where` lists the names in order of definition.
+
+    Names of `shared` mean the same everywhere and stay."""
+
+    def __init__(self, taken: Iterable[str], shared: Mapping[str, Expression]) -> None:
+        self.where: dict[str, Expression] = {}
+        self._shared = shared
+        self._taken = {identifier(name) for name in (*taken, *shared)}
+
+    def written(self, expression: Expression, where: Mapping[str, Expression]) -> Expression:
+        """The expression over parameters and the names of the glossary; `where` says what its own names stand for."""
+        where = {name: e for name, e in where.items() if self._shared.get(name) is not e}
+        whole = with_definitions(expression, where) if leaf_count(expression) <= 2 * LONGEST else expression
+        # Short formulas are written out, because a reader then sees what they depend on.
+        if leaf_count(whole) <= 2 * LONGEST:
+            return shortened(whole)
+        renamed: dict[str, Expression] = {}
+        needed = used_names([expression], where)
+        for name in [name for name in where if name in needed]:  # in order of definition
+            renamed[name] = symbol(self._name(where[name].substitute(renamed)))
+        return expression.substitute(renamed)
+
+    def _name(self, expression: Expression) -> str:
+        # By identity: the same part of two derivations gets one name.
+        known = next((name for name, e in self.where.items() if e is expression), None)
+        if known is not None:
+            return known
+        k = len(self.where) + 1
+        while f"r_{k}" in self._taken:
+            k += 1
+        name = f"r_{k}"
+        self._taken.add(name)
+        self.where[name] = expression
+        return name
 
 
 @final
@@ -61,8 +99,11 @@ class ConstraintForces:
         """The wanted variables; rates of states are replaced from the equations."""
         if not self.wanted:
             return RecoveredVariables({}, glossary.where)
+        # The graph with sources in the place of what vanished: their outputs are the variables asked for, with the sign
+        # of a source.
         system = derive_equations(self.causal)
         sources = self.causal.sources
+        # Sources of zero are no inputs of the reduced model, and their columns would only multiply zeros.
         columns = [j for j, k in enumerate(sources) if k not in self.zero]
         inputs = [system.inputs[j] for j in columns]
         x = [self.idle.get(n, symbol(n)) for n in system.states]
@@ -73,28 +114,11 @@ class ConstraintForces:
             name = without_index(self.causal.graph.ports[k].variable(self.causal.follows(k)))
             if k in self.zero and name in self.wanted:
                 y = dot(m["C"][i], x) + f_y[i]
+                # D_1 counts here: the force in a rigid connection contains the rate of an input that drives it.
                 y += dot([m["D"][i][j] for j in columns], u) + dot([m["D_1"][i][j] for j in columns], u_dot)
                 found[name] = glossary.written(-y, system.where)  # a source answers with the sign of what it supplies
         used = {n for e in (*found.values(), *glossary.where.values()) for n in e.free_symbols}
         return RecoveredVariables(found, glossary.where, {f"{n}_dot": n for n in inputs if f"{n}_dot" in used})
-
-
-def reduction_to_text(
-    reduction: "Reduction",
-    *,
-    sign: Sign = "-",
-    width: int = WIDTH,
-    unicode: bool = True,
-    units: Mapping[str, str] = NO_UNITS,
-) -> str:
-    """The reduced equations, then x = T z + T_u u, the variables that were removed, the poles and the findings."""
-    equations = equations_to_text(reduction.equations, sign=sign, width=width, unicode=unicode, units=units)
-    needed = used_names([*reduction.recovered.values(), *_entries(reduction)], reduction.where)
-    new = {name: e for name, e in reduction.where.items() if name in needed}
-    parts = [equations.rstrip(), _limits(reduction), _transformation(reduction, width, unicode)]
-    parts += [_block("removed", {**reduction.recovered, **new}, width), _poles(reduction)]
-    parts += [str(finding) for finding in reduction.findings]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def reduction_to_latex(reduction: "Reduction", *, sign: Sign = "-", environment: str = "align*") -> tuple[str, ...]:
@@ -268,9 +292,17 @@ class Reduction:
         """T_u as a SymPy matrix."""
         return matrix_to_sympy(self.input_transformation)
 
-    def to_text(self, sign: Sign = "-") -> str:
-        """The reduced equations, T and T_u, the removed variables, the poles and the findings, as text for a terminal."""
-        return reduction_to_text(self, sign=sign)
+    def to_text(
+        self, sign: Sign = "-", *, width: int = WIDTH, unicode: bool = True, units: Mapping[str, str] = NO_UNITS
+    ) -> str:
+        """The reduced equations, then x = T z + T_u u, the variables that were removed, the poles and the findings."""
+        equations = equations_to_text(self.equations, sign=sign, width=width, unicode=unicode, units=units)
+        needed = used_names([*self.recovered.values(), *_entries(self)], self.where)
+        new = {name: e for name, e in self.where.items() if name in needed}
+        parts = [equations.rstrip(), _limits(self), _transformation(self, width, unicode)]
+        parts += [_block("removed", {**self.recovered, **new}, width), _poles(self)]
+        parts += [str(finding) for finding in self.findings]
+        return "\n\n".join(part for part in parts if part) + "\n"
 
     def to_latex(self, sign: Sign = "-") -> str:
         """The reduced equations and `x = T z + T_u u` as amsmath `align*` environments."""
@@ -330,7 +362,9 @@ def reduce_model(model: Model, limits: Limits, *, keep: Iterable[str] = ()) -> R
 
     Raises: ReductionError when a limit names nothing, does not exist, contradicts another or leaves no solution.
     """
+    # A string would be read letter by letter.
     stage = _stage(model, limits, (keep,) if isinstance(keep, str) else tuple(keep))
+    # T has a row for each full state; what the limit removed is asked for along with it.
     rows = list(dict.fromkeys([*map(stage.row_name, stage.full_states), *stage.removed]))
     found = limit_transformation(stage.sources, stage.choice, rows, stage.states, stage.idle)
     small, system = reduced_model(stage, found)
@@ -341,11 +375,13 @@ def _stage(model: Model, limits: Limits, keep: tuple[str, ...]) -> LimitStage:
     """What the limits do to the graph, and the states that are left."""
     asked = read_limits(limits)
     causal = assign_causality(lower(model))
+    # The laws first, then sources for what vanishes, then states: each step needs what the one before has left.
     limited = model_at_limits(model, causal.graph, asked)
     ports = causal.graph.ports
     sources = with_limit_sources(limited, causal.graph, (ports[k].element for k in causal.derivative))
     kept = kept_elements(causal.graph, keep, {*limited.vanishing, *limited.frozen})
     order = [ports[k].element for k in (*causal.integral, *causal.derivative)]
+    # Physics may forbid the limit only here, as when two sources meet: the error should speak of limits.
     choice = solvable(asked, lambda: choose_states(sources, order, kept))
     return LimitStage(model, asked, causal, limited, sources, choice)
 
@@ -368,27 +404,30 @@ def _told(stage: LimitStage, found: LimitTransformation, small: Model, system: E
     kept = {*system.states, *system.inputs}
     static = {n: glossary.written(e, found.where) for n, e in found.static.items() if n not in kept} | stage.idle
     vanishing = stage.limited.vanishing
+    # The variable beside the one that vanishes: a rigid spring has no elongation, and its force is what nobody can
+    # tell.
     indeterminate = tuple(
         p.variable(other_side(vanishing[p.element])) for p in ports if p.element in stage.sources.indeterminate
     )
     return Reduction(
-        stage.limits,
-        stage.model,
-        small,
-        stage.causal,
-        system,
-        T,
-        T_u,
-        static,
-        _constraints(stage, found, system),
-        glossary,
-        indeterminate,
-        tuple(_findings(stage, small, system, static)),
+        limits=stage.limits,
+        original=stage.model,
+        model=small,
+        causal=stage.causal,
+        equations=system,
+        transformation=T,
+        input_transformation=T_u,
+        static=static,
+        constraints=_constraints(stage, found, system),
+        glossary=glossary,
+        indeterminate=indeterminate,
+        findings=tuple(_findings(stage, small, system, static)),
     )
 
 
 def _findings(stage: LimitStage, small: Model, system: EquationSystem, static: dict[str, Expression]) -> list[Finding]:
     values = {**system.values(), **values_at_start(small, system), **inputs_at_start(small)}
+    # Where nothing is said a model starts at rest, in the check as in a run.
     values = {**dict.fromkeys((*system.states, *system.inputs, *system.displacements), 0.0), **values}
     starts = {p.state: p.initial for p in stage.causal.graph.ports if p.state and p.initial is not None}
     shown = {s: static[s] for s in stage.full_states if s in static}
@@ -405,6 +444,7 @@ def _idle_notices(names: list[str]) -> list[Finding]:
 
 def _constraints(stage: LimitStage, found: LimitTransformation, system: EquationSystem) -> ConstraintForces:
     causal = stage.choice.causal
+    # Otherwise the recovered variables would read variables that the limit took away.
     if system.displacements:  # rates of displacements may have read what is gone
         causal = replace(causal, graph=replace(causal.graph, displacements=system.displacements))
     return ConstraintForces(causal, frozenset(stage.sources.zero), found.rates, stage.idle)

@@ -33,7 +33,7 @@ from tellegen.model.model import Element, Experiment, Model, Parameter
 from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction.congruent import Given, Transformed, congruent_transformation
 from tellegen.schemes import rules
-from tellegen.schemes.algebra.inversion import invert_path
+from tellegen.schemes.algebra.equivalent_schemes import invert_path
 from tellegen.schemes.algebra.reduction_pictures import port_by_port, port_path
 from tellegen.schemes.algebra.vector_blocks import scheme_matrices
 from tellegen.schemes.names import UniqueNames, each_once
@@ -97,6 +97,7 @@ class _Lane:
         if self.carrier.side == "across":
             return self.first, self.reference
         # The through variable leaves what decides it at its second node, and comes back at its first one.
+        # A ring of through variables closes at its last item, so each item has to know whether it is the last.
         start = self.here
         self.here = self.first if last else self.nodes.take(f"{self.name}_{self.items + 1}")
         self.items += 1
@@ -108,6 +109,7 @@ class _Network:
         self.form = form
         self.n, self.m = len(form.states), len(form.inputs)
         # An element without a value uses the parameter of its own name: names of parameters are taken too.
+        # Names of the form are kept, those of the network are made around them.
         taken = (*form.parameters, *(u.element for u in form.inputs))
         self.names = UniqueNames(taken)
         nodes = UniqueNames(d.reference for d in DOMAINS.values())
@@ -123,10 +125,12 @@ class _Network:
         gives = [k for k, row in enumerate(J) if any(not is_zero(e) for e in row)]
         given = [k for k in range(len(self.lanes)) if any(not is_zero(row[k]) for row in J)]
         # A lane that nothing else is on gets an element that takes nothing: its node has to join two of them.
+        # Otherwise the network would fall apart, or a node would join one element only.
         idle = {*range(len(self.lanes))} - {*lossy, *gives, *given}
         lossy = sorted({*lossy, *idle})
         # Each lane knows what comes last, so that its ring closes there.
         self.left = {k: (k in lossy) + (k in gives) + (k in given) for k in range(len(self.lanes))}
+        # Sources first: their order is that of the inputs, and runs and files rely on it.
         self._sources()
         self._field("x", list(range(self.n)), M["L"], "storage")
         self._field("r", lossy, W, "resistive")
@@ -150,6 +154,7 @@ class _Network:
 
     def _field(self, word: str, places: Sequence[int], matrix: Matrix, role: str) -> None:
         """Storages or resistive elements on some lanes: by themselves where the matrix is diagonal, else one field."""
+        # A diagonal matrix is plain elements, which a reader knows; only what couples needs a field.
         alone = all(is_zero(matrix[i][j]) for i in places for j in places if i != j)
         name = self.names.take(word)
         members = []
@@ -189,6 +194,7 @@ class _Network:
             tuple(range(count)),
             tuple(range(count, len(ports))),
             tuple(self.lanes[k].carrier.side for k in given),
+            # What the connection gives to a lane is what the lane is told: the conjugate of its variable.
             tuple(other_side(self.lanes[k].carrier.side) for k in gives),
             tuple(tuple(J[i][j] for j in given) for i in gives),
         )
@@ -199,6 +205,7 @@ class _Network:
 def _kind(carrier: PowerVariable, role: str) -> ElementKind:
     if role == "storage":
         return next(k for k in kinds_of(carrier.domain, "storage") if k.side == carrier.side and not k.inverse)
+    # A lane is told the variable of its carrier, and its loss answers with the conjugate one.
     return next(k for k in kinds_of(carrier.domain, "resistive") if k.side == other_side(carrier.side))
 
 
@@ -209,6 +216,7 @@ def _parts(M: Mapping[str, Matrix], n: int, m: int) -> tuple[Matrix, Matrix]:
     size = range(n + m)
     W = tuple(tuple(_half(whole[i][j], whole[j][i]) for j in size) for i in size)
     # A state takes what the inputs and earlier states send; a port answers earlier ports.
+    # One triangle of the skew part: the other is its transpose, and a connection says both at once.
     sent = {(i, j) for i in range(n) for j in (*range(i), *range(n, n + m))}
     sent |= {(i, j) for i in range(n, n + m) for j in range(n, i)}
     J = tuple(tuple(_half(-whole[i][j], whole[j][i]) if (i, j) in sent else ZERO for j in size) for i in size)
@@ -216,6 +224,7 @@ def _parts(M: Mapping[str, Matrix], n: int, m: int) -> tuple[Matrix, Matrix]:
 
 
 def _half(a: Expression, b: Expression) -> Expression:
+    # Where the entries agree the half of their sum is one of them, written as it was.
     if is_zero(a - b):
         return ZERO if is_zero(a) else a
     if is_zero(a + b):
@@ -252,6 +261,7 @@ def transform_scheme(scheme: PogScheme, T: Given, *, states: Sequence[str] | Non
     not fit.
     """
     system = _system(scheme, moving=True)
+    # Once as it is given, to know which columns depend on others; the account of a singular T names them.
     found = congruent_transformation(system, T, states=states)
     kept = _independent(found.T)
     if len(kept) == len(found.equations.states):
@@ -281,6 +291,8 @@ def similarity(scheme: PogScheme, T: Given, *, states: Sequence[str] | None = No
         raise _not_orthogonal(what, "a similarity needs the inverse of T")
     sparse = {(i, j): e for i, row in enumerate(L) for j, e in enumerate(row) if e is not ZERO}
     new = congruent(found.T, sparse, found.T, n, n)
+    # The whole structure survives where T leaves the energy as it is: then T^-1 = L^-1 T^T L, and A and B transform
+    # like powers.
     place = _first_difference(system, new, L)
     if place is not None:
         i, j = (system.states[k] for k in place)
@@ -305,6 +317,7 @@ def exchange_ports(scheme: PogScheme, inputs: str | Iterable[str] | None = None)
     try:
         system = _system(scheme)
     except GraphError as reason:
+        # Only systems without constant matrices have the other way; any other error is the answer.
         if reason.code != rules.NO_MATRICES.code:
             raise
         return _with_paths_inverted(scheme, scheme.inputs if inputs is None else each_once(inputs))
@@ -312,6 +325,7 @@ def exchange_ports(scheme: PogScheme, inputs: str | Iterable[str] | None = None)
     found = invert_ports(system, wanted)
     states, before = _carriers(scheme)
     after = tuple(
+        # The input and its output exchange names and sides; the domain and the place of the port stay.
         replace(c, variable=c.conjugate, side=other_side(c.side), conjugate=c.variable) if c.variable in wanted else c
         for c in before
     )
@@ -332,6 +346,7 @@ def _with_paths_inverted(scheme: PogScheme, wanted: Sequence[str]) -> Rewriting:
             what = f"no loss that could be asked the other way answers '{name}' at once by '{output}'"
             fix = "exchange other inputs, or put a resistive element beside the source"
             raise rules.NO_PORT_PATH.error(what, where=name, fix=fix)
+        # One port after the other: the path of the next one may lead through what this one has turned.
         result = port_by_port(invert_path(result, path.signals).scheme)
         pairs.append(f"{name} for {output}")
     return Rewriting(result, f"exchanged {', '.join(pairs) or 'nothing'}, each path inverted")
@@ -352,15 +367,15 @@ def _system(scheme: PogScheme, *, moving: bool = False) -> EquationSystem:
     matrices: dict[MatrixName, Matrix] = {"L": block.L, "A": block.A, "B": block.B, "C": found.C, "D": found.D}
     matrices |= {"N": zeros(n, n), "B_1": zeros(n, m), "D_1": zeros(m, m)}
     return EquationSystem(
-        scheme.name,
-        tuple(c.variable for c in states),
-        tuple(c.variable for c in inputs),
-        tuple(c.conjugate for c in inputs),
-        graph.parameters,
-        matrices,
-        {"f": (ZERO,) * n, "f_y": (ZERO,) * m},
-        None,
-        ZERO,
+        name=scheme.name,
+        states=tuple(c.variable for c in states),
+        inputs=tuple(c.variable for c in inputs),
+        outputs=tuple(c.conjugate for c in inputs),
+        parameters=graph.parameters,
+        matrices=matrices,
+        vectors={"f": (ZERO,) * n, "f_y": (ZERO,) * m},
+        stored_energy=None,
+        dissipated_power=ZERO,
         where=graph.moving,
         displacements=graph.displacements,
     )
@@ -385,6 +400,7 @@ def _coordinates(scheme: PogScheme, system: EquationSystem, found: Transformed) 
     """Old states keep their place; new ones are of the domain that all have, where they have one."""
     states, inputs = _carriers(scheme)
     places = {(c.domain, c.side) for c in states}
+    # New coordinates are no variables of a domain; as voltages they have storages and losses of both kinds.
     domain, side = places.pop() if len(places) == 1 else ("electrical", "across")
     known = dict(zip(system.states, states, strict=True))
     made = tuple(
@@ -397,6 +413,7 @@ def _coordinates(scheme: PogScheme, system: EquationSystem, found: Transformed) 
 def _raised(scheme: PogScheme, system: EquationSystem, carriers: Carriers) -> PogScheme:
     """The vector block of a system, with the network behind it."""
     for carrier in (*carriers[0], *carriers[1]):
+        # Entropy has no inertia and is never only lost, so that half of the elements would be missing.
         if carrier.domain == "thermal":
             what = f"'{carrier.variable}' is thermal"
             raise rules.NO_RESISTIVE_PORT.error(what, where=carrier.variable, fix="work on the equations")
@@ -404,6 +421,7 @@ def _raised(scheme: PogScheme, system: EquationSystem, carriers: Carriers) -> Po
         name: tuple(tuple(shortened(with_definitions(e, system.where)) for e in row) for row in system.matrices[name])
         for name in ("L", "A", "B", "C", "D")
     }
+    # Parameters that nothing reads any more are left out of the new model.
     used = (e for M in written.values() for row in M for e in row)
     states, inputs = _free_names(carriers)
     rates = {name: with_definitions(e, system.where) for name, e in system.displacements.items()}
@@ -436,6 +454,7 @@ def _first_difference(system: EquationSystem, one: Matrix, two: Matrix) -> tuple
     values = parameter_values(system.parameters)
     for i, row in enumerate(one):
         for j, e in enumerate(row):
+            # Formulas first; numbers only where roots or sines hide that two formulas are equal.
             if is_zero(e - two[i][j]):
                 continue
             size = _number(two[i][i], values), _number(two[j][j], values), _number(e - two[i][j], values)

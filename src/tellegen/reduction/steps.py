@@ -19,9 +19,9 @@ from tellegen.expressions.elimination import used_names
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.reduction.limited import ModelAtLimits, model_at_limits
-from tellegen.reduction.names import Glossary
-from tellegen.reduction.reduction import Reduction
-from tellegen.schemes import PogScheme, ReductionPictures, cut_pictures, frozen_pictures, pog, reduction_pictures
+from tellegen.reduction.reduction import Glossary, Reduction
+from tellegen.schemes import PogScheme, ReductionPictures, pog, reduction_pictures
+from tellegen.schemes.algebra.reduction_pictures import cut_pictures, frozen_pictures
 
 
 @final
@@ -53,13 +53,17 @@ def scheme_pictures(reduction: Reduction) -> SchemePictures:
     A field that loses rank is split first into what vanishes and what is left. `why_not` says where a law admits no inverse.
     """
     graph = reduction.causal.graph
+    # Made again from the original: pictures show elements, and the reduction itself keeps equations only.
     limited = model_at_limits(reduction.original, graph, reduction.limits)
     known = {port.element for port in graph.ports}
+    # Names that the model does not have come from fields that were split.
     split = [name for name in (*limited.vanishing, *limited.frozen) if name not in known]
     model = _split_model(reduction, limited) if split else reduction.original
     notes = (f"{', '.join(split)} first stand beside what is left of their field",) if split else ()
     scheme = pog(assign_causality(lower(model)) if split else reduction.causal, derivative=True)
     stages: list[ReductionPictures] = []
+    # Cut first, since a link that is gone opens loops; freeze before what vanishes, whose loop may lead through the
+    # frozen storage.
     for name in (*_cut(reduction, limited), *limited.frozen, *limited.vanishing):
         try:
             if name in limited.frozen:
@@ -69,10 +73,12 @@ def scheme_pictures(reduction: Reduction) -> SchemePictures:
             else:
                 model = _with_coupling(model, limited, name)
                 found = cut_pictures(scheme, name, pog(assign_causality(lower(model)), derivative=True))
+        # The equations are reduced in any case: a picture that cannot be drawn is said, not raised.
         except TellegenError as reason:
             why_not = f"{name} is taken out of the equations only: {reason.what}"
             return SchemePictures(tuple(stages), why_not, notes)
         stages.append(found)
+        # Each picture starts where the last one ended, as on a blackboard.
         scheme = found.simplified
     return SchemePictures(tuple(stages), notes=notes)
 
@@ -112,7 +118,6 @@ class _ReductionSteps:
         self.glossary = Glossary([*variables, *self.full.parameters], shared)
 
     def derivation(self) -> Explanation:
-        """All six steps."""
         sections = (
             ExplanationSection("Power sections", tuple(self._sections())),
             ExplanationSection("Elements at their limit", tuple(self._elements())),
@@ -124,6 +129,7 @@ class _ReductionSteps:
         small = self.small
         where = {**small.where, **self.reduction.where, **self.glossary.where}
         shown = [e for section in sections for item in section.items for e in _formulas(item)]
+        # Only names that are shown are explained: a mesh has hundreds of others.
         needed = used_names(shown, where)
         return Explanation(
             self.full.name,
@@ -132,8 +138,8 @@ class _ReductionSteps:
             small.inputs,
             small.outputs,
             self.full.parameters,
-            sections,
-            {name: e for name, e in where.items() if name in needed},
+            sections=sections,
+            where={name: e for name, e in where.items() if name in needed},
         )
 
     def _sections(self) -> Iterator[Item]:
@@ -154,6 +160,7 @@ class _ReductionSteps:
 
     def _relations(self) -> Iterator[Item]:
         gone = [name for name in self.reduction.full_states if name not in self.small.states]
+        # Two sorts of relations: those without rates define what is gone, those with rates only carry the constraint.
         static = [name for name in gone if name in self.reduction.recovered and not self._by_rates(name)]
         others = [name for name in gone if name in self.reduction.recovered and self._by_rates(name)]
         if static:
@@ -181,6 +188,7 @@ class _ReductionSteps:
         row = self.reduction.full_states.index(name)
         entries = (*self.reduction.transformation[row], *self.reduction.input_transformation[row])
         expression = self.reduction.recovered[name]
+        # A row of zeros with a formula is one whose value needs rates: its entries were free, and chosen as zero.
         return all(str(e) == "0" for e in entries) and str(expression) != "0"
 
     def _transformation(self) -> Iterator[Item]:

@@ -28,7 +28,7 @@ from tellegen.graph import Port, PowerGraph, SourceLaw, StorageLaw, lower
 from tellegen.model.model import Element, Model
 from tellegen.reduction import rules
 from tellegen.reduction.limited import ModelAtLimits
-from tellegen.reduction.names import without_index
+from tellegen.reduction.limits import without_index
 
 
 @final
@@ -55,15 +55,12 @@ def with_limit_sources(limited: ModelAtLimits, base: PowerGraph, following: Iter
 
     Raises: ReductionError when a constraint has no solution, or depends on a ratio of limits.
     """
+    # A source imposes what the limit imposes; then causality and equations need no special case.
     replaced = {*limited.vanishing, *limited.frozen}
-    names = _variable_names(base)
+    names = {without_index(port.element): port for port in base.ports}
     elements = [_source(e, limited, names) if e.name in replaced else e for e in limited.model.elements]
     model = replace(limited.model, elements=tuple(elements))
     return _Conflicts(model, limited, frozenset(following)).settled()
-
-
-def _variable_names(graph: PowerGraph) -> dict[str, Port]:
-    return {without_index(port.element): port for port in graph.ports}
 
 
 def source_kind(domain: str, side: Side) -> ElementKind:
@@ -76,6 +73,7 @@ def _source(element: Element, limited: ModelAtLimits, ports: Mapping[str, Port])
     port = ports[without_index(element.name)]
     variables: dict[str, str] = {s: without_index(port.variable(s)) for s in ("across", "through")}
     if element.name in limited.vanishing:
+        # The variable that vanishes keeps no name of the model: nobody should take it for a state.
         variables[side] = f"zero_{without_index(element.name)}".replace(".", "_")
     return Element(
         element.name,
@@ -99,6 +97,7 @@ class _Conflicts:
     def settled(self) -> LimitSources:
         """The graph without redundant constraints."""
         graph = lower(self.model)
+        # Taking out one redundant constraint may free another one, so the causality is looked at again.
         while True:
             ports = {port.element: k for k, port in enumerate(graph.ports)}
             zero = tuple(ports[n] for n in self.limited.vanishing if n in ports)
@@ -110,11 +109,13 @@ class _Conflicts:
 
     def _denied(self, graph: PowerGraph, zero: Sequence[int], frozen: Sequence[int]) -> str | None:
         """The first constraint that is not free, and redundant; None where all are free."""
+        # True sources first: a limit that contradicts them has no solution, and is not merely redundant.
         limits = {*zero, *frozen}
         order = demands(graph)
         given = [d for d in order if d.port not in limits and d.must]
         true = [d for d in given if d.port in set(graph.sources())]
         wanted = [Demand(k, _side(graph.ports[k]), True) for k in (*frozen, *zero)]
+        # By ranks and not by strokes: a constraint may be redundant in a mesh without any stroke telling so.
         found = exact_causality(
             graph, [*true, *wanted, *(d for d in order if d not in true and d.port not in limits)], generic_residue
         )
@@ -129,13 +130,17 @@ class _Conflicts:
         partners = found.partners(port)
         names = [graph.ports[k].element for k in partners]
         is_frozen = name in self.limited.frozen
+        # What decides the variable is no limit: the physics forbids it.
         if any(k not in limits for k in partners):
             raise self._unsolvable(graph, port, [n for k, n in zip(partners, names, strict=True) if k not in limits])
         frozen = [n for n in names if n in self.limited.frozen]
+        # A frozen storage that followed frozen ones before stays with them, and contradicts nothing.
         if is_frozen and name in self.following and len(frozen) == len(names):
             return name
+        # Two storages frozen at different values cannot hold one variable.
         if frozen or is_frozen:
             raise self._contradiction(name, names)
+        # Several limits impose the same: how they share the force depends on their ratio.
         if names:
             raise self._ratio(graph, [name, *names])
         self.indeterminate.append(name)
@@ -188,7 +193,6 @@ class _Conflicts:
 
 
 def _without(graph: PowerGraph, port: int) -> PowerGraph:
-    """The graph without one port."""
     moved = {k: k - (k > port) for k in range(len(graph.ports)) if k != port}
     fields = tuple(replace(f, ports=tuple(moved[k] for k in f.ports)) for f in graph.fields)
     switching = {moved[k]: law for k, law in graph.switching.items()}
@@ -223,16 +227,19 @@ def choose_states(sources: LimitSources, order: Sequence[str], keep: Sequence[st
     Raises: ReductionError (T108) when what is to be kept cannot be.
     """
     graph = sources.graph
+    # What the user keeps comes first, then the order of the states.
     waiting = [*keep, *(name for name in order if name not in keep)]
     tried: set[frozenset[str]] = set()
     best: ChosenStates | None = None
     while True:
         states = _independent(sources, waiting)
         _refuse_lost(graph, keep, states)
+        # Choices repeat when no order avoids moving denominators: then the first one found is as good.
         if best is not None and frozenset(states) in tried:
             return best
         tried.add(frozenset(states))
         found = _with_states(graph, states)
+        # A T that divides by what moves may divide by zero along the way: such states are asked last.
         late = [name for name in _behind_moving_denominators(found) if name not in keep]
         if best is None or not late:
             best = found
@@ -242,11 +249,11 @@ def choose_states(sources: LimitSources, order: Sequence[str], keep: Sequence[st
 
 
 def _independent(sources: LimitSources, waiting: Sequence[str]) -> list[str]:
-    """The storages that can be states together, greedily in the order given."""
     graph = sources.graph
     asked = demands(graph)
     rank = {name: k for k, name in enumerate(waiting)}
     storages = [d for d in asked if isinstance(graph.ports[d.port].law, StorageLaw) and not d.must]
+    # A stable sort: storages that nobody named keep the order of the graph.
     storages.sort(key=lambda d: rank.get(graph.ports[d.port].element, len(rank)))
     first = [d for d in asked if d.must]
     last = [d for d in asked if not d.must and not isinstance(graph.ports[d.port].law, StorageLaw)]
@@ -269,6 +276,7 @@ def _with_states(graph: PowerGraph, states: Iterable[str]) -> ChosenStates:
     )
     causal = assign_causality(replace(graph, ports=ports))
     variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
+    # Long parts are called r_1, r_2, ... as in the glossary that a reduction prints.
     field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements), prefix="r")
     return ChosenStates(causal, causal_structure(causal, field), field)
 
@@ -289,6 +297,7 @@ def kept_elements(graph: PowerGraph, keep: Sequence[str], gone: Iterable[str]) -
 
     Raises: ReductionError (T108) for a name that is no state, or that the limit removes.
     """
+    # Users think of states or of elements, and both are accepted.
     states = {p.state: p.element for p in graph.ports if isinstance(p.law, StorageLaw)}
     elements = set(states.values())
     removed = set(gone)
@@ -299,15 +308,10 @@ def kept_elements(graph: PowerGraph, keep: Sequence[str], gone: Iterable[str]) -
             fix = did_you_mean(name, states) or f"the states are {listing(states)}"
             raise rules.CANNOT_KEEP.error(f"'{name}' is not a state", where=name, fix=fix)
         if element in removed:
-            raise _removed(name)
+            what = f"'{name}' cannot be kept: its own storage is at the limit"
+            raise rules.CANNOT_KEEP.error(what, where=name, fix="keep another state")
         found.append(element)
     return found
-
-
-def _removed(name: str) -> TellegenError:
-    return rules.CANNOT_KEEP.error(
-        f"'{name}' cannot be kept: its own storage is at the limit", where=name, fix="keep another state"
-    )
 
 
 def _behind_moving_denominators(choice: ChosenStates) -> list[str]:
@@ -329,6 +333,7 @@ def _behind_moving_denominators(choice: ChosenStates) -> list[str]:
 def _moving_names(graph: PowerGraph) -> set[str]:
     states = {p.state for p in graph.ports if p.state}
     inputs = {p.law.input for p in graph.ports if isinstance(p.law, SourceLaw)}
+    # Without displacements all ratios are constant, and no denominator can vanish on the way.
     return {*graph.displacements, *graph.moving, *states, *inputs} if graph.displacements else set()
 
 
@@ -386,6 +391,7 @@ class _Rows:
         self.field: NamedEntries = choice.field
         self.zero = set(sources.zero)
         self.choice = choice
+        # Sources that stand for vanishing variables are zero, so their columns are left out of T_u.
         self.known = {*self.causal.integral, *(k for k in self.causal.sources if k not in self.zero)}
         self.following = set(self.causal.derivative)
 
@@ -397,6 +403,7 @@ class _Rows:
         inputs = tuple(self._name(k) for k in self.causal.sources if k in self.known)
         written: dict[str, dict[str, Expression]] = {}
         for name in rows:
+            # A state of both models: its row of T is a unit row.
             if name in known:
                 written[name] = {name: ONE}
             else:
@@ -415,8 +422,8 @@ class _Rows:
             T,
             T_u,
             expressions,
-            tuple(n for n in rows if n in free),
-            self.field.where,
+            rates=tuple(n for n in rows if n in free),
+            where=self.field.where,
         )
 
     @cached_property
@@ -425,7 +432,6 @@ class _Rows:
         return solve_resistive(self.structure, self.field)
 
     def _name(self, port: int) -> str:
-        """The name of what a state or source decides."""
         found = self.ports[port]
         return found.law.input if isinstance(found.law, SourceLaw) else found.state
 
@@ -438,6 +444,7 @@ class _Rows:
         by_rates: dict[int, Row] = {}
         for k in sorted(self.zero):
             shares = {j: e for j, e in self.structure.gains[k].items() if j in self.following}
+            # What a rigid connection carries follows from accelerations: its row of T is not determined by states.
             if shares:
                 by_rates[k] = shares
             else:
@@ -458,6 +465,7 @@ class _Rows:
 
     def _gauged(self, by_rates: Mapping[int, Row]) -> dict[int, Row]:
         """Rows with the rates chosen so that as many as possible vanish; rate j has the column -1 - j."""
+        # As many rows as there are rates can be chosen freely: they are taken as zero.
         pivots = self._settled({k: _shifted(row) for k, row in by_rates.items()})[1]
         if len(pivots) == len(by_rates):
             return {k: {} for k in by_rates}

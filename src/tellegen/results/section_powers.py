@@ -18,7 +18,7 @@ from tellegen.core.names import listing
 from tellegen.expressions import Expression
 from tellegen.results import rules
 from tellegen.results.channels import Channels
-from tellegen.schemes.pog_scheme import PogScheme, Section
+from tellegen.schemes.pog_scheme import PogScheme, PowerSection
 
 Array = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ class SectionPowers:
         )
 
     @property
-    def _sections(self) -> Mapping[str, Section]:
+    def _sections(self) -> Mapping[str, PowerSection]:
         """Those of ladders: in a vector block no order says what is to the right."""
         return {} if self.scheme.vectorial else self.scheme.sections
 

@@ -21,10 +21,17 @@ from tellegen.graph import Branch, Coupling, Port, PowerGraph, ResistiveLaw, Sou
 from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_draft import Draft, DraftItem, Key, simplify
-from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort, TwoPortKind, graph_of
+from tellegen.schemes.bond_graph_scheme import (
+    BondGraphScheme,
+    Matrix,
+    OnePort,
+    TwoPort,
+    TwoPortKind,
+    graph_of,
+    with_strokes,
+)
 from tellegen.schemes.element_texts import element_kind
 from tellegen.schemes.names import UniqueNames, plain_name
-from tellegen.schemes.strokes import Matrix, with_strokes
 
 Direction = Literal["in", "out"]
 FoldedEnd = tuple[str, str]
@@ -71,6 +78,7 @@ def _folds(scheme: BondGraphScheme) -> _Folds:
         spots = _junctions_of(scheme, members)
         if spots is not None and not any(spot in folds.part_of for spot in spots) and _are_alike(scheme, spots):
             folds.add(folds.junctions, taken.take(_common_name(spots)), spots)
+    # Asked after everything is folded: only then it is known how many vector bonds meet at a junction.
     for name in _lonely(scheme, folds):
         folds.drop(name)
     return folds
@@ -91,7 +99,9 @@ def _vector_one_ports(scheme: BondGraphScheme) -> Iterator[tuple[str, list[str]]
     graph = scheme.causal.graph
     item_of = {item.port.element: name for name, item in scheme.one_ports.items()}
     groups = {f.element: [graph.ports[k].element for k in f.ports] for f in graph.fields}
+    # Components that were given different laws or kinds cannot share one symbol and one set of keys.
     alike = {n: m for n, m in graph.vectors.items() if len({_form(scheme.one_ports[item_of[e]]) for e in m}) == 1}
+    # Fields come first: a vector item that is also part of a field is drawn as the field.
     for name, members in {**groups, **alike}.items():
         if len(members) > 1:
             yield name, [item_of[member] for member in members]
@@ -109,6 +119,7 @@ def _form(item: OnePort) -> tuple[str, str, bool]:
 def _junctions_of(scheme: BondGraphScheme, members: Sequence[str]) -> list[str] | None:
     """The junctions that one-ports hang on, where all half arrows have one direction."""
     bonds = [scheme.bonds_of(name)[0] for name in members]
+    # A vector bond has one half arrow; components that point both ways stay scalar.
     if len({bond.head == name for bond, name in zip(bonds, members, strict=True)}) > 1:
         return None
     return [bond.other(name) for bond, name in zip(bonds, members, strict=True)]
@@ -122,6 +133,7 @@ def _are_alike(scheme: BondGraphScheme, spots: Sequence[str]) -> bool:
 
 def _common_name(names: Sequence[str]) -> str:
     """What the names have in common at their beginning, `I` for `I_1` and `I_2`; all of the first where that is nothing."""
+    # What the smallest and the largest name share, all names between them share as well.
     first, last = min(names), max(names)
     shared = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     return plain_name(first[:shared].rstrip("_")) if first[:shared].rstrip("_") else names[0]
@@ -146,6 +158,7 @@ def _one_ports(scheme: BondGraphScheme, folds: _Folds) -> Iterator[tuple[str, On
         if part == 1:
             parts = tuple(scheme.one_ports[member] for member in folds.one_ports[whole])
             letters = item.letters if len({part.kind for part in parts}) == 1 else "IC"
+            # A zero on the diagonal of a field would read as a sensor, which the other entries contradict.
             if item.field and letters in ("De", "Df", "rSe", "rSf"):
                 letters = "R"  # a row of zeros in the matrix of a field makes no sensor of it
             yield whole, replace(item, name=whole, letters=letters, parts=parts)
@@ -183,6 +196,7 @@ class _Ends:
 def _fold_bonds(bonds: Sequence[PowerBond], ends: _Ends) -> Iterator[PowerBond]:
     """Each bond with its ends in the folded scheme; those that run side by side as one, where the first of them stood."""
     placed = [(b, ends.of(b.tail, b.tail_port, "out"), ends.of(b.head, b.head_port, "in")) for b in bonds]
+    # The stroke is part of the key: components with different causality cannot run in one vector bond.
     bundles: dict[tuple[FoldedEnd, FoldedEnd, str], dict[int, PowerBond]] = {}
     for bond, (tail, k), (head, j) in placed:
         if k and k == j:
@@ -190,8 +204,10 @@ def _fold_bonds(bonds: Sequence[PowerBond], ends: _Ends) -> Iterator[PowerBond]:
     for bond, (tail, k), (head, j) in placed:
         bundle = bundles.get((tail, head, bond.stroke), {}) if k and k == j else {}
         scalar = replace(bond, tail=tail[0], head=head[0], tail_port=k, head_port=j)
+        # A bundle is drawn as one bond only where it is complete on both sides; half a vector bond has no meaning.
         if not len(bundle) == ends.sizes.get(tail) == ends.sizes.get(head):
             yield scalar
+        # The whole bond stands where its first component stood, so that the order of description is kept.
         elif bundle[1] is bond:
             parts = tuple(bundle[i] for i in sorted(bundle))
             across, through = _listed(b.across for b in parts), _listed(b.through for b in parts)
@@ -220,8 +236,10 @@ def bond_graph(
 
 def _two_port_modulus(one: Branch, two: Branch, K: Expression) -> tuple[TwoPortKind, Expression]:
     """TF or GY, and its modulus along the half arrows, where z_2 = K z_1."""
+    # A relation between two flows, or two efforts, is a transformer; between a flow and an effort it is a gyrator.
     flow_1, flow_2 = _is_flow(one), _is_flow(two)
     kind: TwoPortKind = "TF" if flow_1 == flow_2 else "GY"
+    # Bond graphs write f_2 = m f_1 (TF) and e_2 = r f_1 (GY): a relation that starts from an effort is turned round.
     return kind, K if flow_1 else ONE / K
 
 
@@ -234,6 +252,7 @@ def _refuse_shorted(graph: PowerGraph) -> None:
     ends = [(p.element, p.plus, p.minus, p.place) for p in graph.ports]
     ends += [(c.element, b.plus, b.minus, c.place) for c in graph.couplings for b in (*c.side_1, *c.side_2)]
     for name, plus, minus, place in ends:
+        # A bond from a junction to itself would be drawn and carry nothing: the user most likely mistyped a node.
         if plus == minus:
             what = f"both ends of '{name}' are at node '{graph.nodes[plus].name}'"
             raise rules.SHORTED_ELEMENT.error(what, where=name, fix=f"remove '{name}'", place=place)
@@ -242,6 +261,7 @@ def _refuse_shorted(graph: PowerGraph) -> None:
 def _draft(graph: PowerGraph, *, whole: bool) -> Draft:
     draft = Draft()
     for k, node in enumerate(graph.nodes):
+        # References are junctions too, and go by the first rule: so an element to the ground needs no case of its own.
         draft.add(DraftItem("node", k, "junction", node.domain, "across", node.reference))
     for k, port in enumerate(graph.ports):
         _draw_port(draft, k, port)
@@ -257,6 +277,8 @@ def _draw_port(draft: Draft, k: int, port: Port) -> None:
     path = draft.add(DraftItem("path of port", k, "junction", port.domain, "through")).key
     me = draft.add(DraftItem("port", k, "one-port", port.domain)).key
     source = isinstance(port.law, SourceLaw)
+    # Half arrows point out of sources and into all others (docs/theory/bond_graphs.md): then R and C have positive
+    # parameters.
     draft.bond(me, path) if source else draft.bond(path, me)
     # Power counts out of a source, so an imposed across variable rises along the path.
     rises = source and port.law.side == "across"
@@ -268,13 +290,16 @@ _MatrixForm = tuple[TwoPortKind, tuple[Branch, ...], tuple[Branch, ...], Matrix]
 
 def _matrix_form(coupling: Coupling) -> _MatrixForm | None:
     """TF or GY with the matrix that takes the flows of the bonds in; None for scalars, and where there is no such form."""
+    # A scalar coupling needs no matrix: it is a plain TF or GY.
     if len(coupling.side_1) == len(coupling.side_2) == 1:
         return None
     flows = [{_is_flow(branch) for branch in side} for side in (coupling.side_1, coupling.side_2)]
+    # A two-port with a matrix has one kind on each side; a side that mixes efforts and flows is written entry by entry.
     if flows == [{True}, {True}]:
         return "TF", coupling.side_1, coupling.side_2, coupling.K
     if flows == [{True}, {False}]:
         return "GY", coupling.side_1, coupling.side_2, coupling.K
+    # By K^T: the efforts of one side by those of the other is the same as the flows back, since no power is lost.
     if flows == [{False}, {False}]:  # efforts of side 2 by those of side 1: flows of side 1 by those of side 2
         return "TF", coupling.side_2, coupling.side_1, _turned(coupling)
     return None
@@ -308,7 +333,9 @@ def _draw_coupling(draft: Draft, coupling: Coupling) -> None:
     scalar = len(into) == len(out) == 1
     for i, (two, head) in enumerate(zip(coupling.side_2, out, strict=True)):
         for j, (one, tail) in enumerate(zip(coupling.side_1, into, strict=True)):
+            # Each entry is a two-port of its own; zeros would be transformers that stop everything.
             if coupling.K[i][j] is not ZERO:
+                # The index keeps apart two-ports of one matrix, and tells a reader which entry one stands for.
                 origin = coupling.element if scalar else f"{coupling.element}[{i + 1},{j + 1}]"
                 item = draft.made("coupling", "two-port", "")
                 item.kind, item.modulus = _two_port_modulus(one, two, coupling.K[i][j])
@@ -321,6 +348,7 @@ def _spread(draft: Draft, branch: Branch, shares: Side, *, leaves: bool) -> Key:
     """The junctions of one branch of a coupling; gives the one that shares the variable asked for."""
     path = draft.made("side", "junction", branch.domain, "through").key
     _lay(draft, path, *((branch.minus, branch.plus) if leaves else (branch.plus, branch.minus)))
+    # The path itself shares the through variable; for the across variable a junction of the other kind hangs on it.
     if shares == "through":
         return path
     spot = draft.made("side", "junction", branch.domain, "across").key
@@ -340,6 +368,7 @@ class _Finisher:
         self.draft = draft
         self.causal = causal
         self.graph = causal.graph
+        # What reads any of these moves along a run, so its two-port or resistor is a modulated one (MTF, MGY, MR).
         variables = (name for p in self.graph.ports for name in (p.across, p.through, p.state))
         signals = (signal.name for signal in self.graph.signals)
         self.moving = frozenset((*variables, *self.graph.moving, *self.graph.displacements, *signals))
@@ -360,6 +389,7 @@ class _Finisher:
         decides = {name: item.decides for name, item in one_ports.items()}
         matrices = {name: item.matrix for name, item in two_ports.items() if item.matrix}
         causal = with_strokes(graph, decides, matrices, contradictory=bool(self.causal.rigid))
+        # A consistent causality of the ports does not promise strokes on every bond: loops of gyrators may have none.
         if causal is None:
             raise self._no_strokes()
         return BondGraphScheme(self.graph.name, causal, one_ports, two_ports, self.causal)
@@ -377,6 +407,7 @@ class _Finisher:
 
     def _name_items(self) -> None:
         items = list(self.draft.items.values())
+        # One-ports take their names first: an element keeps the name that its user gave, and junctions give way.
         for item in items:
             if item.role == "one-port":
                 self.name_of[item.key] = self.names.take(plain_name(self.graph.ports[item.index].element))
@@ -399,6 +430,7 @@ class _Finisher:
     def _shared_name(self, item: DraftItem) -> str:
         ports = [other.index for other in self.draft.neighbours(item) if other.role == "one-port"]
         if ports:
+            # The state that decides a variable has the name under which equations and runs know it.
             best = min(ports, key=lambda k: (self._importance(k, item.shares), k))
             return self.graph.ports[best].variable(item.shares)
         symbol = DOMAINS[item.domain].power(item.shares).symbol
@@ -430,6 +462,7 @@ class _Finisher:
         for role in ("one-port", "two-port", "junction"):
             for item in self.draft.items.values():
                 if item.role == role:
+                    # Power enters before it leaves, as one reads.
                     into_first = sorted(item.bonds.values(), key=lambda bond, key=item.key: bond.head != key)  # type: ignore[misc]
                     found.update((bond.number, bond) for bond in into_first if bond.number not in found)
         return list(found.values())
@@ -439,9 +472,12 @@ class _Finisher:
         domain = next(item.domain for item in (tail, head) if item.domain)
         across, through = (self._variable(tail, head, domain, side) for side in ("across", "through"))
         tail_name, head_name = self.name_of[bond.tail], self.name_of[bond.head]
-        return PowerBond(tail_name, head_name, bond.tail_port, bond.head_port, number, domain, across, through)
+        return PowerBond(
+            tail_name, head_name, bond.tail_port, bond.head_port, number, domain, across=across, through=through
+        )
 
     def _variable(self, tail: DraftItem, head: DraftItem, domain: str, side: Side) -> str:
+        # A junction names the variable that it shares first: then all its bonds agree on the name.
         for item in (tail, head):
             if item.role == "junction" and item.shares == side:
                 return self.variable_of[item.key]
@@ -450,6 +486,7 @@ class _Finisher:
                 return self.graph.ports[item.index].variable(side)
         for item in (tail, head):
             if item.role == "two-port":
+                # Side 1 is where power enters a two-port, which is why the bond whose head it is has number 1.
                 place = 1 if item is head else 2
                 symbol = DOMAINS[domain].power(side).symbol
                 given = self._given_name(item, domain, f"{side}_{place}")
@@ -462,6 +499,8 @@ class _Finisher:
         if len(item.origins) != 1 or len(made_of) != 1 or item.modulus is None or len(set(item.domains)) == 1:
             return ""
         (coupling,) = made_of
+        # A name that the user gave holds only while the relation is the one that he wrote: same side, same sign, not
+        # joined with another.
         stays = domain == (coupling.side_1 if variable.endswith("1") else coupling.side_2)[0].domain
         negative = split_coefficient(item.modulus)[0] < 0
         return coupling.names.get(variable, "") if stays and not negative else ""
@@ -469,6 +508,8 @@ class _Finisher:
     # -- items -----------------------------------------------------------------------------------------------------------------
 
     def _junction(self, item: DraftItem) -> BondItem:
+        # In electrics a node is a 0-junction, in mechanics a node is a velocity and therefore a 1-junction: it is the
+        # effort that decides.
         letters = "0" if DOMAINS[item.domain].effort == item.shares else "1"
         return BondItem(self.name_of[item.key], letters, item.domain, (self.variable_of[item.key],))
 
@@ -477,6 +518,7 @@ class _Finisher:
         port, law = self.graph.ports[k], self.graph.ports[k].law
         field = next((field.element for field in self.graph.fields if k in field.ports), "")
         found = OnePort(self.name_of[item.key], port, self.causal.decides[k], item.turned, field)
+        # An element with modes keeps its own letters, since R or Se would hold in one mode only.
         if k in self.graph.switching:
             return replace(found, letters="Sw")
         return found.lettered(moving=isinstance(law, ResistiveLaw) and self._moves(law.coefficient))

@@ -12,8 +12,7 @@ from tellegen.elements import kinds_of
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.model.bond_graph import ItemRole, PowerBond
-from tellegen.schemes.bond_graph_scheme import TwoPortKind
-from tellegen.schemes.strokes import Matrix
+from tellegen.schemes.bond_graph_scheme import Matrix, TwoPortKind
 
 Key = str
 """The provisional name of an item, until all rules were applied and names are given: "node 3", "path of port 0"."""
@@ -84,6 +83,8 @@ class Draft:
 
     def _put(self, bond: PowerBond) -> PowerBond:
         """Let both ends know a bond; one that they know already keeps its place in their order."""
+        # Each end keeps its bonds in a dictionary by number: moving one end does not change the order in which the
+        # others are drawn.
         self.items[bond.tail].bonds[bond.number] = bond
         self.items[bond.head].bonds[bond.number] = bond
         return bond
@@ -118,6 +119,8 @@ class Draft:
         into, out = (one, two) if one.head == item.key else (two, one)
         ends = (into.tail, out.head, into.tail_port, out.head_port)
         # The bond of a one-port keeps its identity, so that bonds stay in the order of description.
+        # Removal before the new bond: the ends are known by then, and the old bonds must not count among those of the
+        # neighbours.
         self.remove(item.key)
         self.bond(*ends)
 
@@ -136,16 +139,21 @@ def turned_resistor(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched
         return []  # a sensor reads its variable in one direction
     if any(item.index in field.ports for field in graph.fields):
         return []  # what couples it to the other ports of its field would change its sign
+    # Only the bonds between the path and its nodes turn; the bond of the element itself stays, and its law sees both
+    # signs change.
     joints = [bond for bond in item.bonds.values() if draft.items[bond.other(item.key)].origin == "node"]
     if len(joints) + 1 != len(item.bonds):  # joined with other paths: they would turn too
         return []
     around = [item, *(draft.items[bond.other(item.key)] for bond in joints)]
+    # A turn that cures one junction and spoils another one would be undone by the next visit: it has to win, or the
+    # loop would never end.
     before = sum(_inverts(other) for other in around)
     turned = [draft.turn(bond) for bond in joints]
     if sum(_inverts(other) for other in around) >= before:
         for bond in turned:
             draft.turn(bond)
         return []
+    # Remembered, because a file has to say that the variables of this element count the other way.
     draft.items[port_key(item.index)].turned ^= True
     return [other.key for other in around]
 
@@ -161,6 +169,8 @@ def turned_source(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     law = graph.ports[item.index].law
     if not isinstance(law, SourceLaw) or law.side != "through":
         return []
+    # A source of flow draws or supplies whatever the arrow says, so its junction with two bonds of one direction is not
+    # needed.
     source = port_key(item.index)
     node = next(bond.other(item.key) for bond in item.bonds.values() if bond.other(item.key) != source)
     if draft.items[node].role != "junction":
@@ -175,12 +185,15 @@ def turned_two_port(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched
     if item.role != "two-port":
         return []
     for bond in item.bonds.values():
+        # A junction with two bonds in or two out only changes signs; TF and GY can say that by a negative modulus.
         turning = draft.items[bond.other(item.key)]
         if turning.role != "junction" or not _inverts(turning):
             continue
         beyond = next(other for other in turning.bonds.values() if other is not bond).other(turning.key)
         # Between junctions of one kind nothing is turned: there it is joined with its neighbour.
         if draft.items[beyond].role == "junction" and draft.items[beyond].shares != turning.shares:
+            # Scalars have the port number zero on both sides; a matrix two-port keeps the port at which the junction
+            # stood.
             into, port = bond.head == item.key, bond.head_port or bond.tail_port
             draft.remove(turning.key)
             draft.bond(*((beyond, item.key, 0, port) if into else (item.key, beyond, port, 0)))
@@ -204,8 +217,11 @@ def parallel_paths(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     ends = _ends(draft, item)
     if ends is None:
         return []
+    # The neighbour with fewer bonds is searched: both have the path, and a bus of thousands of bonds would make each
+    # step as slow.
     narrow = min(ends, key=lambda key: len(draft.items[key].bonds))
     others = [other for other in draft.neighbours(draft.items[narrow]) if other is not item]
+    # A common path that exists already is used before a new one is made, so that three branches share one, not two.
     for path in others:
         spot = _spot(draft, path, ends)
         if spot is not None:
@@ -223,17 +239,21 @@ def _ends(draft: Draft, item: DraftItem) -> tuple[Key, Key] | None:
     if item.role != "junction" or item.grounded or len(item.bonds) < 3:
         return None
     joints = [bond for bond in item.bonds.values() if draft.items[bond.other(item.key)].role == "junction"]
+    # One arrow in and one out: else the junction adds where a difference is meant.
     if len(joints) != 2 or (joints[0].head == item.key) == (joints[1].head == item.key):
         return None
     into, out = joints if joints[0].head == item.key else (joints[1], joints[0])
     one, two = draft.items[into.tail], draft.items[out.head]
     plain = one is not two and item.shares not in (one.shares, two.shares) and not (one.grounded or two.grounded)
+    # With nothing else at one end the path would carry the power of the two alone, and the figure would only grow.
     plain = plain and min(len(one.bonds), len(two.bonds)) > 2  # else nothing could pass through a common path
     return (one.key, two.key) if plain else None
 
 
 def _bridge(draft: Draft, twins: dict[Key, bool], ends: tuple[Key, Key]) -> Touched:
     """`twins` tells whether each junction counts along or against the new path."""
+    # The common path is a junction of the kind of the twins; what hangs behind it is of the other kind and sees the
+    # difference.
     first = draft.items[next(iter(twins))]
     path = draft.made("bridge", "junction", first.domain, first.shares).key
     spot = draft.made("bridge", "junction", first.domain, draft.items[ends[0]].shares).key
@@ -257,6 +277,7 @@ def _spot(draft: Draft, path: DraftItem, ends: tuple[Key, Key]) -> tuple[Key, bo
     bonds = {bond.other(path.key): bond for bond in path.bonds.values()}
     if path.role != "junction" or path.grounded or len(path.bonds) != 3 or not bonds.keys() > set(ends):
         return None
+    # A common path has three bonds: two to the ends and one to the junction behind it.
     (spot,) = bonds.keys() - set(ends)
     found, into = draft.items[spot], bonds[ends[0]].head == path.key
     plain = found.role == "junction" and found.shares == draft.items[ends[0]].shares and not found.grounded
@@ -279,12 +300,15 @@ class SimplificationRule:
 def _grounded(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     if not item.grounded:
         return []
+    # Neighbours are named before the removal takes the bonds away by which they are found.
     touched = [other.key for other in draft.neighbours(item)]
     draft.remove(item.key)
     return touched
 
 
 def _unit_transformer(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    # A gyrator of modulus one still exchanges effort and flow, and a transformer between domains changes the unit: both
+    # stay.
     plain = item.role == "two-port" and item.kind == "TF" and item.modulus is ONE
     if not plain or item.domains[0] != item.domains[1]:
         return []
@@ -299,6 +323,7 @@ def _through_junction(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touch
     one, two = draft.neighbours(item)
     if one is two or "junction" not in (one.role, two.role):
         return []
+    # The 1-junction of a velocity is what an engineer looks for first in mechanics, even where it has two bonds only.
     if item.origin == "node" and any(_moves_with(other, graph) for other in (one, two)):
         return []
     draft.replaced_by_bond(item)
@@ -319,6 +344,7 @@ def _equal_junctions(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touche
     for bond in item.bonds.values():
         other = draft.items[bond.other(item.key)]
         if other.role == "junction" and other.shares == item.shares and not other.grounded:
+            # Two bonds between the junctions form a loop; joined, it would hang on the junction as a bond to itself.
             parallel = sum(b.other(item.key) == other.key for b in item.bonds.values())
             if parallel == 1 and other is not item:
                 return _merge(draft, item, other)
@@ -326,6 +352,7 @@ def _equal_junctions(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touche
 
 
 def _merge(draft: Draft, one: DraftItem, two: DraftItem) -> Touched:
+    # The junction of a node keeps its name, since users know it; of two nodes the one that was described first.
     first, second = (one, two) if _rank(one) <= _rank(two) else (two, one)
     for bond in list(second.bonds.values()):
         if bond.other(second.key) == first.key:
@@ -346,6 +373,7 @@ def _opposite_bonds(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched
         return []
     out = {bond.head: bond for bond in item.bonds.values() if bond.tail == item.key}
     for bond in item.bonds.values():
+        # Equal variables go round such a loop of two bonds, so that its power is zero whatever flows.
         back = out.get(bond.tail) if bond.head == item.key else None
         other = draft.items[bond.tail]
         if back is not None and other.role == "junction" and len(other.bonds) >= 4:
@@ -362,6 +390,7 @@ def _two_ports(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     one, two = item.bonds.values()
     into, out = (one, two) if one.head == item.key else (two, one)
     first, second = draft.items[into.tail], draft.items[out.head]
+    # A loop through one two-port is no chain: joined, it would be a two-port from a junction to itself.
     if first is second or first.role != "two-port" or second.role != "two-port":
         return []
     if first.modulus is None or second.modulus is None:
@@ -456,6 +485,7 @@ def simplify(draft: Draft, graph: PowerGraph, *, everything: bool = True, merge_
     rules = SIMPLIFICATIONS if everything else (GROUNDS,)
     if merge_two_ports:
         rules = (*rules, MERGED_TWO_PORTS)
+    # A worklist: only neighbours of what has changed are looked at again, so that large meshes take linear time.
     queue = deque(draft.items)
     waiting = set(queue)
     while queue:
@@ -466,7 +496,10 @@ def simplify(draft: Draft, graph: PowerGraph, *, everything: bool = True, merge_
         for rule in rules:
             touched = rule.apply(draft, draft.items[key], graph)
             if touched:
+                # The item itself is looked at once more, because several rules may fit it one after the other.
                 fresh = [k for k in dict.fromkeys([*touched, key]) if k not in waiting]
                 queue.extend(fresh)
                 waiting.update(fresh)
+                # One rule at a time, and from the first again: rules further down rely on what the earlier ones have
+                # left.
                 break

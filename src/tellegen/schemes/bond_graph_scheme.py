@@ -1,4 +1,9 @@
-"""A causal bond graph: the graph with what its one-ports and two-ports are physically; its connected parts and trees."""
+"""A causal bond graph: the graph with what its one-ports and two-ports are physically; its strokes, connected parts and trees.
+
+Strokes spread over the bonds from what one-ports decide. At a junction exactly one bond brings the shared variable. TF passes a
+variable on, GY turns it into its conjugate. Where spreading stops short of all bonds, a loop of junctions can be solved in more
+than one direction: one is tried, and taken back if it leads to a contradiction.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,8 +12,230 @@ from typing import Literal, final
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.expressions import ZERO, Expression, symbol, to_text
+from tellegen.expressions.elimination import Elimination, ResidueField
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.model.bond_graph import DETECTORS, SINKS, BondGraph, BondItem, PowerBond, SignalBond
+from tellegen.model.bond_graph import DETECTORS, SINKS, BondGraph, BondItem, PowerBond, SignalBond, plain_kind
+
+Matrix = tuple[tuple[Expression, ...], ...]
+Strokes = dict[int, str]
+"""For each bond, by its number, the item at the end that receives the effort."""
+Follow = list[tuple[PowerBond, str]]
+"""Bonds and the ends where strokes then stand."""
+
+
+def with_strokes(
+    graph: BondGraph, decides: Mapping[str, Side], matrices: Mapping[str, Matrix], *, contradictory: bool = False
+) -> BondGraph | None:
+    """The graph with a stroke on every bond; None where no choice suits all junctions.
+
+    `decides` are the power variables that one-ports impose, `matrices` those of two-ports that have one. A `contradictory` graph
+    gets strokes as far as they agree: the figure then shows where causality contradicts itself.
+    """
+    search = _StrokeSearch(graph, matrices)
+    decided = list(_decided(graph, decides))
+    if not search.run(decided):
+        if not contradictory:
+            return None
+        # Kept apart from a second search: a search that failed has taken back its last trial, and its strokes are no
+        # use to a figure.
+        search = _StrokeSearch(graph, matrices)
+        search.run_through(decided)
+    # The stroke stands at the end that receives the effort (docs/theory/bond_graphs.md), whatever the direction of the
+    # half arrow.
+    ends = search.strokes
+    bonds = (replace(b, stroke="tail" if ends[b.number] == b.tail else "head") for b in graph.bonds)
+    return replace(graph, bonds=tuple(bonds))
+
+
+def _decided(graph: BondGraph, decides: Mapping[str, Side]) -> Iterator[tuple[PowerBond, str]]:
+    for name, side in decides.items():
+        (bond,) = graph.bonds_of(name)
+        # In mechanics the effort is the through variable, so "decides the across variable" means "gives the flow"
+        # there.
+        gives_effort = side == DOMAINS[graph.items[name].domain].effort
+        # Who gives the effort has the stroke at the far end of its bond; who gives the flow has it at its own.
+        yield bond, bond.other(name) if gives_effort else name
+
+
+class _StrokeSearch:
+    def __init__(self, graph: BondGraph, matrices: Mapping[str, Matrix]) -> None:
+        self.graph = graph
+        self.matrices = matrices
+        self.strokes: Strokes = {}
+        self.trail: list[PowerBond] = []
+        # For each junction the bonds without a stroke, and those that bring what it shares: counts, so that a
+        # junction of thousands of bonds costs no more than the bonds themselves.
+        self.open = {item.name: len(graph.bonds_of(item.name)) for item in graph.of_role("junction")}
+        self.brought = dict.fromkeys(self.open, 0)
+
+    def run(self, decided: Follow) -> bool:
+        """Start from the strokes at elements and settle all bonds; False where that cannot be."""
+        # Elements first: what they decide is not to be chosen, so that a contradiction here cannot be cured by another
+        # choice.
+        if not all(self._settle(bond, end) for bond, end in decided):
+            return False
+        bonds = self.graph.bonds
+        # An explicit stack in place of recursion: a ladder of thousands of sections would overflow the stack of Python.
+        choices: list[tuple[int, int, PowerBond]] = []  # length of the trail, position in `bonds`, the bond tried
+        # Bonds are tried in the order of description, so that the same model always gets the same strokes.
+        position = 0
+        while True:
+            while position < len(bonds) and bonds[position].number in self.strokes:
+                position += 1
+            if position == len(bonds):
+                return True
+            bond = bonds[position]
+            choices.append((len(self.trail), position, bond))
+            # The head is tried first, the tail when that leads to a contradiction: two values a bond, so no choice is
+            # left out.
+            if self._settle(bond, bond.head):
+                continue
+            while choices:
+                length, position, bond = choices.pop()
+                self._undo(length)
+                if self._settle(bond, bond.tail):
+                    break
+            else:
+                return False
+
+    def run_through(self, decided: Follow) -> None:
+        for bond, end in (*decided, *((bond, bond.head) for bond in self.graph.bonds)):
+            if bond.number not in self.strokes:
+                self._settle(bond, end)
+
+    def _undo(self, length: int) -> None:
+        # The trail lists strokes in the order in which they were put, so that taking back is as cheap as putting.
+        while len(self.trail) > length:
+            bond = self.trail.pop()
+            for name in (bond.tail, bond.head):
+                if name in self.open:
+                    self.open[name] += 1
+                    # Asked before the stroke goes: whether a bond brings the variable is read from its stroke.
+                    self.brought[name] -= self._brings(bond, name)
+            del self.strokes[bond.number]
+
+    def _brings(self, bond: PowerBond, junction: str) -> bool:
+        """Whether a bond decides the shared variable of a junction."""
+        # A 0-junction shares the effort, which comes in where the stroke is; a 1-junction shares the flow, which comes
+        # in where it is not.
+        return (self.strokes[bond.number] == junction) == self._shares_effort(junction)
+
+    def _shares_effort(self, junction: str) -> bool:
+        return self.graph.items[junction].letters == "0"
+
+    def _settle(self, bond: PowerBond, end: str) -> bool:
+        """Put a stroke and all that follow from it; False at a contradiction."""
+        # Depth first: a contradiction shows at once in the part that a stroke decides, before unrelated bonds are
+        # touched.
+        stack = [(bond, end)]
+        while stack:
+            bond, end = stack.pop()
+            known = self.strokes.get(bond.number)
+            if known is not None:
+                if known != end:
+                    return False
+                continue
+            self.strokes[bond.number] = end
+            self.trail.append(bond)
+            # Both counts are brought up to date before anything follows from them: a bond between two junctions counts
+            # at both.
+            for name in (bond.tail, bond.head):
+                if name in self.open:
+                    self.open[name] -= 1
+                    self.brought[name] += self._brings(bond, name)
+            for name in (bond.tail, bond.head):
+                follows = self._follows(name, bond)
+                if follows is None:
+                    return False
+                stack.extend(follows)
+        return True
+
+    def _follows(self, name: str, bond: PowerBond) -> Follow | None:
+        """The strokes that follow at an item; None where they contradict each other."""
+        item = self.graph.items[name]
+        if item.role == "junction":
+            return self._at_junction(name)
+        if item.role == "one-port":
+            return []
+        if name in self.matrices:
+            return _MatrixStrokes(name, self.graph, self.matrices[name]).follow(self.strokes)
+        other = next(b for b in self.graph.bonds_of(name) if b.number != bond.number)
+        here = self.strokes[bond.number] == name
+        # TF: the effort that comes in goes out at the other side; GY: it comes in at both or goes out at both.
+        inwards = not here if plain_kind(item.letters) == "TF" else here
+        return [(other, name if inwards else other.other(name))]
+
+    def _at_junction(self, name: str) -> Follow | None:
+        brought, left = self.brought[name], self.open[name]
+        # One bond decides what a junction shares, no more and no less (docs/theory/bond_graphs.md, strokes).
+        if brought > 1 or (left == 0 and brought == 0):
+            return None
+        # Nothing follows yet: either all is settled, or more than one bond could still be the one that decides.
+        if left == 0 or (brought == 0 and left > 1):
+            return []
+        # All open bonds take what is brought already, or the only one that is left has to bring it.
+        inwards = self._shares_effort(name) == (brought == 0)
+        open_bonds = (bond for bond in self.graph.bonds_of(name) if bond.number not in self.strokes)
+        return [(bond, name if inwards else bond.other(name)) for bond in open_bonds]
+
+
+class _MatrixStrokes:
+    """The strokes at a two-port with a matrix.
+
+    It maps the flows of the bonds in to those out (GY: to efforts), and takes the conjugates back. As many bonds in as out may run
+    the other way, provided the part of the matrix between them can be inverted.
+    """
+
+    def __init__(self, name: str, graph: BondGraph, matrix: Matrix) -> None:
+        self.name = name
+        self.matrix = matrix
+        self.transformer = plain_kind(graph.items[name].letters) == "TF"
+        self.sides: dict[bool, list[PowerBond]] = {True: [], False: []}  # bonds in, bonds out
+        for bond in graph.bonds_of(name):
+            self.sides[bond.head == name].append(bond)
+
+    def follow(self, strokes: Strokes) -> Follow | None:
+        """The strokes that follow; None where they contradict each other."""
+        # "Against" is the way opposite to the one in which the matrix is written: a bond in that is given an effort
+        # where the matrix asks for its flow.
+        against = {
+            into: [b for b in bonds if strokes.get(b.number) == self._end(b, into, against=True)]
+            for into, bonds in self.sides.items()
+        }
+        free = {into: [b for b in bonds if b.number not in strokes] for into, bonds in self.sides.items()}
+        found: Follow = []
+        for into in (True, False):
+            if free[into]:
+                continue
+            # As many bonds run against the matrix on one side as on the other, because the part between them has to be
+            # square.
+            missing = len(against[into]) - len(against[not into])
+            if missing < 0 or missing > len(free[not into]):
+                return None
+            if missing in (0, len(free[not into])):
+                found += [(b, self._end(b, not into, against=missing > 0)) for b in free[not into]]
+        if any(free.values()):
+            return found
+        # Only when all strokes are known is the rank asked for: it costs an elimination.
+        return [] if self._invertible(against[True], against[False]) else None
+
+    def _end(self, bond: PowerBond, into: bool, *, against: bool) -> str:
+        """The end that receives the effort: of bonds in the far one, of bonds out the near one for TF and the far one for GY."""
+        near = (not into and self.transformer) != against
+        return self.name if near else bond.other(self.name)
+
+    def _invertible(self, columns: Iterable[PowerBond], rows: Iterable[PowerBond]) -> bool:
+        """Whether the part of the matrix between bonds has full rank, at a random point modulo a prime."""
+        places = [bond.head_port for bond in columns]
+        entries = [{j: e for j in places if (e := self._residue(bond.tail_port, j))} for bond in rows]
+        # A random point modulo a prime tells the rank with a chance of error that nobody meets, and needs no symbols.
+        return not Elimination(entries, ResidueField()).eliminate_all(places)
+
+    def _residue(self, row: int, column: int) -> int:
+        residues = self.matrix[row - 1][column - 1].residues()
+        assert residues is not None, "a modulus has no pole at a random point"
+        return residues[0]
+
 
 OnePortKind = Literal["Se", "Sf", "C", "I", "R"]
 TwoPortKind = Literal["TF", "GY"]
@@ -64,8 +291,12 @@ class OnePort:
         """
         law, kind = self.port.law, self.kind
         letters = f"M{kind}" if moving else kind
+        # The order matters: a residual sink is a source that reads only itself, and a modulated source reads anything
+        # else.
         if isinstance(law, SourceLaw) and law.signal is not None:
             letters = f"r{kind}" if law.signal == symbol(self.port.variable(law.side)) else f"M{kind}"
+        # An element of coefficient zero takes no power: it is a sensor of its other variable, or the ideal law of a
+        # residual sink.
         elif isinstance(law, ResistiveLaw) and law.coefficient is ZERO:
             open_side = other_side(law.side)
             word = "e" if open_side == DOMAINS[self.domain].effort else "f"
@@ -76,6 +307,8 @@ class OnePort:
         """The item of the graph that stands for it, with the name of its own variable where a reader would take another."""
         letters, side = self.letters or self.kind, self.port.law.side
         name = self.port.variable(side)
+        # Names that a reader would give anyway are left out of the line, and so are those with an index, which no line
+        # can say.
         usual = name == default_variable(self.port, self.name, side) or "[" in name or name in DOMAINS
         named = () if usual or self.parts or letters in (*DETECTORS, *SINKS) else (name,)
         return BondItem(self.name, letters, self.domain, named, len(self.parts))
@@ -122,6 +355,7 @@ class BondGraphScheme:
     junctions: Mapping[str, BondItem] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        # Looked up for each bond that is drawn; made once, because the dataclass is frozen.
         object.__setattr__(self, "junctions", {item.name: item for item in self.graph.of_role("junction")})
 
     @property
@@ -137,6 +371,24 @@ class BondGraphScheme:
         """The sources, in the order of description."""
         return (item for item in self.one_ports.values() if isinstance(item.port.law, SourceLaw))
 
+    def elements_at(self, junction: BondItem) -> list[PowerBond]:
+        """The bonds of one-ports at a junction: the storage that decides, other storages, static elements, sources."""
+
+        def rank(bond: PowerBond) -> int:
+            law = self.one_ports[bond.other(junction.name)].port.law
+            if isinstance(law, StorageLaw):
+                return 0 if bond.receives(junction.name) == junction.shares else 1
+            return 3 if isinstance(law, SourceLaw) else 2
+
+        # The storage that decides stands first: the lines of all others then run one way, and do not cross it. A reader
+        # gives its variable the name of the section beside it.
+        return sorted((b for b in self.bonds_of(junction.name) if b.other(junction.name) in self.one_ports), key=rank)
+
+    def sources_at(self, junction: BondItem) -> list[PowerBond]:
+        """The bonds of sources at a junction."""
+        bonds = self.elements_at(junction)
+        return [b for b in bonds if isinstance(self.one_ports[b.other(junction.name)].port.law, SourceLaw)]
+
     def kind_of(self, name: str) -> str:
         """The letters that stand before the name of an item: 0, 1, Se, Sf, C, I, R, TF, GY, MTF, De, ..."""
         return self.graph.items[name].letters
@@ -147,6 +399,8 @@ class BondGraphScheme:
 
     def rebonded(self, one_ports: Mapping[str, OnePort], bonds: Sequence[PowerBond]) -> "BondGraphScheme":
         """The scheme with other one-ports and bonds between its junctions and two-ports."""
+        # Items of one-ports are made anew: their letters may have changed with their causes (a source of effort that
+        # becomes one of flow).
         others = [item for item in self.graph.items.values() if item.role != "one-port"]
         return replace(self, graph=graph_of(others, one_ports, bonds), one_ports=one_ports)
 
@@ -190,6 +444,8 @@ class ConnectedPart:
 
     def is_tree(self) -> bool:
         """Whether no mesh closes through its junctions."""
+        # A connected graph is a tree where it has one bond fewer than members; each bond is counted at both of its
+        # ends.
         return sum(len(self.bonds(name)) for name in self.members) == 2 * (len(self.members) - 1)
 
     def is_path(self) -> bool:
@@ -204,10 +460,15 @@ class ConnectedPart:
         """
         rank = self._ranks()
         known = {name: place for name in self.members if (place := self.place(name)) is not None}
+        # A figure that was drawn before is kept as it was as far as possible: a reader finds his place again after a
+        # small change of the model.
         if known:
+            # The element that stood first before tells the end; others may have been added in front of it.
             near = self._distances(min(known, key=known.__getitem__))
             ends = [name for name in self._candidates() if not self.is_path() or len(self.bonds(name)) <= 1]
             return min(ends, key=lambda name: (near[name], rank[name]))
+        # Power is read from left to right as it flows: from the supply where there is one, else in the order of the
+        # description.
         first = self._supplied(rank) or min(self._candidates(), key=rank.__getitem__)
         if not self.is_path():
             return first
@@ -226,11 +487,14 @@ class ConnectedPart:
         for item in self.graph.sources():
             (bond,) = self.graph.bonds_of(item.name)
             if bond.other(item.name) in members:
+                # A voltage or a pressure supplies a circuit; a speed at a shaft is a drive or a load, and says nothing
+                # about where reading begins.
                 supplies = item.decides == "across" and bond.domain not in SHAFT_DOMAINS
                 return bond.other(item.name) if supplies else ""
         return ""
 
     def _candidates(self) -> Iterable[str]:
+        # Meshes have no ladder, so that any member may be the first one of their vector block.
         if self.is_path() or not self.is_tree():
             return self.members
         sources = {self.graph.bonds_of(item.name)[0].other(item.name) for item in self.graph.sources()}
@@ -248,6 +512,7 @@ class ConnectedPart:
 
     def _distances(self, start: str) -> dict[str, int]:
         found = {start: 0}
+        # Breadth first over a list that grows while it is read: each member is met at its smallest distance.
         queue = [start]
         for name in queue:
             for bond in self.bonds(name):
@@ -275,6 +540,8 @@ def connected_parts(graph: BondGraphScheme, earlier: Sequence[Sequence[str]] = (
                     seen.add(other)
                     queue.append(other)
         found.append(ConnectedPart(graph, tuple(queue), before))
+    # Parts stand in the order of the description, not in that of junctions, whose order follows the rules of
+    # simplification.
     return sorted(found, key=_first_bond)
 
 
@@ -289,17 +556,22 @@ def heavy_children(part: ConnectedPart, root: str) -> dict[str, list[PowerBond]]
     Where ladders were drawn before, what went on along the ladder does so again.
     """
     order, parent = [root], {root: ""}
+    # Parents come before children, so that the second loop, which runs backwards, has the heights of all children when
+    # it asks for them.
     for name in order:
         for bond in part.bonds(name):
             other = bond.other(name)
             if other != parent[name]:
                 parent[other] = name
                 order.append(other)
+    # The deepest branch goes on as the main ladder: it makes side ladders short, and the figure flat.
     height = dict.fromkeys(order, 0)
     ladder = {name: NOT_DRAWN_BEFORE if (place := part.place(name)) is None else place[0] for name in order}
     found: dict[str, list[PowerBond]] = {}
     for name in reversed(order):
         away = [bond for bond in part.bonds(name) if bond.other(name) != parent[name]]
+        # Ladders of an earlier figure come first, the longest branch after that; a minus sign sorts the deepest one to
+        # the front.
         away.sort(key=lambda bond, name=name: (ladder[bond.other(name)], -height[bond.other(name)]))  # type: ignore[misc]
         found[name] = away
         ladder[name] = min([ladder[name], *(ladder[bond.other(name)] for bond in away)])

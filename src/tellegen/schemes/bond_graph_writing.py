@@ -43,24 +43,23 @@ def to_lines(scheme: BondGraphScheme) -> list[str]:
     return bond_graph_lines(scheme.graph)
 
 
-def to_details(scheme: BondGraphScheme, model: Model | None = None) -> Details:
+def to_details(scheme: BondGraphScheme, model: Model | None = None, moduli: ModulusTexts | None = None) -> Details:
     """What stands under `elements:`, by element: values and names that differ from the element's own, laws, causality, matrices.
 
     The settings of elements with modes are those of the `model` that the scheme was raised from.
 
     Raises: GraphError for fields in a scheme of scalar bonds, for laws that cannot be written, and for modes without a model.
     """
-    return _all_details(scheme, model, ModulusTexts(model))
-
-
-def _all_details(scheme: BondGraphScheme, model: Model | None, moduli: ModulusTexts) -> Details:
     _refuse_fields(scheme)
+    moduli = moduli or ModulusTexts(model)
     modes = {} if model is None else mode_settings(model)
     parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
+    # Where storages depend on each other, a reader could choose other states: the file has to say which ones are meant.
     ties = any(part.causality == "derivative" for part in parts)
     found: dict[str, Mapping[str, Detail]] = {}
     for name, item in scheme.one_ports.items():
         details = _vector_details(scheme, item, ties) if item.parts else _details(item, name, ties, noted=True)
+        # What the element does now is only one of its modes; the settings of the model say all of them.
         if item.letters == "Sw":
             law = element_kind(item.port).quantity
             own = {key: text for key, text in details.items() if key not in ("law", law.key if law else "")}
@@ -75,12 +74,10 @@ def _all_details(scheme: BondGraphScheme, model: Model | None, moduli: ModulusTe
     return found
 
 
-def bond_graph_text(
-    scheme: BondGraphScheme, parameters: Mapping[str, str] | None = None, *, model: Model | None = None
-) -> str:
+def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> str:
     """The scheme as the text of a model file.
 
-    Parameters are plain numbers in SI units, or as `parameters` gives them. With the `model` that the scheme was raised from, its
+    Parameters are plain numbers in SI units. With the `model` that the scheme was raised from, its
     parameters with their units, its signals and its experiment are part of the file.
     """
     lines = "bond graph:\n" + "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
@@ -88,19 +85,23 @@ def bond_graph_text(
     taken = [*graph.parameters, *graph.moving, *graph.displacements, *scheme.one_ports, *scheme.two_ports]
     taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
     moduli = ModulusTexts(model, taken)
-    details = _all_details(scheme, model, moduli)
+    details = to_details(scheme, model, moduli)
     if model is not None:
+        # Nodes are gone in a bond graph: ports of the model need junctions of the same name, or they are refused by
+        # name.
         kept = with_ports(model, scheme.junctions, "bond graph")
         return file_with_notation(kept, lines, details_text(details), moduli.parts)
+    # Without their blocks, names of signals would be free symbols in the file.
     if graph.signals:
         names = [signal.name for signal in graph.signals]
         what = f"the sources follow signals such as '{names[0]}', and the scheme does not have their blocks"
         raise rules.NO_MODES.error(what, where=names[0], fix=_GIVE_MODEL, members=names[:50])
-    return file_text(graph, lines, details, {**(parameters or {}), **moduli.parts})
+    return file_text(graph, lines, details, moduli.parts)
 
 
 def _refuse_fields(scheme: BondGraphScheme) -> None:
     for name, item in scheme.one_ports.items():
+        # A port of a field alone would lose the entries beside the diagonal, which is another model.
         if item.field and not item.parts:
             what = f"'{name}' is a port of the field '{item.field}', and scalar bonds have no place for its matrix"
             raise rules.NO_SCALAR_BOND.error(what, where=item.field, fix="raise the model with 'vectors=True'")
@@ -111,6 +112,7 @@ def _refuse_fields(scheme: BondGraphScheme) -> None:
 
 def _moduli(scheme: BondGraphScheme, two_port: TwoPort, moduli: ModulusTexts) -> list[list[str]]:
     """The matrix of a two-port; the bonds on one side may be of several domains."""
+    # Units of an entry depend on the domains of its two bonds, which differ from entry to entry in a mixed matrix.
     into: dict[int, str] = {}
     out: dict[int, str] = {}
     for bond in scheme.bonds_of(two_port.name):
@@ -132,6 +134,7 @@ def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, 
         named = (other_side(item.port.law.side),)
     details: dict[str, Detail] = {}
     details |= element_details(item.port, name, item.decides, default=_default_kind(item), ties=ties, named=named)
+    # De and Df say by themselves that the other variable is zero: a law beside them would be read as a contradiction.
     if item.letters in (*DETECTORS, *SINKS):
         quantity = element_kind(item.port).quantity
         details.pop(quantity.key if quantity else "", None)
@@ -142,6 +145,7 @@ def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, 
 def _modes(item: OnePort, settings: Mapping[str, Mapping[str, str]]) -> dict[str, Detail]:
     """The kind and the settings of an element with modes."""
     element = item.port.element
+    # The scheme shows the element as it is in one mode; written like that, the switch would never open.
     if element not in settings:
         what = f"'{element}' has modes, and the scheme does not know their settings"
         raise rules.NO_MODES.error(what, where=element, fix=_GIVE_MODEL)
@@ -157,9 +161,12 @@ def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[
     if item.letters == "IC":
         found["ports"] = [part.kind for part in item.parts]
     own = [kind.quantity.key for part in item.parts if (kind := element_kind(part.port)).quantity is not None]
+    # What the matrix or the laws of a field say must not be said again for its ports.
     said = {"law", "energy", *own} if field else set()
     for key in dict.fromkeys(key for details in each for key in details if key not in said):
+        # A list has an entry for each component, so one that has nothing to say gets a word that means nothing.
         texts = [details.get(key, _filler(key, part)) for details, part in zip(each, item.parts, strict=True)]
+        # One text for all is how a user writes a vector item with equal components.
         found[key] = texts if len(set(map(str, texts))) > 1 else texts[0]
     if field is not None and field.energy is not None:
         states = [part.port.state for part in item.parts]
@@ -167,6 +174,7 @@ def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[
         found["energy"] = to_text(field.energy.substitute(dict(zip(states, letters, strict=True))))
     elif field is not None and field.by_laws:
         found["law"] = [law.text for law in field_laws(field, scheme.causal.graph.ports)]
+    # A field that was given by its stiffness is written by it: inverted twice, its entries would grow.
     elif field is not None and field.stiffness is not None:
         quantity = member_kind(item.parts[0].port, stiff=True).quantity
         assert quantity is not None, "a spring has a stiffness"
@@ -189,6 +197,7 @@ def _field_matrix(
 ) -> dict[str, Detail]:
     """The matrix of a field, with the kind or the kinds of its ports where a reader would take others."""
     plain = all(kind is _default_kind(part) for kind, part in zip(kinds, item.parts, strict=True))
+    # Storage fields have one reading; a resistive matrix may give efforts or flows, which only the kinds tell.
     if plain or isinstance(item.port.law, StorageLaw):
         return {"matrix": _matrix(rows)}
     if len({kind.name for kind in kinds}) == 1 and kinds[0].quantity is not None:

@@ -37,6 +37,7 @@ def element_kind(port: Port) -> ElementKind:
     if isinstance(law, ResistiveLaw):
         return next(k for k in kinds_of(domain, "resistive") if k.side == law.side)
     kinds = [k for k in kinds_of(domain, "storage") if k.side == law.side]
+    # `1/K` was given as a stiffness and `C` as a compliance: the form of the coefficient remembers which.
     return min(kinds, key=lambda k: k.inverse != _is_reciprocal(law.inertia))
 
 
@@ -65,6 +66,7 @@ def element_law(port: Port) -> Law | None:
     Raises: GraphError when its parameters have the names of all letters.
     """
     law = port.law
+    # Linear laws are a parameter of their kind; the text of a law would hide it from limits and from units.
     if isinstance(law, SourceLaw) or (isinstance(law, ResistiveLaw) and law.linear):
         return None
     if isinstance(law, ResistiveLaw):
@@ -72,6 +74,7 @@ def element_law(port: Port) -> Law | None:
         return _law(port, "resistive", law.side, other_side(law.side), law.expression)
     if law.inertia is not None:
         return None
+    # A storage keeps the form in which its law was given: an energy, an output, or a content.
     if law.energy is not None and law.content is None:
         return _law(port, "energy", None, "energy" if law.keeps_energy_variable else law.side, law.energy)
     if law.output is not None:
@@ -85,6 +88,8 @@ def _law(port: Port, form: LawForm, left: str | None, argument: str, expression:
     side: Side = port.law.side
     used = expression.free_symbols - {ARGUMENT}
     # A parameter that has the name of any letter would be read as the variable.
+    # All letters of the element are refused, not only the one used: another reader may take the law for the other
+    # variable.
     reserved = {letter for word in ("across", "through", "energy") for letter in _letters(domain, side, word)}
     if used & reserved:
         name = min(used & reserved)
@@ -121,8 +126,10 @@ def element_details(
     elif (
         value is ZERO
     ):  # zero by its nature, a sensor or a weightless point: a number could be changed, a law could not
+        # Which variable vanishes is what tells a massless point from an ideal sensor.
         left = "energy" if isinstance(port.law, StorageLaw) else port.law.side
         details["law"] = f"{_letters(DOMAINS[port.domain], port.law.side, left)[0]} = 0"
+    # An element whose parameter has its own name needs no line at all, as in files that people write.
     elif value is not None and (value is not symbol(name) or kind is not default):
         assert kind.quantity is not None, "what has a value has a quantity"
         details[kind.quantity.key] = to_text(value)
@@ -141,10 +148,12 @@ def _names(port: Port, name: str, kind: ElementKind, named: set[Side]) -> dict[s
         for side in sides
         if side not in named and port.variable(side) != default_variable(port, name, side)
     }
+    # Then the energy variable is a state, and runs and limits know it by this name.
     if isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable:
         energy = domain.energy(kind.side)
         if port.state != f"{energy.symbol}_{name}":
             found[energy.word] = port.state
+    # A name with an index belongs to a vector item, which gives it again when the file is read.
     return {word: variable for word, variable in found.items() if "[" not in variable}
 
 
@@ -153,6 +162,7 @@ def _causality(port: Port, decides: Side, ties: bool) -> str:
         return ""
     if port.prefer is not None and port.forced:
         return f"force {port.prefer}"
+    # Said only where a reader had a choice: with no ties the same causality follows by itself.
     if isinstance(port.law, StorageLaw) and ties and not port.law.keeps_energy_variable:
         return "integral" if decides == port.law.side else "derivative"
     return port.prefer or ""
@@ -174,6 +184,7 @@ def field_laws(field: Field, ports: Sequence[Port] | Mapping[int, Port]) -> tupl
         letters = energy_letters(kinds)
         states = [port.state for port in members]
         own = dict(zip(states, map(symbol, letters), strict=True))
+        # States are replaced by letters below, so that only other names can clash with these.
         _refuse_clash(field, letters, field.energy.free_symbols - set(states))
         return energy_law(kinds, field.energy.substitute(own)).laws
     return _resistive(field, members, kinds) if field.by_laws else ()
@@ -232,15 +243,19 @@ class ModulusTexts:
         """The text of a modulus between two variables."""
         wanted = modulus_dimension((DOMAINS[one[0]], one[1]), (DOMAINS[two[0]], two[1]))
         found = self._units.measure(K)
+        # A plain number has the unit that is asked for; a formula of another dimension needs one said, or reading it
+        # back would fail.
         agrees = isinstance(K, Number) or isinstance(found, NoDimension) or found == wanted
         text = to_text(K) if agrees else self._units.text(K, wanted)
         if self._whole or len(text) <= LONGEST:
             return text
+        # Units go in first: a part cut out of the formula afterwards would not know which unit was meant.
         return self._by_parts(K if agrees else self._units.annotated(K, wanted, False))
 
     def _by_parts(self, K: Expression) -> str:
         """The text over parameters for parts of the modulus; K has its units in it, so that each part has the right ones."""
         short = self._named.short(K)
+        # Earlier parts stay as they are, since moduli already written refer to them by name.
         for name, part in list(self._named.definitions.items())[len(self.parts) :]:
             found = self._units.measure(part)
             if isinstance(found, tuple):
@@ -263,6 +278,7 @@ def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:
 
     Raises: GraphError (G240) for a port that is none of them.
     """
+    # Backwards, so that of several elements between the same nodes the one described first wins.
     ends = {(e.nodes[0], e.nodes[1]): e.name for e in reversed(model.elements) if len(e.nodes) == 2}
     kept = {}
     for name, port in model.ports.items():
@@ -287,10 +303,10 @@ def _lost(port: ModelPort, notation: str) -> TellegenError:
 
 
 def file_text(
-    graph: PowerGraph, scheme: str, details: Mapping[str, Mapping[str, Detail]], parameters: Mapping[str, str] | None
+    graph: PowerGraph, scheme: str, details: Mapping[str, Mapping[str, Detail]], named: Mapping[str, str]
 ) -> str:
-    """The text of a file; parameters whose text is not given are written as plain numbers in SI units."""
-    parts = [f"system: {sentence_text(graph.name)}\n", _parameters(graph, parameters or {})]
+    """The text of a file; parameters are plain numbers in SI units, `named` are those for parts of long moduli."""
+    parts = [f"system: {sentence_text(graph.name)}\n", _parameters(graph, named)]
     if graph.displacements:
         rates = "".join(f"  {name}: {quoted(to_text(rate))}\n" for name, rate in graph.displacements.items())
         parts.append("displacements:\n" + rates)
@@ -298,13 +314,11 @@ def file_text(
     return "\n".join(part for part in parts if part)
 
 
-def _parameters(graph: PowerGraph, given: Mapping[str, str]) -> str:
-    lines = []
+def _parameters(graph: PowerGraph, parts: Mapping[str, str]) -> str:
+    # Moving parameters are formulas of displacements and stand in the same section of a file.
     known = {**graph.parameters, **graph.moving}
-    for name in dict.fromkeys((*known, *given)):
-        value = known.get(name)
-        text = given.get(name, "" if value is None else quoted(to_text(value)))
-        lines.append(f"  {quoted(name)}: {text}".rstrip() + "\n")
+    texts = {name: "" if value is None else quoted(to_text(value)) for name, value in known.items()} | {**parts}
+    lines = [f"  {quoted(name)}: {text}".rstrip() + "\n" for name, text in texts.items()]
     return "parameters:\n" + "".join(lines) if lines else ""
 
 

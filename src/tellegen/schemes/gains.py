@@ -21,7 +21,7 @@ from tellegen.expressions.elimination import (
 from tellegen.expressions.nodes import PRIME
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.schemes import rules
-from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme, Summation, VectorBlock
+from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock, VectorBlock
 
 Equation = tuple[str, list[tuple[str, Expression]]]
 """A signal, and the signals that it is the sum of, each with its gain."""
@@ -44,6 +44,8 @@ def outlined_gains(
     """For each signal asked for, its gains from the signals that no equation decides, as outlines."""
     names = list(signals)
     column = {name: k for k, name in enumerate(names)}
+    # Two independent points: that two different gains agree at both by chance is not to be expected in the life of the
+    # program.
     one, two = (_expressed(equations, column, ends, which) for which in (0, 1))
     return {
         end: {
@@ -64,6 +66,7 @@ def _expressed(
     for output, terms in equations:
         row = {column[output]: PRIME - 1}
         for name, gain in terms:
+            # Entries of zero would be pivots that the elimination has to look at and cannot use.
             if gain is not ZERO:
                 row[column[name]] = _residue(gain, which)
         rows.append(row)
@@ -75,6 +78,8 @@ def _expressed(
 
 def _residue(gain: Expression, which: int) -> int:
     found = gain.residues()
+    # A pole at a random point means that the formula divides by something that vanishes modulo the prime; nothing can
+    # be said then.
     if found is None:
         raise ZeroDivisionError("an expression has a pole at a random point")
     return found[which]
@@ -82,6 +87,8 @@ def _residue(gain: Expression, which: int) -> int:
 
 def _outline(first: int, second: int) -> Expression:
     """A number for zero and one, else a name; of a value and its opposite, the smaller gives the name."""
+    # Residues above half of the prime stand for negative numbers: so a gain and its opposite get one name and a minus
+    # sign.
     if first > PRIME - first:
         return -_outline(-first % PRIME, -second % PRIME)
     if first == second and first <= 1:
@@ -105,24 +112,23 @@ def path_gains(scheme: PogScheme) -> PathGains:
 
     Outputs of dependent storages and of laws that are not linear count as no path: they belong to L and f.
     """
+    # Rows are the inputs of integrators, the rates of the energies: this is where L x' is read.
     states = [scheme.blocks[name] for name in scheme.states]
     gains = signal_gains(scheme, [block.input for block in states])
     # The state of a storage given by its output law is the energy variable: its output is a nonlinear function.
-    starts = [None if _keeps_energy(block) else block.output for block in states]
+    curved = [isinstance(block.law, StorageLaw) and block.law.keeps_energy_variable for block in states]
+    starts = [None if of_energy else block.output for block, of_energy in zip(states, curved, strict=True)]
+    # The minus sign is that of the convention L x' = -A x + B u, in which the symmetric part of A dissipates.
     A = tuple(tuple(-_gain(gains, end.input, start) for start in starts) for end in states)
     B = tuple(tuple(_gain(gains, end.input, start) for start in scheme.inputs) for end in states)
     return PathGains(A, B)
-
-
-def _keeps_energy(block: Block) -> bool:
-    return isinstance(block.law, StorageLaw) and block.law.keeps_energy_variable
 
 
 def _gain(gains: Mapping[str, Mapping[str, Expression]], end: str, start: str | None) -> Expression:
     return gains[end].get(start, ZERO) if start is not None else ZERO
 
 
-def dependent_gains(scheme: PogScheme) -> tuple[list[Block], Matrix, Matrix]:
+def dependent_gains(scheme: PogScheme) -> tuple[list[SchemeBlock], Matrix, Matrix]:
     """The dependent storages, and their outputs by states and by inputs: the rows of T and T_u."""
     blocks = [block for block in scheme.blocks.values() if block.kind == "derivative"]
     if not blocks:
@@ -146,13 +152,17 @@ def signal_gains(
     Raises: GraphError (G211) for a scheme with transfer blocks.
     """
     hidden = [block.name for block in scheme.blocks.values() if block.kind == "transfer"]
+    # A path through a transfer block would cross an integrator unseen, and A and B would not be those of the states.
     if hidden:
         what = f"{', '.join(hidden)} is a transfer function, whose states the scheme does not show"
         fix = "ask the scheme from before the loop was reduced, or derive the equations of its model"
         raise rules.NO_MASON.error(what, where=hidden[0], fix=fix)
-    equations = [*_sums(scheme.summations.values()), *_static(scheme.blocks.values(), cut_static)]
+    sums = scheme.summations.values()
+    equations: list[Equation] = [(s.output, [(n, ONE if sign > 0 else -ONE) for n, sign in s.inputs]) for s in sums]
+    equations += _static(scheme.blocks.values(), cut_static)
     try:
         return _written_gains(scheme, equations, ends)
+    # Symbols first, since they can be read; outlines only where the formulas would fill pages that nobody reads.
     except TooManyNamesError:
         return outlined_gains(equations, scheme.signals(), ends)
 
@@ -165,6 +175,7 @@ def _written_gains(
     field = NamedEntries(scheme.causal.graph.parameters, names, most=MOST_NAMES)
     rows = []
     for output, terms in equations:
+        # Each equation in the form 0 = -output + sum of gains: the output is the pivot of its own row.
         row = {column[output]: field.entry(-ONE)}
         for name, gain in terms:
             if gain is not ZERO:
@@ -172,9 +183,11 @@ def _written_gains(
         rows.append(row)
     elimination: Elimination[Entry] = Elimination(rows, field)
     left = elimination.eliminate_all([column[output] for output, _ in equations])
+    # A loop of gains one, or an output that nothing decides, after causes were turned in a mesh.
     if left:
         raise UndeterminedError
     found = elimination.express([column[end] for end in ends])
+    # Names that the elimination gave to long parts are written out: gains are compared and printed by themselves.
     where = resolved_definitions(field.where)
     return {
         end: {names[c]: e.expression.substitute(where) for c, e in found[column[end]].items()}
@@ -184,12 +197,9 @@ def _written_gains(
     }
 
 
-def _sums(summations: Iterable[Summation]) -> Iterable[Equation]:
-    return ((s.output, [(name, ONE if sign > 0 else -ONE) for name, sign in s.inputs]) for s in summations)
-
-
-def _static(blocks: Iterable[Block], cut_static: bool) -> Iterable[Equation]:
+def _static(blocks: Iterable[SchemeBlock], cut_static: bool) -> Iterable[Equation]:
     for block in blocks:
+        # Static elements are cut for the test of skewness: the connection part alone has to conserve power.
         wanted = block.kind == "connection" or (block.kind == "static" and not cut_static)
         if wanted and block.gain is not None:
             yield block.output, [(block.input, block.gain), *block.terms]
@@ -205,13 +215,17 @@ def vector_block(scheme: PogScheme) -> VectorBlock:
     dependent, T, T_u = dependent_gains(scheme)
     n, m = len(states), len(scheme.inputs)
     identity = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
+    # x = (z, T z): independent storages as they are, dependent ones by the states
+    # (docs/theory/power_oriented_graphs.md).
     whole: Rows = (*identity, *T)
     whole_u: Rows = (*((ZERO,) * m for _ in states), *T_u)
     energy = _energy(scheme, [*states, *dependent])
+    # T^T L T_u u' : what a source that decides a dependent storage gives by its rate.
     B_1 = _congruent(whole, energy, whole_u, n, m)
     graph = scheme.causal.graph
     rates: Rows = tuple(tuple(_rate(entry, graph) for entry in row) for row in whole)
     rates_u: Rows = tuple(tuple(_rate(entry, graph) for entry in row) for row in whole_u)
+    # T^T L T_u' u acts like B u, and stands on the right side: hence B less this share.
     driven = _congruent(whole, energy, rates_u, n, m)
     return VectorBlock(
         states=tuple(scheme.elements[block.name].port.state for block in states),
@@ -224,7 +238,7 @@ def vector_block(scheme: PogScheme) -> VectorBlock:
     )
 
 
-def _energy(scheme: PogScheme, blocks: list[Block]) -> dict[tuple[int, int], Expression]:
+def _energy(scheme: PogScheme, blocks: list[SchemeBlock]) -> dict[tuple[int, int], Expression]:
     """The energy matrix of storages: diagonal but for fields."""
     items = scheme.elements
     at = {items[block.name].port.element: k for k, block in enumerate(blocks)}
@@ -233,6 +247,7 @@ def _energy(scheme: PogScheme, blocks: list[Block]) -> dict[tuple[int, int], Exp
         law = block.law
         assert isinstance(law, StorageLaw), "only storages hold energy"
         port = items[block.name].port
+        # A state that is the energy variable itself has L = 1, whatever the law of its output is.
         found[k, k] = ONE if law.keeps_energy_variable else law.inertia_at(symbol(port.variable(law.side)))
     ports = scheme.causal.graph.ports
     for field in scheme.causal.graph.fields:
@@ -246,9 +261,11 @@ def _energy(scheme: PogScheme, blocks: list[Block]) -> dict[tuple[int, int], Exp
 
 def _rate(entry: Expression, graph: PowerGraph) -> Expression:
     """The derivative of a gain along the motion, by the chain rule through moving parameters."""
+    # Most entries are zero or one: asking for their derivative would cost as much as all others together.
     if entry is ZERO or entry is ONE or not graph.displacements:
         return ZERO
     moved = entry
+    # Moving parameters are written out before the derivative, or their dependence on displacements would not be seen.
     for name in reversed(list(graph.moving)):  # each after those it uses
         if name in moved.free_symbols:
             moved = with_definitions(moved, {name: graph.moving[name]})
@@ -264,6 +281,7 @@ def _congruent(left: Rows, middle: dict[tuple[int, int], Expression], right: Row
     for (a, b), e in middle.items():
         for i, first in lefts[a].items():
             for j, last in rights[b].items():
+                # Terms are collected and added once: a sum built term by term is simplified again at each step.
                 terms.setdefault((i, j), []).append(first * e * last)
     found = {place: total(several) for place, several in terms.items()}
     return tuple(tuple(found.get((i, j), ZERO) for j in range(columns)) for i in range(rows))

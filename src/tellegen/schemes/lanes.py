@@ -82,6 +82,7 @@ class LaneWalk:
                 self.at.setdefault(node, []).append(k)
         self.placed: set[int] = set()
         self.passed: set[int] = set()
+        # Lanes must not meet: what joins two lanes is a mesh across the ladder, which no column can show.
         self.seen: set[int] = set()  # nodes that lanes have been at: no other lane may come there, also not a later one
         self.field_of = {k: field for field in self.graph.fields for k in field.ports}
         self.stages: list[WalkStage] = []
@@ -93,11 +94,12 @@ class LaneWalk:
 
         Raises: NoLanesError where the network has another shape.
         """
-        nodes = list(dict.fromkeys(self._node_of(k) for k in self.starts))
+        # The first sources make the first lanes, in their order, so that a three-phase supply stays a, b, c.
+        nodes = list(dict.fromkeys(self.end_of(self.graph.ports[k]) for k in self.starts))
         self.stages.append(WalkStage(nodes, list(nodes)))
         self._enter(nodes)
         for k in self.starts:
-            lane = nodes.index(self._node_of(k))
+            lane = nodes.index(self.end_of(self.graph.ports[k]))
             if lane in self.stages[0].section:
                 continue  # two sources at one node: the second is a branch
             self.stages[0].section[lane] = lane_element(self.items[k], self._source_sign(k, nodes[lane]))
@@ -107,6 +109,7 @@ class LaneWalk:
             if self._series() or self._connect():
                 continue
             break
+        # Whatever was not passed hangs on no lane: the ladder would be another model than the file it came from.
         if len(self.placed) < len(self.graph.ports) or len(self.passed) < len(self.graph.couplings):
             raise NoLanesError
         self._settle_end(self.stages[-1])
@@ -123,12 +126,15 @@ class LaneWalk:
                     for r in behind
                     for lane in lanes_in(r)
                 }
+                # A source whose lane ends here closes the ladder as its right section; one whose lane goes on is a
+                # branch.
                 late += [row for row in rows if isinstance(row, dict) and moving.isdisjoint(row)]
                 rows[:] = [row for row in rows if row not in late]
         stage.parts = [part for part in stage.parts if part[1]]
         for row in late:
             stage.add("sources", row)
         ended = {lane for row in late for lane in row}
+        # An open lane behind a series element carries no through variable; a reader would take it as closed.
         if stage.ways()[-1:] == ["series"] and len(ended) < len(stage.nodes):
             raise NoLanesError
 
@@ -137,13 +143,6 @@ class LaneWalk:
             if node in self.seen:
                 raise NoLanesError
             self.seen.add(node)
-
-    def _node_of(self, k: int) -> int:
-        """The node of a port that lies at a reference."""
-        port = self.graph.ports[k]
-        if self.reference[port.plus] == self.reference[port.minus]:
-            raise NoLanesError
-        return port.minus if self.reference[port.plus] else port.plus
 
     def _source_sign(self, k: int, node: int) -> int:
         """Across variables fall from the node by default, through variables flow into it."""
@@ -157,8 +156,8 @@ class LaneWalk:
     # -- elements --------------------------------------------------------------------------------------------------------------
 
     def _parallel(self) -> None:
-        """Place what lies between the lanes and their references."""
         stage = self.stages[-1]
+        # Elements of the same rank at different lanes stand in one row: a row is a diagonal matrix over the lanes.
         ready: dict[int, dict[int, int]] = {}  # port -> lane, by rank of the row
         for lane, node in enumerate(stage.nodes):
             mine = [k for k in self.at.get(node, []) if k not in self.placed and self._is_parallel(k)]
@@ -171,6 +170,7 @@ class LaneWalk:
                 {lane: lane_element(self.items[k], self._sign(k, stage.nodes[lane])) for k, lane in row.items()},
             )
             self.placed.update(row)
+        # After the plain elements, so that fields find the lanes at the nodes where these have left them.
         for field in self.graph.fields:
             self._place_field(field, stage, "parallel")
         for lane, node in enumerate(stage.nodes):
@@ -204,6 +204,7 @@ class LaneWalk:
         for k in field.ports:
             port = self.graph.ports[k]
             here = [n for n, node in enumerate(stage.nodes) if node in (port.plus, port.minus)]
+            # A field needs one port a lane, all in the same way; else its matrix has no place among the rows.
             if len(here) != 1 or self._is_parallel(k) != (way == "parallel") or here[0] in lanes:
                 return False
             lanes[here[0]] = lane_element(self.items[k], self._sign(k, stage.nodes[here[0]]))
@@ -217,7 +218,6 @@ class LaneWalk:
         return True
 
     def _move(self, stage: WalkStage, lane: int, k: int) -> None:
-        """Take a lane through a port to its other node."""
         stage.nodes[lane] = self._other(k, stage.nodes[lane])
         self._enter([stage.nodes[lane]])
 
@@ -231,12 +231,15 @@ class LaneWalk:
         row: dict[int, int] = {}
         for lane, node in enumerate(stage.nodes):
             ahead = [k for k in self.at.get(node, []) if k not in self.placed and not self._is_parallel(k)]
+            # Two series elements at one node are a fork, and lanes do not fork.
             if len(ahead) > 1:
                 raise NoLanesError
             if ahead:
                 row[lane] = ahead[0]
         single = {lane: k for lane, k in row.items() if k not in self.field_of}
         if single:
+            # A connection that is still to be passed has to be met at the node of its lane, which would be left behind
+            # here.
             self._no_coupling_at(stage.nodes[lane] for lane in single)
             pieces = {lane: lane_element(self.items[k], self._sign(k, stage.nodes[lane])) for lane, k in single.items()}
             if any(self._source(k) for k in single.values()):
@@ -271,8 +274,10 @@ class LaneWalk:
                 continue
             forward = not set(one).isdisjoint(stage.nodes)
             left, right = (one, two) if forward else (two, one)
+            # The far side of a connection has to be new: a way back to the lanes would be a mesh.
             if not set(right).isdisjoint(stage.nodes) or len(set(right)) < len(right) or len(set(left)) < len(left):
                 raise NoLanesError
+            # A connection may take more lanes than have come so far: a second circuit begins where it is needed.
             for node in left:
                 if node not in stage.nodes:
                     self._join(stage, node)
@@ -286,8 +291,8 @@ class LaneWalk:
         self.stages.append(WalkStage(new, list(new)))
         return True
 
-    def end_of(self, branch: Branch) -> int:
-        """The node of a branch that lies at a reference."""
+    def end_of(self, branch: Branch | Port) -> int:
+        """The node of a branch or a port that lies at a reference."""
         if self.reference[branch.plus] == self.reference[branch.minus]:
             raise NoLanesError
         return branch.minus if self.reference[branch.plus] else branch.plus
@@ -302,6 +307,8 @@ class LaneWalk:
         self._enter([node])
         stage.nodes.append(node)
         stage.starts.append(node)
+        # A lane that joins late has to fit what stands before it: its first element takes a place in the series row
+        # that exists.
         if ways[:1] == ["series"]:
             if not elements or len(ways) > 1:
                 raise NoLanesError
@@ -325,6 +332,8 @@ def lane_ladder(scheme: PogScheme) -> Lanes:
     ports = scheme.causal.graph.ports
     alike = [k for k in sources if _source_kind(ports[k]) == _source_kind(ports[sources[0]])] if sources else []
     run = next((n for n, k in enumerate(sources) if k not in alike), len(sources))
+    # As many lanes as possible: a vector ladder of three phases is wanted rather than one of a single phase with
+    # branches.
     for count in range(run, 0, -1):
         try:
             walk = LaneWalk(scheme, sources[:count])
@@ -367,6 +376,7 @@ def _row(pieces: Pieces, width: int) -> LaneRow:
 
 
 def _item(walk: LaneWalk, row: Pieces | tuple[Field, Pieces], width: int) -> BlockItem[Expression]:
+    # What has no field is a plain row; the pieces of others stand in the matrix.
     if isinstance(row, dict):
         return _row(row, width)
     field, lanes = row
@@ -378,6 +388,7 @@ def _source_rows(rows: Iterable[Pieces | tuple[Field, Pieces]], width: int) -> I
     found: list[Pieces] = []
     for row in rows:
         assert isinstance(row, dict), "a source belongs to no field"
+        # Sources at different lanes share one section, as the lanes of a supply do.
         free = next((other for other in found if other.keys().isdisjoint(row)), None)
         if free is None:
             found.append(dict(row))
@@ -387,12 +398,11 @@ def _source_rows(rows: Iterable[Pieces | tuple[Field, Pieces]], width: int) -> I
 
 
 class _Joint:
-    """The connection between two stages."""
-
     def __init__(self, walk: LaneWalk, n: int) -> None:
         self.walk = walk
         self.before, self.after = walk.stages[n], walk.stages[n + 1]
         self.couplings = walk.connections[n]
+        # The variables that a reader takes without being told are those of the neighbours; only others are written.
         ways, ahead = self.before.ways(), self.after.ways()
         section = next(iter(self.before.section.values()), None)
         self.usual_1: Side = "across"
@@ -406,7 +416,6 @@ class _Joint:
         self.K: dict[tuple[int, int], Expression] = {}
 
     def connection(self, domains: tuple[str, ...]) -> Connection:
-        """All couplings between the stages as one connection."""
         for coupling, forward in self.couplings:
             self._add(coupling, forward)
         rows, columns = len(self.after.nodes), len(self.before.nodes)
@@ -425,12 +434,14 @@ class _Joint:
         K = coupling.K if forward else tuple(zip(*coupling.K, strict=True))
         sides_1 = [b.side if forward else other_side(b.side) for b in left]
         sides_2 = [b.side if forward else other_side(b.side) for b in right]
+        # For two scalar sides the conjugate relation says the same, and its usual form needs no words.
         usual = len(left) == len(right) == 1 and sides_1[0] != self.usual_1 and sides_2[0] != self.usual_2
         for i, (b_2, y) in enumerate(zip(right, sides_2, strict=True)):
             for j, (b_1, x) in enumerate(zip(left, sides_1, strict=True)):
                 entry = K[i][j]
                 if entry is ZERO:
                     continue
+                # Branches against the lane turn the sign, and a relation read backwards turns it for through variables.
                 sign = self._sign(b_1) * self._sign(b_2) * (1 if forward or x == y else -1)
                 entry = entry if sign > 0 else -entry
                 # One modulus may be written for the conjugates too: then it is the reciprocal.
@@ -441,6 +452,7 @@ class _Joint:
             self._settle(self.gives, self._lane(self.after, b), other_side(y) if usual else y)
 
     def _settle(self, sides: dict[int, Side], lane: int, side: Side) -> None:
+        # A lane has one variable in a connection: K cannot take its voltage in one row and its current in another.
         if sides.setdefault(lane, side) != side:
             raise NoLanesError
 

@@ -10,10 +10,14 @@ from tellegen.expressions import RESERVED_WORDS
 def plain_name(path: str) -> str:
     """A path as one name: `drive.R[3]` becomes `drive_R_3`."""
     name = identifier(path)
+    # Two underscores in a row stand for the dot of a path in C and JSON, so a plain name must not have them.
     while "__" in name:
         name = name.replace("__", "_")
+    # A node called `pi` or `gnd` would be read back as a number or as a reference, so that the file would mean another
+    # model.
     if name in RESERVED_WORDS or name in REFERENCES:
         return f"{name}_n"
+    # What begins with a digit or an underscore is no name in any notation; the letter n says that it was made up.
     return name if is_name(name) else "n_" + name.strip("_")
 
 
@@ -37,6 +41,7 @@ class UniqueNames:
         name, count = wanted, 1
         while name in self._taken:
             count += 1
+            # Counting starts at 2: the first one keeps the name itself, as a person would number a second resistor.
             name = f"{wanted.rstrip('_')}_{count}"
         self._taken.add(name)
         return name

@@ -1,35 +1,443 @@
 """From a causal graph to its POG: by way of the bond graph and its strokes, or port by port where there are none.
 
-This needs no junctions and no strokes, so every model with a causality has it. The gains form a skew matrix: the connection part of
-the vectorial scheme.
+Ladders of columns are laid along the trees of the bond graph. Port by port needs no junctions and no strokes, so every model with a
+causality has such a scheme: its gains form a skew matrix, the connection part of the vectorial scheme.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import GraphError
-from tellegen.expressions import ONE, Expression
-from tellegen.expressions.elimination import Elimination, NamedEntries, with_definitions
-from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.expressions import ONE, ZERO, Expression, split_coefficient
+from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, with_definitions
+from tellegen.graph import Field, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
-from tellegen.model.bond_graph import PowerBond
+from tellegen.model.bond_graph import BondItem, PowerBond
+from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_construction import bond_graph
-from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, connected_parts
-from tellegen.schemes.gains import vector_block
-from tellegen.schemes.ladders import (
-    LadderBuilder,
-    SignalFlow,
-    decided_by_told,
-    energy_name,
-    finished_block,
-    junction_bond,
-    resistive_gain,
-    storage_gain,
+from tellegen.schemes.bond_graph_scheme import (
+    BondGraphScheme,
+    ConnectedPart,
+    OnePort,
+    TwoPort,
+    connected_parts,
+    heavy_children,
 )
+from tellegen.schemes.gains import vector_block
 from tellegen.schemes.names import UniqueNames, plain_name
-from tellegen.schemes.pog_scheme import Block, Ladder, Output, PogScheme, Section, Summation
+from tellegen.schemes.pog_scheme import (
+    BlockKind,
+    Column,
+    ColumnKind,
+    Direction,
+    Ladder,
+    Matrix,
+    Output,
+    PogScheme,
+    PowerSection,
+    SchemeBlock,
+    Summation,
+)
+
+FieldRow = tuple[Expression, tuple[tuple[str, Expression], ...]]
+"""The gain of a port of a resistive field, and the gains from what its other ports are told."""
+
+
+class JunctionBond(NamedTuple):
+    """One bond at a junction: its own variable, which is not the shared one, whether power leaves, and whether it decides."""
+
+    own: str
+    leaves: bool
+    brings: bool
+
+
+def junction_bond(bond: PowerBond, junction: str, shares: Side) -> JunctionBond:
+    """A bond as its junction sees it."""
+    return JunctionBond(bond.variable(other_side(shares)), bond.tail == junction, bond.receives(junction) == shares)
+
+
+def resistive_gain(item: OnePort) -> Expression | None:
+    """What a resistive element decides over what it is told; None where its law is not linear."""
+    law = item.port.law
+    assert isinstance(law, ResistiveLaw), "only resistive elements have a static gain"
+    # A resistive law is written for one side; where causality asks it the other way, its gain is the reciprocal.
+    if law.coefficient is None or item.decides == law.side:
+        return law.coefficient
+    return ONE / law.coefficient
+
+
+def storage_gain(law: StorageLaw, integral: bool) -> Expression | None:
+    """The gain behind the integrator, or before the derivative; None where the law is not linear.
+
+    None too where a storage of its own coefficient zero has a state: it carries the energy of those that depend on it.
+    """
+    # Derivative causality: the storage is told its own output, and energy = inertia * output, so the gain stands before
+    # the derivative.
+    if not integral or law.inertia is None:
+        return law.inertia
+    return None if law.inertia is ZERO else ONE / law.inertia
+
+
+def energy_name(item: OnePort, law: StorageLaw) -> str:
+    """The energy variable of a storage."""
+    if law.keeps_energy_variable:
+        return item.port.state
+    return f"{DOMAINS[item.domain].energy(law.side).symbol}_{item.name}"
+
+
+def decided_by_told(field: Field, causal: CausalGraph) -> Matrix:
+    """What the ports of a resistive field decide, by what they are told: its matrix, solved for the ports asked backwards.
+
+    Raises: GraphError where it cannot be solved.
+    """
+    ports, n = causal.graph.ports, len(field.ports)
+    arithmetic = NamedEntries(causal.graph.parameters, [p.element for p in ports])
+    rows = []
+    # Hybrid causality of a field: ports asked backwards change sides, which is the partial inversion of its matrix.
+    for i in range(n):  # h_i = sum of M_ij g_j; columns are what ports decide, then what they are told
+        row: dict[int, Expression] = {}
+        for j, k_j in enumerate(field.ports):
+            direct = causal.decides[k_j] == ports[k_j].law.side
+            row[j if not direct else n + j] = -field.matrix[i][j]
+            if i == j:
+                row[j if direct else n + j] = row.get(j if direct else n + j, ZERO) + ONE
+        rows.append({c: arithmetic.entry(e) for c, e in row.items() if e is not ZERO})
+    elimination: Elimination[Entry] = Elimination(rows, arithmetic)
+    # Causality alone does not see that the block to be inverted is singular; without this test a gain would divide by
+    # zero later.
+    if elimination.eliminate_all(range(n)):
+        what = f"the field '{field.element}' cannot be solved for what its ports decide"
+        raise rules.NO_SCALAR_BOND.error(what, where=field.element, fix="check its matrix")
+    found = elimination.express(range(n))
+
+    def gain(i: int, j: int) -> Expression:
+        entry = found[i].get(n + j) if i in found else None
+        return ZERO if entry is None else with_definitions(entry.expression, arithmetic.where)
+
+    return tuple(tuple(gain(i, j) for j in range(n)) for i in range(n))
+
+
+def _finished(block: SchemeBlock, item: OnePort | None, unit_of: Mapping[str, str]) -> SchemeBlock:
+    """A block with its sign, its field and the units of its variables."""
+    # An active element has a negative law: that turns no variable, as a minus sign in a connection does.
+    negative = item is None and block.gain is not None and split_coefficient(block.gain)[0] < 0
+    energy = ""
+    if item is not None and isinstance(item.port.law, StorageLaw):
+        energy = DOMAINS[item.domain].energy(item.port.law.side).unit
+    return replace(
+        block,
+        sign=-1 if negative else 1,
+        field="" if item is None else item.field,
+        input_unit=unit_of.get(block.input, ""),
+        output_unit=unit_of.get(block.output, ""),
+        energy_unit=energy,
+    )
+
+
+def _element_block(
+    item: OnePort, told: str, given: str, row: FieldRow | None, unit_of: Mapping[str, str]
+) -> SchemeBlock:
+    """The block of an element that is no source, from what it is told to what it decides; `row` is its share in a field."""
+    law, name = item.port.law, item.name
+    if isinstance(law, ResistiveLaw):
+        gain, terms = (resistive_gain(item), ()) if row is None else row
+        block = SchemeBlock(name, "static", told, given, gain, name, law=law, terms=terms)
+    else:
+        assert isinstance(law, StorageLaw), "sources have no block"
+        integral = item.causality == "integral"
+        own = None if item.field else storage_gain(law, integral)
+        kind: BlockKind = "storage" if integral else "derivative"
+        block = SchemeBlock(name, kind, told, given, own, name, energy=energy_name(item, law), law=law)
+    return _finished(block, item, unit_of)
+
+
+class SignalFlow:
+    """Collects blocks and summations."""
+
+    def __init__(self, graph: BondGraphScheme) -> None:
+        self.graph = graph
+        self.blocks: dict[str, SchemeBlock] = {}
+        self.summations: dict[str, Summation] = {}
+        self._rows = {name: row for field in graph.causal.graph.fields for name, row in self._field_rows(field)}
+
+    def sum(self, joints: Sequence[JunctionBond]) -> str:
+        """The summation of a junction: the conjugate of the shared variable at the bond that decides it. Gives its output."""
+        # Strokes promise exactly one bond that decides; two would have been a contradiction and none an undecided
+        # junction.
+        (decider,) = (j for j in joints if j.brings)
+        terms: dict[str, int] = {}
+        for j in joints:
+            if j is not decider:  # two bonds between the same junctions have one variable, and may cancel
+                # Of the bonds of a junction the half arrows that leave and that enter balance (sum of powers zero),
+                # which gives each sign.
+                terms[j.own] = terms.get(j.own, 0) + (1 if j.leaves != decider.leaves else -1)
+        # Terms that cancel are no lines of the figure, and a sign of zero would spoil the parity of loops.
+        inputs = tuple((name, sign) for name, sign in terms.items() if sign)
+        if not terms:
+            return ""
+        self.summations[decider.own] = Summation(decider.own, inputs)
+        return decider.own
+
+    def one_port(self, item: OnePort) -> tuple[str, ...]:
+        """The block of an element; sources have none."""
+        if isinstance(item.port.law, SourceLaw):
+            return ()
+        (bond,) = self.graph.bonds_of(item.name)
+        given, told = bond.variable(item.decides), bond.variable(other_side(item.decides))
+        self.blocks[item.name] = _element_block(item, told, given, self._rows.get(item.name), self._units)
+        return (item.name,)
+
+    def two_port(self, item: TwoPort) -> tuple[str, ...]:
+        """The two blocks of a connection: K on one line, its transpose on the other."""
+        bonds = self.graph.bonds_of(item.name)
+        a, b = bonds if bonds[0].head == item.name else bonds[::-1]
+        m, inverse = item.modulus, ONE / item.modulus
+        # Which of the two pairs of variables is given follows from the stroke at side a alone: TF and GY have one free
+        # choice.
+        effort_enters = a.receives(item.name) == DOMAINS[a.domain].effort
+        if item.kind == "TF":
+            pairs = (
+                ((a.effort, b.effort), (b.flow, a.flow)) if effort_enters else ((b.effort, a.effort), (a.flow, b.flow))
+            )
+        else:
+            pairs = (
+                ((a.effort, b.flow), (b.effort, a.flow)) if effort_enters else ((b.flow, a.effort), (a.flow, b.effort))
+            )
+        # With the effort given at side a both blocks divide by the modulus, else both multiply by it: a scalar is its
+        # own transpose.
+        gain = inverse if effort_enters else m
+        # The block of the line that leads away from side a comes first.
+        forward = pairs if pairs[0][0] in (a.effort, a.flow) else pairs[::-1]
+        names = (item.name, f"{item.name}_transposed")
+        for name, (told, given) in zip(names, forward, strict=True):
+            block = SchemeBlock(name, "connection", told, given, gain, item.name)
+            self.blocks[name] = _finished(block, None, self._units)
+        return names
+
+    def _field_rows(self, field: Field) -> Iterator[tuple[str, FieldRow]]:
+        """For each port of a resistive field its gain, and the gains from what the other ports are told."""
+        ports = self.graph.causal.graph.ports
+        if not isinstance(ports[field.ports[0]].law, ResistiveLaw) or field.by_laws:
+            return
+        items = [next(i for i in self.graph.one_ports.values() if i.port is ports[k]) for k in field.ports]
+        told = [self.graph.bonds_of(i.name)[0].variable(other_side(i.decides)) for i in items]
+        for k, row in enumerate(decided_by_told(field, self.graph.causal)):
+            # The own gain stands in the block, the others are further inputs of it; a gain of zero is no line of the
+            # figure.
+            terms = tuple((told[j], gain) for j, gain in enumerate(row) if j != k and gain is not ZERO)
+            yield items[k].name, (row[k], terms)
+
+    @cached_property
+    def _units(self) -> Mapping[str, str]:
+        sides: tuple[Side, Side] = ("across", "through")
+        return {b.variable(side): DOMAINS[b.domain].power(side).unit for b in self.graph.bonds for side in sides}
+
+    def outputs(self) -> tuple[Output, ...]:
+        """The conjugates of the inputs."""
+        found = []
+        for item in self.graph.sources():
+            (bond,) = self.graph.bonds_of(item.name)
+            # The half arrow leaves a source that supplies: then input times output is the power that enters the model.
+            sign = 1 if bond.tail == item.name else -1
+            found.append(Output(bond.variable(other_side(item.decides)), sign))
+        return tuple(found)
+
+    def inputs(self) -> tuple[str, ...]:
+        """The signals of the sources."""
+        return tuple(self.graph.bonds_of(i.name)[0].variable(i.decides) for i in self.graph.sources())
+
+
+class LadderBuilder:
+    """Lays the ladders of a tree-like bond graph, and collects sections, blocks and summations on the way."""
+
+    def __init__(self, graph: BondGraphScheme, flow: SignalFlow) -> None:
+        self.graph = graph
+        self.flow = flow
+        self.sections: dict[str, PowerSection] = {}
+        self.signals = UniqueNames(name for bond in graph.bonds for name in (bond.across, bond.through))
+        self._away: dict[str, list[PowerBond]] = {}
+
+    def ladder_of(self, part: ConnectedPart) -> Ladder:
+        """The main ladder of a part."""
+        start = part.start()
+        # The tree is hung up at its start once; every ladder and side ladder of the part follows these branches.
+        self._away = heavy_children(part, start)
+        # The first source of the starting junction is the left section; further ones become branches or the right end.
+        source = next((b for b in self.graph.sources_at(self.graph.junctions[start])), None)
+        entry = None if source is None else self._section(source, start, "across")
+        return self._ladder(start, source, entry)
+
+    # -- sections --------------------------------------------------------------------------------------------------------------
+
+    def _section(self, bond: PowerBond, right: str, upper: Side) -> PowerSection:
+        left, one_ports = bond.other(right), self.graph.one_ports
+        return self._kept(
+            "" if left in one_ports else left,
+            "" if right in one_ports else right,
+            bond.domain,
+            bond.across,
+            bond.through,
+            direction="right" if bond.head == right else "left",
+            rightward=bond.receives(right),
+            upper=upper,
+        )
+
+    def _kept(
+        self,
+        left: str,
+        right: str,
+        domain: str,
+        across: str,
+        through: str,
+        *,
+        direction: Direction,
+        rightward: Side,
+        upper: Side,
+    ) -> PowerSection:
+        name = str(len(self.sections) + 1)
+        section = PowerSection(
+            name, left, right, domain, across, through, direction=direction, rightward=rightward, upper=upper
+        )
+        self.sections[name] = section
+        return section
+
+    # -- ladders ---------------------------------------------------------------------------------------------------------------
+
+    def _ladder(self, start: str, left: PowerBond | None, entry: PowerSection | None) -> Ladder:
+        # One ladder is walked in a loop and not by recursion: only side ladders recurse, and these are as deep as
+        # branches are nested.
+        columns: list[Column] = []
+        name, upper = start, entry.upper if entry else "across"
+        section = entry
+        while True:
+            away = self._away[name]
+            ahead = away[0] if away else None
+            if name in self.graph.two_ports:
+                assert ahead is not None, "a two-port stands between junctions"
+                # Behind a gyrator the effort continues as a flow: the upper line changes its kind, or the two lines
+                # would cross.
+                upper = self._turned(name, left, upper)
+                behind = self._section(ahead, ahead.other(name), upper)
+                blocks = self.flow.two_port(self.graph.two_ports[name])
+                columns.append(Column("connection", name, section.name if section else "", behind.name, blocks))
+            else:
+                if ahead is None:
+                    # At the end of a ladder the last source closes it as the right section, as a load is drawn; it is
+                    # no branch then.
+                    ahead = next(
+                        (b for b in reversed(self.graph.sources_at(self.graph.junctions[name])) if b is not left), None
+                    )
+                made, behind_ = self._group(name, left, ahead, section, away[1:], upper)
+                columns += made
+                if behind_ is None:
+                    break
+                behind = behind_
+            assert ahead is not None, "a section has a bond"
+            section, left, name = behind, ahead, ahead.other(name)
+            # A source at the right end has a section and no column: nothing elaborates the power there.
+            if name in self.graph.one_ports:
+                break
+        return Ladder(tuple(columns), entry.name if entry else "")
+
+    def _turned(self, two_port: str, left: PowerBond | None, upper: Side) -> Side:
+        """The variable on the upper line behind a two-port."""
+        item = self.graph.two_ports[two_port]
+        assert left is not None, "a two-port stands between junctions"
+        here, there = item.domains if left.head == two_port else item.domains[::-1]
+        effort = (DOMAINS[here].effort == upper) == (item.kind == "TF")
+        return DOMAINS[there].effort if effort else DOMAINS[there].flow
+
+    # -- columns of one junction -----------------------------------------------------------------------------------------------
+
+    def _group(
+        self,
+        name: str,
+        left: PowerBond | None,
+        right: PowerBond | None,
+        section: PowerSection | None,
+        branches: list[PowerBond],
+        upper: Side,
+    ) -> tuple[list[Column], PowerSection | None]:
+        junction = self.graph.junctions[name]
+        items = [*(b for b in self.graph.elements_at(junction) if b is not left and b is not right), *branches]
+        joints = [junction_bond(bond, name, junction.shares) for bond in items]
+        start = None if left is None else junction_bond(left, name, junction.shares)
+        end = None if right is None else junction_bond(right, name, junction.shares)
+        # Power counts positive from left to right where the bond that comes in says so; a junction without neighbours
+        # may choose.
+        forward = not start.leaves if start else end.leaves if end else True
+        columns: list[Column] = []
+        # Until the element that decides has been passed, the shared variable runs to the left in the sections between
+        # columns, after it to the right.
+        decided = bool(start and start.brings)
+        for k in range(max(len(items), 1)):
+            last = k >= len(items) - 1
+            decided = decided or (k < len(items) and joints[k].brings)
+            here = [j for j in (start, joints[k] if items else None) if j is not None]
+            behind: PowerSection | None
+            if last:
+                behind = None if right is None else self._section(right, right.other(name), upper)
+                here += [] if end is None else [end]
+            else:
+                behind = self._link(junction, items[k], items[k + 1], forward, decided, upper)
+                # The running sum is split at each column, so that each summation has few inputs and each section has
+                # its own power.
+                own = behind.variable(other_side(junction.shares))
+                here.append(JunctionBond(own, forward, not decided))
+                start = JunctionBond(own, not forward, decided)
+            columns.append(self._column(junction, items[k] if items else None, here, section, behind))
+            section = behind
+        return columns, section
+
+    def _link(
+        self, junction: BondItem, one: PowerBond, two: PowerBond, forward: bool, decided: bool, upper: Side
+    ) -> PowerSection:
+        own = other_side(junction.shares)
+        symbol = DOMAINS[junction.domain].power(own).symbol
+        left, right = one.other(junction.name), two.other(junction.name)
+        # The variable between two columns has no name in the model; it says between which elements it is.
+        running = self.signals.take(f"{symbol}_{left}_{right}")
+        across, through = (running, junction.variable) if own == "across" else (junction.variable, running)
+        side = junction.shares if decided else own
+        direction: Direction = "right" if forward else "left"
+        return self._kept(
+            left, right, junction.domain, across, through, direction=direction, rightward=side, upper=upper
+        )
+
+    def _column(
+        self,
+        junction: BondItem,
+        bond: PowerBond | None,
+        joints: list[JunctionBond],
+        left: PowerSection | None,
+        right: PowerSection | None,
+    ) -> Column:
+        output = self.flow.sum(joints)
+        name = "" if bond is None else bond.other(junction.name)
+        item = self.graph.one_ports.get(name)
+        kind: ColumnKind = "series" if junction.series else "parallel"
+        blocks: tuple[str, ...] = ()
+        branch = None
+        if bond is not None and (item is None or isinstance(item.port.law, SourceLaw)):
+            entry = self._section(bond, name, "across")
+            kind, branch = "branch", Ladder((), entry.name) if item is not None else self._ladder(name, bond, entry)
+        elif item is not None:
+            blocks = self.flow.one_port(item)
+        return Column(
+            kind,
+            name,
+            "" if left is None else left.name,
+            "" if right is None else right.name,
+            blocks,
+            (output,) if output else (),
+            shared=junction.variable,
+            junction=junction.name,
+            branch=branch,
+        )
 
 
 def port_scheme(causal: CausalGraph) -> PogScheme:
@@ -43,9 +451,11 @@ def port_gains(causal: CausalGraph) -> dict[int, dict[int, Expression]]:
     field = NamedEntries(graph.parameters, [name for p in graph.ports for name in (p.across, p.through)])
     interconnection = Interconnection(graph)
     elimination = Elimination(interconnection.rows(field.entry), field)
+    # What ports are told is solved for, what they decide stays: no order of bonds or junctions is needed for that.
     told = {column(k, causal.follows(k)): k for k in range(len(graph.ports))}
     elimination.eliminate_all(interconnection.internal)
     left = elimination.eliminate_all(told)
+    # Causal assignment has found a matching of full rank, so that no told variable can be left over here.
     assert not left, "causality has shown that every told variable is determined"
     found = elimination.express(told)
     return {
@@ -54,8 +464,6 @@ def port_gains(causal: CausalGraph) -> dict[int, dict[int, Expression]]:
 
 
 class _PortScheme:
-    """Collects blocks and summations port by port."""
-
     def __init__(self, causal: CausalGraph) -> None:
         self.causal = causal
         self.graph = causal.graph
@@ -73,7 +481,7 @@ class _PortScheme:
             for p in self.graph.ports
             for side in ("across", "through")
         }
-        self.blocks: dict[str, Block] = {}
+        self.blocks: dict[str, SchemeBlock] = {}
         self.summations: dict[str, Summation] = {}
 
     def scheme(self) -> PogScheme:
@@ -86,74 +494,61 @@ class _PortScheme:
             )
         }
         for k, item in enumerate(self.items):
-            self._element(k, item, rows.get(k))
+            if not isinstance(item.port.law, SourceLaw):
+                told, given = self._signal(k, decided=False), self._signal(k, decided=True)
+                self.blocks[item.name] = _element_block(item, told, given, rows.get(k), self.units)
         for k, gains in port_gains(self.causal).items():
             self._told(k, gains)
         sources = [item for item in self.items if isinstance(item.port.law, SourceLaw)]
+        # A port counts the power that it takes, an output the power that it supplies: hence the sign -1 of all outputs.
         return PogScheme(
-            self.graph.name,
-            (),
-            {str(k): self._section(str(k), item) for k, item in enumerate(sources, 1)},
-            self.blocks,
-            self.summations,
-            tuple(self.items[k].name for k in self.causal.integral),
-            tuple(item.port.variable(item.decides) for item in sources),
-            tuple(Output(item.port.variable(other_side(item.decides)), -1) for item in sources),
-            None,
-            self.causal,
-            {item.name: item for item in self.items},
+            name=self.graph.name,
+            ladders=(),
+            sections={str(k): _source_section(str(k), item) for k, item in enumerate(sources, 1)},
+            blocks=self.blocks,
+            summations=self.summations,
+            states=tuple(self.items[k].name for k in self.causal.integral),
+            inputs=tuple(item.port.variable(item.decides) for item in sources),
+            outputs=tuple(Output(item.port.variable(other_side(item.decides)), -1) for item in sources),
+            bond_graph=None,
+            causal=self.causal,
+            elements={item.name: item for item in self.items},
         )
 
     def _signal(self, k: int, *, decided: bool) -> str:
         side: Side = self.causal.decides[k] if decided else self.causal.follows(k)
         return self.graph.ports[k].variable(side)
 
-    def _field_rows(
-        self, ports: tuple[int, ...], matrix: tuple[tuple[Expression, ...], ...]
-    ) -> list[tuple[Expression, tuple[tuple[str, Expression], ...]]]:
+    def _field_rows(self, ports: tuple[int, ...], matrix: tuple[tuple[Expression, ...], ...]) -> list[FieldRow]:
         told = [self._signal(k, decided=False) for k in ports]
         return [
             (row[i], tuple((told[j], gain) for j, gain in enumerate(row) if j != i)) for i, row in enumerate(matrix)
         ]
-
-    def _element(
-        self, k: int, item: OnePort, row: tuple[Expression, tuple[tuple[str, Expression], ...]] | None
-    ) -> None:
-        law = item.port.law
-        told, given = self._signal(k, decided=False), self._signal(k, decided=True)
-        if isinstance(law, ResistiveLaw):
-            gain, terms = row if row is not None else (resistive_gain(item), ())
-            block = Block(item.name, "static", told, given, gain, False, item.name, law=law, terms=terms)
-        elif isinstance(law, StorageLaw):
-            integral = item.causality == "integral"
-            own = None if item.field else storage_gain(law, integral)
-            kind = "storage" if integral else "derivative"
-            block = Block(item.name, kind, told, given, own, integral, item.name, energy_name(item, law), law)  # type: ignore[arg-type]
-        else:
-            return
-        self.blocks[item.name] = finished_block(block, item, self.units)
 
     def _told(self, k: int, gains: dict[int, Expression]) -> None:
         """The summation of what a port is told, with a connection block for each gain that is not one."""
         inputs = []
         for j, gain in gains.items():
             decided = self._signal(j, decided=True)
+            # Expressions are unique objects, so that identity tells a gain of one; it goes into the sign of the
+            # summation and needs no block.
             if gain is ONE or gain is -ONE:
                 inputs.append((decided, 1 if gain is ONE else -1))
                 continue
             name = self.names.take(f"{self.items[k].name}_by_{self.items[j].name}")
             signal = self.signals.take(f"{self._signal(k, decided=False)}_{self.items[j].name}")
             self.units[signal] = self.units[self._signal(k, decided=False)]
-            self.blocks[name] = finished_block(
-                Block(name, "connection", decided, signal, gain, False, name), None, self.units
-            )
+            block = SchemeBlock(name, "connection", decided, signal, gain, name)
+            self.blocks[name] = _finished(block, None, self.units)
             inputs.append((signal, 1))
         output = self._signal(k, decided=False)
         self.summations[output] = Summation(output, tuple(inputs))
 
-    def _section(self, name: str, item: OnePort) -> Section:
-        port = item.port
-        return Section(name, "", item.name, port.domain, port.across, port.through, "left", item.decides)
+
+def _source_section(name: str, item: OnePort) -> PowerSection:
+    port = item.port
+    side = item.decides
+    return PowerSection(name, "", item.name, port.domain, port.across, port.through, direction="left", rightward=side)
 
 
 def pog(
@@ -167,13 +562,15 @@ def pog(
     """
     try:
         graph = bond_graph(causal)
-    except (
-        GraphError
-    ):  # no strokes, or an element with both ends at one node: the equations between ports exist all the same
+    # Models whose junctions admit no strokes can still be solved for: they have equations, and so a scheme.
+    except GraphError:
+        # No strokes, or an element with both ends at one node: the equations between ports exist all the same.
         scheme = port_scheme(causal)
         return replace(scheme, vector=vector_block(scheme))
     flow = SignalFlow(graph)
     found = connected_parts(graph, earlier)
+    # A part with a mesh makes the whole scheme a vector block: half a ladder would hide that its states belong
+    # together.
     laddered = not vectorial and (derivative or not causal.dependent) and all(part.is_tree() for part in found)
     if laddered:
         builder = LadderBuilder(graph, flow)
@@ -184,22 +581,22 @@ def pog(
 
 
 def _scheme(
-    graph: BondGraphScheme, flow: SignalFlow, ladders: tuple[Ladder, ...], sections: dict[str, Section]
+    graph: BondGraphScheme, flow: SignalFlow, ladders: tuple[Ladder, ...], sections: dict[str, PowerSection]
 ) -> PogScheme:
     states = tuple(name for name, item in graph.one_ports.items() if item.causality == "integral")
     return PogScheme(
-        graph.name,
-        ladders,
-        sections,
-        flow.blocks,
-        flow.summations,
-        states,
-        flow.inputs(),
-        flow.outputs(),
-        graph,
-        graph.causal,
-        graph.one_ports,
-        frozenset(junction.variable for junction in graph.junctions.values()),
+        name=graph.name,
+        ladders=ladders,
+        sections=sections,
+        blocks=flow.blocks,
+        summations=flow.summations,
+        states=states,
+        inputs=flow.inputs(),
+        outputs=flow.outputs(),
+        bond_graph=graph,
+        causal=graph.causal,
+        elements=graph.one_ports,
+        shared=frozenset(junction.variable for junction in graph.junctions.values()),
     )
 
 
@@ -214,14 +611,16 @@ def _flat(graph: BondGraphScheme, flow: SignalFlow) -> SignalFlow:
     return flow
 
 
-def _flat_sections(graph: BondGraphScheme) -> dict[str, Section]:
+def _flat_sections(graph: BondGraphScheme) -> dict[str, PowerSection]:
     """One section a bond between junctions, two-ports and sources; left and right are tail and head."""
     sources = {item.name for item in graph.sources()}
     leaves = set(graph.one_ports) - sources
+    # Bonds of storages and resistors are no sections: they end in a block, and cut the scheme in no two parts.
     bonds = [bond for bond in graph.bonds if not {bond.tail, bond.head} & leaves]
     return {str(k): _flat_section(str(k), bond, sources) for k, bond in enumerate(bonds, 1)}
 
 
-def _flat_section(name: str, bond: PowerBond, sources: set[str]) -> Section:
+def _flat_section(name: str, bond: PowerBond, sources: set[str]) -> PowerSection:
     left, right = ("" if end in sources else end for end in (bond.tail, bond.head))
-    return Section(name, left, right, bond.domain, bond.across, bond.through, "right", bond.receives(bond.head))
+    side = bond.receives(bond.head)
+    return PowerSection(name, left, right, bond.domain, bond.across, bond.through, direction="right", rightward=side)

@@ -23,7 +23,7 @@ Matrix = tuple[tuple[Expression, ...], ...]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Block:
+class SchemeBlock:
     """output = gain * input, with an integrator before the gain in a storage and a derivative behind it in a dependent one.
 
     `energy` names the energy variable between integrator and gain. The gain is None where the law is not linear, or belongs to a
@@ -37,7 +37,6 @@ class Block:
     input: str
     output: str
     gain: Expression | None
-    integrator: bool
     element: str
     energy: str = ""
     law: PortLaw | None = None
@@ -48,6 +47,11 @@ class Block:
     output_unit: str = ""
     energy_unit: str = ""
     variable: str = ""
+
+    @property
+    def integrator(self) -> bool:
+        """Whether it integrates what it is told."""
+        return self.kind == "storage"
 
 
 @final
@@ -61,7 +65,7 @@ class Summation:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Section:
+class PowerSection:
     """A power section between two items (an empty name is the outside): the product of its variables is the power through it.
 
     Power counts as positive in `direction`. The signal of `rightward` goes to the right, that of the other variable to the left.
@@ -169,8 +173,8 @@ class PogScheme:
 
     name: str
     ladders: tuple[Ladder, ...]
-    sections: Mapping[str, Section]
-    blocks: Mapping[str, Block]
+    sections: Mapping[str, PowerSection]
+    blocks: Mapping[str, SchemeBlock]
     summations: Mapping[str, Summation]
     states: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -201,6 +205,8 @@ class PogScheme:
 
     def signals(self) -> list[str]:
         """Every variable of the scheme, once."""
+        # A dictionary keeps the order of first appearance, which messages and figures rely on; a set would shuffle it
+        # from run to run.
         found: dict[str, None] = dict.fromkeys(self.inputs)
         for block in self.blocks.values():
             found |= {block.input: None, block.output: None} | dict.fromkeys(name for name, _ in block.terms)
@@ -211,6 +217,7 @@ class PogScheme:
     def __str__(self) -> str:
         """The ladder in words: sections and columns from left to right, then the sums."""
         if self.vector is not None:
+            # N is printed only where it is not zero, as in the equations: most models have constant ratios.
             moving = " + N x" if any(entry is not ZERO for row in self.vector.N for entry in row) else ""
             states, inputs = ", ".join(self.vector.states), ", ".join(self.inputs)
             return f"vectorial: L x'{moving} = -A x + B u, x = [{states}], u = [{inputs}]"
@@ -239,12 +246,12 @@ def _sum_text(summation: Summation) -> str:
 
 def ladder_with(scheme: PogScheme, wanted: Callable[[Column], bool]) -> tuple[Ladder, list[int]] | None:
     """The only ladder that has such columns, with their places; None where several have, or none."""
-    found = [(ladder, places) for ladder in _all(scheme.ladders) if (places := _places(ladder, wanted))]
+    marked = (
+        (ladder, [k for k, column in enumerate(ladder.columns) if wanted(column)]) for ladder in _all(scheme.ladders)
+    )
+    found = [(ladder, places) for ladder, places in marked if places]
+    # Rewriting several ladders at once would have to join them; the callers refuse that with a message of their own.
     return found[0] if len(found) == 1 else None
-
-
-def _places(ladder: Ladder, wanted: Callable[[Column], bool]) -> list[int]:
-    return [k for k, column in enumerate(ladder.columns) if wanted(column)]
 
 
 def _all(ladders: Iterable[Ladder]) -> Iterable[Ladder]:
@@ -257,6 +264,7 @@ def with_ladder(scheme: PogScheme, old: Ladder, columns: Sequence[Column]) -> Po
     """The scheme with the columns of one ladder replaced."""
 
     def changed(ladder: Ladder) -> Ladder:
+        # By identity: two side ladders of equal elements are equal as values, and only one of them is meant.
         if ladder is old:
             return replace(ladder, columns=tuple(columns))
         return replace(ladder, columns=tuple(_with_branch(column) for column in ladder.columns))

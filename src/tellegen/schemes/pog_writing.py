@@ -52,19 +52,27 @@ class LadderFormat:
 
     def __init__(self, scheme: PogScheme, model: Model | None = None, *, short: bool = False) -> None:
         self.scheme = scheme
+        self.model = model
         graph = scheme.causal.graph
         self.details: Details = {}
+        # Where storages depend on each other, the file says which ones are states; else causality finds the same ones
+        # again.
         self.ties = bool(scheme.causal.dependent)
         taken = [*graph.parameters, *graph.moving, *graph.displacements, *scheme.elements]
         taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
         self.fresh = UniqueNames(taken)
         self.moduli = ModulusTexts(model, taken if short else None)
 
-    def write(self, ladder: Lanes) -> tuple[list[LadderEntry], Details]:
-        """The entries, and the details of elements."""
-        return self._ladder(ladder, branch=False), self.details
+    def write(self) -> tuple[list[LadderEntry], Details]:
+        """The entries of `pog:`, and what stands under `elements:`, by element.
+
+        Raises: GraphError (G204) for what the notation has no entry for, G230 for modes without a model.
+        """
+        entries = self._ladder(_written_ladder(self.scheme), branch=False)
+        return entries, _settled(self.scheme, self.details, self.model)
 
     def _ladder(self, ladder: Lanes, *, branch: bool) -> list[LadderEntry]:
+        # A branch is in the domain of the junction that it leaves, so only the main ladder says one.
         entries: list[LadderEntry] = [] if branch else [_domain(ladder.domains)]
         for k, part in enumerate(ladder.parts):
             if isinstance(part, LadderConnection):
@@ -92,6 +100,7 @@ class LadderFormat:
     # -- sections --------------------------------------------------------------------------------------------------------------
 
     def _section(self, parts: Sequence[Part], k: int, section: LadderSection) -> object:
+        # The section at the left end belongs to the block behind it, every other one to the part before it.
         first = k == 0 and len(parts) > 1
         beside = parts[1] if first else parts[k - 1] if k else None
         rows: dict[Side, list[str]] = {"across": [], "through": []}
@@ -102,6 +111,7 @@ class LadderFormat:
             for side, row in rows.items():
                 row.append(names[side])
             wanted = _taken(beside, lane)
+            # A section in the short form has sources that decide what the block takes, all counted with the ladder.
             usual = usual and piece is not None and not piece.reversed and self._decides(piece) == wanted
             if piece is not None:
                 given.append(("-" if piece.reversed else "") + names[self._decides(piece)])
@@ -117,6 +127,8 @@ class LadderFormat:
         if piece is not None:
             decided, port = self._decides(piece), self._port(piece)
             names[decided] = variable_name(port.variable(decided))
+            # At the left end the conjugate of the source is named by the block, as its shared variable, and not by the
+            # section.
             if not first:
                 names[other_side(decided)] = variable_name(port.variable(other_side(decided)))
         if isinstance(beside, LadderBlock):
@@ -127,6 +139,7 @@ class LadderFormat:
         sides: tuple[Side, Side] = ("across", "through")
         for side in sides:
             if side not in names:
+                # A section names both variables of each lane, even one that nothing in the model has a name for.
                 names[side] = self.fresh.take(f"{side}_{lane + 1}")
         return names
 
@@ -136,6 +149,7 @@ class LadderFormat:
         side = given_side(block.ways[lane])
         for piece in pieces:
             law = self._port(piece).law
+            # A reader names the shared variable after the state that decides it, as the equations do.
             if isinstance(law, StorageLaw) and law.side == side:
                 return piece, True
         return (pieces[0] if pieces else None), False
@@ -165,6 +179,7 @@ class LadderFormat:
                 items.append(self._field(block, item))
             elif isinstance(item, tuple):
                 items.append(self._row(parts, k, item))
+        # One word where all lanes agree, as in ladders that people write.
         if len(set(block.ways)) == 1:
             return {block.ways[0]: items}
         return {"mixed": items, "ways": list(block.ways)}
@@ -222,6 +237,7 @@ class LadderFormat:
             self._port(member).law.side == given_side(block.ways[lane])
             for lane, member in zip(field.lanes, field.members, strict=False)
         }
+        # One word has to fit all ports: a reader gives all of them the same kind of causality.
         if len(given) > 1 or (self._stores(field) and False in given):
             what = f"the field '{field.name.text}' mixes kinds of elements and causalities"
             raise rules.NO_LADDER.error(what, where=field.name.text, fix="write it as a network")
@@ -233,16 +249,19 @@ class LadderFormat:
 
     def _connection(self, ladder: Lanes, k: int, part: Connection, *, branch: bool) -> LadderEntry:
         """The usual variables are those of the neighbours; others are said."""
+        # The nearest part on either side that says anything decides what is usual for a connection.
         before = next((self._given(p) for p in reversed(ladder.parts[:k]) if self._given(p) is not None), None)
         after = next((self._received(p) for p in ladder.parts[k + 1 :] if self._received(p) is not None), None)
         name = self._connection_name(part)
         scalar = len(part.takes) == len(part.gives) == 1
         more: dict[str, object] = {}
+        # A branch begins with a connection that has nothing before it in its own list, so it says what it takes.
         if before is None or not _fits(part.takes, before) or branch:
             more["takes"] = _sides(part.takes)
         if after is None or not _fits(part.gives, after):
             more["gives"] = _sides(part.gives)
         texts = self._moduli(ladder, k, part)
+        # The short form: the modulus stands under `elements`, where its parameter is found like any other.
         if scalar and not more:
             if part.K[0][0] is not symbol(name):
                 self.details[name] = {"K": texts[0][0]}
@@ -259,7 +278,6 @@ class LadderFormat:
         return self._imposed(part)
 
     def _received(self, part: Part) -> tuple[Side, ...] | None:
-        """What a part takes from a connection before it."""
         if isinstance(part, LadderBlock):
             return tuple(taken_side(way) for way in part.ways)
         if isinstance(part, LadderBranch):
@@ -272,6 +290,7 @@ class LadderFormat:
         return tuple(self._decides(source) for source in sources if source is not None) if all(sources) else ()
 
     def _moduli(self, ladder: Lanes, k: int, part: Connection) -> list[list[str]]:
+        # Domains change at connections only, so the last one before says which they are here.
         connections = [p.domains for p in ladder.parts[:k] if isinstance(p, LadderConnection)]
         before = connections[-1] if connections else ladder.domains
         ends = list(zip(before, part.takes, strict=True))
@@ -282,6 +301,7 @@ class LadderFormat:
 
     def _connection_name(self, part: Connection) -> str:
         name = part.name.text
+        # K alone is the default key of a connection, and would be read as such.
         return self.fresh.take(name) if name in self.scheme.elements or name == "K" else name
 
 
@@ -296,7 +316,6 @@ def _pieces(block: LadderBlock[Expression], lane: int) -> list[LadderElement]:
 
 
 def _taken(part: Part | None, lane: int) -> Side | None:
-    """What the part beside a section takes from it."""
     if isinstance(part, LadderBlock):
         return taken_side(part.ways[lane])
     return taken_side(part.way) if isinstance(part, LadderBranch) else None
@@ -344,45 +363,30 @@ def _flow(value: object) -> str:
     return "[" + ", ".join(map(_flow, value)) + "]"
 
 
-def to_ladder(scheme: PogScheme) -> list[LadderEntry]:
-    """The entries of `pog:`. `to_ladder_details` says the rest.
-
-    Raises: GraphError (G204) for what the notation has no entry for.
-    """
-    return LadderFormat(scheme).write(_ladder(scheme))[0]
-
-
-def to_ladder_details(scheme: PogScheme, model: Model | None = None) -> Details:
-    """What stands under `elements:`, by element. The settings of elements with modes are those of the `model`.
-
-    Raises: GraphError (G230) for modes without a model.
-    """
-    return _settled(scheme, LadderFormat(scheme).write(_ladder(scheme))[1], model)
-
-
-def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, *, model: Model | None = None) -> str:
+def ladder_text(scheme: PogScheme, *, model: Model | None = None) -> str:
     """The scheme as the text of a model file.
 
-    Parameters are plain numbers in SI units, or as `parameters` gives them. With the `model` that the scheme was raised from, its
+    Parameters are plain numbers in SI units. With the `model` that the scheme was raised from, its
     parameters with their units, its signals and its experiment are part of the file; without, what signals drive is an input.
 
     Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
     without the model; G240 for ports of the model at nodes that belong to no element.
     """
+    # Refused here and not while parts are written: the message can then speak of the model as a whole.
     if all(isinstance(port.law, SourceLaw) for port in scheme.causal.graph.ports):
         what = "nothing stores or loses energy, so that the ladder would have no elaboration block"
         raise rules.NO_LADDER.error(what, where=scheme.causal.graph.name, fix="add a storage or a resistive element")
     writing = LadderFormat(scheme, model, short=True)
-    entries, details = writing.write(_ladder(scheme))
+    entries, details = writing.write()
     parts = writing.moduli.parts
-    details = _settled(scheme, details, model)
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
         return file_with_notation(
             with_ports(model, (), "ladder"), lines, details_text({**details, **_driven(scheme)}), parts
         )
+    # Without the model there are no blocks to write, and their names would be free symbols in the file.
     _refuse_signals(scheme)
-    return file_text(scheme.causal.graph, lines, details, {**(parameters or {}), **parts})
+    return file_text(scheme.causal.graph, lines, details, parts)
 
 
 def _settled(scheme: PogScheme, details: Details, model: Model | None) -> Details:
@@ -396,6 +400,7 @@ def _settled(scheme: PogScheme, details: Details, model: Model | None) -> Detail
             fix = "give the model that the scheme was raised from: 'model=...'"
             raise rules.NO_MODES.error(what, where=element, fix=fix)
         name = plain_name(element)
+        # Settings of the model stand before what the scheme adds, which is about names and causality only.
         found[name] = {key: PlainYaml(text) for key, text in modes[element].items()} | dict(found.get(name, {}))
     return found
 
@@ -413,6 +418,7 @@ def _driven(scheme: PogScheme) -> Details:
 def _refuse_signals(scheme: PogScheme) -> None:
     graph = scheme.causal.graph
     names = {signal.name for signal in graph.signals}
+    # Everything that could read a signal: moduli, entries of fields, gains of blocks.
     entries = [e for c in graph.couplings for row in c.K for e in row]
     entries += [e for field in graph.fields for row in field.matrix for e in row]
     entries += [b.gain for b in scheme.blocks.values() if b.gain is not None]
@@ -424,8 +430,9 @@ def _refuse_signals(scheme: PogScheme) -> None:
         )
 
 
-def _ladder(scheme: PogScheme) -> Lanes:
+def _written_ladder(scheme: PogScheme) -> Lanes:
     graph = scheme.bond_graph
+    # A tree without fields is a ladder as people draw it; lanes come next, and the vector block takes what is left.
     if graph is not None and not scheme.causal.graph.fields:
         found = connected_parts(graph)
         if len(found) == 1 and found[0].is_tree():

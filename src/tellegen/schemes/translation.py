@@ -49,11 +49,13 @@ def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkSch
     """
     graph = causal.graph
     nodes = _Nodes(graph)
+    # Mechanisms and parts join their nodes by couplings of ratio one: as wires they disappear from the network.
     couplings = [c for c in graph.couplings if not nodes.is_wire(c)]
     described = {} if model is None else {e.name: e for e in model.elements}
     in_fields = {k for field in graph.fields for k in field.ports}
     elements = []
     for k, port in enumerate(graph.ports):
+        # The graph knows an element with modes as it is now; the model knows all its modes.
         if k in graph.switching and port.element in described:
             elements.append(_with_modes(port, nodes, described[port.element]))
         else:
@@ -70,6 +72,7 @@ def _field(field: Field, graph: PowerGraph, elements: list[Element]) -> MatrixFi
     """A field; one without a matrix gives its members their laws."""
     members = tuple(graph.ports[k].element for k in field.ports)
     laws = field_laws(field, graph.ports)
+    # With a matrix the diagonal is the value of each member, so that a reader finds it where he looks for it.
     if not laws:
         for i, k in enumerate(field.ports):
             elements[k] = replace(elements[k], value=field.matrix[i][i])
@@ -90,6 +93,7 @@ class _Nodes:
         self.graph = graph
         self.groups = UnionFind(len(graph.nodes))
         self._wires: set[str] = set()
+        # Wires are found before nodes are named: a group may contain a reference, whose name it then has.
         self._join([c for c in graph.couplings if _may_be_wire(c)])
         self._names: dict[int, str] = {}
         for k, node in enumerate(graph.nodes):
@@ -98,7 +102,6 @@ class _Nodes:
                 self._names[group] = node.name
 
     def is_wire(self, coupling: Coupling) -> bool:
-        """Whether a coupling was replaced by a common node."""
         return coupling.element in self._wires
 
     def name(self, node: int) -> str:
@@ -107,9 +110,13 @@ class _Nodes:
 
     def _join(self, couplings: list[Coupling]) -> None:
         """Join the nodes of connections of modulus one whose sides have one node in common; one may make room for another."""
+        # One wire may join the references of two others, so that these fit only afterwards: repeat until nothing
+        # changes.
         waiting = couplings
         while waiting:
             fitting = [c for c in waiting if self._same(c.side_1[0].minus, c.side_2[0].minus)]
+            # Across variables of two separate pairs are equal, but the nodes are not the same: a wire would also join
+            # their references.
             if not fitting:
                 raise _no_wire(waiting[0])
             for coupling in fitting:
@@ -119,10 +126,12 @@ class _Nodes:
 
     def _same(self, a: int, b: int) -> bool:
         both = self.graph.nodes[a].reference and self.graph.nodes[b].reference
+        # All references of a domain are one point.
         return both or self.groups.find(a) == self.groups.find(b)
 
 
 def _may_be_wire(coupling: Coupling) -> bool:
+    # By identity: a modulus that is one only for some values of its parameters is no wire.
     if not _is_scalar(coupling) or coupling.K[0][0] is not ONE:
         return False
     one, two = coupling.side_1[0], coupling.side_2[0]
@@ -145,6 +154,7 @@ def _field_member(port: Port, nodes: _Nodes) -> Element:
 
 
 def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:
+    # A kind that stores nothing by its nature needs no law that says so.
     weightless = weightless_kind(port) if own else None
     kind = weightless or element_kind(port)
     law = element_law(port) if own else None
@@ -155,16 +165,16 @@ def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:
         if port.variable(side) != default_variable(port, port.element, side)
     }
     return Element(
-        port.element,
-        kind,
-        (nodes.name(port.plus), nodes.name(port.minus)),
-        None if isinstance(port.law, SourceLaw) or not own else value,
-        law,
-        variables,
-        port.initial,
-        port.prefer,
-        port.forced,
-        port.place,
+        name=port.element,
+        kind=kind,
+        nodes=(nodes.name(port.plus), nodes.name(port.minus)),
+        value=None if isinstance(port.law, SourceLaw) or not own else value,
+        law=law,
+        variables=variables,
+        initial=port.initial,
+        prefer=port.prefer,
+        forced=port.forced,
+        place=port.place,
         signal=port.law.signal if isinstance(port.law, SourceLaw) else None,
     )
 
@@ -188,6 +198,7 @@ def _coupling(coupling: Coupling, nodes: _Nodes) -> Element:
     if not _is_scalar(coupling):
         return _multiport(coupling, nodes)
     one, two = coupling.side_1[0], coupling.side_2[0]
+    # A motor is called a motor where a kind of that name fits; else the connection is written in its general form.
     kind = _coupling_kind((one.domain, two.domain), *COUPLING_OF[one.side, two.side])
     ends = tuple(nodes.name(k) for k in (one.plus, one.minus, two.plus, two.minus))
     return Element(coupling.element, kind, ends, coupling.K[0][0], place=coupling.place)
@@ -213,6 +224,7 @@ def translation(model: Model, notation: Notation) -> str:
 
     Raises: GraphError for a network where the junction structure is no graph, and for what another notation has no place for.
     """
+    # All notations come from one graph, so that they cannot say different things about one model.
     return _WRITERS[notation](model, assign_causality(lower(model)))
 
 
@@ -221,17 +233,9 @@ def _network(model: Model, causal: CausalGraph) -> str:
     return to_yaml(replace(model, elements=found.elements, fields=found.fields, source="", parts=()))
 
 
-def _bond_graph(model: Model, causal: CausalGraph) -> str:
-    return bond_graph_text(bond_graph(causal, vectors=True), model=model)
-
-
-def _pog(model: Model, causal: CausalGraph) -> str:
-    return ladder_text(pog(causal), model=model)
-
-
 _WRITERS: dict[Notation, Callable[[Model, CausalGraph], str]] = {
     "network": _network,
-    "bond": _bond_graph,
-    "pog": _pog,
+    "bond": lambda model, causal: bond_graph_text(bond_graph(causal, vectors=True), model=model),
+    "pog": lambda model, causal: ladder_text(pog(causal), model=model),
 }
 NOTATIONS: tuple[Notation, ...] = tuple(_WRITERS)

@@ -15,7 +15,7 @@ from typing import Literal
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, ZERO, Expression
-from tellegen.graph import Field, PowerGraph, SourceLaw, StorageLaw
+from tellegen.graph import Field, PowerGraph, SourceLaw
 from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.notations.pog.ladder import (
     SWITCHING,
@@ -58,6 +58,7 @@ def _letter_of(kind: ElementKind) -> str:
     domain = DOMAINS[kind.domains[0]]
     if kind.role == "storage":
         usual = "C" if kind.side == domain.effort else "I"
+        # K is written for a stiffness whatever the domain.
         return "K" if kind.inverse else _STORAGE_LETTERS.get((domain.name, kind.side), usual)
     mechanical = domain.effort == "through"
     if kind.side == "across":
@@ -67,6 +68,7 @@ def _letter_of(kind: ElementKind) -> str:
 
 def lane_element(item: OnePort, sign: int = 1) -> LadderElement:
     """An element of a scheme in a lane; with sign -1 it counts against the ladder."""
+    # A source stands in a section, which names its variables: it needs no letter.
     if isinstance(item.port.law, SourceLaw):
         letter = ""
     else:
@@ -99,6 +101,8 @@ def scalar_connection(
 
     T: across_1 = m*across_2, through_2 = m*through_1. G: across_1 = m*through_2, across_2 = m*through_1.
     """
+    # A transformer keeps the kind of variable and a gyrator changes it: neighbours that ask for anything else get the
+    # default.
     fitting = sides is not None and (sides[0] == sides[1]) == (kind == "T")
     one, two = (
         sides if sides is not None and fitting else (("through", "through") if kind == "T" else ("through", "across"))
@@ -123,8 +127,9 @@ class _TreeWriter:
     def ladder(self) -> Lanes:
         junction = self.graph.junctions[self.start]
         ladder = Lanes((junction.domain,))
-        sources = self._sources(self.start)
+        sources = self.graph.sources_at(junction)
         used = None
+        # A ladder begins with the section of its first source; what follows further sources branches off.
         if sources:
             used = sources[0]
             item = self.graph.one_ports[used.other(self.start)]
@@ -139,29 +144,24 @@ class _TreeWriter:
     def _way(self, junction: BondItem) -> Way:
         return "series" if junction.series else "parallel"
 
-    def _sources(self, name: str) -> list[PowerBond]:
-        return [b for b in self._leaves(name) if self._is_source(b.other(name))]
-
-    def _leaves(self, name: str) -> list[PowerBond]:
-        return [b for b in self.graph.bonds_of(name) if b.other(name) in self.graph.one_ports]
-
-    def _is_source(self, name: str) -> bool:
-        return isinstance(self.graph.one_ports[name].port.law, SourceLaw)
-
     def _walk(self, ladder: Lanes, name: str, sign: int, used: PowerBond | None) -> None:
         """Write the junction and what lies behind it; `used` is a source that is written already."""
         while True:
             junction = self.graph.junctions[name]
             way = self._way(junction)
-            for bond in self._ordered(junction):
+            for bond in self.graph.elements_at(junction):
                 item = self.graph.one_ports[bond.other(name)]
-                ladder.add_row(way, (lane_element(item, -sign if item.turned else sign),))
+                if not isinstance(item.port.law, SourceLaw):
+                    ladder.add_row(way, (lane_element(item, -sign if item.turned else sign),))
+            # The first branch goes on along the ladder, the others become side ladders, as in the figure.
             away = self.away[name]
-            sources = [b for b in self._sources(name) if b is not used]
+            sources = [b for b in self.graph.sources_at(junction) if b is not used]
+            # Only at the end of a ladder can a source be the right section.
             last = sources.pop() if sources and not away else None
             for bond in sources:
                 section = LadderSection(sources=(self._side_source(bond, junction, sign),))
                 ladder.parts.append(LadderBranch(way, Lanes((junction.domain,), [section])))
+            # Side ladders are written before the walk goes on, since a reader meets them in this order.
             for bond in away[1:]:
                 side = Lanes((junction.domain,))
                 self._follow(side, bond, junction, sign)
@@ -177,22 +177,11 @@ class _TreeWriter:
         name, following = self._step(ladder, bond, junction, sign)
         self._walk(ladder, name, following, None)
 
-    def _ordered(self, junction: BondItem) -> list[PowerBond]:
-        """The elements of a junction: the storage that decides, other storages, static elements."""
-        name = junction.name
-        found = [b for b in self._leaves(name) if not self._is_source(b.other(name))]
-
-        def rank(bond: PowerBond) -> int:
-            if not isinstance(self.graph.one_ports[bond.other(name)].port.law, StorageLaw):
-                return 2
-            return 0 if bond.receives(name) == junction.shares else 1
-
-        return sorted(found, key=rank)
-
     def _side_source(self, bond: PowerBond, junction: BondItem, sign: int) -> LadderElement:
         """A source behind the junction. By default its across variable is that of the ladder, its through variable comes in."""
         item = self.graph.one_ports[bond.other(junction.name)]
         across, through = _signs(junction, sign, 1 if bond.tail == junction.name else -1)
+        # At the far end a through variable counts into the ladder, against the direction of the walk.
         return lane_element(item, across if item.decides == "across" else -through)
 
     # -- from junction to junction ---------------------------------------------------------------------------------------------
@@ -202,10 +191,13 @@ class _TreeWriter:
         here = junction.name
         direction = 1 if bond.tail == here else -1
         there = bond.other(here)
+        # Between two junctions only the direction of the half arrow can change the sign.
         if there in self.graph.junctions:
             return there, sign * direction
         across = _signs(junction, sign, direction)[0]
         domain = bond.domain
+        # Two-ports that follow each other share variables in between, which have no junction and so no sign of their
+        # own.
         while there in self.graph.two_ports:
             item = self.graph.two_ports[there]
             kind, modulus = _relation(item, domain, along=direction > 0)
@@ -226,12 +218,15 @@ class _TreeWriter:
 
 def _signs(junction: BondItem, sign: int, direction: int) -> tuple[int, int]:
     """The across and the through variable of a bond over those of the ladder, away from the junction."""
+    # A series junction shares the through variable, so the direction acts on the across one; a parallel junction the
+    # other way round.
     return (sign * direction, sign) if junction.series else (sign, sign * direction)
 
 
 def _relation(item: TwoPort, domain: str, *, along: bool) -> tuple[Literal["T", "G"], Expression]:
     """A two-port in across and through variables, from the side met first; see `scalar_connection`."""
     one = DOMAINS[domain]
+    # TF and GY relate efforts and flows; whether that is T or G in across and through depends on both domains.
     two = DOMAINS[item.domains[1] if along else item.domains[0]]
     modulus = ONE / item.modulus if item.kind == "TF" and not along else item.modulus
     if one.effort == "through":
@@ -248,10 +243,12 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     items = [by_port[id(port)] for port in scheme.causal.graph.ports]
     gains = port_gains(scheme.causal)
     for k, item in enumerate(items):
+        # What is told nothing has no section, and a ladder has no other place for it.
         if not gains[k]:
             what = f"nothing decides what '{item.port.element}' is told: it stays zero, and no section leads to it"
             raise rules.NO_LADDER.error(what, where=item.port.element, fix=f"remove '{item.port.element}'")
     groups = _groups(gains, len(items), [field.ports for field in scheme.causal.graph.fields])
+    # Refused instead of written: the file would have the states of another choice.
     if groups is None and scheme.causal.dependent:
         # A power matrix would hide what the dependent storages depend on.
         names = ", ".join(f"'{items[k].port.element}'" for k in scheme.causal.derivative[:4])
@@ -260,6 +257,7 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     if groups is None:
         return _single(scheme, items, gains)
     left, right = groups
+    # One half of the skew matrix says all: the other one is its negative transpose.
     K = tuple(tuple(gains[i].get(j, ZERO) for j in left) for i in right)
     ladder = _begin(scheme, items, left)
     ways = tuple(_way(items[k]) for k in right)
@@ -269,6 +267,7 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     if any(not _is_source(items[k]) for k in right):
         ladder.parts.append(_block(scheme, items, right))
     # At this end a through variable comes in by default, and is decided going out.
+    # A section at the right end counts power outwards.
     sources = tuple(_source(items[k], -1 if items[k].decides == "through" else 1) for k in right)
     if any(sources):
         ladder.parts.append(LadderSection(sources=sources))
@@ -288,6 +287,7 @@ def _begin(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) ->
 def _single(scheme: PogScheme, items: Sequence[OnePort], gains: dict[int, dict[int, Expression]]) -> Lanes:
     lanes = range(len(items))
     ladder = _begin(scheme, items, lanes)
+    # The static field of a block takes power; a skew one takes none, so that it can stand for the connections.
     matrix = tuple(tuple(-gains[i].get(j, ZERO) for j in lanes) for i in lanes)
     block = next(part for part in ladder.parts if isinstance(part, LadderBlock))
     block.items.append(LadderField("", unplaced("S"), matrix, lanes=tuple(lanes)))
@@ -329,6 +329,8 @@ def _groups(
         side[start] = 0
         queue = [start]
         for k in queue:
+            # Two colours of a graph: who gives and who is told are on different sides, ports of one field on the same
+            # side.
             near = [(j, 1 - side[k]) for j in gains[k]] + [(j, side[k]) for j in mates.get(k, ())]
             for j, wanted in near:
                 if side.setdefault(j, wanted) != wanted:

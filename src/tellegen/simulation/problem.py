@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, final, get_args
+from typing import Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,29 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules
 
 Array = NDArray[np.float64]
-SolverName = Literal["auto", "exponential", "runge-kutta", "cvode", "ida", "midpoint", "discrete-gradient", "heyoka"]
-SOLVERS: Final[tuple[str, ...]] = get_args(SolverName)
-FIXED_STEP: Final = ("midpoint", "discrete-gradient")
+
+
+@final
+class Solver(NamedTuple):
+    """What a solver can do; in C it is the function `tg_` and its word."""
+
+    keeps_step: bool = False
+    explicit: bool = False
+    """It advances x' = f alone: no unknowns, and no rates that are given by equations."""
+    has_sensitivities: bool = False
+
+
+SOLVERS: Final[Mapping[str, Solver]] = {
+    "auto": Solver(),
+    "exponential": Solver(explicit=True),
+    "runge-kutta": Solver(explicit=True, has_sensitivities=True),
+    "cvode": Solver(explicit=True, has_sensitivities=True),
+    "ida": Solver(has_sensitivities=True),
+    "midpoint": Solver(keeps_step=True),
+    "discrete-gradient": Solver(keeps_step=True),
+    "heyoka": Solver(explicit=True),
+}
+FIXED_STEP: Final = tuple(name for name, solver in SOLVERS.items() if solver.keeps_step)
 
 FINEST_RTOL: Final = 1e-14
 DEFAULT_ROWS: Final = 1001

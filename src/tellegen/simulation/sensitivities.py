@@ -15,7 +15,7 @@ from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel, native_add
 from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules
 from tellegen.simulation.integration import settings_for, settings_of, solver_function, stored_energy_at, trajectory_of
-from tellegen.simulation.problem import Problem
+from tellegen.simulation.problem import SOLVERS, Problem
 from tellegen.simulation.sensitivity_jumps import (
     ASIDE,
     NOTHING_MOVES,
@@ -438,7 +438,7 @@ def solver_with_sensitivities(choice: SolverChoice) -> SolverChoice:
     """
     if choice.solver == "exponential":
         return SolverChoice("runge-kutta", "sensitivities of a linear model", may_switch=True)
-    if choice.solver in ("midpoint", "discrete-gradient", "heyoka"):
+    if not SOLVERS[choice.solver].has_sensitivities:
         raise rules.NO_SENSITIVITY.error(
             f"'{choice.solver}' gives no sensitivities", fix="choose 'runge-kutta', 'cvode' or 'ida'"
         )

@@ -86,6 +86,7 @@ class FormExperiment:
             inputs=self.inputs,
             initial=self.initial,
             parameters=self.parameters,
+            # Finer than rounding no solver gets, and stiff springs cost more for each digit.
             rtol=max(self.rtol / finer, COARSE if conditioned.form == "parasitic" else FINE),
             samples=self.samples,
             progress=False,
@@ -120,9 +121,11 @@ def form_distance(conditioned: Conditioned, run: Run, fine: Run) -> FormDistance
     moved = list(conditioned.found.model.displacements)
     names = moved or list(conditioned.found.system.states)
     late = settled(run, fine)
+    # Forces of springs ring after a start; positions hardly notice.
     rows = np.ones_like(late) if moved else late  # coordinates never jump
     off = {name: _largest(run.values(name)[rows] - fine.values(name)[rows]) for name in names}
     sizes, carried = _sizes(fine, names), _sizes(fine, conditioned.forces)
+    # A force that is zero up to rounding has no relative error.
     felt = [name for name, size in carried.items() if size > NOTHING * energy_of(fine)]
     forces = {name: _largest(run.values(name)[late] - fine.values(name)[late]) for name in felt}
     return FormDistance(
@@ -141,10 +144,12 @@ def settled(*runs: Run) -> NDArray[np.bool_]:
     """Rows at which springs have settled: those that follow no start, jump of an input or change of a mode closely."""
     t = runs[0].t
     span = float(t[-1] - t[0])
+    # Jumps of both runs, since the elastic one may change its mode later than the rigid one.
     jumps = np.unique([float(t[0]), *(time for run in runs for time in _jumps(run))])
     windows = np.minimum(SETTLING * span, GAP * np.diff(jumps, append=t[-1]))
     last = np.searchsorted(jumps - 1e-9 * span, t, side="right") - 1
     found = np.asarray(t > jumps[last] + windows[last], dtype=np.bool_)
+    # A run of jumps only is compared as it is: better than nothing.
     return found if found.any() else ~found
 
 
@@ -213,8 +218,10 @@ def size_parasitic(
     if not (np.isfinite(error) and error >= SMALLEST):
         fix = f"give an error of {SMALLEST:g} or more; 0.001 is usual"
         raise rules.BAD_STIFFNESS.error(f"an error of {error:g} cannot be met by parasitic elements", fix=fix)
+    # The duration of this experiment counts, not the one in the file: springs are sized by it.
     described = setting.described(as_model(model))
     setting = replace(setting, rtol=FINER * error)
+    # The rigid model is what the springs should be like, so the error is measured against it.
     fine = setting.run(condition_model(described, "derivative", options))
     return sized_for(described, error, options, setting, fine)
 
@@ -227,19 +234,23 @@ def sized_for(
     Raises: ConditioningError (C107) when the error is not met.
     """
     suggested = condition_model(model, "parasitic", options)
+    # By energy first (Rideout and Stein 2003): one rule for springs of any domain.
     stiff = _begin_with(suggested, fine, min(SHARE * error, LARGEST_SHARE))
     measured: FormDistance | None = None
     for _ in range(ROUNDS):
         found = _with(model, options, stiff)
         try:
             before, measured = measured, form_distance(found, setting.run(found), fine)
+        # Too soft to run through, most likely: go on stiffer, without a measure.
         except SimulationError:
             stiff = {name: MOST**0.5 * value for name, value in stiff.items()}
             continue
         if measured.worst <= error:
             return replace(found, accuracy=Accuracy(error, measured.coordinates, measured.forces))
+        # Stiffer is not better any more: what is left are errors of the run.
         if before is not None and measured.worst >= before.worst:
             break  # it is no error of the springs any more
+        # The error falls with order one in the stiffness, so the factor follows from the error itself.
         factor = min(MARGIN * measured.worst / error, MOST)
         stiff = {name: factor * value for name, value in stiff.items()}
     raise _not_met(model, error, measured)
@@ -252,8 +263,10 @@ def _begin_with(suggested: Conditioned, run: Run, share: float) -> dict[str, flo
     closed by a resistance alone stores nothing, and keeps what was suggested for it.
     """
     energy = energy_of(run)
+    # A conductance stores no energy, so that its share of it would size nothing.
     alone = {o.name for o in suggested.opened.openings if parasitic_storage(o) is None}
     forces = {name: 0.0 if name in alone else float(np.max(np.abs(run.values(name)))) for name in suggested.stiffnesses}
+    # Never softer than suggested: a small force would else be late.
     return {n: max(value, stiffness_for(forces[n], energy, share)) for n, value in suggested.stiffnesses.items()}
 
 
@@ -428,11 +441,13 @@ def compare_conditioning(
     described = setting.described(as_model(model))
     made, refused = _conditioned(described, forms, options)
     reference = next((form for form in ACCURATE if form in made), next(iter(made)))
+    # The reference form again, but finer: its own error then counts like that of the others.
     fine = setting.run(made[reference], finer=TIGHTER)
     if "parasitic" in made and options.stiffness.value is None:
         try:
             made["parasitic"] = _sized_beside(described, made[reference], error, options, setting, fine)
         except ConditioningError as why:
+            # A form that was asked for by name has to be there; one of all forms may be missing.
             if forms is not None:
                 raise
             refused["parasitic"] = why.finding
@@ -462,6 +477,7 @@ def _conditioned(
         try:
             made[form] = condition_model(model, form, options)
         except TellegenError as error:
+            # The derivative form exists for every model with dependent storages.
             if form == FORMS[0]:
                 raise  # no form at all: there is nothing to condition
             refused[form] = error.finding
@@ -471,6 +487,7 @@ def _conditioned(
 def _record(conditioned: Conditioned, run: Run, fine: Run) -> FormRecord:
     found = form_distance(conditioned, run, fine)
     model = run.trajectory.segments[0].model
+    # Integrals of signals that stand for states count, too: a user pays for them.
     states = len(model.states) + sum(name in conditioned.starts.formulas for name in model.signal_states)
     excess = states - len(conditioned.found.causal.integral)
     errors = (found.largest, found.coordinates, found.forces, _violation(conditioned, run))
@@ -497,6 +514,7 @@ def _rows_as_at_start(run: Run) -> NDArray[np.bool_]:
     first, *_ = run.trajectory.segments
     held = np.zeros(len(run.t), dtype=np.bool_)
     for model, rows in segments(run.trajectory):
+        # By identity: each mode has its compiled model.
         held[rows] = model is first.model
     return held
 
@@ -547,6 +565,7 @@ def condition(
 
 def _sized_by_runs(model: Model, options: ConditioningOptions, error: float | None) -> Conditioned:
     """The parasitic form that meets an error; what the duration suggests where nothing was asked for and nothing runs."""
+    # Nothing was asked for: an error is tried, and the duration decides where no run is possible.
     if error is None:
         made = condition_model(model, "parasitic", options)
         try:

@@ -49,7 +49,6 @@ POINTS = 200
 class Gains:
     """Transfer matrices over frequencies, in coordinates in which L = 1."""
 
-    frequencies: Array
     values: NDArray[np.complex128]
 
     @property
@@ -67,6 +66,7 @@ class Gains:
 def band_of(A: Array) -> Array:
     """Frequencies that show what a model does: a decade beyond its slowest and fastest poles, and at each of them."""
     poles = np.abs(np.linalg.eigvals(A))
+    # Poles at rest would stretch the band to zero.
     poles = poles[poles > 1e-12 * poles.max(initial=0.0)]
     if not len(poles):
         return np.ones(1)
@@ -76,12 +76,13 @@ def band_of(A: Array) -> Array:
 def gains_of(A: Array, B: Array, C: Array, D: Array, frequencies: Array) -> Gains:
     """C (i w + A)^-1 B + D at each frequency."""
     if not len(A):
-        return Gains(frequencies, np.repeat(D[None].astype(complex), len(frequencies), axis=0))
+        return Gains(np.repeat(D[None].astype(complex), len(frequencies), axis=0))
+    # One Schur form for all frequencies: each of them then costs a triangular solution.
     T, Q = scipy.linalg.schur(A.astype(complex), output="complex")
     inwards, outwards = Q.conj().T @ B, C @ Q
     one = np.eye(len(A))
     found = [outwards @ scipy.linalg.solve_triangular(1j * w * one + T, inwards) + D for w in frequencies]
-    return Gains(frequencies, np.asarray(found))
+    return Gains(np.asarray(found))
 
 
 Matrices = dict[str, Array]
@@ -117,6 +118,7 @@ class SmallModel:
 
 def congruent(m: Matrices, V: Array) -> SmallModel:
     """The congruent projection on the columns of V, made orthonormal."""
+    # Orthonormal columns keep L = 1, so that Q^T A Q has a positive symmetric part where A has.
     Q = np.linalg.qr(V)[0]
     return SmallModel(Q, Q, Q.T @ m["A"] @ Q, Q.T @ m["B"], m["C"] @ Q, m["D"])
 
@@ -129,6 +131,7 @@ def by_moments(m: Matrices, states: int) -> Iterator[SmallModel]:
     )
     inputs = max(B.shape[1], 1)
     directions = np.eye(inputs)[np.arange(states) % inputs]
+    # The search finds local optima: several starts, of which the best one is taken.
     for factor in STARTS:
         reductor = _pymor("reductors.ph.ph_irka").PHIRKAReductor(full)
         try:
@@ -142,6 +145,7 @@ def balanced(m: Matrices, states: int, gain: float) -> Iterator[SmallModel]:
     """Truncations of balanced models; `gain` is the largest one of the transfer matrix."""
     A, B, C, D = -m["A"], m["B"], m["C"], m["D"]
     for resistance in RESISTANCES:
+        # Positive-real balancing needs D + D^T regular: a small resistance at each port, in proportion to the gain.
         through = D + resistance * gain * np.eye(len(D))
         try:
             reductor = _reduced("PRBTReductor", (A, B, C, through), states)
@@ -149,6 +153,7 @@ def balanced(m: Matrices, states: int, gain: float) -> Iterator[SmallModel]:
         except _failures():
             continue  # a mode without loss, or a Riccati equation without a solution in floating point
         V, W = _columns(reductor.V, len(A)), _columns(reductor.W, len(A))
+        # Balanced coordinates have the energy z^T S z; in these it is that of L = 1.
         root = np.sqrt(sigma)  # z in units in which the balanced energy is z^T z / 2
         V, W = V / root, W * root
         yield SmallModel(V, W, -W.T @ A @ V, W.T @ B, C @ V, through)
@@ -167,6 +172,7 @@ def _reduced(kind: str, matrices: tuple[Array, Array, Array, Array], states: int
 
 def _pymor(module: str) -> Any:
     found = load_package(f"pymor.{module}", purpose="a projection", extra="pymor")
+    # pyMOR warns of each step of its search, which is no news to a user.
     load_package("pymor.core.logger", purpose="a projection", extra="pymor").set_log_levels({"pymor": "FATAL"})
     return found
 
@@ -202,12 +208,15 @@ def projected_model(full: Model, system: EquationSystem, small: EquationSystem, 
     sources = [graph.ports[k] for k in system.origin.sources]
     inputs = tuple(_input(port, name) for port, name in zip(sources, system.outputs, strict=True))
     # New coordinates belong to no domain; where all ports are of one, they are said to be of that.
+    # A state that is a mixture of masses and capacitors is a variable of no domain.
     domains = {c.domain for c in inputs}
     home = domains.pop() if len(domains) == 1 else "electrical"
     states = tuple(PowerVariable(name, home, "across", initial=small.initial.get(name)) for name in small.states)
     experiment, parameters = _experiment(full, small.inputs)
     text = f"{full.about} {about}".strip()
-    return model_of_matrices(MatrixForm(full.name, states, inputs, small.matrices, parameters, text, experiment))  # type: ignore[arg-type]
+    matrices: dict[str, Matrix] = {str(name): rows for name, rows in small.matrices.items()}
+    form = MatrixForm(full.name, states, inputs, matrices, parameters, about=text, experiment=experiment)
+    return model_of_matrices(form)
 
 
 def _input(port: Port, output: str) -> PowerVariable:
@@ -223,6 +232,7 @@ def _experiment(full: Model, inputs: Sequence[str]) -> tuple[Experiment, dict[st
     kept = {
         name: signal
         for name, signal in told.inputs.items()
+        # Inputs that read signals or variables would read what the small model does not have.
         if name in inputs and signal.expression is not None and signal.expression.free_symbols <= {*known, TIME}
     }
     read: list[Expression] = [s.expression for s in kept.values() if s.expression is not None]
@@ -242,6 +252,7 @@ def without_rounding(small: SmallModel) -> SmallModel:
     n = len(small.A)
     whole = np.block([[small.A, -small.B], [small.C, small.D]])
     W, J = (whole + whole.T) / 2, (whole - whole.T) / 2
+    # Rounding leaves losses of 1e-17 everywhere, each of which would be a resistor of the network.
     W[np.abs(W) <= ROUNDING * np.abs(whole).max(initial=0.0)] = 0.0
     found = W + J
     return replace(small, A=found[:n, :n], B=-found[:n, n:], C=found[n:, :n], D=found[n:, n:])
@@ -300,8 +311,10 @@ def project(model: AnyModel, states: int, *, method: Method | None = None) -> Pr
     _refuse(system, states)
     m = {name: _numbers(system, name) for name in ("L", "A", "B", "C", "D")}
     to_energy = _inverse_root(m["L"])
+    # Ports in units in which all act with the same strength: volts and pascals cannot be compared otherwise.
     strength = np.linalg.norm(to_energy.T @ m["B"], axis=0)
     ports = np.where(strength > 0, strength, 1.0)
+    # In coordinates with L = 1: energies of all states count alike.
     found, used, error = _best(_normal(m, to_energy, ports), states, method, system.name)
     start = values_at_start(described, system)
     small = _small(system, without_rounding(_of_ports(found, ports)), start, to_energy.T @ m["L"])
@@ -326,6 +339,7 @@ def _best(m: Matrices, states: int, method: Method | None, name: str) -> tuple[S
         if small.passive
     ]
     # Outputs that answer their inputs at once where they did not before have to be worth it.
+    # A D that was not there before adds a loss at the ports, which has to pay for itself.
     best = min(found, key=lambda one: one[2] * (1 if np.array_equal(one[0].D, m["D"]) else DIRECT), default=None)
     if best is None:
         other = "moments" if method == "balanced" else "balanced"
@@ -336,6 +350,7 @@ def _best(m: Matrices, states: int, method: Method | None, name: str) -> tuple[S
 
 def _inverse_root(L: Array) -> Array:
     """S with S^T L S = 1."""
+    # Cholesky of a matrix with entries from farads to kilograms would lose the small ones.
     scale = 1 / np.sqrt(np.diag(L))  # first each state by itself, so that units do not decide what is small
     root = np.linalg.cholesky(scale[:, None] * (L + L.T) / 2 * scale).T
     return np.asarray(scale[:, None] * np.linalg.inv(root))
@@ -357,6 +372,7 @@ def _of_ports(small: SmallModel, ports: Array) -> SmallModel:
 
 
 def _refuse(system: EquationSystem, states: int) -> None:
+    # With rates of inputs, or a moving N, the transfer matrix is not C (s L + A)^-1 B + D.
     rates = [name for name in ("N", "B_1", "D_1") if not system.is_zero(name)]
     if not system.linear or system.algebraic.unknowns or rates:
         what = f"rates in {listing(rates)}" if rates and system.linear else "laws that are not linear"

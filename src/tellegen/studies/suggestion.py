@@ -31,8 +31,15 @@ from tellegen.reduction import reduce_model
 from tellegen.results.element_variables import sources_of
 from tellegen.results.run import Run
 from tellegen.simulation.problem import Problem
-from tellegen.studies.convergence import free_factor_name
-from tellegen.studies.losses import NO_VALUES, StudyExperiment, TrajectoryLoss, loss_of, losses_between, run_reduced
+from tellegen.studies.losses import (
+    NO_VALUES,
+    StudyExperiment,
+    TrajectoryLoss,
+    free_factor_name,
+    loss_of,
+    losses_between,
+    run_reduced,
+)
 
 Array = NDArray[np.float64]
 
@@ -100,10 +107,12 @@ def activity(run: Run) -> Activity:
     """
     names = [name for name in run.catalogue.elements("power") if name not in sources_of(run.graph)]
     found = _energies(run, names)
+    # A ranking by integrals of |power| needs rows where power changes sign, which the rows of a run need not show.
     density = 2
     while run.again is not None and len(run.t) > 1 and density <= FINEST:
         times = np.linspace(run.t[0], run.t[-1], density * max(len(run.t), FEWEST) + 1)
         denser = _energies(run.refined(np.union1d(times, run.t)), names)
+        # The sum over all elements: a single idle element would never settle in proportion.
         settled = abs(denser.sum() - found.sum()) <= CLOSE_ACTIVITY * denser.sum()
         found, density = denser, 2 * density
         if settled:
@@ -115,6 +124,7 @@ def activity(run: Run) -> Activity:
 def _energies(run: Run, names: list[str]) -> Array:
     if not names:
         return np.zeros(0)
+    # Undefined rows (a power at a jump) count as nothing.
     powers = run.channels.sums([run.catalogue.of("power", name) for name in names])
     return np.asarray(np.trapezoid(np.abs(np.nan_to_num(powers)), run.t, axis=0))
 
@@ -132,6 +142,7 @@ def estimated_losses(model: Model, elements: Sequence[str], setting: StudyExperi
     """
     scaled, factors = _with_factors(model, elements)
     ready = setting.ready(scaled)
+    # One compiled model with a factor for each element: dozens of trials in the time of one compilation.
     rough = Problem(
         ready.numeric, ready.until, y0=dict(ready.start), inputs=dict(ready.inputs), rtol=max(setting.rtol, ROUGH)
     )
@@ -142,9 +153,11 @@ def estimated_losses(model: Model, elements: Sequence[str], setting: StudyExperi
     def loss(element: str, factor: float) -> float:
         try:
             other = run_problem(ready, replace(rough, parameters={factors[element]: factor}, times=full.t, books=False))
+        # An estimate that cannot be run proposes nothing; the limit itself may still exist.
         except TellegenError:
             return float("inf")
         told = [name for name in names if name != own.get(element)] or list(names)
+        # With order one, what is left to the limit is as much as what halving has changed.
         return _difference(full, other, told) / (1 - HALF)
 
     return {name: (loss(name, HALF), loss(name, 1 / HALF)) for name in elements}
@@ -155,6 +168,7 @@ def _with_factors(model: Model, elements: Sequence[str]) -> tuple[Model, Mapping
     factors: dict[str, str] = {}
     parameters = dict(model.parameters)
     for name in elements:
+        # With the parameters so far, so that each factor gets a name of its own.
         factors[name] = free_factor_name(replace(model, parameters=parameters))
         parameters[factors[name]] = Parameter(factors[name], ONE, DIMENSIONLESS)
     changed = tuple(
@@ -264,6 +278,7 @@ def suggest_limits(
     found = activity(setting.run(full))
     elements = {e.name: e for e in full.elements}
     names = {name: _limit_name(full, elements[name]) for name in found.least(share)[:most] if name in elements}
+    # Estimates for all, true losses for the cheapest few: a reduction costs as much as a hundred estimates.
     expected = estimated_losses(full, [name for name, limit in names.items() if limit], setting)
     proposals = [p for name, limit in names.items() for p in _both(elements[name], limit, found.shares[name], expected)]
     proposals.sort(key=lambda p: p.expected)
@@ -283,6 +298,7 @@ def _both(element: Element, limit: str, share: float, expected: Mapping[str, tup
         Suggestion(element.name, share, f"{limit}=inf", growing),
     ]
     if element.kind.role == "storage":  # it loses its state, rather than its freedom, unless that costs far more
+        # A stiffness loses its state at infinity, an inertia at zero.
         first, second = reversed(both) if element.kind.inverse else both
         return [first] if first.expected <= CLOSE_LIMITS * second.expected else [first, second]
     best = min(vanishing, growing)
@@ -316,6 +332,7 @@ class _Trial:
         return replace(proposal, loss=loss)
 
     def _full(self, times: Array) -> Run:
+        # Reductions of one experiment mostly ask for the same rows: the full model then runs once.
         key = times.tobytes()
         if key not in self.runs:
             self.runs[key] = self.setting.run(self.model, times)
@@ -330,6 +347,7 @@ def _limit_name(model: Model, element: Element) -> str:
         return ""
     if isinstance(value, Symbol):
         users = [e for e in model.elements if e.value is not None and value.name in e.value.free_symbols]
+        # A parameter of several elements would take them all to the limit.
         if len(users) == 1:
             return value.name
     return "" if element.name in model.parameters else element.name

@@ -1,12 +1,12 @@
 """The equations of a model in one call: every form, with symbols or numbers, open or closed loop."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, final, overload
 
 from tellegen.causality import assign_causality
 from tellegen.conditioning import LagrangeSystem, lagrange_form
-from tellegen.conditioning.lagrange import lagrange_steps
+from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.options import option
 from tellegen.equations.derivation import derive_equations, linear_outputs, measured_equations
@@ -19,12 +19,9 @@ from tellegen.equations.steps import Explanation, derivation_steps
 from tellegen.equations.system import EquationSystem, with_measured_outputs, with_values
 from tellegen.graph import PowerGraph, lower, put_into_mode
 from tellegen.graph.signal_lowering import drive_given_inputs
+from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.workflow.rules import NO_SUCH_FORM, NO_SUCH_VARIABLE
-
-Form = Literal["pog", "ph", "lagrange", "dae", "tf"]
-
-FORMS: tuple[Form, ...] = ("pog", "ph", "lagrange", "dae", "tf")
 
 Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem | LagrangeSystem
 
@@ -32,14 +29,63 @@ Modes = Mapping[str, str]
 """Modes of elements by name: `{"S": "closed"}`."""
 
 
+# The forms
+
+
+@final
+class EquationForm(NamedTuple):
+    """A form of equations: its line in the help of the command, and what makes it of a model."""
+
+    line: str
+    make: Callable[[Model, "DeriveOptions"], Derived]
+
+
+def _pog(model: Model, options: "DeriveOptions") -> Derived:
+    # Elimination fills the matrices of a large model, and numbers are asked for of large ones: they stay sparse.
+    if options.numeric and not options.eliminate:
+        return _dae(model, options)
+    system = _measured(model, options)
+    return with_values(system) if options.numeric else system
+
+
+def _ph(model: Model, options: "DeriveOptions") -> Derived:
+    found = port_hamiltonian(_equations(model, options.mode))
+    return found.numeric() if options.numeric else found
+
+
+def _lagrange(model: Model, options: "DeriveOptions") -> Derived:
+    found = lagrange_form(model)
+    return found.numeric() if options.numeric else found
+
+
+def _dae(model: Model, options: "DeriveOptions") -> Derived:
+    found = descriptor_form(put_into_mode(lower(model), options.mode))
+    return found.numeric() if options.numeric else found
+
+
+def _tf(model: Model, options: "DeriveOptions") -> Derived:
+    system = _measured(model, options)
+    return transfer_matrix(linear_outputs(with_values(system) if options.numeric else system, options.outputs))
+
+
+FORMS: Mapping[str, EquationForm] = {
+    "pog": EquationForm("L x' = -A x + B u", _pog),
+    "ph": EquationForm("port-Hamiltonian", _ph),
+    "lagrange": EquationForm("M q'' + C q' + R q' + G = W tau", _lagrange),
+    "dae": EquationForm("descriptor form, nothing eliminated", _dae),
+    "tf": EquationForm("transfer matrix", _tf),
+}
+"""The forms by their words, in the order of the help. What is made prints itself: `to_text`, `to_latex` and `to_json`."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DeriveOptions:
     """What `derive` is asked for, in Python and on the command line; the words stand at the function."""
 
-    form: Form = option(
+    form: str = option(
         "pog",
-        "pog: L x' = -A x + B u; ph: port-Hamiltonian; lagrange: M q'' + C q' + R q' + G = W tau; dae: descriptor form, "
-        "nothing eliminated; tf: transfer matrix.",
+        "; ".join(f"{word}: {form.line}" for word, form in FORMS.items()) + ".",
+        choices=tuple(FORMS),
         quiet=True,
     )
     numeric: bool = option(False, "Numbers for parameters: the sparse descriptor form, or the form asked for.")
@@ -92,7 +138,7 @@ def derive(
 
 
 @overload
-def derive(model: AnyModel, *, form: Form = "pog", **options: Any) -> Derived: ...
+def derive(model: AnyModel, *, form: str = "pog", **options: Any) -> Derived: ...
 
 
 def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
@@ -122,36 +168,26 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
 
 
 def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
-    form, numeric, mode = options.form, options.numeric, options.mode
+    form = options.form
     if form not in FORMS:
         raise NO_SUCH_FORM.error(f"'{form}' is not a form of equations", fix=did_you_mean(form, FORMS))
     # A loop has its own path: signals that are held as inputs elsewhere are states there.
     if options.closed:
         return _closed_form(model, options)
-    # With numbers the descriptor form is the default: elimination makes large models dense.
-    sparse = form == "dae" or (form == "pog" and numeric and not options.eliminate)
+    sparse = options.numeric and not options.eliminate and form == "pog"
     if options.outputs is not None and (sparse or options.steps or form not in ("pog", "tf")):
         raise NO_SUCH_FORM.error(
             f"the form '{form}'{' step by step' if options.steps else ''} has no outputs of its own choice",
             why="measured variables are rows beside C and D, which the forms pog and tf have",
-            fix="ask for pog or tf" + (", with eliminate" if numeric and form == "pog" else ""),
+            fix="ask for pog or tf" + (", with eliminate" if options.numeric and form == "pog" else ""),
         )
-    if options.steps:
-        return _steps(model, form, numeric, mode)
-    if form == "lagrange":
-        lagrange = lagrange_form(as_model(model))
-        return lagrange.numeric() if numeric else lagrange
-    if sparse:
-        found = descriptor_form(put_into_mode(lower(as_model(model)), mode))
-        return found.numeric() if numeric else found
-    if form == "ph":
-        hamiltonian = port_hamiltonian(_equations(model, mode))
-        return hamiltonian.numeric() if numeric else hamiltonian
-    chosen = None if options.outputs is None else tuple(options.outputs)
-    # Outputs that are not named still count: the rows of tf are y and all detectors.
-    system = measured_equations(as_model(model), chosen, lambda graph: put_into_mode(graph, mode))
-    settled = with_values(system) if numeric else system
-    return transfer_matrix(linear_outputs(settled, chosen)) if form == "tf" else settled
+    return _steps(model, options) if options.steps else FORMS[form].make(as_model(model), options)
+
+
+def _measured(model: Model, options: DeriveOptions) -> EquationSystem:
+    """The equations, with what is named as outputs measured beside y."""
+    # Without names what detectors read is measured: these rows the transfer matrix has too.
+    return measured_equations(model, options.outputs, lambda graph: put_into_mode(graph, options.mode))
 
 
 def _equations(model: AnyModel, mode: Modes) -> EquationSystem:
@@ -200,16 +236,17 @@ def _loop(model: AnyModel, mode: Modes, time: float, outputs: tuple[str, ...] | 
     return close_loop(with_measured_outputs(system, (*system.outputs, *further)), time)
 
 
-def _steps(model: AnyModel, form: Form, numeric: bool, mode: Modes) -> Explanation:
-    if form == "lagrange" and not numeric:
+def _steps(model: AnyModel, options: DeriveOptions) -> Explanation:
+    form = options.form
+    if form == "lagrange" and not options.numeric:
         return lagrange_steps(as_model(model))
-    if form != "pog" or numeric:
+    if form != "pog" or options.numeric:
         raise NO_SUCH_FORM.error(
-            f"the form '{form}'{' with numbers' if numeric else ''} is not derived step by step",
+            f"the form '{form}'{' with numbers' if options.numeric else ''} is not derived step by step",
             why="paths explain the entries of the POG form, artificial sources the Lagrange form, with symbols",
             fix="ask for the steps of the form pog or lagrange, with symbols",
         )
-    return derivation_steps(_equations(model, mode))
+    return derivation_steps(_equations(model, options.mode))
 
 
 def linearise(

@@ -8,8 +8,7 @@ import typer
 
 from tellegen.cli import output
 from tellegen.cli.options import OfModel, Sign, as_json, as_latex, command, sign
-from tellegen.conditioning import LagrangeSystem
-from tellegen.conditioning.lagrange import lagrange_steps
+from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.domains import DOMAINS
 from tellegen.core.options import values
 from tellegen.core.units import describe, parse_unit
@@ -99,18 +98,18 @@ def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
 
 
 def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:
-    width = output.width()
-    if isinstance(found, LagrangeSystem):
-        return found.to_text()
-    if isinstance(found, HamiltonianSystem):
-        return hamiltonian_to_text(found, width=width, unicode=output.shows_unicode(), units=_parameter_units(model))
+    width, unicode = output.width(), output.shows_unicode()
     if isinstance(found, EquationSystem):
-        return equations_to_text(
-            found, sign=wanted.sign, width=width, unicode=output.shows_unicode(), units=units_of(model, found)
-        )
+        units = units_of(model, found)
+        return equations_to_text(found, sign=wanted.sign, width=width, unicode=unicode, units=units)
+    if isinstance(found, HamiltonianSystem):
+        return hamiltonian_to_text(found, width=width, unicode=unicode, units=_parameter_units(model))
     if isinstance(found, TransferMatrix):
         return transfer_to_text(found, width=width)
-    return descriptor_to_text(found, width=width)
+    if isinstance(found, DescriptorSystem):
+        return descriptor_to_text(found, width=width)
+    # Every form prints itself; those above also know a sign, units or the width of the terminal.
+    return found.to_text()
 
 
 def units_of(model: Model, found: EquationSystem) -> dict[str, str]:

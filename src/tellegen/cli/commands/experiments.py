@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -15,11 +15,10 @@ from tellegen.cli.options import SCREEN, OfModel, as_json, as_latex, command, fo
 from tellegen.conditioning import ConditioningOptions, Stiffness
 from tellegen.conditioning.parasitic import DAMPING, ERROR
 from tellegen.core.names import identifier
-from tellegen.core.options import option
+from tellegen.core.options import keywords, option
 from tellegen.experiments.analysing import analyse as analysed
 from tellegen.experiments.equilibria import equilibrium
 from tellegen.experiments.setup import sort_settings
-from tellegen.experiments.simulating import Start
 from tellegen.experiments.simulating import simulate as simulated
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
@@ -27,6 +26,7 @@ from tellegen.results.files import check_folder
 from tellegen.results.plotting import blank_figure, check_suffix, save_figure
 from tellegen.results.run import Run
 from tellegen.results.saving import writer_for
+from tellegen.simulation.problem import FIXED_STEP
 from tellegen.studies.conditioning import RTOL, compare_conditioning
 from tellegen.studies.conditioning import condition as conditioned
 from tellegen.workflow.deriving import derive
@@ -46,7 +46,7 @@ class SimulateOptions(OfModel):
     atol: float | None = option(None, "The absolute tolerance, in SI.")
     solver: str = option("auto", "The solver; the choice is made for you otherwise.")
     max_step: str | None = option(None, "No step is longer than this.", metavar="TIME")
-    step: str | None = option(None, "The step of midpoint and discrete-gradient, which keep it.", metavar="TIME")
+    step: str | None = option(None, f"The step of {' and '.join(FIXED_STEP)}, which keep it.", metavar="TIME")
     samples: int | None = option(None, "How many even steps the rows make (1000).")
     form: str | None = option(
         None,
@@ -107,15 +107,8 @@ def _run(options: SimulateOptions) -> Run:
         parameters=given.parameters,
         inputs=given.inputs,
         initial=given.initial,
-        solver=options.solver,
-        rtol=options.rtol,
-        atol=options.atol,
-        max_step=options.max_step,
-        step=options.step,
-        samples=options.samples,
-        units=options.units,
-        start=cast("Start", options.start),
         on_failure="return",
+        **keywords(options, simulated),
     )
 
 

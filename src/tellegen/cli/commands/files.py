@@ -1,4 +1,4 @@
-"""The commands around model files: `examples`, `import` and `schema`."""
+"""The commands around files: `examples`, `import`, `schema`, and `cache` for those that runs keep."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tellegen.cli import output
 from tellegen.cli.options import as_json, command, force, model_file, printed_or_written
-from tellegen.core.options import required
+from tellegen.core.options import option, required
 from tellegen.notations import schema as file_schema
 from tellegen.workflow.files import examples as built_in_systems
 from tellegen.workflow.files import import_model
@@ -60,3 +60,25 @@ def schema(options: SchemaOptions) -> None:
     Editors use it to complete and to check what is typed.
     """
     output.write(json.dumps(file_schema.schema(), indent=2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheOptions:
+    """What `cache` is asked for."""
+
+    clear: bool = option(False, "Remove it.")
+    as_json: bool = as_json()
+
+
+@command("tellegen cache", "tellegen cache --clear")
+def cache(options: CacheOptions) -> None:
+    """Show what was compiled and is kept for later runs, or clear it."""
+    from tellegen.workflow.kept_code import (
+        cache as kept_code,
+    )  # brings the compiler, which the other commands do without
+
+    found = kept_code(clear=options.clear)
+    if options.as_json:
+        output.write_json(found.to_json())
+    else:
+        output.write(str(found))

@@ -27,7 +27,6 @@ from tellegen.equations.printing.text import equations_to_text
 from tellegen.notations.writing import to_yaml
 from tellegen.notations.yaml.document import write_text
 from tellegen.reduction import Reduction
-from tellegen.reduction.reduction import reduction_to_text
 from tellegen.reduction.steps import reduction_steps
 from tellegen.schemes.translation import Notation
 from tellegen.workflow.files import refuse_overwriting
@@ -115,7 +114,7 @@ def _show_reduction(options: ReduceOptions) -> None:
         output.show(
             options,
             lambda: found.to_json(options.sign),
-            lambda: reduction_to_text(found, sign=options.sign, width=width, unicode=unicode, units=units),
+            lambda: found.to_text(options.sign, width=width, unicode=unicode, units=units),
             lambda: found.to_latex(options.sign),
         )
     _say_written(options)
@@ -150,8 +149,7 @@ def _show_projection(states: int, options: ReduceOptions) -> None:
 
 def _show_cost(found: Reduction, options: ReduceOptions) -> None:
     # Studies run models: what compiles and solves them is loaded for those who ask.
-    from tellegen.studies.convergence import reduction_study
-    from tellegen.studies.losses import trajectory_loss
+    from tellegen.studies.losses import reduction_study, trajectory_loss
 
     if options.loss:
         loss = trajectory_loss(options.model, found)

@@ -29,9 +29,9 @@ from tellegen.drawing.scene import Tone
 from tellegen.graph import Port, SourceLaw
 from tellegen.model.bond_graph import PowerBond
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, connected_parts
-from tellegen.schemes.ladders import LadderBuilder, SignalFlow
 from tellegen.schemes.names import UniqueNames
-from tellegen.schemes.pog_scheme import Block, Column, Ladder, PogScheme, Section
+from tellegen.schemes.pog_construction import LadderBuilder, SignalFlow
+from tellegen.schemes.pog_scheme import Column, Ladder, PogScheme, PowerSection, SchemeBlock
 
 IsSensor = Callable[[str], bool]
 
@@ -177,7 +177,7 @@ class ScalarPlanner:
             block.element, self.texts.boxes(block), back if to_shared else away, domain, energy, tone=tone
         )
 
-    def _element_domain(self, block: Block) -> str:
+    def _element_domain(self, block: SchemeBlock) -> str:
         item = self.scheme.elements.get(block.element)
         return "" if item is None else item.domain
 
@@ -231,12 +231,12 @@ def _elements(ladder: LadderPlan) -> Iterator[str]:
     return (column.content.element for column in ladder.columns if isinstance(column.content, ElementPlan))
 
 
-def _variable(section: Section, line: Line) -> str:
+def _variable(section: PowerSection, line: Line) -> str:
     upper = section.variable(section.upper)
     return upper if line == "upper" else section.across if upper == section.through else section.through
 
 
-def _other(section: Section, name: str) -> str:
+def _other(section: PowerSection, name: str) -> str:
     return section.across if section.through == name else section.through
 
 

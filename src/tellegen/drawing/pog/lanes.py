@@ -48,7 +48,7 @@ from tellegen.notations.pog.ladder import (
 )
 from tellegen.notations.pog.ladder import Way as BlockWay
 from tellegen.schemes.lanes import NoLanesError, lane_ladder
-from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
+from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock
 
 
 @final
@@ -186,7 +186,7 @@ class _LaneTexts:
         letter = self._matrix("G", self._filled(row, width, _transfers(blocks)), "(s)")
         return (BoxPlan("gain", letter),), ""
 
-    def _energy(self, block: Block) -> Expression:
+    def _energy(self, block: SchemeBlock) -> Expression:
         if block.field:
             return ZERO  # the matrix of the field says it
         if block.gain is None or block.gain is ZERO:
@@ -226,17 +226,17 @@ class _LaneTexts:
         return raised_letter(letter, "-1"), raised_letter(letter, r"-\mathrm{T}")
 
 
-def _gains(blocks: dict[int, Block]) -> dict[int, Expression]:
+def _gains(blocks: dict[int, SchemeBlock]) -> dict[int, Expression]:
     return {j: _linear(block) for j, block in blocks.items()}
 
 
-def _linear(block: Block) -> Expression:
+def _linear(block: SchemeBlock) -> Expression:
     if block.gain is None:
         raise NoLanesError
     return block.gain
 
 
-def _transfers(blocks: dict[int, Block]) -> dict[int, Expression]:
+def _transfers(blocks: dict[int, SchemeBlock]) -> dict[int, Expression]:
     s = symbol("s")
     power = {"storage": ONE / s, "derivative": s}
     return {j: _linear(block) * power.get(block.kind, ONE) for j, block in blocks.items()}

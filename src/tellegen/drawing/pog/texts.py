@@ -26,7 +26,7 @@ from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, is_zero,
 from tellegen.graph.power_graph import ARGUMENT, ResistiveLaw, StorageLaw
 from tellegen.results.units import ratio_unit
 from tellegen.schemes.gains import OUTLINE, is_outlined
-from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme, Section
+from tellegen.schemes.pog_scheme import Matrix, PogScheme, PowerSection, SchemeBlock
 
 
 @final
@@ -51,7 +51,7 @@ class PogNames:
         """A variable of a section."""
         return name_latex(self._shown.get(name, name))
 
-    def energy(self, block: Block) -> str:
+    def energy(self, block: SchemeBlock) -> str:
         """The energy variable of a storage; empty where the block has none."""
         return name_latex(self._energies.get(block.element, block.energy)) if block.energy else ""
 
@@ -75,7 +75,7 @@ class PogNames:
         return f"{symbol}_{number}"
 
 
-def _symbol(section: Section, name: str) -> str:
+def _symbol(section: PowerSection, name: str) -> str:
     return DOMAINS[section.domain].power("across" if name == section.across else "through").symbol
 
 
@@ -150,7 +150,7 @@ class PogTexts:
 
     # -- boxes -----------------------------------------------------------------------------------------------------------------
 
-    def boxes(self, block: Block) -> tuple[BoxPlan, ...]:
+    def boxes(self, block: SchemeBlock) -> tuple[BoxPlan, ...]:
         """The boxes of an elaboration block in the order of the signal."""
         gain = self.gain_box(block)
         if block.kind == "storage":
@@ -159,7 +159,7 @@ class PogTexts:
             return gain, BoxPlan("derivative", DERIVATIVE)
         return (gain,)
 
-    def gain_box(self, block: Block) -> BoxPlan:
+    def gain_box(self, block: SchemeBlock) -> BoxPlan:
         """The box with the gain or the law of a block."""
         if block.field:
             return self._row(block)
@@ -176,7 +176,7 @@ class PogTexts:
 
     # -- gains -----------------------------------------------------------------------------------------------------------------
 
-    def _gain(self, block: Block, gain: Expression) -> str:
+    def _gain(self, block: SchemeBlock, gain: Expression) -> str:
         if number := self.number(gain):
             return number
         text = "" if is_too_long(gain) else self.expression(gain)
@@ -220,7 +220,7 @@ class PogTexts:
 
     # -- laws ------------------------------------------------------------------------------------------------------------------
 
-    def _law(self, block: Block) -> str:
+    def _law(self, block: SchemeBlock) -> str:
         """A law that is not linear, as a function with an equation in the legend."""
         law = block.law
         if isinstance(law, StorageLaw):
@@ -247,7 +247,7 @@ class PogTexts:
         self.names.call(argument, called)
         self.explain(f"{letter}({called})", law.substitute({ARGUMENT: of}))
 
-    def _row(self, block: Block) -> BoxPlan:
+    def _row(self, block: SchemeBlock) -> BoxPlan:
         """A port of a field: a row of its matrix or its own law, with what the other ports bring as further inputs."""
         graph = self.scheme.causal.graph
         field = next(f for f in graph.fields if f.element == block.field)
@@ -264,7 +264,7 @@ class PogTexts:
         told = [self.names.variable(name) for name, _ in block.terms]
         return BoxPlan("gain", rf"\left({letter}\right)_{{{own + 1}}}", side=",\\,".join(told))
 
-    def _law_of_port(self, block: Block, members: Sequence[Block]) -> BoxPlan:
+    def _law_of_port(self, block: SchemeBlock, members: Sequence[SchemeBlock]) -> BoxPlan:
         """A port of a field that has a law for each port: a function of what all of them are told, with its equation."""
         storage = isinstance(block.law, StorageLaw)
         law = block.law.output if isinstance(block.law, StorageLaw) else None
@@ -283,7 +283,7 @@ class PogTexts:
         self.explain(shown, law.substitute({ARGUMENT: symbol(own)}))
         return BoxPlan("gain", rf"{letter}(\cdot)", side=",\\,".join(others))
 
-    def _told(self, block: Block) -> str:
+    def _told(self, block: SchemeBlock) -> str:
         """The name under which the laws of a field read what a port is told: its state, or its power variable."""
         if block.energy:
             return block.energy
@@ -293,7 +293,7 @@ class PogTexts:
 
     # -- values ----------------------------------------------------------------------------------------------------------------
 
-    def _value(self, block: Block, gain: Expression) -> str:
+    def _value(self, block: SchemeBlock, gain: Expression) -> str:
         """What is written beside a gain: the value of its parameter, or its own, with the unit."""
         if self.options.labels != "both" or isinstance(gain, Number):
             return ""
@@ -317,7 +317,7 @@ class PogTexts:
         return None if value is None else number_latex(value)
 
 
-def _gain_unit(block: Block, above: str, below: str) -> str:
+def _gain_unit(block: SchemeBlock, above: str, below: str) -> str:
     """The unit of a gain; that of an electric machine tells both its sides: N*m/A, not Wb."""
     if not above or not below:
         return ""

@@ -21,7 +21,7 @@ from tellegen.expressions.nodes import PRIME
 from tellegen.graph import Field, Port, ResistiveLaw, SourceLaw
 from tellegen.graph.interconnection import Interconnection, column
 from tellegen.schemes.gains import signal_gains
-from tellegen.schemes.pog_scheme import Block, Column, Direction, Ladder, PogScheme, Section
+from tellegen.schemes.pog_scheme import Column, Direction, Ladder, PogScheme, PowerSection, SchemeBlock
 
 Parity = Literal["even", "odd", "mixed", ""]
 """Of the minus signs along the paths through a part; empty where no path leads back out of it."""
@@ -62,6 +62,8 @@ def check_signs(scheme: PogScheme) -> SignCheck:
 
     A resistive field joins ladders, so that it asks for the second test too.
     """
+    # Section by section is linear in the number of columns, and names the section; the other test needs the gains of
+    # all pairs.
     if not scheme.vectorial and not any(block.terms for block in scheme.blocks.values()):
         parities = section_parity(scheme)
         wrong = [
@@ -80,6 +82,7 @@ def section_parity(scheme: PogScheme) -> dict[str, SectionParity]:
     """For each section of the ladders, the parity of the paths through its right and left part; empty for meshed schemes."""
     passes = _Passes(scheme)
     for ladder in scheme.ladders:
+        # Two passes as in dynamic programming on a tree: each section is asked once for the part behind it.
         passes.rightmost_first(ladder)
         passes.leftmost_first(ladder)
     return {name: passes.parity(section) for name, section in scheme.sections.items()} if scheme.ladders else {}
@@ -93,11 +96,14 @@ class _Passes:
         self.right: dict[str, Parity] = {}
         self.left: dict[str, Parity] = {}
 
-    def parity(self, section: Section) -> SectionParity:
+    def parity(self, section: PowerSection) -> SectionParity:
         """What both passes found at a section."""
         right, left = self.right.get(section.name, ""), self.left.get(section.name, "")
+        # A section at an open end has no closed path through it, and its direction is a matter of taste.
         if not right and not left:  # no path leads back: whatever the scheme says is right
             return SectionParity(section.name, right, left, section.direction)
+        # An even right part takes the power that comes in from the left as positive
+        # (docs/theory/power_oriented_graphs.md).
         rightwards = right == "even" if right else left == "odd"
         return SectionParity(section.name, right, left, "right" if rightwards else "left")
 
@@ -108,6 +114,8 @@ class _Passes:
                 self.rightmost_first(place.branch)
             if place.left:
                 section = self.scheme.sections[place.left]
+                # The part behind a column counts as one edge with a known parity: the paths inside it need not be
+                # listed again.
                 edges = self._edges(place, beyond=(place.right,), branch=True)
                 self.right[place.left] = _through(edges, section.into_right, section.into_left)
 
@@ -152,6 +160,7 @@ def _parity(sign: int) -> Parity:
 
 
 def _together(one: Parity, two: Parity) -> Parity:
+    # Mixed stays mixed: two paths of different parity on the way spoil every path that uses them.
     if "mixed" in (one, two):
         return "mixed"
     return "even" if one == two else "odd"
@@ -160,6 +169,7 @@ def _together(one: Parity, two: Parity) -> Parity:
 def _through(edges: list[tuple[str, str, Parity]], start: str, end: str) -> Parity:
     """The common parity of the simple paths from one signal to another over a handful of edges."""
     found: set[Parity] = set()
+    # All simple paths are listed: a column has a handful of signals, so their number is small.
     stack: list[tuple[str, Parity, frozenset[str]]] = [(start, "even", frozenset((start,)))]
     while stack:
         here, parity, seen = stack.pop()
@@ -179,19 +189,16 @@ def _through(edges: list[tuple[str, str, Parity]], start: str, end: str) -> Pari
 def _not_skew(scheme: PogScheme) -> Iterable[str]:
     """The pairs of elements between which the connection part is not skew: power would appear or vanish between them."""
     decided, told, sign = _ports(scheme)
+    # Static elements are cut out as ports: what is left of the scheme has to conserve power by itself.
     gains = signal_gains(scheme, list(told.values()), cut_static=True)
     names = list(decided)
     for i, one in enumerate(names):
+        # The diagonal too: a gain from an element to itself would be a hidden resistance.
         for two in names[i:]:
-            there = _signed(gains[told[one]], decided[two], sign[one])
-            back = _signed(gains[told[two]], decided[one], sign[two])
+            there = sign[one] * gains[told[one]].get(decided[two], ZERO)
+            back = sign[two] * gains[told[two]].get(decided[one], ZERO)
             if not is_zero(there + back):
                 yield f"{one} and {two}"
-
-
-def _signed(gains: Mapping[str, Expression], start: str, sign: int) -> Expression:
-    gain = gains.get(start, ZERO)
-    return gain if sign > 0 else -gain
 
 
 def _ports(scheme: PogScheme) -> tuple[dict[str, str], dict[str, str], dict[str, int]]:
@@ -201,6 +208,7 @@ def _ports(scheme: PogScheme) -> tuple[dict[str, str], dict[str, str], dict[str,
     sign: dict[str, int] = {}
     for block in scheme.blocks.values():
         if block.kind != "connection":
+            # A block that was turned counts its power with the sign written in it.
             decided[block.name], told[block.name], sign[block.name] = block.output, block.input, block.sign
     for source, name, output in zip(scheme.sources(), scheme.inputs, scheme.outputs, strict=True):
         decided[source.name], told[source.name], sign[source.name] = name, output.signal, -output.sign
@@ -217,12 +225,14 @@ def wrong_gains(scheme: PogScheme) -> tuple[str, ...]:
 
     Where a modulus or a law has no value at the random point, or the scheme is not of the whole model, nothing is said.
     """
+    # Reductions and transfer functions differ from the model on purpose.
     if not _is_whole(scheme):
         return ()
     try:
         drawn, meant = _by_scheme(scheme), _by_model(scheme)
     except _NoValueError:
         return ()
+    # Equality of residues at a random point: a wrong gain is found with certainty for all practical purposes.
     return tuple(name for name, value in drawn.items() if meant.get(name, value) != value)
 
 
@@ -230,6 +240,7 @@ def _is_whole(scheme: PogScheme) -> bool:
     """Whether a scheme shows every element of its model: a reduction leaves some out, a transfer function hides some."""
     items = scheme.elements.values()
     return (
+        # By identity: a scheme that was rewritten has the very ports of its causal graph.
         {id(item.port) for item in items} == {id(port) for port in scheme.causal.graph.ports}
         and all(item.name in scheme.blocks or isinstance(item.port.law, SourceLaw) for item in items)
         and not any(block.kind == "transfer" for block in scheme.blocks.values())
@@ -252,7 +263,7 @@ def _known(name: str) -> int:
     return point(f"decided by {name}")[0]
 
 
-def _is_followed(block: Block) -> bool:
+def _is_followed(block: SchemeBlock) -> bool:
     """Whether a path goes on through a block at once."""
     return block.kind in ("connection", "static") and block.gain is not None
 
@@ -264,11 +275,13 @@ def _by_scheme(scheme: PogScheme) -> dict[str, int]:
     ends: dict[str, tuple[str, int]] = {}
 
     def is_decided(variable: str, by: str, told: str, sign: int) -> None:
+        # The model does not know which variables the scheme counts the other way, so both are compared in its counting.
         way = -1 if variable in scheme.turned else 1
         rows.append({at[variable]: 1, CONSTANT: -way * _known(by) % PRIME})
         ends[by] = told, way * sign
 
     for summation in scheme.summations.values():
+        # PRIME - 1 is the residue of -1.
         rows.append({at[summation.output]: PRIME - 1} | {at[n]: sign % PRIME for n, sign in summation.inputs})
     for block in scheme.blocks.values():
         if _is_followed(block):
@@ -296,6 +309,7 @@ def _by_model(scheme: PogScheme) -> dict[str, int]:
     for item in scheme.elements.values():
         k, block = ports[id(item.port)], scheme.blocks.get(item.name)
         if block is not None and _is_followed(block):
+            # Linear losses are followed on both sides, so that gains through them are checked as well.
             rows.append(laws.get(k) or _law(k, item.port))
         elif block is not None or isinstance(item.port.law, SourceLaw):
             rows.append({column(k, item.decides): 1, CONSTANT: -_known(item.name) % PRIME})

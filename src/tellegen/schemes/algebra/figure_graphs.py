@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import final
 
-from tellegen.expressions import ONE, ZERO, Expression, is_zero
+from tellegen.expressions import ONE, ZERO, is_zero
 from tellegen.graph import Branch, Coupling, Field, Node, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes.gains import path_gains, signal_gains
 from tellegen.schemes.names import UniqueNames
@@ -33,11 +33,13 @@ def collapsed_graph(scheme: PogScheme) -> PowerGraph | None:
     states = [scheme.causal.integral.index(k) for k in part.independent]
     rest = [k for k in range(len(scheme.states)) if k not in states]
     L, N = scheme.vector.L, scheme.vector.N
+    # A ratio that moves has no constant field to show; one that ties other storages too has no field of its own.
     if any(not is_zero(e) for row in N for e in row) or any(not is_zero(L[i][j]) for i in states for j in rest):
         return None
     ratios = _ratios(scheme, part, states)
     if ratios is None:
         return None
+    # Only what lies behind the nodes dissipates here: everything else is silenced for the question.
     A = path_gains(_alone(scheme, part)).A
     return _made(scheme.causal.graph, part, _taken(L, states), _taken(A, states), ratios)
 
@@ -60,12 +62,18 @@ def _part(scheme: PogScheme) -> _Part | None:
     independent = tuple(sorted({k for dependence in causal.dependent for k in dependence.on}))
     kept = {graph.ports[k].plus for k in independent}
     held = [graph.ports[k] for k in (*independent, *causal.derivative)]
-    if graph.switching or len(kept) < len(independent) or not all(_is_linear_storage(port) for port in held):
+    # A field that changes with a mode, or two storages at one node, would need another figure in each mode.
+    if (
+        graph.switching
+        or len(kept) < len(independent)
+        or any(not isinstance(p.law, StorageLaw) or p.law.inertia is None for p in held)
+    ):
         return None
     if not all(_is_grounded(graph.ports[k], graph) and causal.decides[k] == "across" for k in independent):
         return None
     behind = _nodes_behind(graph, (graph.ports[k] for k in causal.derivative), kept)
     inside = [k for k, p in enumerate(graph.ports) if {p.plus, p.minus} & behind]
+    # Dampers to the reference at the kept nodes belong to the field as well: they act on the same speeds.
     inside += [k for k in graph.resistive() if k not in inside and graph.ports[k].plus in kept and _is_plain(k, graph)]
     couplings = tuple(n for n, c in enumerate(graph.couplings) if _ends(c) & behind)
     outer = {node for n in couplings for node in _ends(graph.couplings[n])} - behind - kept
@@ -73,6 +81,7 @@ def _part(scheme: PogScheme) -> _Part | None:
         kind: tuple(k for k in inside if isinstance(graph.ports[k].law, kind)) for kind in (ResistiveLaw, SourceLaw)
     }
     storages = {k for k in inside if isinstance(graph.ports[k].law, StorageLaw)}
+    # What hangs on other nodes of the model would lose its neighbour.
     if any(not graph.nodes[n].reference for n in outer) or storages != set(causal.derivative):
         return None
     static, sources = found[ResistiveLaw], found[SourceLaw]
@@ -83,10 +92,6 @@ def _part(scheme: PogScheme) -> _Part | None:
     if not all(_has_reference(graph.ports[k], graph) and causal.decides[k] == "through" for k in sources):
         return None
     return _Part(independent, tuple(causal.derivative), static, sources, couplings)
-
-
-def _is_linear_storage(port: Port) -> bool:
-    return isinstance(port.law, StorageLaw) and port.law.inertia is not None
 
 
 def _is_linear(port: Port) -> bool:
@@ -118,6 +123,7 @@ def _nodes_behind(graph: PowerGraph, ports: Iterable[Port], kept: set[int]) -> s
     groups = [{p.plus, p.minus} for p in graph.ports] + [_ends(c) for c in graph.couplings]
     found = free(node for port in ports for node in (port.plus, port.minus))
     grown = True
+    # A fixed point over the elements: nodes that hang together are found without building a graph for it.
     while grown:
         more = set().union(*(free(group) for group in groups if group & found))
         grown = not more <= found
@@ -131,6 +137,7 @@ def _alone(scheme: PogScheme, part: _Part) -> PogScheme:
     blocks = {}
     for name, block in scheme.blocks.items():
         silent = block.kind == "static" and id(scheme.elements[name].port) not in inside
+        # Silenced and not removed: paths through connections stay as they are.
         blocks[name] = replace(block, gain=ZERO, terms=()) if silent else block
     return replace(scheme, blocks=blocks)
 
@@ -143,11 +150,7 @@ def _ratios(scheme: PogScheme, part: _Part, states: list[int]) -> Matrix | None:
     names = [scheme.blocks[scheme.states[k]].output for k in states]
     if any(not is_zero(e) for end in ends for name, e in gains[end.signal].items() if name not in names):
         return None
-    return tuple(tuple(_turned(gains[end.signal].get(n, ZERO), -end.sign) for n in names) for end in ends)
-
-
-def _turned(entry: Expression, sign: int) -> Expression:
-    return entry if sign > 0 else -entry
+    return tuple(tuple(-end.sign * gains[end.signal].get(n, ZERO) for n in names) for end in ends)
 
 
 def _taken(matrix: Matrix, rows: list[int]) -> Matrix:
@@ -159,10 +162,12 @@ def _made(graph: PowerGraph, part: _Part, L: Matrix, A: Matrix, ratios: Matrix) 
     gone = {*part.independent, *part.dependent, *part.static, *part.sources}
     held = [ports[k] for k in part.independent]
     # Whoever looks for an element finds it at the block that stands for it.
+    # Several names in one, since a click on the field should find each element that it stands for.
     moved = [" ".join((held[0].element, *(ports[k].element for k in part.dependent))), *(p.element for p in held[1:])]
     static = [ports[k].element for k in part.static] + [graph.couplings[n].element for n in part.couplings]
     n = len(held)
     stored = [replace(p, element=moved[i], law=StorageLaw("across", L[i][i])) for i, p in enumerate(held)]
+    # The resistive part is spread over the members, with its matrix as a field of its own.
     taking = [
         Port(
             " ".join(static[i::n]),
@@ -171,7 +176,7 @@ def _made(graph: PowerGraph, part: _Part, L: Matrix, A: Matrix, ratios: Matrix) 
             p.minus,
             ResistiveLaw("through", A[i][i], coupled=n > 1),
             f"{p.across}_taken",
-            f"{p.through}_taken",
+            through=f"{p.through}_taken",
         )
         for i, p in enumerate(held)
     ]
@@ -195,8 +200,8 @@ def _connection(held: Iterable[Port], sources: Iterable[Port], ratios: Matrix) -
 
 
 def _renumbered(graph: PowerGraph) -> PowerGraph:
-    """The graph with the nodes that it uses."""
     used = {n for p in graph.ports for n in (p.plus, p.minus)}.union(*(_ends(c) for c in graph.couplings))
+    # Nodes of what is gone would show as open ends.
     at: Mapping[int, int] = {n: k for k, n in enumerate(sorted(used))}
 
     def branch(b: Branch) -> Branch:
@@ -272,6 +277,7 @@ class _Network:
         shape: list[object] = []
         seen, through = {node}, _Through(ports={k})
         node = self._other(node, k)
+        # Followed to its end, node by node: only whole branches of the same shape can be lanes.
         while node not in seen and not self._is_special(through.ports):
             seen.add(node)
             shape += sorted(map(self._kind, through.ports))
@@ -279,6 +285,7 @@ class _Network:
             ahead = [n for n in self._ahead(node) if n in mine]
             couplings = [c for c in self.coupled.get(node, ()) if c not in through.couplings]
             beside = [n for n in mine if n not in ahead]
+            # A fork, a source or a field on the way makes the branch one of a kind.
             if self._is_special(beside) or len(ahead) + len(couplings) > 1:
                 return None
             shape += sorted(map(self._kind, beside))

@@ -8,7 +8,6 @@ so that the result is raised like any other model: a ladder where the two were l
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from tellegen.causality import assign_causality
 from tellegen.core.names import did_you_mean
@@ -26,11 +25,13 @@ def join_in_chain(one: PogScheme, two: PogScheme, ports: Mapping[str, str]) -> R
     they impose on each other conflicts.
     """
     first, second = one.causal.graph, two.causal.graph
+    # References of one domain are one point in both schemes, unless a series connection lifts one of them.
     joined = _Joined(first, second, floating=())
     for name, other in ports.items():
         a, b = _source(one, name), _source(two, other)
         _check_domains(first.ports[a], second.ports[b])
         joined.remove(a, b)
+        # Live end to live end: the two sources impose conjugate variables, and each is replaced by the other scheme.
         live_a, return_a = _terminals(first.ports[a])
         live_b, return_b = _terminals(second.ports[b])
         joined.merge(live_a, live_b)
@@ -50,10 +51,12 @@ def join_side_by_side(one: PogScheme, two: PogScheme, ports: Mapping[str, str]) 
     first, second = one.causal.graph, two.causal.graph
     pairs = [(_source(one, name), _source(two, other)) for name, other in ports.items()]
     series = [first.ports[a].domain for a, _ in pairs if _side(first.ports[a]) == "through"]
+    # In series one reference has to rest on the output of the other scheme.
     joined = _Joined(first, second, floating=series)
     for a, b in pairs:
         mine, theirs = first.ports[a], second.ports[b]
         _check_domains(mine, theirs)
+        # A source of voltage and one of current cannot be one source.
         if _side(mine) != _side(theirs):
             what = f"'{mine.element}' imposes the {_side(mine)} variable, and '{theirs.element}' the {_side(theirs)} variable"
             fix = "join them in a chain (join_in_chain)"
@@ -64,6 +67,7 @@ def join_side_by_side(one: PogScheme, two: PogScheme, ports: Mapping[str, str]) 
             joined.merge(mine.minus, theirs.minus)
         else:
             joined.remove(None, b)
+            # In series: what leaves the first scheme enters the second, and the source spans both.
             joined.merge(mine.plus, theirs.minus)
             joined.move_end(a, theirs.plus)
     where = ", ".join(f"{name} and {other} as one" for name, other in ports.items())
@@ -72,6 +76,7 @@ def join_side_by_side(one: PogScheme, two: PogScheme, ports: Mapping[str, str]) 
 
 def _rewritten(joined: "_Joined", one: PogScheme, two: PogScheme, account: str) -> Rewriting:
     causal = assign_causality(joined.graph(f"{one.name} and {two.name}"))
+    # A ladder may show dependent storages as derivative blocks, so joined ladders stay ladders.
     drawn = bool(one.ladders and two.ladders)
     scheme = pog(causal, derivative=drawn)
     shape = "a ladder" if scheme.ladders else "one vector block"
@@ -81,14 +86,10 @@ def _rewritten(joined: "_Joined", one: PogScheme, two: PogScheme, account: str) 
 # -- ports -----------------------------------------------------------------------------------------------------------------------
 
 
-class _Terminals(NamedTuple):
-    live: int
-    back: int
-
-
-def _terminals(port: Port) -> _Terminals:
+def _terminals(port: Port) -> tuple[int, int]:
     """Where a source lifts the across variable, or pushes its through variable into the rest; and the other end."""
-    return _Terminals(port.plus, port.minus) if _side(port) == "across" else _Terminals(port.minus, port.plus)
+    # A source of a through variable pushes out at its second node.
+    return (port.plus, port.minus) if _side(port) == "across" else (port.minus, port.plus)
 
 
 def _side(port: Port) -> str:
@@ -97,7 +98,6 @@ def _side(port: Port) -> str:
 
 
 def _source(scheme: PogScheme, name: str) -> int:
-    """The port of the source of an input."""
     ports = scheme.causal.graph.ports
     inputs = {p.law.input: k for k, p in enumerate(ports) if isinstance(p.law, SourceLaw)}
     if name not in inputs:
@@ -120,6 +120,7 @@ class _Joined:
     """Two graphs on the way to one. Nodes of the second have numbers after those of the first."""
 
     def __init__(self, one: PowerGraph, two: PowerGraph, floating: Iterable[str]) -> None:
+        # Before anything is built: with one name for two things every later message would be about the wrong one.
         _check_names(one, two)
         self.one, self.two = one, two
         self.floating = set(floating)
@@ -147,7 +148,6 @@ class _Joined:
         self.ends[port] = len(self.one.nodes) + node
 
     def graph(self, name: str) -> PowerGraph:
-        """The two graphs as one."""
         numbers, nodes = self._merged_nodes()
         ports: list[Port] = []
         places: list[dict[int, int]] = []
@@ -156,6 +156,8 @@ class _Joined:
             for k, port in enumerate(graph.ports):
                 if k in gone:
                     continue
+                # Only sources of the first graph move their beginning, to nodes that are numbered with the offset
+                # already.
                 plus = self.ends.get(k, port.plus) if not offset else offset + port.plus
                 places[-1][k] = len(ports)
                 ports.append(replace(port, plus=numbers[plus], minus=numbers[offset + port.minus]))
@@ -185,6 +187,7 @@ class _Joined:
         found: list[Node] = []
         for k, node in enumerate(self.nodes):
             root = self.groups.find(k)
+            # A floating reference is an ordinary node of the joined graph.
             reference = node.reference and not (k < len(self.one.nodes) and node.domain in self.floating)
             if root in roots:
                 first = found[roots[root]]
@@ -201,6 +204,7 @@ def _named_apart(nodes: list[Node]) -> tuple[Node, ...]:
     found = []
     for node in nodes:
         name = node.name
+        # Both schemes may have a node `a`: names of nodes are for messages only, so a suffix will do.
         while (name, node.domain) in taken:
             name += "_2"
         taken.add((name, node.domain))
@@ -224,6 +228,7 @@ def _check_names(one: PowerGraph, two: PowerGraph) -> None:
         found |= {name for p in graph.ports for name in (p.element, p.across, p.through, p.state) if name}
         names.append(found)
     twice = sorted(names[0] & names[1])
+    # Equal parameters with equal values may be shared: two copies of one machine then have one set of data.
     twice += [n for n in one.parameters if n in two.parameters and one.parameters[n] != two.parameters[n]]
     if twice:
         what = f"'{one.name}' and '{two.name}' both have {', '.join(twice[:5])}"

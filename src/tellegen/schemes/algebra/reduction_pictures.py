@@ -13,23 +13,33 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import final
 
+from tellegen.causality import CausalGraph
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import GraphError, TellegenError
 from tellegen.core.names import did_you_mean
 from tellegen.expressions import ZERO, symbol, total
-from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes import rules
-from tellegen.schemes.algebra.inversion import block_refusal, invert_path, refusal
+from tellegen.schemes.algebra.equivalent_schemes import block_refusal, invert_path, refusal
 from tellegen.schemes.algebra.signal_paths import SignalPath, lightest_path, read_path
 from tellegen.schemes.gains import signal_gains, vector_block
 from tellegen.schemes.pog_construction import port_scheme
-from tellegen.schemes.pog_scheme import Block, Column, PogScheme, Section, Summation, ladder_with, with_ladder
+from tellegen.schemes.pog_scheme import (
+    Column,
+    PogScheme,
+    PowerSection,
+    SchemeBlock,
+    Summation,
+    ladder_with,
+    with_ladder,
+)
 
 
 def without_block(scheme: PogScheme, element: str) -> PogScheme:
     """The scheme without a derivative block whose output is zero."""
     own = scheme.blocks[element].output
     blocks = {name: block for name, block in scheme.blocks.items() if name != element}
+    # What a junction shares stays as a variable that is zero; others would look for it.
     if own in scheme.shared:
         zero = replace(scheme, blocks=blocks, summations={**scheme.summations, own: Summation(own, ())})
         return _behind(_held(zero, element, own), element)
@@ -65,12 +75,15 @@ def _contracted(scheme: PogScheme, element: str) -> PogScheme:
     column, columns = ladder.columns[place], list(ladder.columns)
     behind = columns[place + 1] if place + 1 < len(columns) else None
     before = columns[place - 1] if place else None
+    # A column is taken out towards a neighbour of its own junction, so that sections between junctions keep their
+    # names.
     if behind is not None and behind.junction == column.junction:
         gone, kept = column.right, column.left
         columns[place + 1] = replace(behind, left=kept)
     elif before is not None and before.junction == column.junction:
         gone, kept = column.left, column.right
         columns[place - 1] = replace(before, right=kept)
+    # Without neighbours the junction itself carries the wire from section to section.
     else:  # a junction of its own stays, as a wire
         columns[place] = replace(column, name="", blocks=())
         return with_ladder(scheme, ladder, columns)
@@ -82,14 +95,16 @@ def _contracted(scheme: PogScheme, element: str) -> PogScheme:
     return _joined(result, column, scheme.sections[gone].variable(side), scheme.sections.get(kept))
 
 
-def _joined(scheme: PogScheme, column: Column, gone: str, kept: Section | None) -> PogScheme:
+def _joined(scheme: PogScheme, column: Column, gone: str, kept: PowerSection | None) -> PogScheme:
     """The scheme with the running variable on one side of a removed column replaced by that on the other side."""
     side = other_side("through" if column.kind == "series" else "across")
     summation = next(scheme.summations[name] for name in column.summations)
     others = {name: s for name, s in scheme.summations.items() if name != summation.output}
+    # At an open end there is no section to go on to: the running variable ends there, and is zero.
     if kept is None:
         return _zero(replace(scheme, summations=others), gone)
     name = kept.variable(side)
+    # One input is left, since the other was the variable that vanished: the summation is a wire or a change of sign.
     ((_, sign),) = summation.inputs
 
     def said(summation: Summation) -> Summation:
@@ -117,21 +132,24 @@ def _renamed_sums(scheme: PogScheme, gone: str, name: str) -> PogScheme:
 def _behind(scheme: PogScheme, element: str) -> PogScheme:
     """The scheme with a model behind it in which the element decides zero; a bond graph of it would be another one."""
     item = scheme.elements[element]
-    causal = scheme.causal
-    port = replace(item.port, law=ResistiveLaw(item.decides, coefficient=ZERO), state="", initial=None)
-    place = next(k for k, other in enumerate(causal.graph.ports) if other is item.port)
-    ports = tuple(port if k == place else other for k, other in enumerate(causal.graph.ports))
-    dependent = tuple(d for d in causal.dependent if d.port != place)
-    elements = {**scheme.elements, element: replace(item, port=port)}
+    port, causal = _with_port_law(scheme, element, ResistiveLaw(item.decides, coefficient=ZERO))
     return replace(
-        scheme,
-        elements=elements,
-        causal=replace(causal, graph=replace(causal.graph, ports=ports), dependent=dependent),
-        bond_graph=None,
+        scheme, elements={**scheme.elements, element: replace(item, port=port)}, causal=causal, bond_graph=None
     )
 
 
-Rank = Callable[[Block], int | None]
+def _with_port_law(scheme: PogScheme, name: str, law: ResistiveLaw | SourceLaw) -> tuple[Port, CausalGraph]:
+    """The port of an element with another law, which keeps no state, and the causal graph with that port."""
+    old, causal = scheme.elements[name].port, scheme.causal
+    port = replace(old, law=law, state="", initial=None)
+    # By identity: two resistors may be equal as values.
+    place = next(k for k, other in enumerate(causal.graph.ports) if other is old)
+    ports = tuple(port if k == place else other for k, other in enumerate(causal.graph.ports))
+    dependent = tuple(d for d in causal.dependent if d.port != place)
+    return port, replace(causal, graph=replace(causal.graph, ports=ports), dependent=dependent, paths=())
+
+
+Rank = Callable[[SchemeBlock], int | None]
 """How willing an element is to change its causes, the least first; None where it is not."""
 
 
@@ -141,7 +159,7 @@ def port_by_port(scheme: PogScheme) -> PogScheme:
     return replace(found, vector=vector_block(found))
 
 
-def exchange_loops(scheme: PogScheme, name: str) -> Iterator[tuple[Block, SignalPath]]:
+def exchange_loops(scheme: PogScheme, name: str) -> Iterator[tuple[SchemeBlock, SignalPath]]:
     """The elements that an element exchanges power with, each with the loop through both; sources have no block."""
     own = scheme.blocks[name]
     deciders = {block.output: block for block in scheme.blocks.values()}
@@ -177,7 +195,7 @@ def _inputs(scheme: PogScheme, signal: str) -> list[str]:
     return [signal] if summation is None else [name for name, _ in summation.inputs]
 
 
-def _element_behind(deciders: dict[str, Block], signal: str) -> tuple[tuple[str, ...], Block | None]:
+def _element_behind(deciders: dict[str, SchemeBlock], signal: str) -> tuple[tuple[str, ...], SchemeBlock | None]:
     """The element that decides what comes in by a signal, and the signal itself where a connection stands between."""
     block = deciders.get(signal)
     if block is None or block.kind != "connection":
@@ -185,7 +203,7 @@ def _element_behind(deciders: dict[str, Block], signal: str) -> tuple[tuple[str,
     return (signal,), deciders.get(block.input)
 
 
-def _way(scheme: PogScheme, deciders: dict[str, Block], start: str, end: str) -> tuple[str, ...] | None:
+def _way(scheme: PogScheme, deciders: dict[str, SchemeBlock], start: str, end: str) -> tuple[str, ...] | None:
     """What lies between the output of one element and the sum that another is told: nothing, or the signal of a connection."""
     for signal in _inputs(scheme, end):
         if signal == start:
@@ -206,7 +224,7 @@ def best_loop(scheme: PogScheme, name: str, rank: Rank) -> SignalPath | None:
     return min(found, key=lambda item: item[:2])[2] if found else None
 
 
-def exchange_rank(block: Block) -> int | None:
+def exchange_rank(block: SchemeBlock) -> int | None:
     """For what another has to decide: a storage that follows takes over, then linear losses, other storages, curved losses."""
     if block.kind == "derivative":
         return 0
@@ -215,7 +233,7 @@ def exchange_rank(block: Block) -> int | None:
     return 1 if block.gain is not None else 3
 
 
-def static_rank(block: Block) -> int | None:
+def static_rank(block: SchemeBlock) -> int | None:
     """For a storage that may become an integrator again: losses only, linear ones first."""
     return {"static": 1 if block.gain is not None else 3}.get(block.kind)
 
@@ -229,9 +247,11 @@ def with_integrators(scheme: PogScheme) -> tuple[PogScheme, list[str]]:
         loop = best_loop(scheme, name, static_rank)
         if loop is None:
             continue
+        # Written anew port by port, so that the next loop is again one connection and its transpose.
         scheme = port_by_port(invert_path(scheme, loop.signals).scheme)
         free.append(name)
         # A way that was closed may be open now.
+        # One at a time: each inversion changes which loops are open for the rest.
         waiting = [n for n, block in scheme.blocks.items() if block.kind == "derivative"]
     return scheme, free
 
@@ -239,29 +259,22 @@ def with_integrators(scheme: PogScheme) -> tuple[PogScheme, list[str]]:
 def without_element(scheme: PogScheme, name: str) -> PogScheme:
     """The scheme, port by port, in which an element decides zero: its block is gone, and what it is told stays to be looked at."""
     item = scheme.elements[name]
+    # An element that decides zero is a resistor of value zero: the model behind the scheme stays a model.
     law = ResistiveLaw(item.decides, coefficient=ZERO)
-    return _with_law(scheme, name, law)
+    return port_by_port(replace(scheme, causal=_with_port_law(scheme, name, law)[1]))
 
 
 def with_constant(scheme: PogScheme, name: str) -> PogScheme:
     """The scheme, port by port, in which an element keeps what it decides: a source."""
     item = scheme.elements[name]
-    return _with_law(scheme, name, SourceLaw(item.decides, item.port.variable(item.decides)))
-
-
-def _with_law(scheme: PogScheme, name: str, law: ResistiveLaw | SourceLaw) -> PogScheme:
-    item, causal = scheme.elements[name], scheme.causal
-    port = replace(item.port, law=law, state="", initial=None)
-    place = next(k for k, other in enumerate(causal.graph.ports) if other is item.port)
-    ports = tuple(port if k == place else other for k, other in enumerate(causal.graph.ports))
-    dependent = tuple(d for d in causal.dependent if d.port != place)
-    graph = replace(causal.graph, ports=ports)
-    return port_by_port(replace(scheme, causal=replace(causal, graph=graph, dependent=dependent, paths=())))
+    law = SourceLaw(item.decides, item.port.variable(item.decides))
+    return port_by_port(replace(scheme, causal=_with_port_law(scheme, name, law)[1]))
 
 
 def without_zero_blocks(scheme: PogScheme) -> PogScheme:
     """The scheme without blocks that decide zero, and without what comes from them."""
     silent = {b.output for b in scheme.blocks.values() if b.kind == "static" and b.gain is ZERO and not b.terms}
+    # A connection of nothing gives nothing; storages and laws may still answer to zero.
     silent |= {b.output for b in scheme.blocks.values() if b.kind == "connection" and b.input in silent}
     sums = {
         name: Summation(name, tuple((n, s) for n, s in summation.inputs if n not in silent))
@@ -282,6 +295,7 @@ def with_rates_followed(scheme: PogScheme) -> PogScheme:
     if not asked:
         return scheme
     gains = signal_gains(port_scheme(scheme.causal), asked)
+    # What a nonlinear law decides has no formula by gains, and stays as it is.
     linear = {end: row for end, row in gains.items() if row.keys() <= known}
     formulas = {end: total(gain * symbol(name) for name, gain in row.items()) for end, row in linear.items()}
     rates = {name: rate.substitute(formulas) for name, rate in graph.displacements.items()}
@@ -316,11 +330,14 @@ def reduction_pictures(scheme: PogScheme, element: str, *, zero: Side | None = N
     Raises: GraphError (G212) for what is no element of the scheme or has no loop, G210 where no loop may be inverted.
     """
     name = _name(scheme, element)
+    # An inertia to zero is told no force, a stiffness to infinity no velocity: the input of the integrator vanishes.
     side = zero or _vanishing_side(scheme, name)
     if not scheme.ladders:
         return _on_ports(port_by_port(scheme), name, side)
     try:
         return _on_ladder(scheme, name, side)
+    # Port by port there may be a loop where the ladder has none; if not, the first reason is the one about the figure
+    # that the user sees.
     except GraphError as reason:
         try:
             return _on_ports(port_by_port(scheme), name, side)
@@ -336,6 +353,7 @@ def frozen_pictures(scheme: PogScheme, element: str) -> ReductionPictures:
     scheme = port_by_port(scheme)
     name = _name(scheme, element)
     block = scheme.blocks[name]
+    # A frozen storage keeps its output, so it has to decide it: one that follows others is inverted first.
     side = scheme.elements[name].decides if block.kind == "storage" else other_side(scheme.elements[name].decides)
     signals, inverted, accounts = _exchanged(scheme, name, side)
     accounts[0] = "no loop: it is an integrator, whose gain tends to zero" if not signals else accounts[0]
@@ -351,11 +369,13 @@ def cut_pictures(scheme: PogScheme, coupling: str, simplified: PogScheme) -> Red
     Its blocks tend to zero too, unless they stand the other way round: then other elements take over what it decided.
     """
 
-    def own(one: PogScheme) -> list[Block]:
+    def own(one: PogScheme) -> list[SchemeBlock]:
         return [b for b in one.blocks.values() if b.kind == "connection" and b.element == coupling]
 
     left = {(b.input, b.output) for b in own(simplified)}
     gone = [b for b in own(scheme) if (b.input, b.output) not in left]
+    # Without the connection causes may change: then its blocks stood the other way round, and grow instead of
+    # vanishing.
     decided = {item.port.element: item.decides for item in simplified.elements.values()}
     changed = [n for n, item in scheme.elements.items() if decided.get(item.port.element, item.decides) != item.decides]
     paths = " and ".join(f"from {b.input} to {b.output}" for b in gone) or f"of '{coupling}'"
@@ -373,6 +393,7 @@ def _on_ladder(scheme: PogScheme, name: str, side: Side) -> ReductionPictures:
         signals: tuple[str, ...] = ()
         inverted, accounts = scheme, [_nothing_to_invert(block), "nothing to invert"]
     else:
+        # The loop with the fewest other storages: each of them would come into derivative causality.
         found = lightest_path(scheme, block.output, block.input, lambda b: block_refusal(b, derivative=True) is None)
         if found is None:
             raise _no_loop(scheme, name)
@@ -411,7 +432,7 @@ def _exchanged(scheme: PogScheme, name: str, side: Side) -> tuple[tuple[str, ...
     )
 
 
-def _nothing_to_invert(block: Block) -> str:
+def _nothing_to_invert(block: SchemeBlock) -> str:
     if block.kind == "derivative":
         return "no loop: it is in derivative causality already"
     return f"no loop: the gain from {block.input} to {block.output} tends to zero"
@@ -448,6 +469,7 @@ def _vanishing_side(scheme: PogScheme, name: str) -> Side:
         storages = [n for n, block in scheme.blocks.items() if block.kind in ("storage", "derivative")]
         fix = did_you_mean(name, storages) or f"the storages are {', '.join(storages[:20]) or '(none)'}"
         raise rules.NO_PICTURES.error(f"'{name}' is no storage of the scheme", where=name, fix=fix)
+    # Splitting a field is a matter of the model: the scheme shows what is left afterwards.
     if scheme.elements[name].field:
         what = f"'{name}' is part of the field '{scheme.elements[name].field}'"
         why = "its coefficient alone does not vanish: the rest of the matrix ties it to other storages"
@@ -458,8 +480,10 @@ def _vanishing_side(scheme: PogScheme, name: str) -> Side:
 def _integral(scheme: PogScheme) -> tuple[PogScheme, list[str]]:
     """The scheme with storages that need not follow others any more as integrators, and their names."""
     free: list[str] = []
+    # Storages that had to follow what is gone now may be free: integral causality is what equations and runs want.
     for name in [name for name, block in scheme.blocks.items() if block.kind == "derivative"]:
         block = scheme.blocks[name]
+        # The blocks are looked up anew: the list was made before the first inversion.
         if block.kind != "derivative":  # an earlier loop has inverted it too
             continue
         path = lightest_path(scheme, block.output, block.input, lambda other: other.kind != "storage")

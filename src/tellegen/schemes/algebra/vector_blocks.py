@@ -19,12 +19,22 @@ from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.gains import signal_gains, vector_block
 from tellegen.schemes.names import each_once
-from tellegen.schemes.pog_scheme import Block, Column, Ladder, Matrix, PogScheme, Rewriting, Section, VectorBlock
+from tellegen.schemes.pog_scheme import (
+    Column,
+    Ladder,
+    Matrix,
+    PogScheme,
+    PowerSection,
+    Rewriting,
+    SchemeBlock,
+    VectorBlock,
+)
 
 
 def merge_scheme(scheme: PogScheme) -> Rewriting:
     """The scheme as one vector block: its ladders, or the parts into which the block was split, become one."""
     if scheme.parts:
+        # Parts are merged in any order, and the states put back into that of the scheme.
         merged = _ordered(reduce(merge_blocks, scheme.parts), scheme)
         whole = replace(scheme, vector=merged, parts=())
         return Rewriting(whole, f"merged {len(scheme.parts)} vector blocks: x = [{', '.join(merged.states)}]")
@@ -67,7 +77,7 @@ def _ordered(block: VectorBlock, scheme: PogScheme) -> VectorBlock:
 
     L, A, N = (taken(M, states, block.states) for M in (block.L, block.A, block.N))
     B, B_1 = (taken(M, inputs, block.inputs) for M in (block.B, block.B_1))
-    return VectorBlock(states, inputs, L, A, B, B_1, N)
+    return VectorBlock(states=states, inputs=inputs, L=L, A=A, B=B, B_1=B_1, N=N)
 
 
 def merge_blocks(one: VectorBlock, two: VectorBlock) -> VectorBlock:
@@ -82,6 +92,7 @@ def merge_blocks(one: VectorBlock, two: VectorBlock) -> VectorBlock:
     states = (*one.states, *two.states)
     for block in (one, two):
         for k, name in enumerate(block.inputs):
+            # B_1 times the rate of a state is an entry of L between the two blocks: then they are one storage.
             if name in states and any(not is_zero(row[k]) for row in block.B_1):
                 what = f"the rate of '{name}' is an input of one block, and '{name}' a state of the other"
                 why = "then the two hold energy together, and their energy matrices do not stand apart"
@@ -91,6 +102,7 @@ def merge_blocks(one: VectorBlock, two: VectorBlock) -> VectorBlock:
 
     def gathered(names: Sequence[str], own: str, told: str, sign: int) -> Matrix:
         return tuple(
+            # Told states stand in A with a minus sign, because L x' = -A x + B u.
             tuple(_entry(block, k, name, own, told, sign) for name in names)  # own matrix, then what is told
             for block, k in rows
         )
@@ -132,6 +144,7 @@ def split_block(block: VectorBlock, states: str | Iterable[str]) -> tuple[Vector
         raise rules.NO_VECTOR_BLOCK.error("one of the two blocks would be empty", fix="name some of its states")
     for i in first:
         for j in second:
+            # A common entry of L or N is energy that belongs to both.
             if any(not is_zero(M[a][b]) for M in (block.L, block.N) for a, b in ((i, j), (j, i))):
                 what = f"{block.states[i]} and {block.states[j]} hold energy together"
                 raise rules.NO_VECTOR_BLOCK.error(what, where=block.states[i], fix="leave both in one block")
@@ -142,6 +155,7 @@ def _part(block: VectorBlock, own: Sequence[int], others: Sequence[int]) -> Vect
     driven = [
         k for k in range(len(block.inputs)) if any(not is_zero(M[i][k]) for M in (block.B, block.B_1) for i in own)
     ]
+    # Only states that are really told become inputs, so that small blocks stay small.
     told = [j for j in others if any(not is_zero(block.A[i][j]) for i in own)]
     names = (*(block.inputs[k] for k in driven), *(block.states[j] for j in told))
     return VectorBlock(
@@ -184,6 +198,7 @@ def scheme_matrices(scheme: PogScheme, *, moving: bool = False) -> SchemeMatrice
     Raises: GraphError (G232) where it is not linear, where matrices move with what they may not, or where rates of inputs
     count; G211 for a scheme with transfer blocks.
     """
+    # Storages in fields have no gain of their own although they are linear.
     curved = [
         b for b in scheme.blocks.values() if b.gain is None and not (b.kind == "storage" and _in_field(scheme, b.name))
     ]
@@ -194,11 +209,12 @@ def scheme_matrices(scheme: PogScheme, *, moving: bool = False) -> SchemeMatrice
     states = [scheme.blocks[name].output for name in scheme.states]
     known = {*states, *scheme.inputs}
     block = vector_block(scheme)
+    # New coordinates for L x' = -A x + B u + B_1 u' would need u' as a further input.
     rates = any(not is_zero(e) for row in block.B_1 for e in row)
     if rates or any(not is_zero(e) for row in gains.values() for name, e in row.items() if name not in known):
         raise _refused(scheme, "rates of inputs count in it", scheme.name)
     C, D = (
-        tuple(tuple(_signed(gains[o.signal].get(name, ZERO), o.sign) for name in names) for o in scheme.outputs)
+        tuple(tuple(o.sign * gains[o.signal].get(name, ZERO) for name in names) for o in scheme.outputs)
         for names in (states, scheme.inputs)
     )
     _refuse_moving(scheme, (block.A, block.B, C, D), (block.L, block.N), moving)
@@ -210,6 +226,7 @@ def _refuse_moving(scheme: PogScheme, others: Iterable[Matrix], energy: Iterable
     states = {scheme.elements[name].port.state for name in scheme.states}
     variables = {*states, *scheme.inputs}
     slow = {*graph.displacements, *graph.moving, *(s.name for s in graph.signals)}
+    # Energy may not move at all: the blocks of a scheme hold storages with constant coefficients.
     for matrices, names, word in (
         (energy, variables | slow, "its energy matrix moves"),
         (others, variables if moving else variables | slow, "its matrices move"),
@@ -224,10 +241,6 @@ def _refuse_moving(scheme: PogScheme, others: Iterable[Matrix], energy: Iterable
 def _in_field(scheme: PogScheme, name: str) -> bool:
     item = scheme.elements.get(name)
     return item is not None and bool(item.field)
-
-
-def _signed(entry: Expression, sign: int) -> Expression:
-    return entry if sign > 0 else -entry
 
 
 def _refused(scheme: PogScheme, what: str, where: str, why: str | None = None) -> TellegenError:
@@ -269,7 +282,6 @@ def storage_groups(scheme: PogScheme, ladder: Ladder) -> tuple[StorageGroup, ...
 
 
 def _columns(ladder: Ladder, first: int, last: int) -> Iterator[Column]:
-    """Columns with those of their side ladders."""
     return Ladder(ladder.columns[first : last + 1]).all_columns()
 
 
@@ -283,6 +295,7 @@ def _spans(scheme: PogScheme, ladder: Ladder) -> list[tuple[int, int]] | None:
         members = [graph.ports[k] for k in (dependence.port, *dependence.on)]
         if names[id(members[0])] not in at:
             continue  # it stands in another ladder
+        # A storage behind a source has no column to be joined with: its rate comes from outside.
         if not dependence.on or not all(isinstance(port.law, StorageLaw) for port in members):
             return None
         places = [at[names[id(port)]] for port in members]
@@ -294,6 +307,7 @@ def _joined(spans: Iterable[tuple[int, int]], ladder: Ladder) -> list[tuple[int,
     """Spans that do not overlap, each with the static elements behind its last storage, which act on the same variable."""
     made: list[tuple[int, int]] = []
     for first, last in sorted(spans):
+        # Spans that overlap share a storage, and are one group.
         if made and first <= made[-1][1]:
             made[-1] = made[-1][0], max(made[-1][1], last)
         else:
@@ -314,10 +328,12 @@ def _group(scheme: PogScheme, ladder: Ladder, first: int, last: int) -> StorageG
     inside = list(_columns(ladder, first, last))
     blocks = {name: scheme.blocks[name] for column in inside for name in column.blocks}
     within = {column.branch.entry for column in inside if column.branch is not None and not column.branch.columns}
+    # A source within a group would need a section in the middle of a block.
     if within or not all(map(_is_linear, blocks.values())):
         return None
     ends = [scheme.sections.get(name) for name in (ladder.columns[first].left, ladder.columns[last].right)]
     left, right = ends
+    # What enters through the two outer sections plays the part of inputs, so that the group is a scheme of its own.
     inputs = tuple(s for s in (left and left.into_right, right and right.into_left) if s)
     part = replace(
         scheme,
@@ -331,6 +347,7 @@ def _group(scheme: PogScheme, ladder: Ladder, first: int, last: int) -> StorageG
     )
     block = vector_block(part)
     rows = _sent(part, [s for s in (left and left.into_left, right and right.into_right) if s])
+    # Only a block whose outputs are the transposes of its inputs can stand between two power sections.
     if rows is None or any(e is not ZERO for row in block.B_1 for e in row) or not _is_passive(block.B, rows, ends):
         return None
     sent = iter(rows)
@@ -342,20 +359,20 @@ def _group(scheme: PogScheme, ladder: Ladder, first: int, last: int) -> StorageG
         block.L,
         block.N,
         block.A,
-        None if left is None else next(sent),
-        None if right is None else next(sent),
-        kinds["storages"],
-        kinds["others"],
+        left=None if left is None else next(sent),
+        right=None if right is None else next(sent),
+        storages=kinds["storages"],
+        others=kinds["others"],
     )
 
 
-def _is_linear(block: Block) -> bool:
+def _is_linear(block: SchemeBlock) -> bool:
     if isinstance(block.law, StorageLaw):
         return block.law.inertia is not None or bool(block.field)
     return block.gain is not None
 
 
-def _names(scheme: PogScheme, blocks: Iterable[Block], which: str) -> tuple[str, ...]:
+def _names(scheme: PogScheme, blocks: Iterable[SchemeBlock], which: str) -> tuple[str, ...]:
     """The elements of a group: its storages, or resistive elements and connections."""
     found: dict[str, None] = {}
     for block in blocks:
@@ -371,15 +388,17 @@ def _sent(part: PogScheme, signals: list[str]) -> list[tuple[Expression, ...]] |
     gains = signal_gains(part, signals)
     states = [part.blocks[name].output for name in part.states]
     rest = [e for name in signals for start, e in gains[name].items() if start not in states]
+    # A direct path from one section to the other would be a wire past the storages.
     if not all(map(is_zero, rest)):
         return None
     return [tuple(gains[name].get(state, ZERO) for state in states) for name in signals]
 
 
-def _is_passive(B: Matrix, rows: list[tuple[Expression, ...]], ends: list[Section | None]) -> bool:
+def _is_passive(B: Matrix, rows: list[tuple[Expression, ...]], ends: list[PowerSection | None]) -> bool:
     """Whether what comes in acts as the transpose of what goes out, so that no power is made at the ends."""
     sections = [(k, s) for k, s in enumerate(ends) if s is not None]
     for column, (row, (end, section)) in enumerate(zip(rows, sections, strict=True)):
+        # Power counts into the group at both ends, whatever the direction of the section.
         inwards = (section.direction == "right") == (end == 0)
         if not all(is_zero(line[column] - (c if inwards else -c)) for line, c in zip(B, row, strict=True)):
             return False

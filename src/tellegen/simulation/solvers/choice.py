@@ -11,6 +11,7 @@ from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.names import listing
 from tellegen.simulation import rules
+from tellegen.simulation.problem import SOLVERS
 from tellegen.simulation.solvers.stretch import StatePoint
 from tellegen.simulation.solvers.taylor import check_smooth
 
@@ -135,8 +136,7 @@ def exponential_suits(model: NumericModel) -> bool:
 
 
 def _check_suits(model: NumericModel, asked: str) -> None:
-    explicit_only = {"runge-kutta", "cvode", "exponential", "heyoka"}
-    if asked in explicit_only and not model.explicit:
+    if SOLVERS[asked].explicit and not model.explicit:
         names = listing(model.unknowns) if model.unknowns else "its rates"
         raise rules.UNSUITED.error(
             f"'{asked}' needs explicit rates, and this model gives {names} by implicit equations",

@@ -1,11 +1,17 @@
-"""The Lagrange form M(q) nu' + C(q, nu) nu + R nu + G(q) = W tau, q' = Q(q) nu, read from a bond graph: its coordinates, its
-value, and Karnopp's procedure.
+"""The equations of motion of a model with dependent storages: the form of Lagrange, and the port-Hamiltonian one.
 
-With all storages of inertia as x = T nu: M = T^T L T and C = T^T L T', so that M' = C + C^T always. Only where the constraints are
-holonomic is C nu that of Christoffel's symbols. Gyrators between inertias add their skew matrix to C. G stands on the left side.
+Lagrange: M(q) nu' + C(q, nu) nu + R nu + G(q) = W tau, q' = Q(q) nu. With all storages of inertia as x = T nu: M = T^T L T and
+C = T^T L T', so that M' = C + C^T always. Only where the constraints are holonomic is C nu that of Christoffel's symbols. Gyrators
+between inertias add their skew matrix to C. G stands on the left side. Karnopp, Lagrange's Equations for Complex Bond Graph
+Systems, 1977: the efforts that come in at the artificial sources, read along causal paths, are the equations of Lagrange.
 
-Karnopp, Lagrange's Equations for Complex Bond Graph Systems, 1977: the efforts that come in at the artificial sources, read along
-causal paths, are the equations of Lagrange.
+Hamilton: x = (q, p), x' = (J - R) grad H + g u - f. p = M z are the contents of the independent storages together with those that
+follow them, q the displacements, q' = Q z. Then
+
+    J = [[0, Q], [-Q^T, S - A_w]],   R = [[0, 0], [0, A_s]],   g = [[0], [B]]
+
+where S is the gyroscopic block of constraints that are not holonomic: without it the equations are those of another machine as soon
+as the coordinates that the constraints read move.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +21,12 @@ from typing import Any, final
 
 from tellegen.conditioning import rules
 from tellegen.conditioning.constraints import ConstrainedModel, constrained_model
+from tellegen.conditioning.fields import MergedStorages, merged_inertias, named_inverse, named_matrix
 from tellegen.conditioning.opened_constraints import fresh_name
 from tellegen.core.domains import DOMAINS, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, identifier, listing, named_after
-from tellegen.equations.matrices import Matrix, Vector, dot, plus, solved_linear_system
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, solved_linear_system
 from tellegen.equations.outputs import PortVariables
 from tellegen.equations.printing.explanation import ExplanationSection, Item, NamedFormula, Sentence, ShownMatrix
 from tellegen.equations.steps import Explanation
@@ -63,6 +70,7 @@ class GeneralisedCoordinates:
         """
         model = self.found.model
         rates = {q: self.found.written(e) for q, e in self.system.displacements.items()}
+        # A displacement whose rate is one speed is the coordinate of that speed; combinations are no such coordinate.
         known = {e.name: q for q, e in rates.items() if isinstance(e, Symbol)}
         moving = {name for e in rates.values() for name in e.free_symbols}
         taken = {*model.parameters, *model.displacements, *model.signals, *self.system.states}
@@ -72,6 +80,8 @@ class GeneralisedCoordinates:
             letter = DOMAINS[port.domain].energy(other_side(port.law.side)).symbol
             if speed in known:
                 named[speed] = known[speed]
+            # A speed that moves other displacements without being the rate of one is a quasi-speed, and has no
+            # coordinate.
             elif speed not in moving:
                 named[speed] = fresh_name(named_after(letter, port.element), taken)
         return named
@@ -84,6 +94,7 @@ class GeneralisedCoordinates:
     @cached_property
     def rates(self) -> Mapping[str, Expression]:
         """The rates of all coordinates by the speeds, those of the speeds first."""
+        # Coordinates of speeds first: q and nu then belong together by place.
         found: dict[str, Expression] = {q: symbol(speed) for speed, q in self._by_speed.items()}
         found |= {q: self.found.written(e) for q, e in self.system.displacements.items()}
         return found | self._free_springs
@@ -120,6 +131,7 @@ class GeneralisedCoordinates:
         for s in self.elastic:
             port = self._port(s)
             law = port.law
+            # Then the state is the elongation itself, and keeps its name.
             own = isinstance(law, StorageLaw) and law.keeps_energy_variable
             letter = DOMAINS[port.domain].energy(law.side).symbol
             names.append(port.state if own else fresh_name(named_after(letter, port.element), taken))
@@ -129,6 +141,7 @@ class GeneralisedCoordinates:
         """Whether an elongation is a constant combination of coordinates that count from the unloaded springs."""
         moving = {*self.system.displacements, *self.system.states, *self.found.causal.graph.moving}
         used = {self._by_speed.get(speed, "") for e, speed in zip(row, self.nu, strict=True) if e is not ZERO}
+        # A described coordinate may count from anywhere, but an elongation counts from the unloaded spring.
         return used <= self.own and all(moving.isdisjoint(e.free_symbols) for e in row)
 
     def elongations(self) -> Vector:
@@ -152,6 +165,7 @@ class GeneralisedCoordinates:
     def spring_forces(self) -> Vector:
         """The outputs of the springs by the coordinates."""
         contents = self.elongations()
+        # Curved springs by their law, the others by the inverse of the energy matrix, which fields may couple.
         nonlinear = {k: self._force(s, contents[k]) for k, s in enumerate(self.elastic) if self._law(s).inertia is None}
         if nonlinear:
             return tuple(nonlinear.get(k) or contents[k] / self._inertia(s) for k, s in enumerate(self.elastic))
@@ -199,6 +213,7 @@ def coordinates_of(found: ConstrainedModel) -> GeneralisedCoordinates:
     """
     ports = found.causal.graph.ports
     places = enumerate(found.causal.integral)
+    # Storages of flow are inertias (mass, inductance): their states are speeds.
     inertial = tuple(i for i, k in places if ports[k].law.side == DOMAINS[ports[k].domain].flow)
     elastic = tuple(i for i in range(len(found.causal.integral)) if i not in inertial)
     made = GeneralisedCoordinates(found, inertial, elastic)
@@ -211,9 +226,11 @@ def _refuse(made: GeneralisedCoordinates) -> None:
     system, found = made.system, made.found
     if not made.inertial:
         raise _no_form(found, f"no state of '{system.name}' is the speed of an inertia", found.model.name)
+    # Second-order equations need speeds that inertias decide; an algebraic unknown has none.
     if system.algebraic.unknowns:
         what = f"{listing(system.algebraic.unknowns)} follow from laws of resistive elements, not from inertias"
         raise _no_form(found, what, found.model.name)
+    # A spring that a damper or a source moves has an elongation which no speed gives.
     for s in made.elastic:
         port = ports_of(found)[s]
         row = [*(system.matrices["A"][s][j] for j in made.elastic), system.vectors["f"][s]]
@@ -280,6 +297,7 @@ class LagrangeSystem:
     @property
     def plain(self) -> bool:
         """Whether the speeds are the rates of the coordinates, one by one."""
+        # Compared as texts: rates are symbols exactly where a coordinate has its own speed.
         return [str(e) for e in self.kinematics.values()] == list(self.nu)
 
     def values(self) -> dict[str, float]:
@@ -308,7 +326,14 @@ class LagrangeSystem:
     def explained(self) -> Explanation:
         """The form as sections: equations, coordinates, matrices."""
         return Explanation(
-            self.name, "-", self.q, self.tau, (), self.parameters, lagrange_sections(self), dict(self.where)
+            self.name,
+            "-",
+            self.q,
+            self.tau,
+            (),
+            self.parameters,
+            sections=lagrange_sections(self),
+            where=dict(self.where),
         )
 
     def to_text(self) -> str:
@@ -376,9 +401,11 @@ def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
     made = coordinates_of(found)
     system, at = made.system, made.inertial
     A = made.block("A", at, at)
-    skew = _half(A, -1)
+    # The skew part of A is what gyrators exchange: it does no work, and stands with C; the symmetric part dissipates.
+    skew = half_sum(A, -1)
     f = tuple(found.written(system.vectors["f"][i]) for i in at)
     moving = {*system.states, *system.inputs}
+    # What does not depend on speeds is a force of position, and belongs to G.
     resting = tuple(e if moving.isdisjoint(e.free_symbols) else ZERO for e in f)
     springs = sums(made.block("A", at, made.elastic), made.spring_forces())
     kept = {n: e for n, e in system.where.items() if n in found.model.parameters or n in found.slopes}
@@ -393,7 +420,7 @@ def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
         matrices={
             "M": made.block("L", at, at),
             "C": plus(made.block("N", at, at), skew),
-            "R": _half(A, 1),
+            "R": half_sum(A, 1),
             "W": made.block("B", at, range(len(system.inputs))),
         },
         G=tuple(a + b for a, b in zip(springs, resting, strict=True)),
@@ -426,7 +453,8 @@ def lagrange_sections(form: LagrangeSystem) -> tuple[ExplanationSection, ...]:
     return ExplanationSection("Lagrange form", tuple(items)), ExplanationSection("Matrices", tuple(matrices))
 
 
-def _half(matrix: Matrix, sign: int) -> Matrix:
+def half_sum(matrix: Matrix, sign: int) -> Matrix:
+    """The symmetric part of a matrix, (A + A^T)/2, or with sign -1 the skew one."""
     n = range(len(matrix))
     return tuple(tuple(ZERO if is_zero(e := HALF * (matrix[i][j] + sign * matrix[j][i])) else e for j in n) for i in n)
 
@@ -451,7 +479,7 @@ def lagrange_steps(model: Model) -> Explanation:
     found = constrained_model(model)
     form = lagrange_of(found)
     sections = (_sources(found), *_artificial(found, form), _efforts(form), *lagrange_sections(form))
-    return Explanation(form.name, "-", form.q, form.tau, (), form.parameters, sections, dict(form.where))
+    return replace(form.explained(), sections=sections)
 
 
 def _sources(found: ConstrainedModel) -> ExplanationSection:
@@ -467,6 +495,7 @@ def _sources(found: ConstrainedModel) -> ExplanationSection:
 
 def _artificial(found: ConstrainedModel, form: LagrangeSystem) -> Iterator[ExplanationSection]:
     """One section for each artificial source: the flows that it decides together with those before it."""
+    # All flows by speeds; each artificial source decides those that read only speeds imposed so far (Karnopp 1977).
     flows = _flows(found)
     known: set[str] = set()
     speeds = set(form.nu)
@@ -510,3 +539,113 @@ def _efforts(form: LagrangeSystem) -> ExplanationSection:
         items.append(NamedFormula(f"p_{name}'", effort))
     items.append(Sentence("With $M' = C + C^T$ this is the Lagrange form."))
     return ExplanationSection("Efforts at the artificial sources", tuple(items))
+
+
+@final
+@dataclass(frozen=True)
+class HamiltonForm:
+    """States q and p, the energy H with its gradient, and the matrices J, R and g; `speeds` gives z by the states.
+
+    `where` are names for entries of M and of its inverse, in order. `S` is the gyroscopic block, part of J. Where a storage follows
+    a source, g_1 u' stands beside g u, and H leaves out what the sources give to such storages by themselves.
+    """
+
+    q: tuple[str, ...]
+    p: tuple[str, ...]
+    inputs: tuple[str, ...]
+    energy: str
+    H: Expression
+    grad_H: Vector
+    speeds: Mapping[str, Expression]
+    J: Matrix
+    R: Matrix
+    g: Matrix
+    S: Matrix
+    f: Vector
+    g_1: Matrix = ()
+    where: Mapping[str, Expression] = field(default_factory=dict)
+
+    @property
+    def holonomic(self) -> bool:
+        """Whether the gyroscopic block vanishes."""
+        return all(e is ZERO for row in self.S for e in row)
+
+    def to_json(self) -> dict[str, object]:
+        """The record of the form, with the keys of `derive --form ph --json`."""
+        record: dict[str, object] = {
+            "x": [identifier(name) for name in (*self.q, *self.p)],
+            "H": to_python(self.H),
+            "grad_H": [to_python(e) for e in self.grad_H],
+            **{
+                name: [[to_python(e) for e in row] for row in rows]
+                for name, rows in (("J", self.J), ("R", self.R), ("g", self.g), ("gyroscopic", self.S))
+            },
+            "u": [identifier(name) for name in self.inputs],
+            "speeds": {identifier(n): to_python(e) for n, e in self.speeds.items()},
+            "where": {identifier(n): to_python(e) for n, e in self.where.items()},
+        }
+        if self.g_1:
+            record["g_1"] = [[to_python(e) for e in row] for row in self.g_1]
+        return record | ({"f": [to_python(e) for e in self.f]} if any(e is not ZERO for e in self.f) else {})
+
+
+def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
+    """The form of a model whose storages are linear.
+
+    Raises: ConditioningError (C104) for a storage with another law.
+    """
+    # All storages, not only those that others follow: H is the energy of the whole model.
+    merged = merged_inertias(found.whole)
+    M, names = named_matrix(merged)
+    inverse, more = named_inverse(merged, M, names)
+    system = found.system
+    q = tuple(system.displacements)
+    taken = {*found.model.parameters, *system.states, *q}
+    p = tuple(fresh_name(f"p_{speed}", taken) for speed in merged.speeds)
+    momenta = [symbol(name) for name in p]
+    speeds = {z: dot(row, momenta) for z, row in zip(merged.speeds, inverse, strict=True)}
+    slopes = merged.coordinate_slopes()
+    S = merged.gyroscopic()
+    A = tuple(tuple(found.written(e) for e in row) for row in system.matrices["A"])
+    return HamiltonForm(
+        q=q,
+        p=p,
+        inputs=system.inputs,
+        energy=fresh_name("H", taken),
+        H=HALF * dot(momenta, list(speeds.values())),
+        # At fixed momenta the energy falls where the co-energy at fixed speeds grows: dH/dq = -dT*/dq.
+        grad_H=(*(-slopes[name] for name in q), *(symbol(name) for name in merged.speeds)),
+        speeds=speeds,
+        J=_interconnection(merged, plus(S, negative(half_sum(A, -1)))),
+        R=_padded(half_sum(A, 1), len(q)),
+        g=_below(len(q), _matrix_written(found, system.matrices["B"])),
+        g_1=() if system.is_zero("B_1") else _below(len(q), _matrix_written(found, system.matrices["B_1"])),
+        S=S,
+        f=tuple(found.written(e) for e in system.vectors["f"]),
+        where={**names, **more},
+    )
+
+
+def _interconnection(merged: MergedStorages, inner: Matrix) -> Matrix:
+    """J from Q and from the block that couples momenta."""
+    Q = merged.kinematics()
+    # J is skew by construction: Q above, -Q^T below.
+    count = len(Q)
+    top = ((*(ZERO,) * count, *row) for row in Q)
+    below = ((*(-Q[k][i] for k in range(count)), *row) for i, row in enumerate(inner))
+    return (*top, *below)
+
+
+def _padded(matrix: Matrix, count: int) -> Matrix:
+    """The matrix with `count` rows and columns of zeros before it."""
+    width = count + len(matrix)
+    return (*((ZERO,) * width for _ in range(count)), *((*(ZERO,) * count, *row) for row in matrix))
+
+
+def _below(count: int, matrix: Matrix) -> Matrix:
+    """The matrix with `count` rows of zeros above it."""
+    return (*((ZERO,) * len(row) for row in matrix[:1] for _ in range(count)), *matrix)
+
+
+def _matrix_written(found: ConstrainedModel, matrix: Matrix) -> Matrix:
+    return tuple(tuple(found.written(e) for e in row) for row in matrix)
