@@ -56,7 +56,7 @@ def compile_library(folder: Path, target: str = "") -> Path:
     Raises: SystemExit with what the compiler said, or where there is none.
     """
     system = TARGETS[target].system if target else sys.platform
-    made = folder / SOURCES["library_name"](system)
+    made = folder / str(SOURCES["library_name"](system))
     with tempfile.TemporaryDirectory() as place:
         for name, text in SOURCES["solver_files"]().items():
             (Path(place) / name).write_text(text, encoding="ascii")

@@ -159,3 +159,16 @@ def test_a_letter_that_another_block_shows_gets_an_index() -> None:
 
 def test_values_stand_in_the_legend_of_what_moves_together_too() -> None:
     assert r"L_{\mathrm{e}} = 0.003" in texts(model_pog_scene(causal_of(GEARS), Options(labels="values")))
+
+
+def test_a_storage_that_the_structure_holds_at_zero_is_drawn_without_a_field() -> None:
+    """Two transformers of different ratios between the same pairs of nodes leave no voltage; no storage is left to merge with."""
+    held = """
+        system: held
+        network:
+          T_1: {transformer: [a, r, b, s], n: 2}
+          T_2: {transformer: [a, r, s, b], n: 3}
+          I: {current source: [b, s]}
+          C: {capacitor: [r, a], C: 1 mF}
+    """
+    assert not check_scene(model_pog_scene(causal_of(held)))

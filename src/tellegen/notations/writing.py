@@ -397,7 +397,7 @@ def mode_settings(model: Model) -> dict[str, dict[str, str]]:
 class _ModelWriter:
     """Writes the sections of one model; what `kept` parts bring along stands in their files."""
 
-    def __init__(self, model: Model, kept: KeptParts = KeptParts()) -> None:  # a value that never changes
+    def __init__(self, model: Model, kept: KeptParts = KeptParts()) -> None:
         self.model = model
         self.kept = kept
         self.elements = ElementWriter(model)

@@ -62,9 +62,11 @@ def _part(scheme: PogScheme) -> _Part | None:
     independent = tuple(sorted({k for dependence in causal.dependent for k in dependence.on}))
     kept = {graph.ports[k].plus for k in independent}
     held = [graph.ports[k] for k in (*independent, *causal.derivative)]
+    # Storages that follow sources or the structure alone leave no storage at which a field could stand.
     # A field that changes with a mode, or two storages at one node, would need another figure in each mode.
     if (
-        graph.switching
+        not independent
+        or graph.switching
         or len(kept) < len(independent)
         or any(not isinstance(p.law, StorageLaw) or p.law.inertia is None for p in held)
     ):
