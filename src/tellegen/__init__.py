@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.system import EquationSystem
     from tellegen.experiments.analysing import analyse
-    from tellegen.experiments.equilibria import SteadyState, equilibrium
     from tellegen.experiments.input_signals import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
     from tellegen.experiments.sensitivities import sensitivities
     from tellegen.experiments.simulating import simulate
+    from tellegen.experiments.steady_state import SteadyState, equilibrium
     from tellegen.exporting.exports import export_model
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
@@ -166,7 +166,7 @@ _NAMES_OF_MODULE = {
     "equations.forms.transfer": "TransferMatrix",
     "equations.system": "EquationSystem",
     "experiments.analysing": "analyse",
-    "experiments.equilibria": "SteadyState equilibrium",
+    "experiments.steady_state": "SteadyState equilibrium",
     "experiments.input_signals": "chirp pulse quintic ramp sine step table trapezoid",
     "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import DescriptionError, Finding, Place
-from tellegen.core.rules import RULES
 from tellegen.core.units import (
     DIMENSIONLESS,
+    RULES,
     Dimension,
     convert,
     describe,

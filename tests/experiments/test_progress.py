@@ -8,9 +8,9 @@ import threading
 import pytest
 
 import tellegen as tg
-from tellegen.experiments import progress
-from tellegen.experiments.progress import ProgressLine
+from tellegen.experiments import simulating
 from tellegen.experiments.setup import set_up
+from tellegen.experiments.simulating import ProgressLine
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers.stretch import Watch
@@ -25,7 +25,7 @@ def test_short_runs_show_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_long_runs_show_the_time_reached_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = io.StringIO()
-    monkeypatch.setattr(progress, "PATIENCE_S", -1.0)
+    monkeypatch.setattr(simulating, "PATIENCE_S", -1.0)
     monkeypatch.setattr("sys.stderr", shown)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
@@ -40,7 +40,7 @@ def test_long_runs_show_the_time_reached_on_stderr(monkeypatch: pytest.MonkeyPat
 
 def test_nobody_watches_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    assert not progress.is_watched()
+    assert not simulating.is_watched()
 
 
 @pytest.mark.parametrize("name", ["stick_slip", "pmsm"])
@@ -83,8 +83,8 @@ def test_a_notebook_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.M
     page = _Page()
     monkeypatch.setattr("IPython.display.display", page.display)
     monkeypatch.setitem(sys.modules, "ipykernel", sys)
-    monkeypatch.setattr(progress, "PATIENCE_S", -1.0)
-    monkeypatch.setattr(progress, "PAUSE_S", -1.0)
+    monkeypatch.setattr(simulating, "PATIENCE_S", -1.0)
+    monkeypatch.setattr(simulating, "PAUSE_S", -1.0)
     line = ProgressLine("motor <1>", 2.0)
     line(0.5)
     line.count(321)
@@ -93,4 +93,4 @@ def test_a_notebook_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.M
     assert [text.startswith("<pre>motor &lt;1&gt; ") for text in page.shown] == [True, True, False]
     assert re.search(r"50%, t = 1 of 2 s, 321 steps, 0:0\d left", page.shown[1])
     assert page.shown[2] == ""
-    assert progress.is_watched()
+    assert simulating.is_watched()

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import tellegen as tg
-from tellegen.experiments.softening import is_steep, softened
+from tellegen.experiments.setup import is_steep, softened
 from tellegen.expressions import number, parse
 from tellegen.graph.power_graph import argument
 from tellegen.notations.reading import read_model

@@ -60,8 +60,8 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.drawing.typesetting", "ziafont"): "a font is read when the first label is set",
     ("tellegen.reporting.reports", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     ("tellegen.reporting.formulas", "latex2mathml"): "its tables of symbols are read when a page has formulas",
-    ("tellegen.experiments.progress", "IPython"): "there only in a notebook",
-    ("tellegen.experiments.progress", "rich"): "most runs are over before there is progress to show",
+    ("tellegen.experiments.simulating", "IPython"): "there only in a notebook",
+    ("tellegen.experiments.simulating", "rich"): "most runs are over before there is progress to show",
 }
 """(module, imported top-level package or module): why the import stands inside a function."""
 

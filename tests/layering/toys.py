@@ -338,8 +338,8 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         (FIGURES, r"^NOTATIONS: .*?= \{\n", '    "toy": toy_scene,\n'),
     ),
     "a format of runs": (
-        ("results/saving.py", r"(?=^WRITERS: )", TOY_RUN_WRITER),
-        ("results/saving.py", r"^WRITERS: .*?= \{\n", '    ".toy": _write_toy,\n'),
+        ("results/records.py", r"(?=^WRITERS: )", TOY_RUN_WRITER),
+        ("results/records.py", r"^WRITERS: .*?= \{\n", '    ".toy": _write_toy,\n'),
     ),
     "a command": (
         ("workflow/counting.py", NEW, TOY_FUNCTION),

@@ -8,8 +8,7 @@ import pytest
 import tellegen as tg
 from tellegen.core.errors import SimulationError
 from tellegen.expressions import symbol
-from tellegen.results.element_variables import sources_of
-from tellegen.results.section_powers import SectionPowers
+from tellegen.results.element_variables import SectionPowers, sources_of
 
 LADDERS = [
     "dc_motor_pump",

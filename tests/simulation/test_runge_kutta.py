@@ -11,7 +11,7 @@ from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers.coefficients import DORMAND_PRINCE_8, Row
 from tellegen.simulation.solvers.library import solver
-from tellegen.simulation.solvers.stretch import OutputRows, SolverSettings, StatePoint, StretchEnd, prepare, run_stretch
+from tellegen.simulation.solvers.stretch import RunRows, SolverSettings, StatePoint, StretchEnd, prepare, run_stretch
 
 
 def total(row: Row, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:
@@ -76,11 +76,13 @@ def crank() -> NumericModel:
     return explicit_model(rates, "(void)v; e[0] = e[1] = 0;", ["theta", "omega"])
 
 
-def crank_rows(rtol: float) -> tuple[StretchEnd, OutputRows]:
+def crank_rows(rtol: float) -> tuple[StretchEnd, RunRows]:
     """One attempt, whatever errors add up to."""
-    model, rows = crank(), OutputRows.at(np.linspace(0.0, 3.0, 61), 2)
+    model, rows = crank(), RunRows.at(np.linspace(0.0, 3.0, 61), 2)
     start, settings = StatePoint(0.0, np.zeros(2), np.zeros(2)), SolverSettings(rtol, np.full(2, 1e-3 * rtol))
-    return run_stretch(solver("tg_runge_kutta"), prepare(model), model.new_context(), settings, rows, start, 3.0), rows
+    return run_stretch(
+        solver("tg_runge_kutta"), prepare(model), model.new_context(), settings, rows, start, until=3.0
+    ), rows
 
 
 def test_an_estimate_that_passes_through_zero_lets_no_step_pass_that_is_too_long() -> None:
@@ -145,7 +147,7 @@ def test_a_step_is_that_of_the_tableau() -> None:
         omega, theta = y + h * sum((value * slopes[j] for j, value in row.items()), np.zeros(2))
         slopes.append(np.array([-np.sin(theta), omega]))
     wanted = y + h * sum((value * slopes[j] for j, value in tableau.b.items()), np.zeros(2))
-    model, rows = pendulum(), OutputRows.at(np.array([h]), 2)
+    model, rows = pendulum(), RunRows.at(np.array([h]), 2)
     settings = SolverSettings(0.9, np.full(2, 1e6), first_step=h)
     end = run_stretch(
         solver("tg_runge_kutta"),
@@ -154,7 +156,7 @@ def test_a_step_is_that_of_the_tableau() -> None:
         settings,
         rows,
         StatePoint(0.0, y, np.zeros(2)),
-        h,
+        until=h,
     )
     assert end.effort.steps == 1
     assert end.standing.y == pytest.approx(wanted, rel=1e-14)

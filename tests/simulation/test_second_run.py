@@ -16,7 +16,7 @@ from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice
-from tellegen.simulation.solvers.stretch import OutputRows, SolverSettings, StatePoint, StretchEnd
+from tellegen.simulation.solvers.stretch import RunRows, SolverSettings, StatePoint, StretchEnd
 from tellegen.simulation.trajectory import Effort
 
 Array = NDArray[np.float64]
@@ -82,7 +82,7 @@ def test_a_tolerance_that_will_not_do_is_given_up_after_an_eighth_of_the_run() -
     compared: list[bool] = []
 
     def watched(
-        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+        settings: SolverSettings, into: RunRows, *, until: float | None = None, after: Attempt | None = None
     ) -> Attempt:
         until = 80.0 if until is None else until
         early = settings.pause_at < until
@@ -100,7 +100,7 @@ def test_a_tolerance_that_will_not_do_is_given_up_after_an_eighth_of_the_run() -
             [StretchEnd(status, at, effort, np.zeros(4), turns=50)], SolverChoice("runge-kutta", "asked for")
         )
 
-    rows = OutputRows.at(np.linspace(0.0, 80.0, 81), 1)
+    rows = RunRows.at(np.linspace(0.0, 80.0, 81), 1)
     made = run_within_tolerance(oscillator(), watched, SolverSettings(1e-6, np.array([1e-9])), rows, "runge-kutta")
     assert "tolerance tightened" in made.choice.reason
     at_asked = [reached for rtol, reached in spent if rtol == 1e-6]
@@ -118,7 +118,7 @@ def test_a_run_to_compare_with_ends_halfway_where_the_motion_goes_on_alike(
     compared: list[float] = []
 
     def attempt(
-        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+        settings: SolverSettings, into: RunRows, *, until: float | None = None, after: Attempt | None = None
     ) -> Attempt:
         reached = min(settings.pause_at, 80.0 if until is None else until)
         if settings.rtol > 1e-6:
@@ -133,7 +133,7 @@ def test_a_run_to_compare_with_ends_halfway_where_the_motion_goes_on_alike(
             [StretchEnd(status, at, effort, np.zeros(4), turns=50)], SolverChoice("runge-kutta", "asked for")
         )
 
-    rows = OutputRows.at(np.linspace(0.0, 80.0, 81), 1)
+    rows = RunRows.at(np.linspace(0.0, 80.0, 81), 1)
     run_within_tolerance(oscillator(), attempt, SolverSettings(1e-6, np.array([1e-9])), rows, "runge-kutta")
     assert compared[-1] == compared_until
     assert np.max(np.abs(rows.y[:, 0] - np.cos(rows.t))) <= MOST * 1e-6
@@ -204,7 +204,7 @@ def test_whoever_stops_a_run_to_compare_with_stops_the_whole(stopped_at: int) ->
     compared: list[float] = []
 
     def attempt(
-        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+        settings: SolverSettings, into: RunRows, *, until: float | None = None, after: Attempt | None = None
     ) -> Attempt:
         reached = min(settings.pause_at, 80.0 if until is None else until)
         status = jobs.PAUSED if settings.pause_at < 80.0 else jobs.FINISHED
@@ -220,7 +220,7 @@ def test_whoever_stops_a_run_to_compare_with_stops_the_whole(stopped_at: int) ->
             [StretchEnd(status, at, effort, np.zeros(4), turns=50)], SolverChoice("runge-kutta", "asked for")
         )
 
-    rows = OutputRows.at(np.linspace(0.0, 80.0, 81), 1)
+    rows = RunRows.at(np.linspace(0.0, 80.0, 81), 1)
     made = run_within_tolerance(oscillator(), attempt, SolverSettings(1e-6, np.array([1e-9])), rows, "runge-kutta")
     assert made.ends[-1].status == (jobs.CANCELLED, jobs.FINISHED)[stopped_at]
     assert rows.done == (11, 81)[stopped_at]
@@ -267,10 +267,10 @@ def test_a_swing_that_restarts_at_events_keeps_its_phase() -> None:
 def test_a_finer_run_that_fails_gives_way_to_the_first_one() -> None:
     """The second tolerance cannot be met: what was found before is found again."""
     asked = SolverSettings(1e-6, np.array([1e-9]))
-    rows = OutputRows.at(np.array([0.0, 1.0]), 1)
+    rows = RunRows.at(np.array([0.0, 1.0]), 1)
 
     def attempt(
-        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+        settings: SolverSettings, into: RunRows, *, until: float | None = None, after: Attempt | None = None
     ) -> Attempt:
         finer = settings.rtol < asked.rtol
         into.done = 1 if finer else 2
@@ -288,10 +288,10 @@ def test_a_finer_run_that_fails_gives_way_to_the_first_one() -> None:
 
 def test_where_a_coarser_run_fails_a_finer_one_tells() -> None:
     asked = SolverSettings(1e-6, np.array([1e-9]))
-    rows = OutputRows.at(np.array([0.0, 1.0]), 1)
+    rows = RunRows.at(np.array([0.0, 1.0]), 1)
 
     def attempt(
-        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+        settings: SolverSettings, into: RunRows, *, until: float | None = None, after: Attempt | None = None
     ) -> Attempt:
         into.done = 2 if settings.rtol <= asked.rtol else 0
         into.y[:] = 1.0 + 50.0 * settings.rtol

@@ -11,7 +11,7 @@ from tellegen.compiler.numeric_model import EventFunction, NumericModel, Observa
 from tellegen.core.errors import SimulationError
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.sensitivities import integrate_sensitivities, integrate_sensitivity_rows, observable_slopes
+from tellegen.simulation.sensitivities import integrate_sensitivities, observable_slopes
 
 Array = NDArray[np.float64]
 
@@ -45,47 +45,42 @@ int tg_rhs_unused(void) { return 0; }
 @pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
 def test_of_a_decay(solver: str) -> None:
     problem = Problem(decay(2.0), 1.0, y0={"x": 3.0}, rtol=1e-9, atol=1e-12, solver=solver)
-    run = integrate_sensitivities(problem, ["k"])
-    assert run.sensitivities is not None
-    assert run.sensitivities.shape == (1001, 1, 1)
+    run, part = integrate_sensitivities(problem, ["k"])
+    assert part.slopes.shape == (1001, 1, 1)
     assert run.y[:, 0] == pytest.approx(3 * np.exp(-2 * run.t), rel=1e-7)
-    assert run.sensitivities[:, 0, 0] == pytest.approx(-3 * run.t * np.exp(-2 * run.t), rel=1e-6, abs=1e-9)
+    assert part.slopes[:, 0, 0] == pytest.approx(-3 * run.t * np.exp(-2 * run.t), rel=1e-6, abs=1e-9)
 
 
 def test_of_the_start() -> None:
     problem = Problem(decay(2.0), 1.0, y0={"x": 3.0}, rtol=1e-9)
-    run = integrate_sensitivities(problem, ["k"], start_slopes=np.array([[1.0]]))
-    assert run.sensitivities is not None
-    assert run.sensitivities[:, 0, 0] == pytest.approx((1 - 3 * run.t) * np.exp(-2 * run.t), abs=1e-7)
+    run, part = integrate_sensitivities(problem, ["k"], start_slopes=np.array([[1.0]]))
+    assert part.slopes[:, 0, 0] == pytest.approx((1 - 3 * run.t) * np.exp(-2 * run.t), abs=1e-7)
 
 
 @pytest.mark.parametrize(("eps", "solver"), [(1.0, "runge-kutta"), (1e-3, "cvode")])
 def test_against_differences_of_runs(eps: float, solver: str) -> None:
     problem = Problem(van_der_pol(eps), 0.5, y0={"x": 2.0}, rtol=1e-9, atol=1e-9, solver=solver, times=11)
-    run = integrate_sensitivities(problem, ["eps"])
-    assert run.sensitivities is not None
+    _, part = integrate_sensitivities(problem, ["eps"])
     nudge = 1e-4 * eps
     up, down = (
         integrate(replace(problem, parameters={"eps": eps + s * nudge}, rtol=1e-12, atol=1e-12)).y for s in (1, -1)
     )
     wanted = (up - down) / (2 * nudge)
-    assert run.sensitivities[:, :, 0] == pytest.approx(wanted, rel=1e-4, abs=1e-4 * float(np.max(np.abs(wanted))))
+    assert part.slopes[:, :, 0] == pytest.approx(wanted, rel=1e-4, abs=1e-4 * float(np.max(np.abs(wanted))))
 
 
 def test_of_an_implicit_model() -> None:
-    run = integrate_sensitivities(Problem(implicit_resistor(), 1.0, y0={"v": 1.0}, rtol=1e-9, atol=1e-11), ["R"])
+    run, part = integrate_sensitivities(Problem(implicit_resistor(), 1.0, y0={"v": 1.0}, rtol=1e-9, atol=1e-11), ["R"])
     assert run.solver == "ida"
-    assert run.sensitivities is not None
     v, slope = np.exp(-run.t / 2), run.t / 4 * np.exp(-run.t / 2)
-    assert run.sensitivities[:, 0, 0] == pytest.approx(slope, abs=1e-6)
-    assert run.sensitivities[:, 1, 0] == pytest.approx(slope / 2 - v / 4, abs=1e-6)
+    assert part.slopes[:, 0, 0] == pytest.approx(slope, abs=1e-6)
+    assert part.slopes[:, 1, 0] == pytest.approx(slope / 2 - v / 4, abs=1e-6)
 
 
 def test_a_large_model_shares_its_factors() -> None:
     model = rc_ladder(60)
-    run = integrate_sensitivities(Problem(model, 0.1, y0=np.ones(60), solver="cvode"), [])
-    assert run.sensitivities is not None
-    assert run.sensitivities.shape[2] == 0
+    run, part = integrate_sensitivities(Problem(model, 0.1, y0=np.ones(60), solver="cvode"), [])
+    assert part.slopes.shape[2] == 0
     assert run.status == "finished"
 
 
@@ -100,7 +95,7 @@ def test_of_observables() -> None:
           out[0] = c->parameters[0] * y[0] * y[0] + 0 * yp[0]; return 0; }""",
     )
     problem = Problem(model, 1.0, y0={"x": 3.0}, rtol=1e-10, atol=1e-12, times=11)
-    run, part = integrate_sensitivity_rows(problem, ["k"])
+    run, part = integrate_sensitivities(problem, ["k"])
     slopes = observable_slopes(part, ["k"])
     assert slopes[:, 0, 0] == pytest.approx(9 * np.exp(-4 * run.t) * (1 - 4 * run.t), rel=1e-6, abs=1e-8)
 
@@ -154,22 +149,20 @@ def relay(*, watched: bool = True) -> NumericModel:
 @pytest.mark.parametrize("name", ["k", "a", "b"])
 def test_across_sampling_instants(name: str, solver: str) -> None:
     problem = Problem(sampled_loop(), 2.05, y0={"x": 1.0}, rtol=1e-9, atol=1e-11, solver=solver, times=42)
-    run = integrate_sensitivities(problem, [name])
-    assert run.sensitivities is not None
+    run, part = integrate_sensitivities(problem, [name])
     assert run.memory is not None
     wanted = by_differences(problem, name)
-    assert run.sensitivities[:, :, 0] == pytest.approx(wanted, abs=2e-6 * float(np.max(np.abs(wanted))))
+    assert part.slopes[:, :, 0] == pytest.approx(wanted, abs=2e-6 * float(np.max(np.abs(wanted))))
 
 
 @pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
 @pytest.mark.parametrize("name", ["a", "c"])
 def test_across_jumps_of_the_rates(name: str, solver: str) -> None:
     problem = Problem(relay(), 12.0, y0={"x": 1.0}, rtol=1e-9, atol=1e-11, solver=solver, times=50)
-    run = integrate_sensitivities(problem, ["a", "c"])
-    assert run.sensitivities is not None
+    run, part = integrate_sensitivities(problem, ["a", "c"])
     assert len(run.events) > 4
     wanted = by_differences(problem, name)
-    found = run.sensitivities[:, :, ["a", "c"].index(name)]
+    found = part.slopes[:, :, ["a", "c"].index(name)]
     assert found == pytest.approx(wanted, abs=1e-4 * float(np.max(np.abs(wanted))))
 
 

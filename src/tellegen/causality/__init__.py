@@ -4,11 +4,6 @@ from tellegen.causality.assignment import assign_causality, assign_with_conflict
 from tellegen.causality.causal_graph import CausalGraph, Dependence, PathKind, ZeroOrderPath
 
 __all__ = [
-    "CausalGraph",
-    "Dependence",
-    "PathKind",
-    "ZeroOrderPath",
-    "assign_causality",
-    "assign_with_conflicts",
+    "CausalGraph", "Dependence", "PathKind", "ZeroOrderPath", "assign_causality", "assign_with_conflicts",
     "impossible_modes",
-]
+]  # fmt: skip

@@ -2,6 +2,8 @@
 
 An open switch in series with open switches imposes nothing new: closed, it would leave everything as it is. So would a closed one
 in parallel with closed ones, if it were open. Such a port gets the other ideal law; it then takes no share of the load.
+
+Loops that close through couplings alone are listed where they can be solved, and refused where they are rigid.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,17 +24,18 @@ from tellegen.causality.exact import (
     vanishes_by_value,
 )
 from tellegen.causality.normal_tree import NormalTree
-from tellegen.causality.rigid_loops import junction_loops, rigid_loop
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import CausalityError, Finding, Rule
 from tellegen.core.memory import remembered, without_collector
 from tellegen.core.names import listing
 from tellegen.core.union_find import UnionFind
-from tellegen.expressions import ZERO
-from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.expressions import ONE, ZERO, Add, symbol
+from tellegen.expressions.elimination import Elimination, NamedEntries, with_definitions
+from tellegen.graph import Coupling, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.interconnection import Interconnection, column
 
 
-def without_idle_shares(graph: PowerGraph, idle: Sequence[int]) -> PowerGraph:
+def _without_idle_shares(graph: PowerGraph, idle: Sequence[int]) -> PowerGraph:
     """The graph in which ideal ports that repeat others take no share."""
     if not idle:
         return graph
@@ -42,8 +45,7 @@ def without_idle_shares(graph: PowerGraph, idle: Sequence[int]) -> PowerGraph:
     return replace(graph, ports=tuple(ports))
 
 
-def idle_notices(graph: PowerGraph, idle: Iterable[int]) -> Iterable[Finding]:
-    """A notice for each port that takes no share."""
+def _idle_notices(graph: PowerGraph, idle: Iterable[int]) -> Iterable[Finding]:
     for k in idle:
         port = graph.ports[k]
         word = graph.domain_of(k).power(port.law.side).word
@@ -56,7 +58,7 @@ def idle_notices(graph: PowerGraph, idle: Iterable[int]) -> Iterable[Finding]:
         )
 
 
-def mode_conflict(graph: PowerGraph, port: int, others: Sequence[str], variable: str) -> Finding:
+def _mode_conflict(graph: PowerGraph, port: int, others: Sequence[str], variable: str) -> Finding:
     """The error for a mode in which an element would impose what others decide."""
     me = graph.ports[port]
     mode = graph.mode_of(port)
@@ -94,11 +96,14 @@ def assign_with_conflicts(graph: PowerGraph) -> CausalGraph:
     So are the elements of a loop of couplings that locks or leaves a variable open.
     """
     with without_collector():
+        # Kirchhoff's laws alone have a normal tree, in near-linear time; with couplings the variables form no graph any
+        # more, only a Dirac structure, and that takes elimination.
         order = demands(graph)
         return _by_elimination(graph, order) if graph.couplings else _by_tree(graph, order)
 
 
 def _by_tree(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
+    # Without couplings every choice of deciding variables is a tree of one graph: the greedy tree is the best one.
     tree = NormalTree(graph, order)
     blocks = tree.resistive_blocks(_following(graph))
     return _finish(
@@ -107,10 +112,14 @@ def _by_tree(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
 
 
 def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
+    # Twice: once with moduli in general position, which tells what the structure allows, once with the given values,
+    # which may allow more or less by a coincidence such as n_1 = n_2.
     generic = exact_causality(graph, order, generic_residue)
     given = exact_causality(graph, order, given_residue(graph))
-    loop = rigid_loop(graph, generic, given)
+    # A rigid loop comes first: where a variable is left open, partners and conflicts have no meaning.
+    loop = _rigid_loop(graph, generic, given)
     if loop is not None:
+        # The figure of a refused model shows the assignment in which the loop was found.
         decides = given.decides if given.circulates else generic.decides
         return CausalGraph(graph, decides, (), (), "elimination", (loop,), rigid=loop.members)
     special = _special_values(graph, generic, given)
@@ -119,6 +128,7 @@ def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
     causality = generic if special else given
     blocks = _coupled_blocks(graph, causality)
     result = _finish(graph, order, causality.decides, causality.partners_of, blocks, "elimination")
+    # Loops inside the junction structure have no port on them, so the partners of ports do not show them.
     loops = [ZeroOrderPath("junction loop", names) for names in junction_loops(graph, causality.decides)]
     return replace(result, paths=(*result.paths, *loops), findings=(*result.findings, *special))
 
@@ -136,38 +146,44 @@ def _finish(
     refused: dict[int, Finding] = {}
     if denied:
         found = partners(denied)
+        # An ideal port that is denied only by other ideal ports contradicts nobody: two closed switches side by side
+        # both hold zero. It gives way, where a source that is denied is an error.
         idle = [k for k in denied if _is_ideal(graph, k) and all(_is_ideal(graph, j) for j in found[k])]
         refused = {k: _conflict(graph, k, found[k], decides) for k in denied if k not in idle}
-        graph = without_idle_shares(graph, idle)
+        # From here on the idle port has the other ideal law, so that what it is told is determined and equations
+        # follow.
+        graph = _without_idle_shares(graph, idle)
     dependent = _dependent(graph, decides, partners)
     if not refused:
+        # Only where nothing else is wrong: a law that cannot follow is then the first cause, else it would be a
+        # consequence of another conflict.
         refused = {d.port: _overruled(graph, d) for d in dependent if _deciding_laws(graph, d)}
     if refused:
+        # A storage whose output a law decides is shown as a conflict, not as one that follows: nobody asked it to.
         dependent = [d for d in dependent if d.port not in refused]
-        return CausalGraph(graph, decides, tuple(dependent), (), method, tuple(refused.values()), tuple(refused))
-    paths = [*_storage_paths(graph, dependent), *_resistive_paths(graph, blocks)]
-    findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks), *idle_notices(graph, idle)]
+        errors = tuple(refused.values())
+        return CausalGraph(graph, decides, tuple(dependent), (), method, errors, conflicts=tuple(refused))
+    paths = [*_storage_paths(graph, dependent)]
+    paths += [ZeroOrderPath("resistor-resistor", tuple(_names(graph, block))) for block in blocks]
+    findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks), *_idle_notices(graph, idle)]
     return CausalGraph(graph, decides, tuple(dependent), tuple(paths), method, (*graph.findings, *findings))
 
 
 def _dependent(graph: PowerGraph, decides: Sequence[Side], partners: Partners) -> list[Dependence]:
-    ports = [k for k in graph.storages() if decides[k] != _storage(graph, k).side]
+    ports = [k for k in graph.storages() if decides[k] != graph.ports[k].storage.side]
     found = partners(ports)
     return [Dependence(k, tuple(found[k])) for k in ports]
-
-
-def _storage(graph: PowerGraph, port: int) -> StorageLaw:
-    law = graph.ports[port].law
-    assert isinstance(law, StorageLaw), "only storages depend on each other"
-    return law
 
 
 def _coupled_blocks(graph: PowerGraph, causality: ExactCausality) -> list[list[int]]:
     """Resistive ports that decide each other: connected groups, since the relation is mutual."""
     resistive = _following(graph)
+    # To decide each other is mutual because the interconnection is skew (gains[i][j] = -gains[j][i]), so groups are
+    # enough and no direction has to be followed.
     groups = UnionFind(len(graph.ports))
     for k, partners in causality.partners_of(resistive).items():
         for other in partners:
+            # An ideal law imposes zero whatever it is told: it passes nothing on, so it closes no algebraic loop.
             if isinstance(graph.ports[other].law, ResistiveLaw) and not _is_ideal(graph, other):
                 groups.join(k, other)
     blocks: dict[int, list[int]] = {}
@@ -186,18 +202,16 @@ def _storage_paths(graph: PowerGraph, dependent: Iterable[Dependence]) -> Iterab
         for k in d.on:
             if _is_ideal(graph, k):
                 continue
+            # With a source at its beginning the path brings the derivative of an input, which a step makes infinite;
+            # between storages it only removes a state.
             kind = "source-storage" if isinstance(graph.ports[k].law, SourceLaw) else "storage-storage"
             yield ZeroOrderPath(kind, (graph.ports[k].element, me))  # type: ignore[arg-type]
-
-
-def _resistive_paths(graph: PowerGraph, blocks: Iterable[Sequence[int]]) -> Iterable[ZeroOrderPath]:
-    return (ZeroOrderPath("resistor-resistor", tuple(_names(graph, block))) for block in blocks)
 
 
 def _dependence_notices(graph: PowerGraph, dependent: Iterable[Dependence]) -> Iterable[Finding]:
     for d in dependent:
         port = graph.ports[d.port]
-        me, variable = port.element, port.variable(_storage(graph, d.port).side)
+        me, variable = port.element, port.variable(port.storage.side)
         sources = [k for k in d.on if isinstance(graph.ports[k].law, SourceLaw)]
         others = [k for k in d.on if k not in sources]
         if sources:
@@ -211,6 +225,7 @@ def _dependence_notices(graph: PowerGraph, dependent: Iterable[Dependence]) -> I
             )
         else:
             free = [k for k in others if not _is_ideal(graph, k)]
+            # Ideal elements hold something at zero, so a storage that depends on them alone never changes.
             on = f"depends on {listing(_names(graph, free))}" if free else "is always zero"
             on += f", held by {listing(_names(graph, others))}" if others and not free else ""
             yield rules.DEPENDENT_STORAGE.finding(
@@ -237,12 +252,15 @@ def _conflict(graph: PowerGraph, port: int, partners: Sequence[int], decides: Se
     rule = _conflict_rule(me.law, me.forced)
     members = [me.element, *others]
     decide = "decides" if len(others) == 1 else "decide"
+    # With modes the contradiction belongs to the mode, not to the model: a run may never enter it.
     if port in graph.switching and others:
-        return mode_conflict(graph, port, others, variable)
+        return _mode_conflict(graph, port, others, variable)
     if not others:
         what = f"'{me.element}' cannot decide its {variable}: the network leaves it at zero"
         fix = f"check how '{me.element}' is joined"
     else:
+        # What separates two deciders of an across variable stands in series with them, of a through variable in
+        # parallel.
         how = "in series with" if variable == domain.across.word else "in parallel with"
         fix = f"put a resistive element or a storage {how} '{me.element}', or remove one of {listing(members)}"
         what = f"'{me.element}' cannot impose its {variable}: {listing(others)} {decide} it already"
@@ -255,6 +273,8 @@ def _deciding_laws(graph: PowerGraph, dependence: Dependence) -> list[int]:
     """Resistive ports that decide the output of a storage which nobody asked to follow."""
     if graph.ports[dependence.port].forced:
         return []
+    # A storage that resistive elements decide would be a state in any better assignment; that it is none means that the
+    # law could not be inverted.
     return [k for k in dependence.on if isinstance(graph.ports[k].law, ResistiveLaw) and not _is_ideal(graph, k)]
 
 
@@ -278,7 +298,7 @@ def _overruled(graph: PowerGraph, dependence: Dependence) -> Finding:
     port = graph.ports[dependence.port]
     laws = _names(graph, _deciding_laws(graph, dependence))
     domain = graph.domain_of(dependence.port)
-    side = _storage(graph, dependence.port).side
+    side = graph.ports[dependence.port].storage.side
     fix = f"put another element between '{port.element}' and {listing(laws)}, or give a law that can be inverted"
     if zeros := _names(graph, [k for k in _deciding_laws(graph, dependence) if _is_zero(graph, k)]):
         fix = f"{listing(zeros)} has the value zero: leave it out of the network, or take the limit by reduction"
@@ -301,10 +321,14 @@ def _conflict_rule(law: object, forced: bool) -> Rule:
 
 def _special_values(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> list[Finding]:
     """A finding when storages have another causality with the given values than with values in general position."""
+    # Only storages are compared: which of several resistive elements decides is a matter of taste, and changes no
+    # equation.
     storages = list(graph.storages())
     changed = [k for k in storages if generic.decides[k] != given.decides[k]]
     if not changed:
-        dependent = [k for k in storages if generic.decides[k] != _storage(graph, k).side]
+        dependent = [k for k in storages if generic.decides[k] != graph.ports[k].storage.side]
+        # The same storages may be dependent and yet depend on others: a ratio of one can cut a path as well as open
+        # one.
         here, there = generic.partners_of(dependent), given.partners_of(dependent)
         changed = [k for k in dependent if here[k] != there[k]]
     if not changed:
@@ -327,6 +351,7 @@ MOST_COMBINATIONS = 64
 def mode_combinations(graph: PowerGraph) -> Iterator[dict[str, str]]:
     """All combinations of modes, that of the start first."""
     names = [graph.ports[k].element for k in graph.switching]
+    # The mode of the start is the first of each law, so that the product begins with the mode in which a run begins.
     for words in product(*(law.modes for law in graph.switching.values())):
         yield dict(zip(names, words, strict=True))
 
@@ -342,6 +367,7 @@ def impossible_modes(graph: PowerGraph) -> list[Finding]:
         except CausalityError as error:
             for finding in error.findings:
                 notice = _notice(finding, mode)
+                # One reason may forbid many combinations; it is told once.
                 found.setdefault(notice.what, notice)
     return list(found.values())
 
@@ -349,8 +375,154 @@ def impossible_modes(graph: PowerGraph) -> list[Finding]:
 def _notice(finding: Finding, mode: dict[str, str]) -> Finding:
     """The error as a notice that says in which modes the other elements are."""
     named = [name for name in finding.members if name in mode and name != finding.where]
+    # Where no element of the contradiction has modes, all the others together decide.
     if not named and finding.where not in mode:
         named = list(mode)
     state = " and ".join(f"'{name}' is '{mode[name]}'" for name in named)
     what = f"{finding.what}, while {state}" if named else finding.what
     return rules.IMPOSSIBLE_MODE.finding(what, where=finding.where, place=finding.place, members=finding.members)
+
+
+# Loops through couplings alone
+
+
+MOST_COUPLINGS = 500
+"""Loops inside the junction structure are looked for with symbols, which is not worth its time beyond this."""
+
+
+def junction_loops(graph: PowerGraph, decides: Sequence[Side]) -> list[tuple[str, ...]]:
+    """The couplings of each solvable loop inside the junction structure: those whose gain 1 - m_1 m_2 ... becomes a divisor.
+
+    Every modulus gets a name of its own, so that couplings which share a parameter are told apart.
+    """
+    if len(graph.couplings) > MOST_COUPLINGS:
+        return []
+    # Elimination takes the first of several equal pivots, so which loop it meets depends on the order of lines unless
+    # that is fixed.
+    graph, decides = _in_order_of_names(graph, decides)
+    marked = [_marked(c, k) for k, c in enumerate(graph.couplings)]
+    field = NamedEntries({})
+    interconnection = Interconnection(replace(graph, couplings=tuple(marked)))
+    elimination = Elimination(interconnection.rows(field.entry), field)
+    elimination.eliminate_all(interconnection.internal)
+    # With causality assigned, every told variable has a pivot. A pivot that is a sum, 1 - m_1 m_2, is what is divided
+    # by to go round a loop once more: the loop gain of Mason's rule.
+    elimination.eliminate_all(column(k, other_side(side)) for k, side in enumerate(decides))
+    loops = UnionFind(len(marked))
+    closed = set()
+    for c, row in elimination.pivots.items():
+        pivot = with_definitions(elimination.rows[row][c].expression, field.where)
+        # A pivot that is one product divides by a modulus, which every coupling passed backwards does; only a sum
+        # closes a loop.
+        if any(isinstance(part, Add) for part in (pivot, *pivot.args)):
+            members = [k for k, coupling in enumerate(marked) if coupling.free_symbols & pivot.free_symbols]
+            closed.update(members)
+            for k in members[1:]:
+                loops.join(members[0], k)
+    groups: dict[int, list[str]] = {}
+    for k in sorted(closed):
+        groups.setdefault(loops.find(k), []).append(marked[k].element)
+    return [tuple(names) for names in groups.values()]
+
+
+def _marked(coupling: Coupling, k: int) -> Coupling:
+    K = tuple(
+        tuple(e if e is ZERO else symbol(f"@{k}[{i},{j}]") for j, e in enumerate(row))
+        for i, row in enumerate(coupling.K)
+    )
+    return replace(coupling, K=K)
+
+
+def _in_order_of_names(graph: PowerGraph, decides: Sequence[Side]) -> tuple[PowerGraph, list[Side]]:
+    """The graph with everything sorted by name, so that the order of lines cannot change what is found in it."""
+    order = sorted(range(len(graph.nodes)), key=lambda k: (graph.nodes[k].name, graph.nodes[k].domain))
+    at = {k: i for i, k in enumerate(order)}
+    ports = sorted(range(len(graph.ports)), key=lambda k: graph.ports[k].element)
+    moved = [replace(p, plus=at[p.plus], minus=at[p.minus]) for p in (graph.ports[k] for k in ports)]
+    couplings = sorted(graph.couplings, key=lambda c: c.element)
+    turned = [
+        replace(
+            c,
+            side_1=tuple(b._replace(plus=at[b.plus], minus=at[b.minus]) for b in c.side_1),
+            side_2=tuple(b._replace(plus=at[b.plus], minus=at[b.minus]) for b in c.side_2),
+        )
+        for c in couplings
+    ]
+    nodes = tuple(graph.nodes[k] for k in order)
+    return replace(graph, nodes=nodes, ports=tuple(moved), couplings=tuple(turned)), [decides[k] for k in ports]
+
+
+def _rigid_loop(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> Finding | None:
+    """The couplings that lock a storage, or leave open what circulates between them; None where there are none."""
+    # What circulates with the given values may be determined in general position: two gears of equal ratio side by
+    # side.
+    for causality, residue in ((generic, generic_residue), (given, given_residue(graph))):
+        if causality.circulates:
+            culprits = _needed(graph, lambda g, r=residue: exact_causality(g, demands(g), r).circulates)  # type: ignore[misc]
+            return _open_loop(culprits)
+    # Unequal ratios lock in general position; with values that happen to agree the same loop leaves its load open,
+    # which was asked above.
+    locked = _locked_by_ratios(graph, generic)
+    if locked:
+        culprits = _needed(graph, lambda g: bool(_locked_by_ratios(g, exact_causality(g, demands(g), generic_residue))))
+        return _locked_loop(graph, locked, culprits)
+    return None
+
+
+def _locked_by_ratios(graph: PowerGraph, causality: ExactCausality) -> list[int]:
+    """Storages that stand still, but would not if all ratios agreed; others are idle for want of a way back."""
+    # An inertia behind an open end stands still too; only one that would move if all ratios agreed is locked by them.
+    locked = _always_zero(graph, causality)
+    if not locked:
+        return []
+    agreeing = [
+        replace(c, K=tuple(tuple(e if e is ZERO else ONE for e in row) for row in c.K)) for c in graph.couplings
+    ]
+    with_one_ratio = replace(graph, couplings=tuple(agreeing))
+    idle = _always_zero(with_one_ratio, exact_causality(with_one_ratio, demands(graph), generic_residue))
+    return [k for k in locked if k not in idle]
+
+
+def _always_zero(graph: PowerGraph, causality: ExactCausality) -> list[int]:
+    """Storages whose output is zero whatever everything else does."""
+    dependent = []
+    for k in graph.storages():
+        law = graph.ports[k].law
+        if isinstance(law, StorageLaw) and causality.decides[k] != law.side:
+            dependent.append(k)
+    return [k for k, on in causality.partners_of(dependent).items() if not on]
+
+
+def _needed(graph: PowerGraph, goes_wrong: Callable[[PowerGraph], bool]) -> list[Coupling]:
+    """The couplings without which nothing would go wrong: others are taken out one by one."""
+    kept = list(graph.couplings)
+    for coupling in graph.couplings[:MOST_COUPLINGS]:
+        # What is left when each one has been tried is a smallest set that goes wrong: every coupling named in the
+        # message takes part.
+        fewer = [c for c in kept if c is not coupling]
+        if fewer and goes_wrong(replace(graph, couplings=tuple(fewer))):
+            kept = fewer
+    return kept
+
+
+def _open_loop(culprits: Sequence[Coupling]) -> Finding:
+    names = [c.element for c in culprits]
+    return rules.UNIT_LOOP.finding(
+        f"what circulates between {listing(names)} is not determined: their ratios agree",
+        where=names[0],
+        fix=f"remove one of {listing(names)}, or put an element into the loop that shares the load",
+        place=culprits[0].place,
+        members=names,
+    )
+
+
+def _locked_loop(graph: PowerGraph, locked: Sequence[int], culprits: Sequence[Coupling]) -> Finding:
+    names = [c.element for c in culprits]
+    stuck = [graph.ports[k].element for k in locked]
+    return rules.UNIT_LOOP.finding(
+        f"{listing(stuck)} {'is' if len(stuck) == 1 else 'are'} locked: the ratios of {listing(names)} do not agree",
+        where=stuck[0],
+        fix=f"remove one of {listing(names)}, or put an elastic element into the loop",
+        place=culprits[0].place,
+        members=[*stuck, *names],
+    )

@@ -100,17 +100,19 @@ def names_of_outputs(causal: CausalGraph, state_told_to: Callable[[int], str]) -
     same nodes has the better name. Where two sources act on one storage, the first one's answer has its name; the second takes that
     of another storage there, or its own. `state_told_to` gives the state that answers a source, or an empty text.
     """
+    # The name of a mass is better than that of the source that pushes it: a reader knows velocities by the bodies that
+    # have them.
     beside = _followers_beside(causal)
     states = {(causal.graph.ports[k].plus, causal.graph.ports[k].minus) for k in causal.integral}
     found: dict[int, str] = {}
     taken = {""}
     for k in causal.sources:
         port = causal.graph.ports[k]
-        law = port.law
-        assert isinstance(law, SourceLaw), "sources have the law of a source"
         followers = beside.get(k, [])
+        # A state at the same nodes is what the output is, and its name stands in the equations already.
         closest = [] if (port.minus, port.plus) in states else followers
-        names = [*closest, state_told_to(k), *followers, port.variable(other_side(law.side))]
+        # The last one is always free: it carries the name of the source itself.
+        names = [*closest, state_told_to(k), *followers, port.variable(other_side(port.source.side))]
         found[k] = next(name for name in names if name not in taken)
         taken.add(found[k])
     return found
@@ -134,6 +136,8 @@ def _followers_beside(causal: CausalGraph) -> dict[int, list[str]]:
 
 def moving_names(graph: PowerGraph) -> frozenset[str]:
     """Displacements and parameters that depend on them, where a modulus reads one; else nothing."""
+    # A modulus that moves makes a pivot that may vanish somewhere on the way, such as the cosine of an angle; one of
+    # constants vanishes always or never.
     names = frozenset(graph.displacements) | frozenset(graph.moving)
     return names if any(coupling.free_symbols & names for coupling in graph.couplings) else frozenset()
 
@@ -141,6 +145,9 @@ def moving_names(graph: PowerGraph) -> frozenset[str]:
 def tearing_order(causal: CausalGraph) -> list[int]:
     """Columns that may be taken as known: outputs of storages that follow, in order, then what ideal ports are told, last first."""
     ports = causal.graph.ports
+    # First speeds of bodies that follow others: their equations are the constraints of the chain, which is what is
+    # solved in the end.
     follow = [column(k, causal.follows(k)) for k in causal.derivative]
+    # Ideal ports of a mechanism are its ideal joints; the last one in order closes the chain.
     ideal = [k for k, port in enumerate(ports) if isinstance(port.law, ResistiveLaw) and port.law.ideal]
     return [*follow, *(column(k, causal.follows(k)) for k in reversed(ideal))]

@@ -32,7 +32,9 @@ class Demand(NamedTuple):
 
 def demands(graph: PowerGraph) -> list[Demand]:
     """The wishes of all ports, the most important first."""
+    # A grounded element of two equal ones keeps its state: absolute quantities are read more easily than differences.
     reference = [node.reference for node in graph.nodes]
+    # As a state, what a modulus reads has a known rate, so that storages may follow others through that modulus.
     read = frozenset().union(*(coupling.free_symbols for coupling in graph.couplings))
     keyed = []
     for k, port in enumerate(graph.ports):
@@ -40,12 +42,15 @@ def demands(graph: PowerGraph) -> list[Demand]:
         floating = not (reference[port.plus] or reference[port.minus])
         unread = port.variable(wants) not in read
         keyed.append((rank, unread, floating, port.element, Demand(k, wants, must)))
+    # The name of the element breaks ties, so that the order of lines in a file cannot change the equations.
     keyed.sort(key=lambda item: item[:4])
     return [item[4] for item in keyed]
 
 
 def _rank(port: Port, graph: PowerGraph) -> tuple[int, Side, bool]:
     law = port.law
+    # Sources and demands come first because they leave no choice: whoever cannot have what it must is told so, and
+    # never takes it from them.
     if isinstance(law, SourceLaw):
         return 0, law.side, True
     if port.forced and port.prefer is not None:
@@ -56,6 +61,8 @@ def _rank(port: Port, graph: PowerGraph) -> tuple[int, Side, bool]:
 
 
 def _storage_rank(port: Port, law: StorageLaw) -> tuple[int, Side, bool]:
+    # Such a law gives the output of the energy variable; asked the other way it would have to be solved and
+    # differentiated, so it must decide its output.
     if law.keeps_energy_variable:
         return 3, law.side, True
     if port.prefer is None:
@@ -65,10 +72,14 @@ def _storage_rank(port: Port, law: StorageLaw) -> tuple[int, Side, bool]:
 
 
 def _resistive_rank(port: Port, law: ResistiveLaw, graph: PowerGraph) -> tuple[int, Side, bool]:
+    # A coefficient that is zero by its value, R = 0, cannot be divided by: its law may be asked in one direction only,
+    # as if it could not be inverted.
     if not law.invertible or (not law.coupled and vanishes_by_value(law.coefficient, graph)):
         return 2, law.side, True
     if port.prefer is not None:
         return 7, port.prefer, False
+    # Nonlinear laws before linear ones: asked as written they are formulas, asked backwards they leave an unknown to be
+    # solved for at every step.
     return (8 if not law.linear else 9), law.side, False
 
 
@@ -77,12 +88,16 @@ def vanishes_by_value(coefficient: Expression | None, graph: PowerGraph) -> bool
     if coefficient is None:
         return False
     value = coefficient
+    # One name with a number behind it is what people write (R: 0 ohm). Longer chains are left to the elimination with
+    # given values, which sees them too.
     if value.free_symbols:
         name = next(iter(value.free_symbols))
         given = graph.parameters.get(name)
         if given is None or len(value.free_symbols) > 1 or given.free_symbols:
             return False
         value = value.substitute({name: given})
+    # Residues at two random points decide a zero where no simplification could be trusted to see it (Schwartz and
+    # Zippel).
     return not value.free_symbols and value.residues() == (0, 0)
 
 
@@ -117,12 +132,21 @@ class ExactCausality:
 def exact_causality(graph: PowerGraph, order: Sequence[Demand], residue: Callable[[Expression], int]) -> ExactCausality:
     """Grant the wishes in order; `residue` gives the value of a modulus modulo the prime."""
     interconnection = Interconnection(graph)
+    # Modulo a prime of 61 bits the question is exact: no rounding calls a small pivot zero, and a value that is none
+    # vanishes by accident once in 1e18. Fractions would grow, floats would guess.
     elimination = Elimination(interconnection.rows(cache(residue)), ResidueField())  # many moduli are the same
+    # What remains over the ports is the Dirac structure. An internal column without a pivot is a variable that no port
+    # determines.
     circulates = bool(elimination.eliminate_all(interconnection.internal))
     decides: list[Side] = ["across"] * len(graph.ports)
     for demand in order:
         side = demand.wants
+        # Deciding one variable means that the conjugate is told by the others. Sets that can be decided together are
+        # the bases of a delta-matroid (Bouchet 1987), for which this greedy choice is optimal: a wish that is granted
+        # never costs a more important one.
         if not elimination.eliminate(column(demand.port, other_side(side))):
+            # Refused, the port is told this variable instead; one of the two always has a pivot, or the interconnection
+            # would not conserve power.
             elimination.eliminate(column(demand.port, side))
             side = other_side(side)
         decides[demand.port] = side
@@ -141,6 +165,7 @@ def given_residue(graph: PowerGraph) -> Callable[[Expression], int]:
     given = {name: value for name, value in graph.parameters.items() if value is not None}
 
     def residue(expression: Expression) -> int:
+        # Given values may stand for one another, so one substitution is not enough.
         while any(name in given for name in expression.free_symbols):
             expression = expression.substitute(given)
         return generic_residue(expression)

@@ -17,9 +17,12 @@ def biconnected_components(ends: Mapping[int, tuple[int, int]]) -> list[list[int
     """The edges of each component; `ends` gives the two vertices of every edge. Edges from a vertex to itself are left out."""
     at: dict[int, list[tuple[int, int]]] = {}
     for edge, (a, b) in ends.items():
+        # A branch from a node to itself meets no other one: it is a loop alone.
         if a != b:
             at.setdefault(a, []).append((edge, b))
             at.setdefault(b, []).append((edge, a))
+    # Depth first (Hopcroft and Tarjan 1973), on a stack of our own: a ladder of ten thousand cells would exceed
+    # Python's recursion.
     search = _Search(at)
     for vertex in at:
         search.start(vertex)
@@ -49,12 +52,14 @@ class _Search:
                 stack.pop()
                 if stack:
                     self._leave(stack[-1][0], vertex, mark)
+            # By number, not by vertex: two parallel branches are a loop, and must not be taken for the way back.
             elif step[0] != arrived_by:
                 edge, other = step
                 if other not in self.found:
                     stack.append((other, edge, len(self.edges), iter(self.at[other])))
                     self.edges.append(edge)
                     self._enter(other)
+                # Each edge that leads back is met from both ends, and counted at the lower one alone.
                 elif self.found[other] < self.found[vertex]:
                     self.edges.append(edge)
                     self.low[vertex] = min(self.low[vertex], self.found[other])
@@ -76,6 +81,8 @@ class NormalTree:
     def __init__(self, graph: PowerGraph, order: Sequence[Demand]) -> None:
         self.graph = graph
         groups = UnionFind(len(graph.nodes))
+        # Kruskal's algorithm takes branches in order of importance. Who wants to decide its through variable stays out
+        # of the tree, so the most important of them come last, when the tree is nearly full.
         across_first = [d for d in order if d.wants == "across"] + [d for d in reversed(order) if d.wants == "through"]
         self.in_tree = [False] * len(graph.ports)
         for demand in across_first:
@@ -101,6 +108,7 @@ class NormalTree:
         self.order: list[int] = []
         for root in [k for k, node in enumerate(graph.nodes) if node.reference]:
             self.depth[root] = 0
+            # The list grows while it is walked: breadth first, so that a parent comes before its children in `order`.
             queue = [root]
             for node in queue:
                 for k in at[node]:
@@ -121,6 +129,7 @@ class NormalTree:
         left: list[int] = []
         right: list[int] = []
         while a != b:
+            # Always the deeper end goes up, so both meet at their common ancestor and nothing above it is touched.
             if self.depth[a] >= self.depth[b]:
                 left.append(self.parent[a])
                 a = self._other_end(self.parent[a], a)
@@ -133,6 +142,8 @@ class NormalTree:
         """The branches outside the tree that cross the cut of a tree branch."""
         ends = self.graph.ports[port]
         top = ends.plus if self.parent[ends.plus] == port else ends.minus
+        # Taking a tree branch out parts the nodes in two; what joins the parts is its cut, and decides its through
+        # variable by Kirchhoff's law.
         below = self._subtree(top)
         return [
             k
@@ -162,6 +173,8 @@ class NormalTree:
         places = UnionFind(len(self.graph.nodes))
         for k, port in enumerate(self.graph.ports):
             if self.in_tree[k] and k not in chosen:
+                # A tree branch that is no resistor imposes its across variable: seen from the resistors its ends are
+                # one place.
                 places.join(port.plus, port.minus)
         ends = {k: (places.find(self.graph.ports[k].plus), places.find(self.graph.ports[k].minus)) for k in resistive}
         return [sorted(block) for block in biconnected_components(ends) if len(block) > 1]

@@ -1,36 +1,41 @@
-"""From a causal graph to its program: variables are numbered, ports, resistive fields and signals become items."""
+"""From a causal graph to its program: variables are numbered, ports, resistive fields and signals become items.
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field, replace
+In loops without a state a few items become unknowns, and each unknown brings a residual.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import replace
 from functools import cached_property
-from typing import Protocol, final
+from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler import rules
-from tellegen.compiler.algebraic_loops import AlgebraicLoops
 from tellegen.compiler.observation import Observation
-from tellegen.compiler.program import Program
+from tellegen.compiler.program import Program, ProgramSignals
 from tellegen.compiler.scheduling import ScheduledItem, Scheduler, solve_interconnection
 from tellegen.compiler.steps import (
+    BALANCE,
     DIVIDED,
     NEGATIVE,
     RATE_BALANCE,
     SCALED,
     Lookup,
+    LookupKind,
     TemplateInstance,
     Variables,
+    slot,
     template_instance_of,
     variable,
 )
-from tellegen.compiler.storage_equations import StorageEquations
+from tellegen.compiler.storages import StorageEquations
 from tellegen.core.domains import other_side
 from tellegen.core.names import TIME, listing
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import Elimination, Entry, NamedEntries
-from tellegen.graph import Field, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph import Field, Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import column
 from tellegen.graph.power_graph import ARGUMENT, argument
-from tellegen.graph.signals import Break, Delayed, External, Integral, Sampled, SignalLaw, Table, Value
+from tellegen.graph.signals import Delayed, External, Integral, Sampled, SignalLaw, Table, Value
 
 
 def resistive_rows(
@@ -45,6 +50,7 @@ def resistive_rows(
     field = NamedEntries(graph.parameters, (*taken, *graph.moving, *formulas), prefix=f"r_{coupled.ports[0]}")
     rows: list[dict[int, Entry]] = []
     for k, row in zip(coupled.ports, coupled.matrix, strict=True):
+        # One equation of the field: its output less what the matrix gives from the conjugates is zero.
         entries = {column(k, graph.ports[k].law.side): field.entry(ONE)}
         for j, e in zip(coupled.ports, row, strict=True):
             if e is not ZERO:
@@ -52,96 +58,11 @@ def resistive_rows(
         rows.append(entries)
     elimination: Elimination[Entry] = Elimination(rows, field)
     decided = {column(k, causal.decides[k]): k for k in coupled.ports}
+    # Solved for what ports decide: where causality turns some ports round, this inverts their part of the matrix.
     elimination.eliminate_all(decided)
     found = elimination.express(decided)
     formulas.update(field.where)
     return {k: {c // 2: e.expression for c, e in found[c_k].items()} for c_k, k in decided.items()}
-
-
-class AbstractBuilder(Protocol):
-    """What signals need of whoever builds the program."""
-
-    scheduler: Scheduler
-    variables: Variables
-
-    @property
-    def compute(self) -> Callable[[int, Expression], None]:
-        """Add an item given by a formula."""
-        ...
-
-
-@final
-@dataclass
-class ProgramSignals:
-    """The variables of signals. `rates` gives the variable of the rate of each signal state."""
-
-    laws: tuple[SignalLaw, ...]
-    numbers: dict[str, int] = field(default_factory=dict)
-    states: list[int] = field(default_factory=list)
-    memory: list[int] = field(default_factory=list)
-    rates: dict[int, int] = field(default_factory=dict)
-    samples: list[tuple[Sampled, int]] = field(default_factory=list)
-    delays: list[tuple[Delayed, int]] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    externals: list[External] = field(default_factory=list)
-    breaks: list[Break] = field(default_factory=list)
-
-    def add_items(self, builder: AbstractBuilder) -> None:
-        """Add what each signal computes to the scheduler."""
-        for law in self.laws:
-            self._add(law, self.numbers[law.name], builder)
-
-    def _add(self, law: SignalLaw, k: int, builder: AbstractBuilder) -> None:
-        new = builder.variables.new
-        match law:
-            case Value():
-                builder.compute(k, law.expression)
-                self.breaks.extend(law.breaks)
-            case Integral():
-                self.rates[k] = new(f"rate of {law.name}")
-                builder.compute(self.rates[k], law.rate)
-            case Sampled():
-                after = new(f"next {law.name}")
-                builder.compute(after, law.expression)
-                self.samples.append((law, after))
-            case Delayed():
-                self._add_delayed(law, k, builder)
-            case Table():
-                self.tables.append(law)
-                argument = self._argument(law.argument, law.name, builder)
-                builder.scheduler.add(ScheduledItem(k, Lookup("table", len(self.tables) - 1, k, [argument])))
-            case External():
-                self.externals.append(law)
-                arguments = [self._argument(e, law.name, builder) for e in law.arguments]
-                builder.scheduler.add(ScheduledItem(k, Lookup("external", len(self.externals) - 1, k, arguments)))
-
-    def _add_delayed(self, law: Delayed, k: int, builder: AbstractBuilder) -> None:
-        source = builder.variables.new(f"before the delay of {law.name}")
-        builder.compute(source, law.expression)
-        self.delays.append((law, source))
-        then = self._argument(symbol(TIME) - law.by, law.name, builder)
-        initial = self._argument(law.initial, law.name, builder)
-        builder.scheduler.add(ScheduledItem(k, Lookup("past", len(self.delays) - 1, k, [then, initial])))
-
-    def _argument(self, expression: Expression, name: str, builder: AbstractBuilder) -> int:
-        argument = builder.variables.new(f"argument of {name}")
-        builder.compute(argument, expression)
-        return argument
-
-
-def add_signals(graph: PowerGraph, variables: Variables) -> ProgramSignals:
-    """Number the signals of a graph."""
-    signals = ProgramSignals(graph.signals)
-    for law in graph.signals:
-        if isinstance(law, Integral):
-            k = variables.moving(law.name)
-            signals.states.append(k)
-        else:
-            k = variables.named(law.name)
-            if isinstance(law, Sampled):
-                signals.memory.append(k)
-        signals.numbers[law.name] = k
-    return signals
 
 
 def build_program(causal: CausalGraph, *, cut: bool = False) -> Program:
@@ -171,7 +92,7 @@ class Builder:
         self.rate_items: dict[int, int] = {}
         self._templates: dict[tuple[Expression, tuple[str, ...]], TemplateInstance] = {}
         self.formulas = {name: e for name, e in self.graph.parameters.items() if e is not None and e.free_symbols}
-        self.signals = add_signals(self.graph, self.variables)
+        self.signals = self._number_signals()
         self._name_ports()
         self.field_rows = {
             k: list(zip(coupled.ports, row, strict=True))
@@ -192,6 +113,7 @@ class Builder:
             for side in ("across", "through"):
                 decided = self.causal.decides[k] == side
                 law = port.law
+                # The output is the state itself: one variable less, and no equation between the two.
                 if decided and isinstance(law, StorageLaw) and law.side == side and not law.keeps_energy_variable:
                     columns.append(self.variables.moving(port.state))
                     self.states.append(columns[-1])
@@ -200,6 +122,8 @@ class Builder:
                     self.inputs.append(columns[-1])
                 else:
                     columns.append(new(port.across if side == "across" else port.through))
+                    # The law gives the output of the energy variable: that is the state, and the output a variable
+                    # beside it.
                     if decided and isinstance(law, StorageLaw) and law.side == side:
                         self.states.append(self.variables.moving(port.state))
         nodes = [node.name for node in self.graph.nodes if not node.reference]
@@ -236,8 +160,10 @@ class Builder:
         Elements with one law differ in their slots only, so each law is taken apart once.
         """
         order = tuple(slots)
+        # Taking a formula apart is the dearest thing here, and a thousand elements share one law.
         known = self._templates.get((expression, order))
         if known is None:
+            # Negative numbers stand for the slots: no variable of the model has one.
             own = {name: variable(-1 - k) for k, name in enumerate(order)}
             known = self._templates[expression, order] = self.instance(expression.substitute(own), where)
         numbers = tuple(slots.values())
@@ -246,6 +172,7 @@ class Builder:
     def instance(self, expression: Expression, where: Port | None = None) -> TemplateInstance:
         """The template of a formula over names of the model."""
         for name in expression.free_symbols:
+            # Refused here, where the element is known: in the C text it would be a name without a meaning.
             if self.variables.number(name) is None and name not in self.graph.parameters and name not in self.formulas:
                 raise rules.UNKNOWN_NAME.error(
                     f"'{name}' has no value while the model runs",
@@ -263,6 +190,58 @@ class Builder:
         """An item given by a formula."""
         self.scheduler.add(ScheduledItem(target, self.instance(expression, where)))
 
+    # -- signals ---------------------------------------------------------------------------------------------------------------
+
+    def _number_signals(self) -> ProgramSignals:
+        """Numbers for all of them before any formula is taken apart: one may read another that stands later."""
+        signals = ProgramSignals()
+        for law in self.graph.signals:
+            if isinstance(law, Integral):
+                k = self.variables.moving(law.name)
+                signals.states.append(k)
+            else:
+                k = self.variables.named(law.name)
+                if isinstance(law, Sampled):
+                    signals.memory.append(k)
+            signals.numbers[law.name] = k
+        return signals
+
+    def _add_signal(self, law: SignalLaw) -> None:
+        """Add what a signal computes to the scheduler."""
+        signals, new, k = self.signals, self.variables.new, self.signals.numbers[law.name]
+        match law:
+            case Value():
+                self.compute(k, law.expression)
+                signals.breaks.extend(law.breaks)
+            case Integral():
+                # An integral is a state like those of storages: its rate is a residual of its own.
+                signals.rates[k] = new(f"rate of {law.name}")
+                self.compute(signals.rates[k], law.rate)
+            case Sampled():
+                # Two variables: what is held now, and what will be held after the next instant.
+                after = new(f"next {law.name}")
+                self.compute(after, law.expression)
+                signals.samples.append((law, after))
+            case Delayed():
+                # What goes in is observed at every step and kept; what comes out is read from there at t less the delay.
+                source = new(f"before the delay of {law.name}")
+                self.compute(source, law.expression)
+                signals.delays.append((law, source))
+                self._look_up(k, "past", len(signals.delays) - 1, law.name, [symbol(TIME) - law.by, law.initial])
+            case Table():
+                signals.tables.append(law)
+                self._look_up(k, "table", len(signals.tables) - 1, law.name, [law.argument])
+            case External():
+                signals.externals.append(law)
+                self._look_up(k, "external", len(signals.externals) - 1, law.name, law.arguments)
+
+    def _look_up(self, k: int, kind: LookupKind, number: int, name: str, arguments: Iterable[Expression]) -> None:
+        read = []
+        for expression in arguments:
+            read.append(self.variables.new(f"argument of {name}"))
+            self.compute(read[-1], expression)
+        self.scheduler.add(ScheduledItem(k, Lookup(kind, number, k, read)))
+
     # -- the whole -------------------------------------------------------------------------------------------------------------
 
     def program(self, cut: bool = False) -> Program:
@@ -271,12 +250,14 @@ class Builder:
         rate_of = self.variables.rate_of
         leaves = (*self.states, *self.inputs, *self.displacements, *self.signals.states, *self.signals.memory)
         scheduler.give(self.time, *leaves, *(rate_of[k] for k in leaves if k in rate_of))
+        # The rate of time; and what gives a constant a place among the variables.
         scheduler.add(ScheduledItem(self.one, TemplateInstance(ONE, (), ())))
         self._add_definitions()
         for k, port in enumerate(self.graph.ports):
             self._add_port(k, port)
         self._add_resistive_fields()
-        self.signals.add_items(self)
+        for law in self.graph.signals:
+            self._add_signal(law)
         self._add_displacements()
         for k, output in self.outputs.items():
             scheduler.add(ScheduledItem(output, TemplateInstance(NEGATIVE, (self.told(k),), ())))
@@ -284,6 +265,7 @@ class Builder:
         if cut:
             self.loops.cut(dependent)
         scheduler.want(self.told(k) for k in dependent)
+        # Now everything has a place in the order but what closes the equations.
         self._settle(dependent)
         residuals = [*self.storages.residuals(), *self._rate_residuals(), *self.loops.residuals()]
         scheduler.settle()
@@ -305,6 +287,7 @@ class Builder:
         pending = list(dependent)
         while True:
             self.scheduler.settle()
+            # What still waits when nothing is ready waits for itself: a loop.
             if self.scheduler.waiting and self.loops.tear():
                 continue
             if not pending and not self.scheduler.waiting:
@@ -321,6 +304,7 @@ class Builder:
         """Names that elimination gave, and parameters that move: formulas where they hold variables, else parameters."""
         given = {**self.graph.moving, **self.wiring.where}
         for name, expression in given.items():
+            # Decided for all names before any formula is taken apart: one may read another that stands later.
             if self._moves(name, given):
                 self.variables.named(name)
             else:
@@ -362,10 +346,13 @@ class Builder:
 
     def _add_resistive(self, k: int, port: Port, law: ResistiveLaw) -> None:
         told, decided = self.told(k), self.decided(k)
+        # The law gives its side from the other one; where causality asks for the reverse it is used backwards.
         forward = self.causal.decides[k] == law.side
+        # A constant coefficient is a product or a quotient: templates that nearly all resistors of a model share.
         constant = law.coefficient is not None and not self.moves(law.coefficient)
         if law.coefficient is ZERO and forward:  # a switch: whatever it is told, it decides zero
             self.scheduler.add(ScheduledItem(decided, TemplateInstance(ZERO, (), ())))
+            # Who follows an open switch follows nothing: residues of its column are zero from the start.
             self.scheduler.zeros.add(decided)
         elif constant and law.coefficient is not None:
             self.refuse_unknown(law.coefficient, port)
@@ -389,6 +376,8 @@ class Builder:
         for j, state in zip(self.causal.integral, self.states, strict=True):
             law = self.graph.ports[j].law
             if isinstance(law, StorageLaw) and not law.keeps_energy_variable:
+                # Two variables that are equal have equal residues: so the output of a source is known by the name of a
+                # state.
                 found[self.scheduler.decided_residue(column(j, self.causal.decides[j]))] = self.variables.names[state]
         return found
 
@@ -403,3 +392,205 @@ class Builder:
                 for k, row in resistive_rows(self.causal, coupled, self.formulas).items():
                     terms = [gain * variable(self.told(j)) for j, gain in row.items()]
                     self.compute(self.decided(k), total(terms), self.graph.ports[k])
+
+
+Edges = Mapping[int, set[int]]
+
+
+def tearing_set(edges: Edges) -> list[int]:
+    """A small set of nodes without which the graph has no loop: greedy, by the product of the degrees (as for feedback sets).
+
+    `edges[a]` are the nodes that read a.
+    """
+    after = {a: set(bs) for a, bs in edges.items()}
+    before: dict[int, set[int]] = {a: set() for a in after}
+    for a, bs in after.items():
+        for b in bs:
+            before[b].add(a)
+    # Whoever reads itself is on a loop of one: no other node can cut that.
+    chosen = [a for a in after if a in after[a]]
+    for a in chosen:
+        _remove(a, after, before)
+    while True:
+        _strip(after, before)
+        if not after:
+            return chosen
+        # Ties go to the lower number, so that the order of the model decides, and not that of a set.
+        best = max(after, key=lambda a: (len(after[a]) * len(before[a]), -a))
+        chosen.append(best)
+        _remove(best, after, before)
+
+
+def _strip(after: dict[int, set[int]], before: dict[int, set[int]]) -> None:
+    """Remove nodes that lie on no loop because nothing comes before or after them."""
+    stack = [a for a in after if not after[a] or not before[a]]
+    while stack:
+        a = stack.pop()
+        if a in after:
+            near = after[a] | before[a]
+            _remove(a, after, before)
+            stack.extend(b for b in near if b in after and (not after[b] or not before[b]))
+
+
+def _remove(a: int, after: dict[int, set[int]], before: dict[int, set[int]]) -> None:
+    for b in after.pop(a):
+        if b != a:
+            before[b].discard(a)
+    for b in before.pop(a):
+        if b != a:
+            after[b].discard(a)
+
+
+MOST_SEARCHED = 3_000_000
+"""Up to so many entries (laws times variables) the loops between laws are looked at one by one, for the fewest unknowns."""
+
+
+@final
+class AlgebraicLoops:
+    """The unknowns of a program, in order, each with the item that decides it."""
+
+    def __init__(self, builder: "Builder") -> None:
+        self.builder = builder
+        self.unknowns: list[int] = []
+        self._items: list[ScheduledItem] = []
+        self._cut: list[int] = []
+
+    def add(self, unknown: int, law: TemplateInstance, told: int) -> None:
+        """An unknown at which a law gives what the interconnection tells."""
+        self._add(ScheduledItem(unknown, law, told))
+
+    def cut(self, dependent: Iterable[int]) -> None:
+        """Make unknowns of all sums that other sums read, so that every residual is short.
+
+        What storages that follow others depend on stays as it is, because its rate is needed.
+        """
+        builder = self.builder
+        terms = builder.wiring.terms
+        kept = set(builder.scheduler.reached(column(k, builder.causal.follows(k)) for k in dependent))
+        read = {d for row in terms.values() for d, _ in row}
+        self._cut = [c for c in builder.wiring.order if c in read and len(terms[c]) > 1 and c not in kept]
+        for c in self._cut:
+            self._unknown(builder.columns[c])
+
+    def tear(self) -> bool:
+        """Make unknowns of a few waiting items, so that the others can be computed; whether there was a loop."""
+        waiting = dict(self.builder.scheduler.waiting)
+        laws = [k for k, item in waiting.items() if item.argument is not None]
+        # Looking at every pair of laws costs a sweep over the interconnection for each.
+        large = len(laws) * len(self.builder.columns) > MOST_SEARCHED
+        chosen = self._one_side(laws) if large else tearing_set(self._edges(waiting))
+        for target in chosen:
+            self._tear(waiting[target])
+        return bool(chosen)
+
+    def residuals(self) -> Iterator[int]:
+        """The variables of F that belong to the unknowns."""
+        yield from self._sum_residuals()
+        for item in self._items:
+            yield self._residual(item)
+
+    # -- tearing ---------------------------------------------------------------------------------------------------------------
+
+    def _add(self, item: ScheduledItem) -> None:
+        self._items.append(item)
+        self._unknown(item.target)
+        self.builder.scheduler.want(() if item.argument is None else (item.argument,))
+
+    def _unknown(self, k: int) -> None:
+        variables = self.builder.variables
+        variables.rate_of[k] = variables.new(f"{variables.names[k]}'")
+        self.unknowns.append(k)
+        self.builder.scheduler.give(k, variables.rate_of[k])
+
+    def _tear(self, item: ScheduledItem) -> None:
+        """The unknown is the argument of a law, because a law may be flat where its argument still moves."""
+        scheduler, variables = self.builder.scheduler, self.builder.variables
+        # It comes back below, told by the unknown.
+        scheduler.drop(item)
+        if item.argument is None or not isinstance(item.how, TemplateInstance):
+            self._add(item)
+        elif item.how.template is DIVIDED:  # used backwards, it decides its argument w: c*w is what it is told
+            self._add(
+                ScheduledItem(item.target, replace(item.how, template=SCALED, arguments=(item.target,)), item.argument)
+            )
+        else:
+            told = item.argument
+            # Named as what is told: who reads the message of a solver knows that name.
+            argument = variables.new(variables.names[told])
+            self._add(ScheduledItem(argument, TemplateInstance(slot(0), (argument,), ()), told))
+            arguments = tuple(argument if k == told else k for k in item.how.arguments)
+            scheduler.add(ScheduledItem(item.target, replace(item.how, arguments=arguments)))
+
+    def _one_side(self, laws: list[int]) -> list[int]:
+        """For large loops of resistive elements: all that decide the same side, the fewer ones.
+
+        Gains between ports are skew, so in a network loops run to and fro between ports that decide across variables and ports that
+        decide through variables: either set cuts all of them.
+        """
+        across = set(self.builder.columns[0 : 2 * len(self.builder.graph.ports) : 2])
+        sides = [[k for k in laws if k in across], [k for k in laws if k not in across]]
+        # One of them may be empty where laws wait for gains and not for each other.
+        sides.sort(key=len)
+        return sides[0] or sides[1]
+
+    # -- who reads whom --------------------------------------------------------------------------------------------------------
+
+    def _edges(self, waiting: Mapping[int, ScheduledItem]) -> dict[int, set[int]]:
+        """Which waiting items read which, directly or through the interconnection."""
+        builder = self.builder
+        edges: dict[int, set[int]] = {target: set() for target in waiting}
+        readers: dict[int, list[int]] = {}
+        for target, item in waiting.items():
+            for k in item.needs:
+                readers.setdefault(k, []).append(target)
+        told = {builder.columns[c]: c for c in builder.wiring.order}
+        wanted = [(told[k], targets) for k, targets in readers.items() if k in told]
+        decided = set(builder.columns)
+        for target in waiting:
+            edges[target].update(readers.get(target, ()))
+            if target in decided:
+                residues = builder.scheduler.dependence((target,))
+                for c, targets in wanted:
+                    if residues[c]:
+                        edges[target].update(targets)
+        for target, read in self._readers_by_gains(waiting, wanted):
+            edges[target].update(read)
+        return edges
+
+    def _readers_by_gains(
+        self, waiting: Mapping[int, ScheduledItem], wanted: Iterable[tuple[int, list[int]]]
+    ) -> Iterator[tuple[int, list[int]]]:
+        """Items that a gain of the interconnection waits for: whatever is told through it reads them."""
+        scheduler, terms = self.builder.scheduler, self.builder.wiring.terms
+        blocked = {
+            c: found
+            for c, row in terms.items()
+            if (found := [k for _, gain in row for k in scheduler.moving_names(gain) if k in waiting])
+        }
+        for c, targets in wanted if blocked else ():
+            for d in scheduler.reached((c,)):
+                yield from ((k, targets) for k in blocked.get(d, ()))
+
+    # -- residuals -------------------------------------------------------------------------------------------------------------
+
+    def _sum_residuals(self) -> Iterator[int]:
+        """What the interconnection says of the sums that were cut, less the unknowns."""
+        builder = self.builder
+        sums = {builder.variables.new(f"sum of {builder.variables.names[builder.columns[c]]}"): c for c in self._cut}
+        builder.scheduler.add_sums(sums)
+        for value, c in sums.items():
+            k = builder.columns[c]
+            yield builder.residual(k, TemplateInstance(RATE_BALANCE, (value, k), ()))
+
+    def _residual(self, item: ScheduledItem) -> int:
+        """What the item gives, less what the interconnection tells; or less the unknown itself, where the item gives it."""
+        builder, k, how = self.builder, item.target, item.how
+        # c w less what is told, as one residual of two terms: linear, and no variable between.
+        if isinstance(how, TemplateInstance) and item.argument is not None and how.template is SCALED:
+            return builder.residual(k, TemplateInstance(BALANCE, (k, item.argument), how.coefficients))
+        value = builder.variables.new(f"law of {builder.variables.names[k]}")
+        builder.scheduler.add(
+            ScheduledItem(value, how if isinstance(how, TemplateInstance) else replace(how, target=value))
+        )
+        told = k if item.argument is None else item.argument
+        return builder.residual(k, TemplateInstance(RATE_BALANCE, (value, told), ()))

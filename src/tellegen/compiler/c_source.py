@@ -4,8 +4,17 @@ from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
 from tellegen.compiler.context import FIELDS, FUNCTIONS, function_of
-from tellegen.compiler.routines import Routine
-from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, all_statements, expressions_of, targets_of
+from tellegen.compiler.statements import (
+    Let,
+    Newton,
+    Read,
+    Routine,
+    Solve,
+    Statement,
+    all_statements,
+    expressions_of,
+    targets_of,
+)
 from tellegen.expressions import C_PRELUDE, Expression
 from tellegen.expressions.c import CWriter
 
@@ -59,8 +68,10 @@ def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int, *
     rare = {name for name in names if name.endswith("_p") or (name == "tangent_y" and "rhs_tangent_y" in names)}
     seldom = {"observe", *(["residual"] if "rhs" in names else [])}
     functions = [_function(routine, tables, rare=rare, seldom=seldom) for routine in routines]
+    # One translation unit without includes beyond the standard headers: it can be read, mailed and compiled alone.
     parts = [C_PRELUDE, SUPPORT, *functions]
     for name in ("tangent", "rhs_tangent"):
+        # Also where slopes come later: solvers see a tangent from the beginning, and calling it has it compiled.
         if f"{name}_y" in names or slopes_later:
             body = _chosen(name) if f"{name}_y" in names else _later(name)
             parts.append(f"{_declared(f'tg_{name}', name)} {{\n{body}}}\n")
@@ -105,6 +116,7 @@ class _Body:
             for k in targets_of(statement):
                 self.names[f"%{k}"] = f"v{k}"
         self.writer = CWriter(self.names)
+        # Counted over the whole function: a part that appears twice gets a name where it first appears.
         self.writer.count(e for s in routine.statements for e in _outer_expressions(s))
         self.writer.count(routine.results)
         self.inner = 0
@@ -118,17 +130,20 @@ class _Body:
         for k, (word, i) in self.routine.leaves.items():
             if f"%{k}" not in used:
                 continue
+            # A null pointer stands for zeros: solvers that move along y alone give no dp.
             if word.startswith("d"):
                 self.head.append(f"const double {word}_{i} = {word} ? {word}[{i}] : 0.0;")
                 self.names[f"%{k}"] = f"{word}_{i}"
             else:
                 self.names[f"%{k}"] = "t" if word == "t" else f"{word}[{i}]"
+                # Parameters, inputs and memory lie in the context; a local pointer saves the way there at every use.
                 if word in FIELDS:
                     arrays[word] = None
         self.head[:0] = [f"const double *{word} = c->{FIELDS[word]};" for word in arrays]
 
     def lines(self) -> list[str]:
         """Everything between the braces."""
+        # All functions of a kind have one type, so that some do not use all of their arguments: no warning for that.
         words = ("c", "t", *FUNCTIONS[function_of(self.routine.name)])
         lines = [" ".join(f"(void){word};" for word in words), *self.head]
         for statement in self.routine.statements:
@@ -138,6 +153,7 @@ class _Body:
             lines += self._flushed(self.writer)
             lines.append(f"out[{i}] = {text};")
         if self.routine.checked:
+            # A value that is not finite must end the step there: deeper inside a solver nobody could tell whose it was.
             lines.append(f"return tg_checked(c, out, {len(self.routine.results)}, {self.routine.first});")
         else:
             lines.append("return 0;")
@@ -173,6 +189,7 @@ class _Body:
             place = self.tables[statement.number]
             lines.append(f"const double v{k} = tg_{statement.kind}(c->tables + {place}, {texts[0]});")
         elif statement.kind == "past":
+            # Without a history the initial value holds: models are also evaluated outside of runs.
             past = f"c->past(c->history, {statement.number}, {texts[0]})"
             lines.append(f"const double v{k} = c->past ? {past} : {texts[1]};")
         else:
@@ -191,6 +208,7 @@ class _Body:
     def _newton(self, statement: Newton, lines: list[str]) -> None:
         """Newton's method with steps halved while the residual grows; a linear system takes one step from zero."""
         self.inner += 1
+        # Names of its own: shared parts inside the loop must not be taken from a round before.
         writer = CWriter(self.names, f"n{self.inner}_")
         inner = (*statement.body, *statement.slopes)
         writer.count(e for s in inner for e in _outer_expressions(s))
@@ -199,6 +217,7 @@ class _Body:
         lines.append(f"tg_newton w{k};")
         lines.append(f"double x{k}[{n}], r{k}[{n}], j{k}[{n * n}], step{k}[{n}];")
         lines.append(f"tg_begin(&w{k}, {n}, x{k}, c->values + {statement.scratch}, {int(statement.linear)});")
+        # The loop is written out around the body, for residuals and slopes are formulas of this place and no functions.
         lines.append("for (;;) {")
         body = [f"const double v{w} = x{k}[{i}];" for i, w in enumerate(statement.unknowns)]
         for one in statement.body:
@@ -206,6 +225,7 @@ class _Body:
         for i, residual in enumerate(statement.residuals):
             text = self._text(residual, writer, body)
             body.append(f"r{k}[{i}] = {text};")
+        # Before the slopes: a step that was too long is halved at the cost of the residuals alone.
         body.append(f"if (tg_backs_up(&w{k}, {n}, x{k}, r{k}, step{k})) continue;")
         for one in statement.slopes:
             body += self._statement(one, writer)
@@ -216,6 +236,7 @@ class _Body:
         body.append(f"if (tg_steps(&w{k}, {n}, x{k}, r{k}, j{k}, step{k})) break;")
         lines += [f"  {line}" for line in body]
         lines.append("}")
+        # What was not found is the first of the unknowns; a finding names it.
         failed = f"c->failed = {self.routine.unknown + 1}; return 1;"
         lines.append(f"if (tg_end(&w{k}, {n}, x{k}, c->values + {statement.scratch})) {{ {failed} }}")
         lines += [f"const double v{w} = x{k}[{i}];" for i, w in enumerate(statement.unknowns)]

@@ -1,4 +1,4 @@
-"""From a causal graph to code, written out or as loops over tables; and code kept between runs.
+"""From a causal graph to code that is written out; and code kept between runs.
 
 What is kept belongs to one causal graph and to one state of the generator. It lies in the folder of the libraries, and holds
 values alone: whatever else a file asks for when it is opened is refused, and the code is generated again.
@@ -20,13 +20,11 @@ from typing import Any, Final, final
 from tellegen.causality import CausalGraph
 from tellegen.compiler.builder import build_program
 from tellegen.compiler.c_source import c_source
-from tellegen.compiler.context import EXTERNAL, packed_tables
-from tellegen.compiler.forms import explicit_form, flatten, implicit_form
-from tellegen.compiler.looped_source import looped
-from tellegen.compiler.numeric_model import ModelData, SparsityPattern, pattern_of_rows
-from tellegen.compiler.program import DensePatternError, Program, is_linear_program
-from tellegen.compiler.routines import LONG_RATES, Routine, Routines, sample_groups
-from tellegen.compiler.statements import RateFormulas, operation_count, targets_of, variables_in, variables_read
+from tellegen.compiler.context import EXTERNAL, ModelData, packed_tables
+from tellegen.compiler.numeric_model import SparsityPattern, pattern_of_rows
+from tellegen.compiler.program import Program, is_linear_program
+from tellegen.compiler.routines import LONG_RATES, Routines, explicit_form, flatten, implicit_form, sample_groups
+from tellegen.compiler.statements import Routine, operation_count, targets_of, variables_in, variables_read
 from tellegen.compiler.toolchain import CODE_SUFFIX, cache_folder, prune
 from tellegen.graph.signals import External
 
@@ -77,10 +75,11 @@ class _Unrolled:
 
     def __init__(self, causal: CausalGraph) -> None:
         self.program = build_program(causal)
-        self.base = _base(self.program)
-        self.tables, self.places = packed_tables(self.program.tables)
+        self.base = base_parameters(self.program)
+        self.tables, self.places = packed_tables(self.program.signals.tables)
         flat = flatten(self.program)
         self.form = implicit_form(flat)
+        # After the implicit form: whether yp can be solved for depends on which unknowns are hidden in it.
         self.explicit = explicit_form(flat, self.form)
         self.routines = Routines(flat, self.form, self.explicit, self.base)
 
@@ -92,8 +91,9 @@ class _Unrolled:
     def code(self, *, slopes_later: bool) -> Code:
         """The code, with or without slopes."""
         program, form = self.program, self.form
+        # Slopes keep the compiler of a long model busiest, and a run with an explicit method may never ask for them.
         routines = self.routines.values() if slopes_later else self.routines.all()
-        samples = len(sample_groups(program.samples))
+        samples = len(sample_groups(program.signals.samples))
         return Code(
             program,
             source=c_source(routines, self.places, samples, slopes_later=slopes_later),
@@ -105,60 +105,20 @@ class _Unrolled:
             linear=is_linear_program(program),
             pattern=_pattern(routines, len(form.y)),
             data=ModelData(
+                # Hidden unknowns wait there from one call to the next: Newton starts where it last ended.
                 scratch=max(len(form.hidden), 1),
                 tables=self.tables,
-                external=_externals(program.externals),
-                rates=_rates(routines),
-                powers_read_rates=_reads_rates(routines),
+                external=external_signals(program.signals.externals),
+                rates=next((routine for routine in routines if routine.name == "rhs"), None),
+                # Where powers do not read yp, solvers need not work it out at points where they only keep books.
+                powers_read_rates=any("yp" in r.words_read() for r in routines if r.name == "powers"),
             ),
             slopes_later=slopes_later,
         )
 
 
-def _reads_rates(routines: Sequence[Routine]) -> bool:
-    """Whether the powers read yp."""
-    return any("yp" in routine.words_read() for routine in routines if routine.name == "powers")
-
-
-def _rates(routines: Sequence[Routine]) -> RateFormulas | None:
-    for routine in routines:
-        if routine.name == "rhs":
-            return RateFormulas(tuple(routine.statements), tuple(routine.results), routine.leaves)
-    return None
-
-
-def looped_code(causal: CausalGraph) -> Code:
-    """Loops over tables; a model whose equations would be long keeps its sums as unknowns.
-
-    Where that does not help, as in a long chain whose forces are solved for all at once, everything depends on everything.
-    """
-    plain = build_program(causal)
-    try:
-        return _looped_code(plain)
-    except DensePatternError:
-        pass
-    try:
-        return _looped_code(build_program(causal, cut=True))
-    except DensePatternError:
-        return _looped_code(plain, dense=True)
-
-
-def _looped_code(program: Program, *, dense: bool = False) -> Code:
-    base = _base(program)
-    tables, places = packed_tables(program.tables)
-    found = looped(program, base, places, dense=dense)
-    data = ModelData(
-        scratch=found.scratch,
-        structure=found.structure,
-        coefficients=found.constants.at,
-        tables=tables,
-        external=_externals(program.externals),
-        powers_read_rates=found.powers_read_rates,
-    )
-    return Code(program, found.source, [], base, places, program.y, found.explicit, found.linear, found.pattern, data)
-
-
-def _base(program: Program) -> list[str]:
+def base_parameters(program: Program) -> list[str]:
+    """The parameters that are not given by others."""
     return [name for name in program.parameters if name not in program.formulas]
 
 
@@ -166,19 +126,12 @@ def _pattern(routines: Sequence[Routine], size: int) -> SparsityPattern:
     """Where F, and f where there is one, depends on y: a coupled mass matrix makes f depend on more than F."""
     rows: list[set[int]] = [set() for _ in range(size)]
     for routine in routines:
+        # Solvers factor F or f, whichever they advance, on one pattern: it has the entries of both.
         if routine.name in ("residual", "rhs"):
-            for row, found in zip(rows, _dependence(routine), strict=True):
-                row.update(found)
+            found = _moving(routine)
+            for row, result in zip(rows, routine.results, strict=True):
+                row.update(*(found.get(k, ()) for k in variables_in((result,))))
     return pattern_of_rows([sorted(row) for row in rows], size)
-
-
-def _dependence(residual: Routine) -> list[list[int]]:
-    """For each result the indices of y and yp that it depends on."""
-    found, nothing = _moving(residual), frozenset[int]()
-    rows = []
-    for result in residual.results:
-        rows.append(sorted(nothing.union(*(found.get(k, nothing) for k in variables_in((result,))))))
-    return rows
 
 
 def _moving(routine: Routine) -> dict[int, frozenset[int]]:
@@ -194,9 +147,11 @@ def _moving(routine: Routine) -> dict[int, frozenset[int]]:
     return found
 
 
-def _externals(externals: Sequence[External]) -> object:
+def external_signals(externals: Sequence[External]) -> object:
+    """The functions of the host as one that C can call; None where there are none."""
     if not externals:
         return None
+    # Numbers of arguments are fixed here: C hands over a bare pointer, which knows no length.
     functions = [(law.function, len(law.arguments)) for law in externals]
 
     def external(k: int, arguments: object) -> float:
@@ -210,6 +165,7 @@ def _externals(externals: Sequence[External]) -> object:
             return float("nan")
 
     made: Any = EXTERNAL(external)
+    # Kept beside the callback, because the error itself cannot pass through C; a finding quotes it.
     made.said = ""
     return made
 
@@ -228,7 +184,7 @@ OUTSIDE: Final = {
     ("numpy._core.multiarray", "_reconstruct"),
 }
 VALUES: Final = {
-    *(f"tellegen.compiler.{name}" for name in ("code", "numeric_model", "program", "statements")),
+    *(f"tellegen.compiler.{name}" for name in ("code", "context", "numeric_model", "program", "statements")),
     *(f"tellegen.expressions.{name}" for name in ("calculus", "canonical", "nodes")),
     "tellegen.core.errors",
     "tellegen.graph.signals",
@@ -237,6 +193,7 @@ VALUES: Final = {
 
 
 @final
+# A cache folder may be written by others: opening a file there must never run code that the file names.
 class _Values(pickle.Unpickler):
     """Restores values, and calls nothing else."""
 
@@ -244,7 +201,10 @@ class _Values(pickle.Unpickler):
         """The class or maker of a value. Raises: UnpicklingError for anything else."""
         if (module, name) in OUTSIDE or (module in VALUES and "." not in name):
             found = super().find_class(module, name)
-            if module not in VALUES or found.__module__ == module:
+            # A module of ours also holds what it imports, and functions that do things: only its own classes pass, and
+            # of the makers of expressions the functions too, for expressions are made anew and shared.
+            own = found.__module__ == module and (isinstance(found, type) or module.startswith("tellegen.expressions."))
+            if module not in VALUES or own:
                 return found
         raise pickle.UnpicklingError(f"'{module}.{name}' is no value")
 
@@ -255,6 +215,8 @@ class _Alike(pickle.Pickler):
 
     def persistent_id(self, value: object) -> str | None:
         """The one text that stands for all equal ones; None for anything else."""
+        # Two files with the same model would else have two keys: pickle writes a text twice or refers to the first,
+        # depending on which objects are one.
         return sys.intern(value) if type(value) is str else None
 
 
@@ -280,6 +242,7 @@ def _key(causal: CausalGraph) -> str | None:
     except (pickle.PicklingError, AttributeError, TypeError):
         return None
     content = written.getvalue()
+    # Reading a file would take as long as generating the code.
     if len(content) < SMALL:
         return None
     return hashlib.sha256(_generator() + content).hexdigest()[:40]
@@ -289,6 +252,7 @@ def _key(causal: CausalGraph) -> str | None:
 def _generator() -> bytes:
     """What tells one state of the generator from another."""
     top = Path(__file__).parents[1]
+    # The states of our own files are part of the key: who edits the generator gets new code without clearing anything.
     files = sorted(
         path for folder in GENERATOR for path in (top / folder).rglob("*.[ph]*") if path.suffix in (".py", ".h")
     )
@@ -300,8 +264,10 @@ def _read(path: Path) -> Code | None:
     """What is kept in a whole, unchanged file."""
     with contextlib.suppress(Exception):  # whatever is wrong with the file, the code is generated again
         content = path.read_bytes()
+        # A file that was cut short must not be unpickled at all, so its digest stands before it.
         digest, body = content[:32], content[32:]
         if hashlib.sha256(body).digest() == digest:
+            # What was used last is removed last.
             os.utime(path)
             found = _Values(io.BytesIO(body)).load()
             return found if isinstance(found, Code) else None
@@ -310,9 +276,11 @@ def _read(path: Path) -> Code | None:
 
 def _write(path: Path, code: Code) -> None:
     """Keep what a model is made from: not the steps that the source was written from."""
+    # A model that is loaded needs neither steps nor statements: its source was written from them.
     body = pickle.dumps(replace(code, routines=[], program=replace(code.program, core=[], observing=[])))
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix="making-", delete=False) as made:
         made.write(hashlib.sha256(body).digest() + body)
+    # Another process may read at this moment: it sees the old file or the new one, never a part.
     os.replace(made.name, path)
     prune(path.parent, keep=path)

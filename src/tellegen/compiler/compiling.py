@@ -11,9 +11,10 @@ import numpy as np
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler import rules
-from tellegen.compiler.code import Code, first_code, kept_code, looped_code, slopes_code, unrolled_code
+from tellegen.compiler.code import Code, first_code, kept_code, slopes_code, unrolled_code
 from tellegen.compiler.context import Array, BuiltSlopes, DeferredSlopes
 from tellegen.compiler.interpreter import Interpreter
+from tellegen.compiler.looped import looped_code
 from tellegen.compiler.numeric_model import (
     BreakTimes,
     NumericModel,
@@ -43,11 +44,7 @@ LARGEST_UNROLLED = 100
 
 
 def compile_model(
-    causal: CausalGraph,
-    *,
-    drive: Mapping[str, Drive] | None = None,
-    backend: Backend = "auto",
-    form: CodeForm = "auto",
+    causal: CausalGraph, *, drive: Mapping[str, Drive] | None = None, backend: Backend = "auto", form: CodeForm = "auto"
 ) -> NumericModel:
     """The model of a causal graph as fast functions; `drive` gives signals to inputs that have none.
 
@@ -65,11 +62,14 @@ _RECENT: deque[tuple[CausalGraph, tuple[object, ...], NumericModel]] = deque(max
 
 
 def _recent_or_compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericModel:
+    # The environment says which compiler and which cache are found: when it changes, an old model is no answer.
     around = (backend, form, *(os.environ.get(name) for name in ("CC", "PATH", "TELLEGEN_CACHE", "XDG_CACHE_HOME")))
     for known, its, model in _RECENT:
+        # The name first: two graphs that differ mostly differ there, and comparing them as a whole is dear.
         if its == around and known.graph.name == causal.graph.name and known == causal:
             return model
     made = _compiled(causal, backend, form)
+    # Large models would hold much memory, and one that runs in Python shall look for a compiler the next time.
     if len(causal.graph.ports) <= LARGEST_UNROLLED and made.backend == "c":
         _RECENT.append((causal, around, made))
     return made
@@ -95,6 +95,7 @@ def with_drives(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:
             expression = what
         else:
             laws = list(what) if isinstance(what, Sequence) else [what]
+            # The last one drives the input; those before it are what it reads.
             signals += laws
             expression = symbol(laws[-1].name)
         ports[k] = replace(ports[k], law=replace(law, signal=expression))
@@ -104,13 +105,15 @@ def with_drives(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:
 def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericModel:
     made, built = _built(causal, backend, form)
     program = made.program
+    # Who asks for C by name wants its speed: going on in Python would hide why the run is slow.
     if built.library is None and backend == "c":
         raise rules.COMPILER_FAILED.error(
             built.findings[0].what, where=program.name, fix="compile with another backend, or set CC"
         )
     owner = Interpreter(made.routines, made.data.tables, made.places) if built.library is None else built.library
+    # Not of the program: unknowns that are solved inside are no part of y.
     names = [program.names[k] for k in made.y]
-    count = len(program.states), len(program.displacements), len(program.signal_states)
+    count = len(program.states), len(program.displacements), len(program.signals.states)
     return NumericModel(
         name=program.name,
         states=tuple(names[: count[0]]),
@@ -120,8 +123,8 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericM
         inputs=tuple(program.names[k] for k in program.inputs),
         parameters=tuple(made.base),
         parameter_values=base_values(program, made.base),
-        memory=tuple(law.name for law, _ in program.samples),
-        initial_memory=formula_values(program, [law.initial for law, _ in program.samples]),
+        memory=tuple(law.name for law, _ in program.signals.samples),
+        initial_memory=formula_values(program, [law.initial for law, _ in program.signals.samples]),
         observables=tuple(o for o, _ in program.observables),
         events=tuple(e for e, _ in program.events),
         sample_groups=_sample_groups(program),
@@ -139,6 +142,7 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericM
         backend="python" if isinstance(owner, Interpreter) else "c",
         cached=built.cached,
         source=made.source,
+        # The order is that of `failed` in a context: y, observables, unknowns solved inside.
         variables=(*names, *(o.name for o, _ in program.observables), *(program.names[k] for k in program.unknowns)),
         data=made.data,
         owner=owner,
@@ -149,7 +153,10 @@ def _built(causal: CausalGraph, backend: Backend, form: CodeForm) -> tuple[Code,
     """The code and its library; without a compiler, the code that the interpreter runs, which is written out."""
     large = form == "looped" or (form == "auto" and len(causal.graph.ports) > LARGEST_UNROLLED)
     if backend == "python":
+        # The interpreter runs statements, and only code that is written out has them.
         return unrolled_code(causal), Build(None)
+    # Looped code computes its coefficients from the parameters when a run begins: a file of values alone cannot hold
+    # that.
     made = looped_code(causal) if large else kept_code(causal, first_code)
     built = build(made.source, small=not large)
     if built.library is None:
@@ -164,6 +171,8 @@ def _slopes(causal: CausalGraph) -> BuiltSlopes:
     with without_collector():
         try:
             built = build(kept_code(causal, slopes_code, "-slopes").source)
+        # A solver in C waits for these slopes and cannot go on without: whatever the machine refuses, Python gives
+        # them.
         except OSError as reason:
             built = Build(None, (broken_compiler(str(reason)),))
         if built.library is not None:
@@ -180,6 +189,7 @@ def base_values(program: Program, base: Sequence[str]) -> Array:
     Raises: CompilerError naming those without a value.
     """
     values = parameter_values(program.parameters)
+    # All that lack a value are named at once, so that they can be given in one go.
     missing = [name for name in base if name not in values]
     if missing:
         raise rules.NO_VALUE.error(
@@ -199,17 +209,18 @@ def formula_values(program: Program, expressions: Sequence[Expression]) -> Array
 
 def _sample_groups(program: Program) -> tuple[SampleGroup, ...]:
     found = []
-    for members in sample_groups(program.samples):
-        law = program.samples[members[0]][0]
+    for members in sample_groups(program.signals.samples):
+        law = program.signals.samples[members[0]][0]
         period, offset = formula_values(program, [law.period, law.offset]).tolist()
         found.append(SampleGroup(period, offset, tuple(members)))
     return tuple(found)
 
 
 def _delays(program: Program) -> tuple[SignalDelay, ...]:
+    # The past is written from observables: a delay is known by the place of what goes into it.
     place = {k: i for i, (o, k) in enumerate(program.observables) if o.kind == "signal"}
     found = []
-    for law, k in program.delays:
+    for law, k in program.signals.delays:
         by, initial = formula_values(program, [law.by, law.initial]).tolist()
         found.append(SignalDelay(law.name, place[k], by, initial))
     return tuple(found)
@@ -217,7 +228,7 @@ def _delays(program: Program) -> tuple[SignalDelay, ...]:
 
 def _breaks(program: Program) -> tuple[BreakTimes, ...]:
     found = []
-    for known in program.breaks:
+    for known in program.signals.breaks:
         (at,) = formula_values(program, [known.at]).tolist()
         period = None if known.period is None else formula_values(program, [known.period]).tolist()[0]
         found.append(BreakTimes(at, period))

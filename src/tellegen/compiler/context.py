@@ -3,12 +3,13 @@
 import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.compiler.statements import Routine
 from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
 from tellegen.core.cancellation import Cancellable
 from tellegen.core.errors import Finding
@@ -21,6 +22,7 @@ _UNDER_WAY: dict[int, Cancellable] = {}
 def stop_building_slopes(thread: int) -> None:
     """End the making of slopes in a thread, if it is at that: its compiler, or the writing of what that is to read."""
     making = _UNDER_WAY.get(thread)
+    # The compiler is another process and can be ended at once; what Python does meanwhile is asked to stop.
     if making is not None and not stop_compiler(thread):
         making.stop(CompilerStoppedError)
 
@@ -50,11 +52,7 @@ MAKE = ctypes.CFUNCTYPE(ctypes.c_int)
 class TgSlopes(ctypes.Structure):
     """The struct of model.h, field by field."""
 
-    _fields_ = (
-        ("tangent", ctypes.c_void_p),
-        ("rhs_tangent", ctypes.c_void_p),
-        ("make", ctypes.c_void_p),
-    )
+    _fields_ = (("tangent", ctypes.c_void_p), ("rhs_tangent", ctypes.c_void_p), ("make", ctypes.c_void_p))
 
 
 @final
@@ -90,6 +88,7 @@ class DeferredSlopes:
         thread, making = threading.get_ident(), Cancellable()
         _UNDER_WAY[thread] = making
         try:
+            # Several contexts of one model may run at once, and all of them may ask first.
             with self._one_at_a_time, making.here():
                 self._make_once()
         except CompilerStoppedError:  # nothing can be raised through a solver in C
@@ -102,8 +101,10 @@ class DeferredSlopes:
         if self.made:
             return
         self._built = built = self._build()
+        # The owner is kept before the addresses are set: a solver may call them the next moment.
         for name in ("tangent", "rhs_tangent"):
             setattr(self._struct, name, built.addresses[name])
+        # Last: who sees `made` may call the slopes.
         self.findings, self.made = built.findings, True
 
 
@@ -173,48 +174,46 @@ class TgContext(ctypes.Structure):
 
 
 @final
+@dataclass(frozen=True)
+class ModelData:
+    """What a context of the model holds beside parameters and inputs."""
+
+    scratch: int = 0
+    structure: Integers = field(default_factory=lambda: np.zeros(1, np.int32))
+    constants: Array = field(default_factory=lambda: np.zeros(1))
+    tables: Array = field(default_factory=lambda: np.zeros(1))
+    external: Any = None
+    coefficients: Any = None
+    slopes: DeferredSlopes | None = None
+    rates: Routine | None = None
+    """f(t, y) as formulas, of an explicit model that is written out: for solvers that derive their own code."""
+    powers_read_rates: bool = True
+    """Whether the powers depend on yp: where they do not, nobody needs to work it out for them."""
+
+    def constants_for(self, parameters: Array) -> Array:
+        """The coefficients of a looped model at given parameters."""
+        found: Array = self.constants if self.coefficients is None else self.coefficients(parameters)
+        return found
+
+
+@final
 class ModelContext:
     """A `tg_context` with its arrays. One thread uses it at a time; several contexts of one model may run at once."""
 
-    def __init__(
-        self,
-        *,
-        parameters: Array,
-        inputs: Array,
-        memory: Array,
-        scratch: int,
-        structure: Integers,
-        constants: Array,
-        tables: Array,
-        external: Any = None,
-        slopes: DeferredSlopes | None = None,
-    ) -> None:
-        self.parameters = parameters
-        self.inputs = inputs
-        self.memory = memory
-        self.values = np.zeros(max(scratch, 1))
-        self.tangents = np.zeros(max(scratch, 1))
-        self.structure = structure
-        self.constants = constants
-        self.tables = tables
+    def __init__(self, data: ModelData, parameters: Array, inputs: Array, memory: Array) -> None:
+        self.parameters, self.inputs, self.memory = map(_at_least_one, (parameters, inputs, memory))
+        # Each context has scratch of its own: that is what lets several of one model run at once.
+        self.values, self.tangents = np.zeros(max(data.scratch, 1)), np.zeros(max(data.scratch, 1))
+        # Kept here, for C is given their bare addresses: Python would free them behind its back.
+        self._data, self._constants = data, data.constants_for(parameters)
         self._past: Any = None
-        self._external = external
-        self._slopes = slopes
-        arrays: tuple[NDArray[Any], ...] = (
-            parameters,
-            inputs,
-            memory,
-            self.values,
-            self.tangents,
-            structure,
-            constants,
-            tables,
-        )
-        self.struct = TgContext(*map(address_of, arrays))  # the first fields, in their order
-        if external is not None:
-            self.struct.external = ctypes.cast(external, ctypes.c_void_p).value
-        if slopes is not None:
-            self.struct.slopes = slopes.address
+        own = (self.parameters, self.inputs, self.memory, self.values, self.tangents)
+        fields: tuple[NDArray[Any], ...] = (*own, data.structure, self._constants, data.tables)
+        self.struct = TgContext(*map(address_of, fields))  # the first ones, in their order
+        if data.external is not None:
+            self.struct.external = ctypes.cast(data.external, ctypes.c_void_p).value
+        if data.slopes is not None:
+            self.struct.slopes = data.slopes.address
 
     @property
     def address(self) -> int:
@@ -224,6 +223,7 @@ class ModelContext:
     @property
     def failed(self) -> int | None:
         """The index of the program variable that was not finite in the last call, if any."""
+        # C counts from one here, so that zero means that nothing failed.
         return None if self.struct.failed == 0 else int(self.struct.failed) - 1
 
     def share_past(self, other: "ModelContext") -> None:
@@ -238,6 +238,12 @@ class ModelContext:
         self.struct.history = history
 
 
+def _at_least_one(values: Array) -> Array:
+    """C is given the place of an array: an empty one has none."""
+    return values if len(values) else np.zeros(1)
+
+
+# Numbers, for tables lie among numbers; support.h and the interpreter read the same ones.
 KINDS = {"linear": 0.0, "previous": 1.0, "cubic": 2.0}
 
 
@@ -264,7 +270,10 @@ def monotone_slopes(points: Array, values: Array) -> Array:
     slopes = np.zeros(len(points))
     slopes[0], slopes[-1] = rise[0], rise[-1]
     left, right = rise[:-1], rise[1:]
+    # The harmonic mean, weighted by the distances: it is never more than three times the smaller slope, which is enough
+    # to stay monotonic.
     w_left, w_right = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
+    # Where the slope changes sign the point is a peak, and its slope is zero: anything else would pass beyond it.
     same = left * right > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         inner = (w_left + w_right) / (w_left / left + w_right / right)

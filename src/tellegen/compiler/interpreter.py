@@ -12,8 +12,17 @@ import numpy as np
 
 from tellegen.compiler.context import EXTERNAL, FIELDS, FUNCTIONS, PAST, Array, TgContext, function_of, keep_error
 from tellegen.compiler.numeric_model import PROTOTYPES
-from tellegen.compiler.routines import Routine
-from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, all_statements, expressions_of, targets_of
+from tellegen.compiler.statements import (
+    Let,
+    Newton,
+    Read,
+    Routine,
+    Solve,
+    Statement,
+    all_statements,
+    expressions_of,
+    targets_of,
+)
 from tellegen.expressions import Expression
 from tellegen.expressions.python_code import NAMESPACE, Place, PythonWriter, assigned, called, name
 
@@ -33,6 +42,7 @@ def solution(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[
             raise FailedSearchError
         return [right[0] / matrix[0][0]]
     try:
+        # A matrix that is nearly singular overflows: what is not finite is found by whoever called.
         with np.errstate(all="ignore"):
             found: list[float] = np.linalg.solve(np.array(matrix), np.array(right)).tolist()
     except np.linalg.LinAlgError as reason:
@@ -52,6 +62,7 @@ class NewtonSearch:
     def __init__(self, kept: Sequence[float], scratch: int, count: int, linear: bool) -> None:
         self._scratch, self._linear = scratch, linear
         known = kept[scratch : scratch + count]
+        # A linear system is solved in one step from anywhere: from zero it is the same in every call.
         self.x = [0.0] * count if linear else [v if math.isfinite(v) else 0.0 for v in known]
         self._step = [0.0] * count
         self._residuals: Sequence[float] = ()
@@ -64,13 +75,16 @@ class NewtonSearch:
         """Whether the last step was too long: x is then one of half its length."""
         norm = sum(r * r for r in residuals)
         if self._rounds and not norm <= self._before and self._halvings < MOST_HALVINGS:
+            # A step of rounding size cannot be too long: halving it would go on for ever.
             moved = any(abs(s) > 1e-11 * abs(v) for s, v in zip(self._step, self.x, strict=True))
             if moved or not math.isfinite(norm):
+                # The slopes tell whether the rise is rounding; they are known only after this, so the judgement waits.
                 self._in_doubt = self._rounds > 1 and self._halvings == 0 and norm <= 1e4 * self._before
                 if not self._in_doubt:
                     self._halve()
                 return not self._in_doubt
         self._residuals = residuals
+        # Two whole steps in a row are compared; one that was halved says nothing of how well they converge.
         self._earlier = self._before if self._halvings == 0 else math.inf
         self._before, self._halvings = norm, 0
         return False
@@ -88,6 +102,8 @@ class NewtonSearch:
         small = all(abs(s) <= max(1e-13 * abs(v), 1e-300) for s, v in zip(self._step, self.x, strict=True))
         if self._linear or small or self._before == 0.0:
             return True
+        # After so many rounds steps below the ninth digit are rounding that dances to and fro; larger ones found
+        # nothing.
         if self._rounds < MOST_ROUNDS:
             return False
         if not all(abs(s) <= 1e-9 * abs(v) for s, v in zip(self._step, self.x, strict=True)):
@@ -98,6 +114,7 @@ class NewtonSearch:
         """The solution, which is kept for the next call."""
         if not all(map(math.isfinite, self.x)):
             raise FailedSearchError
+        # The next call is a little later: from here Newton needs one or two rounds.
         kept[self._scratch : self._scratch + len(self.x)] = self.x
         return self.x
 
@@ -109,6 +126,7 @@ class NewtonSearch:
 
     def _is_rounding(self, jacobian: Sequence[Sequence[float]]) -> bool:
         slopes = [e for row in jacobian for e in row]
+        # Slopes that stay mean that the equations are straight here, so that a whole step should have left nothing.
         apart = sum(abs(a - b) for a, b in zip(slopes, self._slopes, strict=False))
         same = self._rounds > 1 and apart <= _SAME * sum(map(abs, slopes))
         if not self._in_doubt:
@@ -124,12 +142,13 @@ def python_function(routine: Routine, arrays: Iterable[str]) -> Callable[..., tu
 
     The function raises FailedSearchError where a system inside has no solution.
     """
-    arguments = ast.arguments([], [ast.arg(word) for word in ("t", *arrays, "kept", "read")], None, [], [], None, [])
-    module = ast.parse("def routine(): pass")  # a head, to be filled
+    # Made as a tree, never as text: whatever a name in a model looks like, it cannot become code.
+    module = ast.parse(f"def routine({', '.join(('t', *arrays, 'kept', 'read'))}): pass")  # a head, to be filled
     head = module.body[0]
     assert isinstance(head, ast.FunctionDef), "that is what the text says"
-    head.args, head.body = arguments, _Body(routine).lines()
+    head.body = _Body(routine).lines()
     code = compile(ast.fix_missing_locations(module), f"<{routine.name}>", "exec")
+    # The code of the function itself: running the module would only define it under a name.
     body = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
     return FunctionType(body, _NAMES)
 
@@ -180,6 +199,7 @@ class _Body:
         self.inner += 1
         inside = (*statement.body, *statement.slopes)
         writer = self._writer(inside, expressions_of(statement), f"n{self.inner}_")
+        # Searches may stand inside of searches: each has a name of its own.
         word, unknowns = f"w{self.inner}", statement.unknowns
         writer.lines.append(_unpacked(unknowns, _attribute(word, "x")))
         for one in statement.body:
@@ -243,6 +263,7 @@ class Interpreter:
             return routines[name].call
 
         def tangent(context: int, t: float, *pointers: int | None) -> int:
+            # The two routines are one function in model.h; dp tells which is meant, as in C.
             along_parameters = pointers[-2]  # the results come last
             return routines[f"{name}_p" if along_parameters else f"{name}_y"].call(context, t, *pointers)
 
@@ -250,6 +271,7 @@ class Interpreter:
 
     def _balance(self, context: int, t: float, y: int | None, yp: int | None, out: int | None) -> int:
         assert out is not None, "whoever asks for powers has room for them"
+        # The balance is the powers, and behind these four the stored energy.
         after = out + 4 * ctypes.sizeof(ctypes.c_double)
         powers = self._routines["powers"].call(context, t, y, yp, out)
         return powers or self._routines["stored"].call(context, t, y, yp, after)
@@ -309,6 +331,7 @@ class _PythonRoutine:
         struct = TgContext.from_address(context)
         try:
             return self._evaluate(struct, t, pointers)
+        # In C a return value says so; the solver then tries a smaller step.
         except FailedSearchError:
             struct.failed = self.routine.unknown + 1
         except BaseException as error:  # Ctrl-C, too: nothing can be raised through a solver in C
@@ -321,12 +344,15 @@ class _PythonRoutine:
         arrays = []
         for field, place, kind, size in self.arrays:
             at = getattr(struct, field) if field else pointers[place]
+            # A null pointer stands for zeros. A list, for Python reads single numbers from it faster than from an array
+            # of NumPy.
             arrays.append(kind.from_address(at)[:] if at else [0.0] * size)
         kept = _doubles(self.kept).from_address(struct.values) if self.kept else ()
         results = self.function(t, *arrays, kept, partial(self._read, struct))
         if results:
             _doubles(len(results)).from_address(pointers[-1])[:] = results
         if routine.checked and not all(map(math.isfinite, results)):
+            # Counted as in C: one more than the place among the variables of the model.
             struct.failed = routine.first + next(i for i, v in enumerate(results) if not math.isfinite(v)) + 1
             return 1
         return 0
@@ -352,6 +378,7 @@ def _parts(table: Array) -> tuple[int, Array, Array, Array]:
 
 def _table(table: Array, x: float) -> float:
     kind, points, values, slopes = _parts(table)
+    # Also where x is not a number: the first value, as in support.h.
     if not x > points[0]:
         return float(values[0])
     if x >= points[-1]:

@@ -9,16 +9,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from tellegen.compiler import rules
-from tellegen.compiler.context import (
-    FUNCTIONS,
-    Array,
-    DeferredSlopes,
-    Integers,
-    ModelContext,
-    address_of,
-    raise_kept_error,
-)
-from tellegen.compiler.statements import RateFormulas
+from tellegen.compiler.context import FUNCTIONS, Array, Integers, ModelContext, ModelData, address_of, raise_kept_error
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
 from tellegen.core.names import did_you_mean, listing
@@ -112,6 +103,7 @@ def pattern_of_rows(rows: Sequence[Sequence[int]], size: int) -> SparsityPattern
     counts = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
     columns = np.fromiter((j for row in rows for j in row), dtype=np.int64, count=int(counts.sum()))
     row_of = np.repeat(np.arange(len(rows)), counts)
+    # By column, and by row inside of each: solvers rely on the rows of a column being in order.
     order = np.lexsort((row_of, columns))
     indptr = np.zeros(size + 1, dtype=np.int32)
     np.cumsum(np.bincount(columns, minlength=size), out=indptr[1:])
@@ -125,6 +117,7 @@ def colouring(pattern: SparsityPattern) -> Integers:
     size = pattern.size
     indptr, indices = pattern.indptr.tolist(), pattern.indices.tolist()
     colours = [-1] * size
+    # Two columns of one colour are probed by one tangent, so no row may feel both.
     taken_in_row: list[set[int]] = [set() for _ in range(size)]
     widths = np.diff(pattern.indptr)
     # Columns are taken in their own order where they are about equally wide: a band then needs no more colours than its width.
@@ -132,6 +125,7 @@ def colouring(pattern: SparsityPattern) -> Integers:
     for j in order:
         rows = indices[indptr[j] : indptr[j + 1]]
         colour = 0
+        # The smallest colour that is free in all rows of the column.
         while any(colour in taken_in_row[i] for i in rows):
             colour += 1
         colours[j] = colour
@@ -194,7 +188,7 @@ class NumericModel:
     cached: bool = False
     source: str = field(default="", repr=False)
     variables: tuple[str, ...] = field(default=(), repr=False)
-    data: "ModelData | None" = field(default=None, repr=False, compare=False)
+    data: ModelData | None = field(default=None, repr=False, compare=False)
     owner: object = field(default=None, repr=False, compare=False)
     plans: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What solvers have worked out for this model and need again in its next run."""
@@ -229,6 +223,7 @@ class NumericModel:
             if known.period is None or known.period <= 0.0:
                 times.append(np.array([known.at]))
                 continue
+            # Only those inside the stretch: a run over many periods would list millions each time.
             first = max(0, int(np.ceil((start - known.at) / known.period)))
             count = int(np.floor((until - known.at) / known.period)) - first + 1
             times.append(np.asarray(known.at + known.period * (first + np.arange(max(count, 0))), dtype=float))
@@ -238,9 +233,7 @@ class NumericModel:
     # -- contexts --------------------------------------------------------------------------------------------------------------
 
     def new_context(
-        self,
-        parameters: Mapping[str, float] | Array | None = None,
-        inputs: Mapping[str, float] | Array | None = None,
+        self, parameters: Mapping[str, float] | Array | None = None, inputs: Mapping[str, float] | Array | None = None
     ) -> ModelContext:
         """What the functions are given: parameters and inputs as named or as arrays; those not named keep their values (inputs: 0).
 
@@ -248,17 +241,7 @@ class NumericModel:
         """
         data = self.data or ModelData(scratch=self.size)
         values, given = self.parameters_with(parameters), self.inputs_with(inputs)
-        return ModelContext(
-            parameters=_at_least_one(values),
-            inputs=_at_least_one(given),
-            memory=_at_least_one(self.initial_memory.copy()),
-            scratch=data.scratch,
-            structure=data.structure,
-            constants=data.constants_for(values),
-            tables=data.tables,
-            external=data.external,
-            slopes=data.slopes,
-        )
+        return ModelContext(data, values, given, self.initial_memory.copy())
 
     def parameters_with(self, given: Mapping[str, float] | Array | None) -> Array:
         """The values of all parameters.
@@ -277,6 +260,7 @@ class NumericModel:
     def _filled(
         self, names: Sequence[str], default: Array, given: Mapping[str, float] | Array | None, word: str
     ) -> Array:
+        # A whole array is taken as it is: it has been made from these names before.
         if given is None or not isinstance(given, Mapping):
             return np.array(default if given is None else given, dtype=float)
         values = default.astype(float)
@@ -292,11 +276,11 @@ class NumericModel:
 
     def residual(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """F(t, y, yp)."""
-        return self._call("residual", self.size, t, y, yp, context=context)
+        return self._call("residual", self.size, t, (y, yp), context)
 
     def rhs(self, t: float, y: Array, context: ModelContext | None = None) -> Array:
         """f(t, y) of an explicit model."""
-        return self._call("rhs", self.size, t, y, context=context)
+        return self._call("rhs", self.size, t, (y,), context)
 
     def tangent(
         self,
@@ -309,28 +293,29 @@ class NumericModel:
         context: ModelContext | None = None,
     ) -> Array:
         """dF/dy dy + dF/dyp dyp + dF/dp dp."""
-        return self._call("tangent", self.size, t, y, yp, dy, dyp, dp, context=context)
+        return self._call("tangent", self.size, t, (y, yp, dy, dyp, dp), context)
 
     def rhs_tangent(
         self, t: float, y: Array, dy: Array | None = None, dp: Array | None = None, context: ModelContext | None = None
     ) -> Array:
         """df/dy dy + df/dp dp of an explicit model."""
-        return self._call("rhs_tangent", self.size, t, y, dy, dp, context=context)
+        return self._call("rhs_tangent", self.size, t, (y, dy, dp), context)
 
     def prepared_tangent(self, t: float, y: Array, dy: Array, into: Array, context: ModelContext) -> Callable[[], int]:
         """df/dy dy again and again, for what stands in `dy` by then, at the cost of a bare call; gives 0 when it is finite.
 
         The arrays must live as long, and be contiguous.
         """
-        function = _function("rhs_tangent", self.addresses["rhs_tangent"])
-        return partial(function, context.address, t, _address(y), _address(dy), None, _address(into))
+        # Addresses are taken once: thirty steps of a power iteration would else spend their time on that.
+        function, pointers = self._function("rhs_tangent"), (_address(y), _address(dy), None, _address(into))
+        return partial(function, context.address, t, *pointers)
 
     def prepared_call(self, name: str, *arrays: Array, context: ModelContext) -> Callable[[float], int]:
         """A function of model.h as one of time, for what stands in the arrays by then; gives 0 when all is finite.
 
         The arrays must live as long, and be contiguous; the last one is written.
         """
-        function, address = _function(name, self.addresses[name]), context.address
+        function, address = self._function(name), context.address
         places = tuple(map(address_of, arrays))
         return lambda t: int(function(address, t, *places))
 
@@ -348,12 +333,14 @@ class NumericModel:
         self, t: float, y: Array, dy: Array, into: Array, context: ModelContext
     ) -> Callable[[], int]:
         """As `prepared_tangent`, to some six digits, from differences of f: compiles nothing."""
-        function = _function("rhs", self.addresses["rhs"])
+        function = self._function("rhs")
         here, there, moved = np.empty(self.size), np.empty(self.size), np.empty(self.size)
         bad = function(context.address, t, _address(y), _address(here))
+        # At y = 0 there is no size to go by: SI units make one of it.
         reach = DIFFERENCE * (float(np.linalg.norm(y)) or 1.0)
 
         def differ() -> int:
+            # The step is a length in y, whatever the length of the direction: an iteration may scale it as it likes.
             h = reach / (float(np.linalg.norm(dy)) or 1.0)
             np.add(y, h * dy, out=moved)
             failed = bad or function(context.address, t, _address(moved), _address(there))
@@ -364,29 +351,29 @@ class NumericModel:
 
     def observe(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """Every observable, in order."""
-        return self._call("observe", len(self.observables), t, y, yp, context=context)
+        return self._call("observe", len(self.observables), t, (y, yp), context)
 
     def observe_unchecked(self, t: float, y: Array, yp: Array, context: ModelContext) -> Array:
         """Every observable, those that are not finite too: shows where a value is lost."""
-        return self._out("observe", len(self.observables), t, y, yp, context=context)[0]
+        return self._out("observe", len(self.observables), t, (y, yp), context)[0]
 
     def balance(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """Power supplied, dissipated, generated by negative resistances, work of modulation; then the stored energy."""
-        return self._call("balance", 5, t, y, yp, context=context)
+        return self._call("balance", 5, t, (y, yp), context)
 
     def powers(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """The powers of the balance without the stored energy: what books are kept from, at less cost."""
-        return self._call("powers", 4, t, y, yp, context=context)
+        return self._call("powers", 4, t, (y, yp), context)
 
     def event_values(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """The event functions."""
-        return self._call("events", len(self.events), t, y, yp, context=context)
+        return self._call("events", len(self.events), t, (y, yp), context)
 
     def sample(self, t: float, y: Array, yp: Array, group: int, context: ModelContext | None = None) -> Array:
         """The memory after the sampling instant of a group."""
         context = context or self.new_context()
         memory = context.memory.copy()
-        function = _function("sample", self.addresses["sample"])
+        function = self._function("sample")
         self._check(
             function(context.address, t, *map(_address, map(_floats, (y, yp))), group, memory.ctypes.data), context
         )
@@ -398,6 +385,7 @@ class NumericModel:
         indptr, indices = self.pattern.indptr, self.pattern.indices
         columns = np.repeat(np.arange(self.size), np.diff(indptr))
         found = np.zeros(len(indices))
+        # All columns of a colour at once: their rows are apart, so each entry of the tangent belongs to one of them.
         for colour in range(int(self.colours.max(initial=-1)) + 1):
             dy = np.where(self.colours == colour, 1.0, 0.0)
             dr = self.tangent(t, y, yp, dy, cj * dy, context=context)
@@ -405,20 +393,28 @@ class NumericModel:
             found[mine] = dr[indices[mine]]
         return found
 
-    def _call(self, name: str, size: int, t: float, *arrays: Array | None, context: ModelContext | None) -> Array:
+    def _call(
+        self, name: str, size: int, t: float, arrays: Sequence[Array | None], context: ModelContext | None
+    ) -> Array:
         context = context or self.new_context()
-        out, status = self._out(name, size, t, *arrays, context=context)
+        out, status = self._out(name, size, t, arrays, context)
         self._check(status, context)
         return out
 
-    def _out(self, name: str, size: int, t: float, *arrays: Array | None, context: ModelContext) -> tuple[Array, int]:
+    def _out(
+        self, name: str, size: int, t: float, arrays: Sequence[Array | None], context: ModelContext
+    ) -> tuple[Array, int]:
         out = np.zeros(size or 1)
         given = [None if a is None else _floats(a) for a in arrays]
-        status = _function(name, self.addresses[name])(context.address, t, *map(_address, given), address_of(out))
+        status = self._function(name)(context.address, t, *map(_address, given), address_of(out))
         return out[:size], status
+
+    def _function(self, name: str) -> Any:
+        return _function(name, self.addresses[name])
 
     def _check(self, status: int, context: ModelContext) -> None:
         if status:
+            # What a function of the host raised goes first: that a value is not finite only follows from it.
             raise_kept_error()
             index = context.failed
             what = self.variables[index] if index is not None and index < len(self.variables) else "a variable"
@@ -456,6 +452,7 @@ class NumericModel:
         pattern = pattern or dense_pattern(size)
         values = dict(parameters or {})
         addresses = native_addresses(made.library)
+        # Fields that a model written by hand seldom has; `more` wins over them.
         base: dict[str, Any] = {
             "displacements": (),
             "signal_states": (),
@@ -489,28 +486,6 @@ class NumericModel:
         )
 
 
-@final
-@dataclass(frozen=True)
-class ModelData:
-    """What a context of the model holds beside parameters and inputs."""
-
-    scratch: int = 0
-    structure: Integers = field(default_factory=lambda: np.zeros(1, np.int32))
-    constants: Array = field(default_factory=lambda: np.zeros(1))
-    tables: Array = field(default_factory=lambda: np.zeros(1))
-    external: Any = None
-    coefficients: Any = None
-    slopes: DeferredSlopes | None = None
-    rates: RateFormulas | None = None
-    """f(t, y) as formulas, of an explicit model that is written out: for solvers that derive their own code."""
-    powers_read_rates: bool = True
-    """Whether the powers depend on yp: where they do not, nobody needs to work it out for them."""
-
-    def constants_for(self, parameters: Array) -> Array:
-        """The coefficients of a looped model at given parameters."""
-        return self.constants if self.coefficients is None else self.coefficients(parameters)
-
-
 def native_addresses(library: ctypes.CDLL, symbol: str = SYMBOL) -> dict[str, int]:
     """The addresses of the functions of model.h that a library has, under names like `symbol`."""
     found = {}
@@ -534,7 +509,3 @@ def _address(values: Array | None) -> int | None:
 @lru_cache(maxsize=4096)
 def _function(name: str, address: int) -> Any:
     return PROTOTYPES[name](address)
-
-
-def _at_least_one(values: Array) -> Array:
-    return values if len(values) else np.zeros(1)

@@ -14,7 +14,7 @@ from tellegen.compiler.program import BookVariables, Program
 from tellegen.compiler.scheduling import ScheduledItem
 from tellegen.compiler.steps import LawGroup, Step, TemplateInstance, coefficient, slot, split_steps, variable
 from tellegen.core.domains import DOMAINS
-from tellegen.equations.energy import energy_of_law
+from tellegen.equations.storages import energy_of_law
 from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, number, postorder, substitute_all, total
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ACROSS, ARGUMENT, THROUGH, argument, heat_taken
@@ -57,9 +57,12 @@ def storage_energy(law: StorageLaw) -> Expression:
 def _integral(integrand: Expression, upto: Expression) -> Expression:
     """The integral over ARGUMENT from zero."""
     terms = []
+    # By Gauss, as a formula: the energy of any law can be evaluated without a quadrature while the model runs.
     places, weights = np.polynomial.legendre.leggauss(_NODES)
     for a, b in pairwise(_PANELS):
         for place, weight in zip(places.tolist(), weights.tolist(), strict=True):
+            # A share of the way, for the end of the integral is a variable. Exact fractions print alike on every
+            # machine.
             share = number(Fraction((a + b + (b - a) * place) / 2))
             terms.append(number(Fraction(weight * (b - a) / 2)) * integrand.substitute({ARGUMENT: share * upto}))
     return upto * total(terms)
@@ -69,11 +72,16 @@ MOST_MEMBERS = 64
 """Groups with more members than this are not watched one by one: events cost a function each."""
 
 
+BENDING = ("abs", "max", "min")
+"""Functions that have corners and no jumps."""
+
+
 def discontinuities(steps: Sequence[Step], time: int) -> Iterator[tuple[int, Expression, bool]]:
     """Which variable jumps or bends, at the zeros of what, and whether it may jump; conditions on time alone have known times."""
     for step in steps:
         if isinstance(step, LawGroup) and len(step.targets) <= MOST_MEMBERS:
-            asked = [(e, _jumps(node)) for node in postorder(step.template) for e in _asked(node)]
+            nodes = postorder(step.template)
+            asked = [(e, not (isinstance(n, Call) and n.name in BENDING)) for n in nodes for e in _asked(n)]
             for r in range(len(step.targets)) if asked else ():
                 filled = substitute_all(tuple(e for e, _ in asked), step.slots(r))
                 yield from (
@@ -85,14 +93,13 @@ def _asked(node: Expression) -> Iterator[Expression]:
     if isinstance(node, Call) and node.name in ("sign", "abs"):
         yield node.arguments[0]
     elif isinstance(node, Call) and node.name in ("max", "min"):
+        # The largest changes where two of them are equal; most pairs are not the largest then, which costs a step and
+        # no error.
         for one, other in combinations(node.arguments, 2):
             yield one - other
+    # Equality holds at single points, which no step meets.
     elif isinstance(node, Relation) and node.operator not in ("==", "!="):
         yield node.left - node.right
-
-
-def _jumps(node: Expression) -> bool:
-    return not (isinstance(node, Call) and node.name in ("abs", "max", "min"))
 
 
 def _moves(e: Expression, time: int) -> bool:
@@ -138,6 +145,7 @@ class Observation:
     def program(self) -> Program:
         """The program with everything that can be observed."""
         builder = self.builder
+        # Every power variable is shown, also those that no equation asks for.
         builder.scheduler.want(builder.columns[c] for c in range(2 * len(self.graph.ports)))
         builder.scheduler.settle()
         for k, port in enumerate(self.graph.ports):
@@ -148,6 +156,7 @@ class Observation:
         builder.scheduler.settle()
         self._modulation()
         builder.scheduler.settle()
+        # Last, for it reads the steps: a law that only something observed needs may jump without anybody minding.
         self._add_restarts()
         builder.scheduler.settle()
         assert not builder.scheduler.waiting, "everything observed follows from what is known"
@@ -158,32 +167,27 @@ class Observation:
         signals, variables = builder.signals, builder.variables
         y = [*builder.states, *builder.displacements, *signals.states, *builder.loops.unknowns]
         assert len(y) == len(self.residuals), "one residual for each variable"
+        # F runs at every stage of every step, the rest once for a row: hence two lists.
         core, observing, _ = split_steps(builder.scheduler.steps, self.residuals)
         ports = graph.ports
         initial = {ports[k].state: e for k in builder.causal.integral if (e := ports[k].initial) is not None}
-        initial |= {law.name: law.initial for law in signals.laws if hasattr(law, "initial")}
+        initial |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
         return Program(
             name=graph.name,
             names=variables.names,
             time=builder.time,
             states=builder.states,
             displacements=builder.displacements,
-            signal_states=signals.states,
             unknowns=builder.loops.unknowns,
             rates=[variables.rate_of[k] for k in y],
             inputs=builder.inputs,
-            memory=signals.memory,
             core=core,
             observing=observing,
             residuals=self.residuals,
             observables=self.observables,
             books=self.books,
             events=self.events,
-            samples=signals.samples,
-            delays=signals.delays,
-            tables=signals.tables,
-            externals=signals.externals,
-            breaks=signals.breaks,
+            signals=signals,
             parameters=graph.parameters,
             formulas=_in_order(builder.formulas),
             initial=initial,
@@ -197,6 +201,7 @@ class Observation:
         shown = {"across": across, "through": through}
         is_source = isinstance(port.law, SourceLaw)
         if is_source:
+            # What a source answers counts out of it, as its power does.
             shown[self.builder.causal.follows(k)] = self.builder.outputs[k]
         self._add(Observable(port.across, "across", port.element, domain.name, domain.across.unit), shown["across"])
         self._add(Observable(port.through, "through", port.element, domain.name, domain.through.unit), shown["through"])
@@ -247,6 +252,7 @@ class Observation:
         elif k in builder.field_rows:
             terms = [entry * variable(builder.output(j)) for j, entry in builder.field_rows[k]]
             how = builder.instance(HALF * variable(at) * total(terms), port)
+        # The energy of a constant inertia is a template that all plain storages share.
         elif law.inertia is not None and not builder.variables.numbers(law.inertia.free_symbols):
             how = TemplateInstance(KINETIC, (at,), (law.inertia,))
         else:
@@ -264,10 +270,8 @@ class Observation:
             return False
         formulas = [e for e in (law.inertia, law.content, law.slope, law.output) if e is not None]
         formulas += [e for _, e in self.builder.field_rows.get(k, ())]
-        return any(self._moving_names(e) - self._states_of_field.get(k, frozenset()) for e in formulas)
-
-    def _moving_names(self, expression: Expression) -> set[str]:
-        return {name for name in expression.free_symbols if self.builder.variables.number(name) is not None}
+        own, number = self._states_of_field.get(k, frozenset()), self.builder.variables.number
+        return any(number(name) is not None for e in formulas for name in e.free_symbols - own)
 
     def _modulation(self) -> None:
         """The work that moves the parameters of storages: what their energy gains beyond the power of their ports."""
@@ -275,6 +279,7 @@ class Observation:
         rates = builder.storages.rates_of([energy for _, energy, _ in self._modulated])
         for (element, _, power), rate in zip(self._modulated, rates, strict=True):
             work = builder.variables.new(f"modulation.{element}")
+            # What the energy gains beyond what came through the port, the motion of its parameters has brought.
             gained = [] if rate is None else [variable(rate)]
             self._compute(work, builder.instance(total([*gained, -variable(power)])))
             self.books.modulation.append(work)
@@ -311,11 +316,13 @@ class Observation:
 
     def _add_restarts(self) -> None:
         """Places where a formula jumps or bends that F needs now, or will after a delay: signs, comparisons, corners."""
+        # What jumps before a delay jumps in F later.
         delayed = [k for _, k in self.builder.signals.delays]
         core, _, _ = split_steps(self.builder.scheduler.steps, [*self.residuals, *delayed])
         found: dict[Expression, int] = {}
         jumping: set[Expression] = set()
         for k, expression, jumps in discontinuities(core, self.builder.time):
+            # Many elements may read one condition: it is one event.
             found.setdefault(expression, k)
             jumping |= {expression} if jumps else set()
         for expression, k in found.items():

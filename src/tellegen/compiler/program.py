@@ -5,13 +5,12 @@ therefore kept as combinations with exact residues: what cancels is not there, a
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import final
 
 from tellegen.compiler.numeric_model import EventFunction, Observable
-from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step
-from tellegen.compiler.time_derivatives import derived_template
+from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step, derived_template
 from tellegen.expressions import MINUS_ONE, ONE, PRIME, Expression
 from tellegen.graph.signals import Break, Delayed, External, Sampled, Table
 
@@ -32,6 +31,22 @@ class BookVariables:
 
 
 @final
+@dataclass
+class ProgramSignals:
+    """The variables of signals, by name in `numbers`. `rates` gives the variable of the rate of each signal state."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    states: list[int] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
+    rates: dict[int, int] = field(default_factory=dict)
+    samples: list[tuple[Sampled, int]] = field(default_factory=list)
+    delays: list[tuple[Delayed, int]] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    externals: list[External] = field(default_factory=list)
+    breaks: list[Break] = field(default_factory=list)
+
+
+@final
 @dataclass(frozen=True)
 class Program:
     """Steps compute every variable from the leaves: time, y = [states, displacements, signal states, unknowns], yp, inputs, memory.
@@ -45,22 +60,16 @@ class Program:
     time: int
     states: list[int]
     displacements: list[int]
-    signal_states: list[int]
     unknowns: list[int]
     rates: list[int]
     inputs: list[int]
-    memory: list[int]
     core: list[Step]
     observing: list[Step]
     residuals: list[int]
     observables: list[tuple[Observable, int]]
     books: BookVariables
     events: list[tuple[EventFunction, int]]
-    samples: list[tuple[Sampled, int]]
-    delays: list[tuple[Delayed, int]]
-    tables: list[Table]
-    externals: list[External]
-    breaks: list[Break]
+    signals: ProgramSignals
     parameters: Mapping[str, Expression | None]
     formulas: Mapping[str, Expression]
     initial: Mapping[str, Expression]
@@ -68,7 +77,7 @@ class Program:
     @property
     def y(self) -> list[int]:
         """The variables of y."""
-        return [*self.states, *self.displacements, *self.signal_states, *self.unknowns]
+        return [*self.states, *self.displacements, *self.signals.states, *self.unknowns]
 
 
 FEWEST_ENTRIES, FEWEST_WITH_UNKNOWNS, ENTRIES_EACH = 1_000_000, 30_000, 12
@@ -87,6 +96,7 @@ def residual_supports(program: Program, leaves: Iterable[Sequence[int]], *, dens
 
     Raises: DensePatternError when there are more of them than a sparse solver, or the memory, can do with, but where `dense`.
     """
+    # Cutting sums into unknowns is dear where there are none yet, for the model stops being explicit by it.
     fewest = FEWEST_WITH_UNKNOWNS if program.unknowns else FEWEST_ENTRIES
     found = _Supports(leaves, inf if dense else max(fewest, ENTRIES_EACH * len(program.names)))
     for step in program.core:
@@ -94,6 +104,7 @@ def residual_supports(program: Program, leaves: Iterable[Sequence[int]], *, dens
             found.rows(step)
             continue
         for r, target in enumerate(step.targets):
+            # A formula is bent: what it reads cannot cancel any more, so the combinations end here.
             found.set(target, step.reads(r))
     return [sorted(found.of(k)) for k in program.residuals]
 
@@ -116,6 +127,7 @@ class _Supports:
     def set(self, target: int, arguments: Sequence[int]) -> None:
         """A variable given by a formula."""
         found = self.of(arguments[0]) if len(arguments) == 1 else _NOTHING.union(*map(self.of, arguments))
+        # Equal sets are one object: many variables of a large model depend on the same ones.
         self.atoms[target] = self.shared.setdefault(found, found)
         self._count(len(found))
 
@@ -136,6 +148,7 @@ class _Supports:
                     continue
                 for atom, value in inner.items():
                     total[atom] = (total.get(atom, 0) + factor * value) % PRIME
+            # Exactly zero means cancelled: floats would leave rounding there, and with it an entry in the pattern.
             self.combinations[target] = {atom: value for atom, value in total.items() if value % PRIME}
             self._count(len(total))
 
@@ -143,13 +156,14 @@ class _Supports:
         found = self.residues.get(gain)
         if found is None:
             values = gain.residues()
+            # One that has no residue counts as one: at worst an entry too many.
             found = self.residues[gain] = 1 if values is None else values[0]
         return found
 
 
 def is_linear_program(program: Program) -> bool:
     """Whether F is affine in y and yp, with factors that only parameters change."""
-    varying = (program.time, *program.inputs, *program.memory)
+    varying = (program.time, *program.inputs, *program.signals.memory)
     return _is_affine_in((*program.y, *program.rates), varying, program)
 
 
@@ -157,6 +171,7 @@ def rates_divide(program: Program) -> bool:
     """Whether each residual is affine in its own rate and free of all others, so that a division gives the rate."""
     if program.unknowns or not _is_affine_in(program.rates, (), program):
         return False
+    # The mass matrix is diagonal then.
     return all(row == [i] for i, row in enumerate(residual_supports(program, (program.rates,))))
 
 
@@ -167,6 +182,7 @@ def _is_affine_in(leaves: Iterable[int], others: Iterable[int], program: Program
         slopes = _slopes_read(step)
         for r, target in enumerate(step.targets):
             read = step.reads(r)
+            # Affine in slot s: the slope by it may read neither what moves nor what varies with time.
             for s, slots in enumerate(slopes):
                 if read[s] in moving and any(read[a] in moving or read[a] in varying for a in slots):
                     return False

@@ -1,62 +1,370 @@
-"""The functions of a model as statements and results: what the C writer prints and the interpreter runs."""
+"""The functions of a small model: its program written out, and from that what the C writer prints and the interpreter runs.
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+There is the implicit form F(t, y, yp) and, where it can be had, the explicit form f(t, y). Algebraic unknowns are solved inside by
+Newton's method; a coupled mass matrix inside by elimination. Where rates have a say in the unknowns, as in friction by the force of
+a rigid joint, both are solved for together. All this is possible for small systems only; the others keep their unknowns in y and
+have no explicit form.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import final
 
-from tellegen.compiler.forms import Explicit, Flat, Implicit
+from tellegen.compiler.program import Program
 from tellegen.compiler.statements import (
     Let,
     Newton,
+    Read,
+    Routine,
+    Solve,
     Statement,
     Tangents,
     needed_statements,
     operation_count,
+    reached_from,
+    targets_of,
     variables_in,
     variables_read,
 )
-from tellegen.compiler.steps import variable
-from tellegen.expressions import ZERO, Expression, call, relation, total
+from tellegen.compiler.steps import Lookup, Step, variable
+from tellegen.core.union_find import UnionFind
+from tellegen.expressions import ONE, ZERO, Expression, Mul, Number, Symbol, call, relation, substitute_all, total
+from tellegen.expressions.elimination import Elimination, ResidueField
+from tellegen.expressions.evaluation import residues
 from tellegen.graph.signals import Sampled
+
+
+@final
+@dataclass
+class Flat:
+    """The statements of a program. `parameters` gives the variable of each parameter; `value` what a variable stands for."""
+
+    program: Program
+    names: list[str]
+    parameters: dict[str, int]
+    core: list[Statement] = field(default_factory=list)
+    observing: list[Statement] = field(default_factory=list)
+    copies: dict[str, Expression] = field(default_factory=dict)
+
+    def fresh(self, name: str) -> int:
+        """A new variable."""
+        self.names.append(name)
+        return len(self.names) - 1
+
+    def value(self, k: int) -> Expression:
+        """The expression of a variable: itself, or what it is a copy of."""
+        return self.copies.get(f"%{k}", variable(k))
+
+
+def flatten(program: Program) -> Flat:
+    """Write a program out."""
+    names = list(program.names)
+    parameters: dict[str, int] = {}
+    # Parameters become variables too: slopes by them are then slopes like all others.
+    for name in (*program.parameters, *program.formulas):
+        if name not in parameters:
+            parameters[name] = len(names)
+            names.append(name)
+    flat = Flat(program, names, parameters)
+    writer = _Writer(flat)
+    flat.core = [*writer.formulas(program.formulas), *writer.statements(program.core)]
+    flat.observing = list(writer.statements(program.observing))
+    return flat
+
+
+@final
+class _Writer:
+    def __init__(self, flat: Flat) -> None:
+        self.flat = flat
+        self._parameter = {name: variable(k) for name, k in flat.parameters.items()}
+
+    def formulas(self, formulas: Mapping[str, Expression]) -> Iterator[Statement]:
+        """Parameters given by others."""
+        for name, formula in formulas.items():
+            yield Let(self.flat.parameters[name], formula.substitute(self._parameter))
+
+    def statements(self, steps: Iterable[Step]) -> Iterator[Statement]:
+        """Every member of every step, copies left out."""
+        for step in steps:
+            if isinstance(step, Lookup):
+                arguments = tuple(self.flat.value(k) for k in step.arguments)
+                yield Read(step.kind, step.number, step.target, arguments)
+                continue
+            for r, target in enumerate(step.targets):
+                yield from self._let(target, step.formula(r))
+
+    def _let(self, target: int, value: Expression) -> Iterator[Statement]:
+        known = self._parameter, self.flat.copies
+        named = {name: found[name] for found in known for name in value.free_symbols if name in found}
+        (written,) = substitute_all((value,), named)
+        if _is_copy(written):
+            # It is put in wherever the variable is read: fewer statements, and zeros and signs cancel at once.
+            self.flat.copies[f"%{target}"] = written
+        else:
+            yield Let(target, written)
+
+
+def _is_copy(value: Expression) -> bool:
+    """Whether a value is a number or a variable, with a sign or without."""
+    if isinstance(value, Mul) and value.coefficient == -1 and len(value.factors) == 1:
+        base, q = value.factors[0]
+        return q == 1 and isinstance(base, Symbol)
+    return isinstance(value, Symbol | Number)
+
+
+LARGEST_SOLVED = 30
+"""More unknowns, or more states in one block of the mass matrix, are left to a solver of differential-algebraic equations."""
+
+
+@final
+@dataclass(frozen=True)
+class Implicit:
+    """F and what it needs. `hidden` unknowns are solved inside and so are no part of y."""
+
+    statements: list[Statement]
+    residuals: list[Expression]
+    y: list[int]
+    rates: list[int]
+    hidden: list[int]
+
+
+@final
+@dataclass(frozen=True)
+class Explicit:
+    """f and what it needs."""
+
+    statements: list[Statement]
+    rates: list[Expression]
+
+
+def implicit_form(flat: Flat) -> Implicit:
+    """F as the program has it, its unknowns hidden."""
+    program = flat.program
+    residuals = [flat.value(k) for k in program.residuals]
+    plain = Implicit(flat.core, residuals, program.y, program.rates, [])
+    # A model without algebraic unknowns in y can be explicit, and explicit solvers are the quickest: so they are hidden
+    # first.
+    return plain if not program.unknowns else _hidden(flat, plain) or plain
+
+
+def _hidden(flat: Flat, plain: Implicit) -> Implicit | None:
+    """The same with its unknowns solved inside; None where they are too many, or where they do not follow from the states."""
+    unknowns = flat.program.unknowns
+    first = len(plain.y) - len(unknowns)
+    # Inside, a full matrix is eliminated at every call: beyond this a solver with a sparse one does better.
+    if len(unknowns) > LARGEST_SOLVED:
+        return None
+    # Then Newton inside would need the rates before f has given them.
+    if reached_from(flat.core, plain.rates) & variables_in(plain.residuals[first:]):
+        return _together(flat, plain, first)
+    statements, _ = _with_newton(flat, flat.core, unknowns, plain.residuals[first:])
+    return Implicit(statements, plain.residuals[:first], plain.y[:first], plain.rates[:first], list(unknowns))
+
+
+def _together(flat: Flat, plain: Implicit, first: int) -> Implicit | None:
+    """Unknowns that rates have a say in: rates follow from them, and both are solved for; F is then given rates less these.
+
+    None where the equations are linear, which a solver of differential-algebraic equations does as well, or leave a rate open.
+    """
+    y, rates = plain.y[:first], plain.rates[:first]
+    # As if the unknowns were known: rates in terms of them.
+    free = _explicit(flat, Implicit(plain.statements, plain.residuals[:first], y, rates, []))
+    if free is None:
+        return None
+    moving = reached_from(flat.core, rates)
+    # What reads rates comes after them, and is what the unknowns are then solved from.
+    core: list[Statement] = [*free.statements, *(Let(k, e) for k, e in zip(rates, free.rates, strict=True))]
+    core += [s for s in flat.core if not moving.isdisjoint(targets_of(s))]
+    unknowns, residuals = flat.program.unknowns, plain.residuals[first:]
+    _, whole = _with_newton(flat, core, unknowns, residuals)
+    if whole.linear or not _has_full_rank(whole.jacobian):
+        return None
+    # What follows from one linear equation alone (a sliding speed) may be zero: no tolerance could be asked of it.
+    alone = {i: j for i, row in enumerate(whole.jacobian) if (j := _only(row)) is not None and not row[j].free_symbols}
+    known = list(alone.values())
+    # They are solved for first, apart: the others then start from a system in which they are known.
+    if known:
+        core, _ = _with_newton(flat, core, [unknowns[j] for j in known], [residuals[i] for i in alone])
+    rest = [j for j in range(len(unknowns)) if j not in known]
+    left = [r for i, r in enumerate(residuals) if i not in alone]
+    statements, _ = _with_newton(flat, core, [unknowns[j] for j in rest], left, len(known))
+    # F must be asked for at any yp, but the unknowns follow from the true rates: so F is yp less these.
+    given = [flat.fresh(f"{flat.names[k]}'") for k in y]
+    less = [variable(k) - variable(rate) for k, rate in zip(given, rates, strict=True)]
+    return Implicit(statements, less, y, given, [unknowns[j] for j in (*known, *rest)])
+
+
+def _only(row: tuple[Expression, ...]) -> int | None:
+    """The place of the only entry of a row; None where there are more."""
+    places = [j for j, e in enumerate(row) if e is not ZERO]
+    return places[0] if len(places) == 1 else None
+
+
+def _has_full_rank(jacobian: tuple[tuple[Expression, ...], ...]) -> bool:
+    """Whether the entries of a Jacobian leave no row without a pivot of its own, whatever the values."""
+    # At random values modulo a prime: what vanishes there vanishes everywhere, but for a chance of 1e-18.
+    rows = [{j: value for j, e in enumerate(row) if (value := (residues(e) or (1,))[0])} for row in jacobian]
+    return not Elimination(rows, ResidueField()).eliminate_all(range(len(jacobian)))
+
+
+def _with_newton(
+    flat: Flat, core: list[Statement], unknowns: list[int], residuals: list[Expression], scratch: int = 0
+) -> tuple[list[Statement], Newton]:
+    """Statements with one that solves for unknowns, before what needs them."""
+    # Only what the residuals need stands in the loop: it runs several times a call.
+    asked = needed_statements(core, residuals)
+    moving = reached_from(asked, unknowns)
+    # What does not depend on the unknowns is computed once, before the loop.
+    body = tuple(s for s in asked if not moving.isdisjoint(targets_of(s)))
+    inside = set(body)
+    before = [s for s in asked if s not in inside]
+    newton = _newton(flat, unknowns, body, tuple(residuals), scratch)
+    done = {*body, *before}
+    after = [s for s in core if s not in done]
+    # The body once more behind the Newton, at its solution: what follows reads values from it.
+    return [*before, newton, *body, *after], newton
+
+
+def _newton(
+    flat: Flat, unknowns: list[int], body: tuple[Statement, ...], residuals: tuple[Expression, ...], scratch: int
+) -> Newton:
+    slopes: list[Statement] = []
+    columns: list[list[Expression]] = []
+    own = set(body)
+    for w in unknowns:
+        tangents = Tangents({w: ONE}, flat.fresh)
+        tangents.follow(body)
+        columns.append([tangents.tangent(e) for e in residuals])
+        slopes += [s for s in tangents.statements if s not in own]
+    jacobian = tuple(tuple(column[i] for column in columns) for i in range(len(residuals)))
+    entries = [e for row in jacobian for e in row]
+    moving = reached_from((*body, *slopes), unknowns)
+    # Slopes that do not depend on the unknowns: one step from anywhere ends at the solution.
+    linear = moving.isdisjoint(variables_in(entries))
+    return Newton(tuple(unknowns), body, tuple(slopes), residuals, jacobian, linear=linear, scratch=scratch)
+
+
+def explicit_form(flat: Flat, form: Implicit) -> Explicit | None:
+    """F = M yp - g solved for yp; None where yp does not enter that way or the matrix is too large or unknowns are left."""
+    return None if flat.program.unknowns and not form.hidden else _explicit(flat, form)
+
+
+def _explicit(flat: Flat, form: Implicit) -> Explicit | None:
+    moving = reached_from(form.statements, form.rates)
+    # A search inside whose residuals feel the rates is no affine function of them.
+    if any(isinstance(s, Newton) and not moving.isdisjoint(targets_of(s)) for s in form.statements):
+        return None
+    mass, slopes = _mass(flat, form, moving)
+    if mass is None:
+        return None
+    # F is affine in yp, so F at yp = 0 is -g: the right-hand side of M yp = g.
+    at_rest = {f"%{k}": ZERO for k in form.rates}
+    statements: list[Statement] = []
+    for statement in form.statements:
+        if moving.isdisjoint(targets_of(statement)):
+            statements.append(statement)
+            continue
+        if not isinstance(statement, Let):
+            return None
+        k = flat.fresh(f"{flat.names[statement.target]} at rest")
+        statements.append(Let(k, statement.value.substitute(at_rest)))
+        at_rest[f"%{statement.target}"] = variable(k)  # type: ignore[assignment]
+    right = [-e for e in substitute_all(tuple(form.residuals), at_rest)]
+    return _solved(flat, [*statements, *slopes], mass, right)
+
+
+MassRows = list[dict[int, Expression]]
+
+
+def _mass(flat: Flat, form: Implicit, moving: set[int]) -> tuple[MassRows | None, list[Statement]]:
+    """The matrix M by rows, and the statements that its entries need; None where an entry depends on rates."""
+    rows: MassRows = [{} for _ in form.residuals]
+    slopes: list[Statement] = []
+    dynamic = [s for s in form.statements if not moving.isdisjoint(targets_of(s))]
+    own = set(dynamic)
+    # One column of M for each rate: following only what it reaches keeps this linear in the size of large models.
+    users = _users(dynamic, form.residuals)
+    for j, rate in enumerate(form.rates):
+        following, residuals = _reached(users, rate, dynamic)
+        tangents = Tangents({rate: ONE}, flat.fresh)
+        tangents.follow([dynamic[k] for k in following])
+        slopes += [s for s in tangents.statements if s not in own]
+        for i in residuals:
+            entry = tangents.tangent(form.residuals[i])
+            if entry is not ZERO:
+                rows[i][j] = entry
+    entries = [e for row in rows for e in row.values()]
+    read = variables_in(entries)
+    slopes = needed_statements(slopes, entries)
+    for statement in slopes:
+        read |= variables_read(statement)
+    # A mass that depends on rates is none: F is then not affine in them.
+    return (rows if moving.isdisjoint(read) else None), slopes
+
+
+Users = dict[int, tuple[list[int], list[int]]]
+"""By variable: the numbers of the statements and of the residuals that read it."""
+
+
+def _users(statements: Sequence[Statement], residuals: Sequence[Expression]) -> Users:
+    users: Users = defaultdict(lambda: ([], []))
+    for k, statement in enumerate(statements):
+        for v in variables_read(statement):
+            users[v][0].append(k)
+    for i, residual in enumerate(residuals):
+        for v in variables_in([residual]):
+            users[v][1].append(i)
+    return users
+
+
+def _reached(users: Users, start: int, statements: Sequence[Statement]) -> tuple[list[int], list[int]]:
+    """The statements and residuals that depend on a variable, in order: a rate of a large model enters few of them."""
+    following, residuals, seen, left = set[int](), set[int](), {start}, [start]
+    while left:
+        readers, ends = users[left.pop()]
+        residuals.update(ends)
+        for k in readers:
+            if k not in following:
+                following.add(k)
+                left += [v for v in targets_of(statements[k]) if v not in seen]
+                seen.update(targets_of(statements[k]))
+    return sorted(following), sorted(residuals)
+
+
+def _solved(flat: Flat, statements: list[Statement], mass: MassRows, right: list[Expression]) -> Explicit | None:
+    size = len(mass)
+    # A chain of gears couples a few rates, the rest of the model stays apart: each block is solved by itself.
+    groups = UnionFind(size)
+    for i, row in enumerate(mass):
+        for j in row:
+            groups.join(i, j)
+    blocks: dict[int, list[int]] = {}
+    for i in range(size):
+        blocks.setdefault(groups.find(i), []).append(i)
+    rates: list[Expression] = [ZERO] * size
+    for block in blocks.values():
+        # A row without an entry leaves a rate open: the equation is algebraic.
+        if len(block) > LARGEST_SOLVED or any(not mass[i] for i in block):
+            return None
+        # A division, and no system: what most states need.
+        if len(block) == 1:
+            (i,) = block
+            rates[i] = right[i] / mass[i][i]
+            continue
+        targets = tuple(flat.fresh(f"{flat.names[flat.program.y[i]]}'") for i in block)
+        matrix = tuple(tuple(mass[i].get(j, ZERO) for j in block) for i in block)
+        statements.append(Solve(targets, matrix, tuple(right[i] for i in block)))
+        for i, k in zip(block, targets, strict=True):
+            rates[i] = variable(k)
+    return Explicit(statements, rates)
+
 
 LONG_RATES = 280
 """Operations of f beyond which a compiler is busy for long: what a run can do without, or not at once, is left out."""
 
 DEAR = 10
 """How many sums or products cost as much as a sine."""
-
-
-@final
-@dataclass(frozen=True)
-class Routine:
-    """A function of model.h: its statements, and its results in order.
-
-    `leaves` says where each variable that no statement sets comes from: `("y", 3)` is y[3]. A failure in result k is that of the
-    model's variable `first + k`; of an unknown solved inside, that of `unknown`.
-    """
-
-    name: str
-    statements: Sequence[Statement]
-    results: Sequence[Expression]
-    leaves: Mapping[int, tuple[str, int]]
-    first: int = 0
-    unknown: int = 0
-    checked: bool = True
-
-    def words_read(self) -> set[str]:
-        """Which of the arguments are read: y, yp, dy, ..."""
-        read = variables_in(self.results).union(*map(variables_read, self.statements))
-        return {self.leaves[k][0] for k in read if k in self.leaves}
-
-    def values_kept(self) -> int:
-        """Up to where in the values of the context the systems inside keep their solutions."""
-        return _values_kept(self.statements)
-
-
-def _values_kept(statements: Iterable[Statement]) -> int:
-    systems = [s for s in statements if isinstance(s, Newton)]
-    inner = (_values_kept((*s.body, *s.slopes)) for s in systems)
-    return max((*(s.scratch + len(s.unknowns) for s in systems), *inner), default=0)
 
 
 @final
@@ -75,7 +383,7 @@ class Routines:
             ("y", form.y),
             ("yp", form.rates),
             ("u", program.inputs),
-            ("m", program.memory),
+            ("m", program.signals.memory),
             ("p", [flat.parameters[name] for name in self.base]),
         ):
             self.leaves |= {k: (word, i) for i, k in enumerate(numbers)}
@@ -95,8 +403,10 @@ class Routines:
     def _rates(self, explicit: Explicit, powers: Routine) -> list[Routine]:
         """The rates, and the rates with the powers at the same point where that spares work: books ask for both."""
         rates = self._routine("rhs", explicit.statements, explicit.rates)
+        # A long function would be compiled twice.
         if operation_count(rates.statements, rates.results) > LONG_RATES:
             return [rates]
+        # What rates and powers share is written once: that is what a common call spares.
         own = set(explicit.statements)
         given = [Let(k, rate) for k, rate in zip(self.form.rates, explicit.rates, strict=True)]
         together = [*explicit.statements, *given, *(s for s in powers.statements if s not in own)]
@@ -124,18 +434,10 @@ class Routines:
         # not by `max`, whose function in C is slow and takes zero for what is not a number
         lost = total(call("if", relation("<", p, ZERO), ZERO, p) for p in powers)
         made = total(call("if", relation("<", p, ZERO), -p, ZERO) for p in powers)
-        results = [
-            total(self._values(books.supplied)),
-            lost,
-            made,
-            total(self._values(books.modulation)),
-        ]
+        results = [total(self._values(books.supplied)), lost, made, total(self._values(books.modulation))]
         stored = [total(self._values(books.stored))]
         everything, first = self._everything(), len(self.form.y)
-        return [
-            self._routine("powers", everything, results, first),
-            self._routine("stored", everything, stored, first),
-        ]
+        return [self._routine("powers", everything, results, first), self._routine("stored", everything, stored, first)]
 
     def _events(self) -> Routine:
         results = [self.flat.value(k) for _, k in self.flat.program.events]
@@ -146,10 +448,11 @@ class Routines:
         """One routine for each group of signals sampled together, named by its number."""
         program = self.flat.program
         found = []
-        for g, members in enumerate(sample_groups(program.samples)):
-            results = list(map(variable, program.memory))
+        for g, members in enumerate(sample_groups(program.signals.samples)):
+            # Signals that are not sampled at this instant keep what they held.
+            results = list(map(variable, program.signals.memory))
             for i in members:
-                results[i] = self.flat.value(program.samples[i][1])
+                results[i] = self.flat.value(program.signals.samples[i][1])
             found.append(self._routine(f"sample_{g}", self._everything(), results))
         return found
 

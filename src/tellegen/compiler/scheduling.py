@@ -45,15 +45,15 @@ class SolvedInterconnection:
     """
 
     order: list[int]
-    terms: Mapping[int, Terms]
-    where: Mapping[str, Expression]
+    terms: dict[int, Terms]
+    where: dict[str, Expression]
     columns: int
 
 
 def solve_interconnection(causal: CausalGraph) -> SolvedInterconnection:
     """Solve the interconnection of a causal graph for what ports are told, in factored form."""
     interconnection = Interconnection(causal.graph)
-    rows = list(interconnection.rows(_same))
+    rows = list(interconnection.rows(lambda expression: expression))
     count = interconnection.internal.stop
     unknown = bytearray(count)
     for k in range(len(causal.graph.ports)):
@@ -61,26 +61,21 @@ def solve_interconnection(causal: CausalGraph) -> SolvedInterconnection:
     for c in interconnection.internal:
         unknown[c] = 1
     moving = moving_names(causal.graph)
-    order, terms, left = _propagated(rows, unknown, moving)
-    where: dict[str, Expression] = {}
+    # Propagation first: it is linear in the size, makes no new entries, and most networks are trees for it.
+    made = SolvedInterconnection([], {}, {}, count)
+    left = _propagate(rows, unknown, moving, made)
+    # Factors that move may vanish for a moment: such rows are not divided by, but torn at columns with constant
+    # factors.
     if left and moving:
-        _tear(left, unknown, causal, order, terms, where)
-        rest, found, left = _propagated(left, unknown, moving)
-        order += rest
-        terms |= found
+        _tear(left, unknown, causal, made)
+        left = _propagate(left, unknown, moving, made)
     if left:
-        _eliminate(left, unknown, causal, interconnection, order, terms, where)
-    return SolvedInterconnection(order, terms, where, count)
+        _eliminate(left, unknown, causal, interconnection, made)
+    return made
 
 
-def _same(expression: Expression) -> Expression:
-    return expression
-
-
-def _propagated(
-    rows: list[Row], unknown: bytearray, moving: frozenset[str]
-) -> tuple[list[int], dict[int, Terms], list[Row]]:
-    """Columns in the order in which some row has them as its only unknown, and the rows that never come that far.
+def _propagate(rows: list[Row], unknown: bytearray, moving: frozenset[str], made: SolvedInterconnection) -> list[Row]:
+    """Solve for columns in the order in which some row has them as its only unknown; gives the rows that never come that far.
 
     A row whose factor of the unknown moves is left: where the factor vanishes for a moment, another row may decide the same.
     """
@@ -92,8 +87,6 @@ def _propagated(
                 missing[r] += 1
                 users.setdefault(c, []).append(r)
     ready = deque(r for r, n in enumerate(missing) if n == 1)
-    order: list[int] = []
-    terms: dict[int, Terms] = {}
     while ready:
         row = rows[ready.popleft()]
         open_columns = [c for c in row if unknown[c]]
@@ -102,14 +95,14 @@ def _propagated(
         c = open_columns[0]
         if moving and row[c].free_symbols & moving:
             continue
-        order.append(c)
-        terms[c] = _solved(row, c)
+        made.order.append(c)
+        made.terms[c] = _solved(row, c)
         unknown[c] = 0
         for r in users[c]:
             missing[r] -= 1
             if missing[r] == 1:
                 ready.append(r)
-    return order, terms, [row for row, n in zip(rows, missing, strict=True) if n > 0]
+    return [row for row, n in zip(rows, missing, strict=True) if n > 0]
 
 
 def _solved(row: Mapping[int, Expression], c: int) -> Terms:
@@ -122,26 +115,20 @@ def _solved(row: Mapping[int, Expression], c: int) -> Terms:
     return [(d, -e / value) for d, e in row.items() if d != c and e is not ZERO]
 
 
-def _tear(
-    rows: list[Row],
-    unknown: bytearray,
-    causal: CausalGraph,
-    order: list[int],
-    terms: dict[int, Terms],
-    where: dict[str, Expression],
-) -> None:
+def _tear(rows: list[Row], unknown: bytearray, causal: CausalGraph, made: SolvedInterconnection) -> None:
     """Solve rings for the few columns that open them; all others then follow along their paths, each by a short row."""
     field = _entries(causal)
     elimination: Elimination[Entry] = Elimination([{c: field.entry(e) for c, e in row.items()} for row in rows], field)
     left = [c for c, still in enumerate(unknown) if still]
     constant = causal.graph.parameters.keys()
     torn = elimination.tear(left, tearing_order(causal), lambda entry: entry.expression.free_symbols <= constant)
+    # Backwards: a row reads columns that were eliminated after it.
     for c in reversed(torn):
         row = elimination.rows[elimination.pivots[c]]
-        terms[c] = _solved({d: e.expression for d, e in row.items()}, c)
-        order.append(c)
+        made.terms[c] = _solved({d: e.expression for d, e in row.items()}, c)
+        made.order.append(c)
         unknown[c] = 0
-    where.update(field.where)
+    made.where.update(field.where)
 
 
 def _entries(causal: CausalGraph) -> NamedEntries:
@@ -156,25 +143,25 @@ def _eliminate(
     unknown: bytearray,
     causal: CausalGraph,
     interconnection: Interconnection,
-    order: list[int],
-    terms: dict[int, Terms],
-    where: dict[str, Expression],
+    made: SolvedInterconnection,
 ) -> None:
     """Solve the rows left over for the columns left over; what they leave open stays zero, for no port can see it."""
     field = _entries(causal)
     elimination: Elimination[Entry] = Elimination([{c: field.entry(e) for c, e in row.items()} for row in rows], field)
+    # Internal columns first: nobody reads potentials, so what is left open of them does no harm.
     elimination.eliminate_all([c for c in interconnection.internal if unknown[c]])
     elimination.eliminate_all([c for c in range(interconnection.internal.start) if unknown[c]])
     pivots = elimination.pivots
     for c, r in reversed(pivots.items()):
         row = {d: e.expression for d, e in elimination.rows[r].items() if d in pivots or not unknown[d]}
-        terms[c] = _solved(row, c)
-        order.append(c)
+        made.terms[c] = _solved(row, c)
+        made.order.append(c)
+    # A floating part of a network has a potential that nothing decides and no port sees: zero will do.
     for c in range(len(unknown)):
         if unknown[c] and c not in pivots:
-            terms[c] = []
-            order.insert(0, c)
-    where.update(field.where)
+            made.terms[c] = []
+            made.order.insert(0, c)
+    made.where.update(field.where)
 
 
 @final
@@ -207,7 +194,9 @@ class Scheduler:
         self.zeros: set[int] = set()  # what switches decide, whatever they are told
         self._place = {c: k for k, c in enumerate(wiring.order)}
         self._column_of = {columns[c]: c for c in wiring.order}
+        # The same residues in every run: the order of the code, and with it its key in the cache, must not change.
         chance = random.Random(1)
+        # Modulo a prime of some sixty bits what is not zero comes out as zero once in 1e18.
         self._random = [chance.getrandbits(60) | 1 for _ in range(wiring.columns)]
         self._residues: dict[Expression, int] = {ONE: 1, MINUS_ONE: PRIME - 1}
         self._moving_gains: dict[Expression, tuple[int, ...]] = {}
@@ -224,12 +213,14 @@ class Scheduler:
     def add(self, item: ScheduledItem) -> None:
         """An item to be computed as soon as it can be."""
         self.waiting[item.target] = item
+        # Counted once even where a law reads a variable twice.
         missing = [k for k in dict.fromkeys(item.needs) if k not in self.known]
         self._missing[item.target] = len(missing)
         if not missing:
             self._ready.append(item.target)
         for k in missing:
             self._users.setdefault(k, []).append(item.target)
+            # What ports are told is not computed before somebody asks: many potentials never are.
             if k in self._column_of:
                 self.wanted.add(k)
 
@@ -240,6 +231,7 @@ class Scheduler:
     def settle(self) -> None:
         """Compute whatever can be computed."""
         while True:
+            # Laws until none is ready, then one sweep over the interconnection for what they wait for; and again.
             self._run_ready()
             if not self.wanted or not self._sweep():
                 return
@@ -281,6 +273,8 @@ class Scheduler:
         while self._ready:
             ready = [target for target in self._ready if target in self.waiting]
             self._ready = []
+            # All that are ready at once and have one template become one group, however far apart they stand in the
+            # model.
             groups: dict[Expression, LawGroup] = {}
             for target in ready:
                 item = self.waiting.pop(target)
@@ -318,7 +312,8 @@ class Scheduler:
                     value += found[d]
                 elif gain is MINUS_ONE:
                     value -= found[d]
-                elif not self._gain_known(gain) and only is None:
+                # A gain that is not known yet makes the whole sum unknown, as if it had a share of its own.
+                elif only is None and not self.known.issuperset(self.moving_names(gain)):
                     value += self._random[c]
                 elif found[d]:
                     value += found[d] * self._residue(gain)
@@ -328,6 +323,7 @@ class Scheduler:
     def told_residue(self, c: int) -> int:
         """The residue of minus a told column, with a random residue for everything that ports decide."""
         if not self._all:
+            # As if nothing were known: what the interconnection alone says of the column.
             known, self.known = self.known, set()
             self._all = self.dependence(k for k in self.columns if k not in self.zeros)
             self.known = known
@@ -336,9 +332,6 @@ class Scheduler:
     def decided_residue(self, c: int) -> int:
         """The random residue of a column that a port decides."""
         return self._random[c]
-
-    def _gain_known(self, gain: Expression) -> bool:
-        return all(k in self.known for k in self.moving_names(gain))
 
     def moving_names(self, gain: Expression) -> tuple[int, ...]:
         """The variables in a gain."""
@@ -351,12 +344,14 @@ class Scheduler:
         found = self._residues.get(gain)
         if found is None:
             values = gain.residues()
+            # A gain whose residue divides by zero counts as any other number.
             found = self._residues[gain] = values[0] if values is not None else self._random[0]
         return found
 
     def _sweep(self) -> bool:
         """Compute the wanted variables that do not depend on anything unknown; whether there was one."""
         residues = self.dependence()
+        # Those whose residue is zero depend on nothing unknown: terms that cancel do not count.
         exact = [c for k in self.wanted if not residues[c := self._column_of[k]]]
         if not exact:
             return False
@@ -368,6 +363,7 @@ class Scheduler:
                 target = self.columns[c]
                 rows = self._append(rows, target, terms)
                 self._learn(target)
+            # The known part of a column that is not known itself: the unknown parts cancel in what is asked for.
             elif terms:
                 partial[c] = self.variables.new(f"part of {self.variables.names[self.columns[c]]}")
                 rows = self._append(rows, partial[c], terms)  # type: ignore[arg-type]
@@ -387,6 +383,7 @@ class Scheduler:
             if c not in reached and c in terms and self.columns[c] not in self.known:
                 reached.add(c)
                 stack.extend(d for d, _ in terms[c])
+        # In the order in which the interconnection was solved: a column reads earlier ones only.
         return sorted(reached, key=self._place.__getitem__)
 
     def _known_terms(self, c: int, partial: dict[int, int | None]) -> Terms:

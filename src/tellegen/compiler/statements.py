@@ -62,16 +62,6 @@ class Newton:
 Statement = Let | Read | Solve | Newton
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class RateFormulas:
-    """Results as expressions of what statements set. `leaves` says where other variables come from: `("y", 3)` is y[3]."""
-
-    statements: tuple[Statement, ...]
-    results: tuple[Expression, ...]
-    leaves: Mapping[int, tuple[str, int]]
-
-
 QUICK = ("if", "abs", "min", "max", "sign")
 """Functions that a processor evaluates at once."""
 
@@ -83,6 +73,7 @@ def all_statements(statements: Iterable[Statement]) -> Iterator[Statement]:
     """Statements and those inside of them, which come first."""
     for statement in statements:
         if isinstance(statement, Newton):
+            # Inner ones first: what they set may be read by the statement that holds them.
             yield from all_statements((*statement.body, *statement.slopes))
         yield statement
 
@@ -118,6 +109,7 @@ def variables_read(statement: Statement) -> set[int]:
         inner = (*statement.body, *statement.slopes)
         for one in inner:
             found |= variables_read(one)
+        # What is set inside is not taken from before, and neither are the unknowns themselves.
         found -= {k for one in inner for k in targets_of(one)} | set(statement.unknowns)
     return found
 
@@ -131,6 +123,7 @@ def needed_statements(statements: Sequence[Statement], results: Iterable[Express
     """The statements that the results need, in order."""
     wanted = variables_in(results)
     kept: list[Statement] = []
+    # Backwards: what a statement reads is wanted of those before it.
     for statement in reversed(statements):
         if not wanted.isdisjoint(targets_of(statement)):
             kept.append(statement)
@@ -154,6 +147,39 @@ def reached_from(statements: Iterable[Statement], leaves: Iterable[int]) -> set[
     return found
 
 
+@final
+@dataclass(frozen=True)
+class Routine:
+    """A function of model.h: its statements, and its results in order.
+
+    `leaves` says where each variable that no statement sets comes from: `("y", 3)` is y[3]. A failure in result k is that of the
+    model's variable `first + k`; of an unknown solved inside, that of `unknown`.
+    """
+
+    name: str
+    statements: Sequence[Statement]
+    results: Sequence[Expression]
+    leaves: Mapping[int, tuple[str, int]]
+    first: int = 0
+    unknown: int = 0
+    checked: bool = True
+
+    def words_read(self) -> set[str]:
+        """Which of the arguments are read: y, yp, dy, ..."""
+        read = variables_in(self.results).union(*map(variables_read, self.statements))
+        return {self.leaves[k][0] for k in read if k in self.leaves}
+
+    def values_kept(self) -> int:
+        """Up to where in the values of the context the systems inside keep their solutions."""
+        return _values_kept(self.statements)
+
+
+def _values_kept(statements: Iterable[Statement]) -> int:
+    systems = [s for s in statements if isinstance(s, Newton)]
+    inner = (_values_kept((*s.body, *s.slopes)) for s in systems)
+    return max((*(s.scratch + len(s.unknowns) for s in systems), *inner), default=0)
+
+
 class Tangents:
     """Forward-mode derivatives: for each statement those that compute its tangent, in terms of tangents of leaves."""
 
@@ -164,6 +190,7 @@ class Tangents:
 
     def tangent(self, expression: Expression) -> Expression:
         """The tangent of an expression of variables whose tangents are known."""
+        # In a fixed order, so that the same model gives the same C text, and with it the same key in the cache.
         names = sorted(expression.free_symbols, key=lambda name: int(name[1:]))
         return total(derivative(expression, name) * self.of[k] for name in names if (k := int(name[1:])) in self.of)
 
@@ -188,6 +215,7 @@ class Tangents:
     def _keep(self, target: int, tangent: Expression) -> None:
         if tangent is ZERO:
             return
+        # A name or a number needs no variable of its own.
         if not tangent.args:
             self.of[target] = tangent
             return
@@ -196,6 +224,7 @@ class Tangents:
         self.of[target] = variable(k)
 
     def _read(self, statement: Read) -> None:
+        # Slopes of tables are at hand. The past and functions of the host are held constant: nobody knows theirs.
         if statement.kind == "table":
             tangent = self.tangent(statement.arguments[0])
             if tangent is not ZERO:
@@ -206,6 +235,7 @@ class Tangents:
     def _solve(self, statement: Solve) -> None:
         right = []
         for row, value in zip(statement.matrix, statement.right, strict=True):
+            # A x = b gives A dx = db - dA x: the same matrix, with another right-hand side.
             moved = [self.tangent(e) * variable(k) for e, k in zip(row, statement.targets, strict=True)]
             right.append(self.tangent(value) - total(moved))
         if any(e is not ZERO for e in right):
@@ -215,6 +245,7 @@ class Tangents:
 
     def _newton(self, statement: Newton) -> None:
         """By the implicit function theorem: jacobian * dw = -(tangent of the residuals with w held)."""
+        # First along the body with the unknowns held, for the right-hand side.
         held = Tangents(self.of, self._fresh)
         held.statements = self.statements
         held.follow(statement.body)
@@ -226,8 +257,10 @@ class Tangents:
         targets = tuple(self._fresh("tangent") for _ in statement.unknowns)
         self.statements.append(Solve(targets, statement.jacobian, right))
         self.of.update(zip(statement.unknowns, map(variable, targets), strict=True))
+        # Then once more with the tangents of the unknowns known, for what is read later of the body.
         values, self.statements = self.statements, []
         self.follow(statement.body)
+        # The values of the body stand there already, behind the Newton.
         own = set(statement.body)
         values.extend(s for s in self.statements if s not in own)
         self.statements = values

@@ -7,7 +7,8 @@ group, and what is done to a program (derivatives, C code) is done once for a gr
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, final
+from functools import cache
+from typing import Literal, NamedTuple, final
 
 from tellegen.expressions import (
     Add,
@@ -21,8 +22,10 @@ from tellegen.expressions import (
     Rational,
     Relation,
     Symbol,
+    derivative,
     postorder,
     rebuild,
+    substitute_all,
     symbol,
     total,
 )
@@ -212,6 +215,8 @@ def template_instance_of(expression: Expression, number_of: Callable[[str], int 
     arguments: dict[int, Expression] = {}
     coefficients: dict[Expression, Expression] = {}
     filled: dict[Expression, Expression] = {}
+    # Names are forgotten in the order of shapes, so that R1*i1 and R2*i2 become one template: a thousand elements, one
+    # function.
     for node in shapes.leaves():
         k = shapes.number(node)
         if k is None:
@@ -244,9 +249,12 @@ class _Shapes:
         stack, seen = [self.root], set()
         while stack:
             node = stack.pop()
+            # Numbers stay in the template: x**2 and x**3 are different laws.
             if node in seen or isinstance(node, Number | Constant):
                 continue
             seen.add(node)
+            # The largest part without variables becomes one coefficient: it is computed once for a run, not at every
+            # step.
             if not node.args or not self.moves[node]:
                 yield node
             else:
@@ -270,6 +278,7 @@ class _Shapes:
         inner = [self.shapes[arg] for arg in node.args]
         if isinstance(node, Symbol):
             return 2
+        # Sums and products have no order of their own: sorting the shapes of their parts gives one.
         if isinstance(node, Add):
             return hash((3, *sorted(zip(inner, [_digits(c) for _, c in node.terms], strict=True))))
         if isinstance(node, Mul):
@@ -301,3 +310,32 @@ def split_steps(steps: Sequence[Step], wanted: Iterable[int]) -> tuple[list[Step
             if members:
                 kept.append(step if len(members) == len(step.targets) else step.part(members))
     return mine[::-1], others[::-1], needed
+
+
+class Slots(NamedTuple):
+    """A template and which slots of the original it still uses: argument k is `arguments[k]` there, and so for coefficients."""
+
+    template: Expression
+    arguments: tuple[int, ...]
+    coefficients: tuple[int, ...]
+
+
+@cache
+def derived_template(template: Expression, count: int, moving: tuple[int, ...]) -> Slots:
+    """The derivative along the motion of a template with `count` arguments, of which those in `moving` have rates.
+
+    Arguments of the result beyond `count` are rates: count + j is the rate of moving[j].
+    """
+    # The chain rule along the motion, once for all members of a group.
+    slope = total(derivative(template, f"@{k}") * slot(count + j) for j, k in enumerate(moving))
+    return compact_template(slope)
+
+
+def compact_template(template: Expression) -> Slots:
+    """The template with its slots counted again from zero."""
+    names = sorted(template.free_symbols, key=lambda name: (name[0], int(name[1:])))
+    arguments = tuple(int(name[1:]) for name in names if name[0] == "@")
+    coefficients = tuple(int(name[1:]) for name in names if name[0] == "#")
+    mapping: dict[str, Expression] = {f"@{old}": slot(new) for new, old in enumerate(arguments)}
+    mapping |= {f"#{old}": coefficient(new) for new, old in enumerate(coefficients)}
+    return Slots(substitute_all((template,), mapping)[0], arguments, coefficients)

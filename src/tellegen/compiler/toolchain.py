@@ -71,6 +71,7 @@ def stop_compiler(thread: int) -> bool:
 def _kill(process: "subprocess.Popen[str]") -> None:
     """With those that it has started: a driver leaves them behind."""
     with contextlib.suppress(OSError):
+        # Compilers of C are drivers: the process that works is a child of the one that was started.
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
@@ -89,12 +90,14 @@ def find_compiler() -> Compiler | None:
 
     Raises: CompilerCallError when $CC is set and cannot be called.
     """
+    # $CC may hold options too, such as "ccache gcc".
     chosen = os.environ.get("CC", "").split()
     if chosen:
         return _identified(tuple(chosen))
     for word in ("cc", "gcc", "clang"):
         if path := shutil.which(word):
             return _identified((path,))
+    # A whole compiler as a package: where nothing else may be installed, pip can bring it.
     if importlib.util.find_spec("ziglang") is not None:
         return _identified((sys.executable, "-m", "ziglang", "cc"))
     return None
@@ -120,11 +123,13 @@ def _run(command: tuple[str, ...]) -> str:
 def _ended(command: tuple[str, ...]) -> tuple[int, str, str]:
     """The status of a command, and what it wrote. Ctrl-C ends it at once, and so does `stop_compiler`."""
     pipe, thread = subprocess.PIPE, threading.get_ident()
+    # A session of its own, so that killing its group ends the driver and what it started, and not us.
     started = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace", start_new_session=True)
     with started as process:
         _AT_WORK[thread] = process
         try:
             out, said = process.communicate(timeout=TIMEOUT_S)
+        # Ctrl-C too: nobody would wait for the compiler, and it would go on for minutes.
         except BaseException:
             _kill(process)
             raise
@@ -146,9 +151,11 @@ def _compile(compiler: Compiler, sources: Sequence[Path], library: Path, flags: 
         parts = [path.with_suffix(".o") for path in sources]
         alone = [flag for flag in flags if flag != "-shared"]
         calls = [(*compiler.command, *alone, "-c", "-o", str(o), str(c)) for c, o in zip(sources, parts, strict=True)]
+        # Threads are enough: each only waits for a process.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(_run, calls))
     _run((*compiler.command, *flags, "-o", str(library), *map(str, parts), "-lm"))
+    # A compiler that says that all went well is believed when the file is there.
     if not library.is_file():
         raise CompilerCallError(f"'{compiler.command[0]}' ended well but wrote no library")
 
@@ -175,6 +182,7 @@ def key_of(*parts: str) -> str:
     digest = hashlib.sha256()
     for part in parts:
         text = part.encode()
+        # With its length, so that no text can end where another one begins and give the same key.
         digest.update(len(text).to_bytes(8, "little") + text)
     return digest.hexdigest()[:40]
 
@@ -183,7 +191,9 @@ def cached_library(folder: Path, key: str) -> Path | None:
     """The whole, unchanged library of a key; files that are not are removed."""
     for path in sorted(folder.glob(f"{key}-*{SUFFIX}")):
         with contextlib.suppress(OSError):
+            # Loading a library that was cut short would crash the process: its name holds the digest of its bytes.
             if path.name == _name(key, bytes_of(path)):
+                # What was used last is removed last.
                 os.utime(path)
                 return path
             path.unlink()
@@ -210,6 +220,7 @@ def keep_library(folder: Path, key: str, make: Callable[[Path], None]) -> Path:
     Raises: OSError when the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    # In the same folder: a file can only be renamed inside one file system.
     with tempfile.TemporaryDirectory(dir=folder, prefix="making-") as place:
         made = Path(place) / f"model{SUFFIX}"
         make(made)
@@ -227,9 +238,11 @@ def prune(folder: Path, *, keep: Path | None = None, largest: int = LARGEST_BYTE
             state = path.stat()
             found.append((state.st_mtime, state.st_size, path))
     size = sum(bytes_ for _, bytes_, _ in found)
+    # Those not used for longest first.
     for _, bytes_, path in sorted(found):
         if size <= largest:
             return
+        # What was just made is about to be loaded, however large it is.
         if path != keep:
             with contextlib.suppress(OSError):  # another process may have removed it, or still hold it open
                 path.unlink()
@@ -291,9 +304,11 @@ def _header() -> str:
 
 
 def _compiled(files: Mapping[str, str], compiler: Compiler, flags: tuple[str, ...]) -> Build:
+    # All that decides the bytes of a library, and nothing else: the same text by another compiler is another one.
     key = key_of(ABI, compiler.identity, " ".join(flags), *files.values())
     folder = cache_folder()
     make = partial(_make, files, compiler, flags)
+    # One of another machine may lie in a shared folder and fail to load: then it is made again.
     if (path := cached_library(folder, key)) is not None and (library := _loaded(path)) is not None:
         return Build(library, cached=True)
     try:
@@ -303,6 +318,7 @@ def _compiled(files: Mapping[str, str], compiler: Compiler, flags: tuple[str, ..
             f"compiled models cannot be kept in '{folder}': {reason.strerror or reason}",
             fix="make the folder writable, or set TELLEGEN_CACHE to another one",
         )
+        # The run goes on all the same: only the next one pays again.
         return Build(_made_apart(key, compiler, make), (finding,))
 
 
@@ -327,6 +343,7 @@ def _loaded(path: Path) -> ctypes.CDLL | None:
 def _make(files: Mapping[str, str], compiler: Compiler, flags: tuple[str, ...], library: Path) -> None:
     paths = [library.with_name(name) for name in files]
     for path, text in zip(paths, files.values(), strict=True):
+        # Sources are plain ASCII: no compiler has to be told an encoding.
         path.write_text(text, encoding="ascii")
     _compile(compiler, [path for path in paths if path.suffix == ".c"], library, flags)
 

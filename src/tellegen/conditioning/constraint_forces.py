@@ -25,9 +25,9 @@ from tellegen.conditioning.constraints import ConstrainedModel
 from tellegen.conditioning.opened_constraints import OpenedModel, fresh_name
 from tellegen.core.domains import other_side
 from tellegen.core.names import listing
-from tellegen.equations.congruence import ParameterRates
 from tellegen.equations.matrices import Matrix, Vector, dot, solved_linear_system
 from tellegen.equations.outputs import port_readings
+from tellegen.equations.storages import ParameterRates
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
 from tellegen.expressions.elimination import Elimination, ResidueField, leaf_count, with_definitions

@@ -11,8 +11,8 @@ from tellegen.conditioning import rules
 from tellegen.core.domains import other_side
 from tellegen.core.memory import Known, remembered
 from tellegen.core.names import TIME, did_you_mean, identifier, listing
-from tellegen.equations.congruence import ParameterRates
 from tellegen.equations.derivation import derive_equations
+from tellegen.equations.storages import ParameterRates
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.expressions.elimination import with_definitions

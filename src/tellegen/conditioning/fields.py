@@ -25,8 +25,8 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, named_after
 from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind, connection, kinds_of
-from tellegen.equations.congruence import ParameterRates
 from tellegen.equations.matrices import Matrix, Vector, congruent, dot
+from tellegen.equations.storages import ParameterRates
 from tellegen.expressions import HALF, ONE, ZERO, Expression, Mul, Symbol, is_zero, symbol, to_text, total
 from tellegen.expressions.elimination import leaf_count, with_definitions
 from tellegen.graph import Port, StorageLaw

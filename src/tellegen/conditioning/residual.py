@@ -34,9 +34,9 @@ from tellegen.conditioning.opened_constraints import (
 )
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.units import parse_unit
-from tellegen.equations.energy import energy_of_port
 from tellegen.equations.matrices import dot
 from tellegen.equations.outputs import port_readings
+from tellegen.equations.storages import energy_of_port
 from tellegen.expressions import HALF, ONE, ZERO, Expression, Symbol, number, symbol, total
 from tellegen.graph import Port, StorageLaw, lower
 from tellegen.graph.power_graph import heat_taken

@@ -70,12 +70,7 @@ class Finding:
         record: dict[str, object] = {"code": self.code, "severity": self.severity, "what": self.what}
         record |= {key: value for key in ("where", "why", "fix") if (value := getattr(self, key))}
         if self.place is not None:
-            record["place"] = {
-                "file": self.place.file,
-                "line": self.place.line,
-                "column": self.place.column,
-                "text": self.place.text,
-            }
+            record["place"] = self.place._asdict()
         if self.members:
             record["members"] = list(self.members)
         return record
@@ -86,6 +81,7 @@ class TellegenError(Exception):
 
     def __init__(self, findings: Finding | Iterable[Finding]) -> None:
         self.findings = (findings,) if isinstance(findings, Finding) else tuple(findings)
+        # An error without a reason could not be told to anybody.
         assert self.findings, "an error needs at least one finding"
         super().__init__("\n".join(map(str, self.findings)))
 
@@ -151,33 +147,23 @@ class ExportError(TellegenError):
     """A file for another tool cannot be written (codes X)."""
 
 
-ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {
-    "D": DescriptionError,
-    "M": MechanismError,
-    "G": GraphError,
-    "K": CausalityError,
-    "E": EquationError,
-    "T": ReductionError,
-    "C": ConditioningError,
-    "N": CompilerError,
-    "S": SimulationError,
-    "F": FigureError,
-    "X": ExportError,
+_LAYERS: Mapping[str, tuple[type[TellegenError], str]] = {
+    "D": (DescriptionError, "Description: what the user wrote"),
+    "M": (MechanismError, "Mechanisms: bodies and joints"),
+    "G": (GraphError, "Graph: how it is connected"),
+    "K": (CausalityError, "Causality: who decides what"),
+    "E": (EquationError, "Equations: which equations follow"),
+    "T": (ReductionError, "Reduction: limits and other coordinates"),
+    "C": (ConditioningError, "Conditioning: forms for dependent storages"),
+    "N": (CompilerError, "Compiler: from equations to machine code"),
+    "S": (SimulationError, "Simulation: time advancing"),
+    "F": (FigureError, "Figures: what is drawn"),
+    "X": (ExportError, "Exporting: files for other tools"),
 }
 
-LAYERS: Mapping[str, str] = {
-    "D": "Description: what the user wrote",
-    "M": "Mechanisms: bodies and joints",
-    "G": "Graph: how it is connected",
-    "K": "Causality: who decides what",
-    "E": "Equations: which equations follow",
-    "T": "Reduction: limits and other coordinates",
-    "C": "Conditioning: forms for dependent storages",
-    "N": "Compiler: from equations to machine code",
-    "S": "Simulation: time advancing",
-    "F": "Figures: what is drawn",
-    "X": "Exporting: files for other tools",
-}
+ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {letter: kind for letter, (kind, _) in _LAYERS.items()}
+
+LAYERS: Mapping[str, str] = {letter: words for letter, (_, words) in _LAYERS.items()}
 """What the first letter of a code stands for."""
 
 SEVERITIES: Mapping[Severity, str] = {
@@ -193,6 +179,7 @@ LONGEST_LINE = 160
 def sentence(text: str) -> str:
     """The words of a text on one line, with a capital and a full stop."""
     line = " ".join(text.split())
+    # Not `capitalize`, which would make `POG` into `Pog`.
     line = line[:1].upper() + line[1:]
     return line if line.endswith((".", "!", "?", ":")) else line + "."
 
@@ -203,6 +190,7 @@ def cut_lines(text: str) -> str:
 
 
 def _cut(line: str) -> str:
+    # A quarter from each end leaves room for the words in between.
     half = LONGEST_LINE // 4
     return f"{line[:half]} ... {len(line) - 2 * half} more characters ... {line[-half:]}"
 
@@ -255,8 +243,16 @@ class Rule:
         members: Iterable[str] = (),
     ) -> Finding:
         """A finding under this rule; `why` defaults to the rule's own reason."""
-        reason = self.why if why is None else why
-        return Finding(self.code, self.severity, what, where, reason, fix, place, tuple(members))
+        return Finding(
+            code=self.code,
+            severity=self.severity,
+            what=what,
+            where=where,
+            why=self.why if why is None else why,
+            fix=fix,
+            place=place,
+            members=tuple(members),
+        )
 
     def error(
         self,
@@ -270,6 +266,7 @@ class Rule:
     ) -> TellegenError:
         """The exception that carries one finding under this rule."""
         finding = self.finding(what, where=where, why=why, fix=fix, place=place, members=members)
+        # The letter of the code decides the class, so that a rule cannot be raised as an error of another layer.
         return ERROR_OF_LAYER[self.code[0]](finding)
 
 
@@ -293,7 +290,8 @@ class Rulebook:
     ) -> Rule:
         """Declare a rule; its code starts with the layer's letter and is used once."""
         assert code.startswith(self.layer), f"{code} does not belong to layer {self.layer}"
+        # Pages, messages and people refer to a code for ever.
         assert code not in self.rules, f"code {code} is used twice"
-        made = Rule(code, title, meaning, why, example, instead, severity)
+        made = Rule(code, title, meaning=meaning, why=why, example=example, instead=instead, severity=severity)
         self.rules[code] = made
         return made

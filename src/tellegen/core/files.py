@@ -38,10 +38,14 @@ def write_bytes(target: Path, data: bytes) -> None:
 
     Raises: OSError, or ValueError where the name cannot be that of a file; the old file is then untouched.
     """
+    # Kept for the new file: whoever made the old one executable or private meant it.
     mode = target.stat().st_mode if target.exists() else None
     if mode is not None:
         _require_regular(mode)
+    # In the same folder, because a name moves in one step within one file system alone; by chance, so that two writers
+    # do not meet.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    # Never an existing file, nor one that a link of that name points to.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666)
     try:
@@ -52,6 +56,7 @@ def write_bytes(target: Path, data: bytes) -> None:
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
         temporary.replace(target)
+    # Ctrl-C too must not leave a temporary file behind.
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -76,6 +81,7 @@ def _require_regular(mode: int) -> None:
 
 def _sync_folder(folder: Path) -> None:
     """Make the new name as durable as the data, where the system can."""
+    # Windows and some network folders cannot open a folder.
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -103,4 +109,5 @@ def clip(text: str, most: int = 60) -> str:
     if len(text) <= most and "\n" not in text and "\r" not in text:
         return text
     line = text.split("\n", 1)[0].rstrip("\r")
+    # Where lines are left out the dots say so, however short the first one is.
     return line if len(line) <= most and line == text else line[: most - 3].rstrip() + "..."

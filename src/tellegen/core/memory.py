@@ -44,6 +44,7 @@ def remembered(function: Callable[[V], R]) -> Callable[[V], R]:
     def once(value: V) -> R:
         found = value.known.found
         if once not in found:
+            # Keyed by the wrapper, so that `hand_on` and the function itself mean one entry.
             found[once] = function(value)
         result: R = found[once]
         return result
@@ -53,6 +54,7 @@ def remembered(function: Callable[[V], R]) -> Callable[[V], R]:
 
 def hand_on(function: Callable[[V], object], one: V, other: V) -> V:
     """The other value, with what a remembered function found for the first: the two differ in what it does not ask."""
+    # Asked for here if it was not known: the value that follows must not work it out a second time.
     other.known.found[function] = function(one)
     return other
 
@@ -64,11 +66,14 @@ def without_collector() -> Iterator[None]:
     What was made is old at once afterwards, so that the next young collection need not walk it.
     """
     was_enabled = gc.isenabled()
+    # Reading and lowering make a million objects that all stay, and reference counts free the rest.
     gc.disable()
     try:
         yield
     finally:
         if was_enabled:
+            # Freezing and thawing moves all objects to the oldest generation; somebody else's frozen ones must not thaw
+            # with them.
             if gc.get_freeze_count() == 0:
                 gc.freeze()
                 gc.unfreeze()

@@ -3,7 +3,7 @@
 import difflib
 import keyword
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 NAME = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_?")
 """A letter, then letters, digits, underscores; no two underscores in a row, which stand for the dot of a path in C."""
@@ -48,15 +48,25 @@ def identifier(path: str) -> str:
     Words reserved in Python or C get a trailing underscore.
     """
     flat = path.replace(".", "__").replace("[", "_").replace(",", "_").replace("]", "")
+    # `lambda` and `register` are good names of parameters, and no names in a program.
     return flat + "_" if flat in RESERVED else flat
+
+
+def unused(wanted: str, taken: Container[str]) -> str:
+    """The name, with underscores behind it until nothing else has it."""
+    while wanted in taken:
+        wanted += "_"
+    return wanted
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word closest to `word`, or None when nothing is close enough to be a typing error."""
     choices = list(known)
     by_lower = {choice.lower(): choice for choice in choices}
+    # A wrong capital is the commonest slip, and no distance of letters ranks it first.
     if word.lower() in by_lower:
         return by_lower[word.lower()]
+    # At six tenths `resistr` finds `resistor`, and short names of one letter find nothing by chance.
     found = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
     return found[0] if found else None
 
@@ -67,6 +77,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     A name that parts have is meant before one that is spelt alike: `K` may be `left.K` or `right.K`, and both are told.
     """
     choices = list(dict.fromkeys(known))
+    # Who moves an element into a part forgets the dot more often than a letter.
     inside = [choice for choice in choices if choice.endswith(f".{word}")]
     if inside and word not in choices:
         return f"name the part: {listing(inside, 4)}" if len(inside) > 1 else f"did you mean '{inside[0]}'?"

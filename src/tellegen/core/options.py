@@ -36,6 +36,7 @@ class OptionWords:
 def option(default: object, help: str, **words: Any) -> Any:
     """A field that is an option; `words` are those of `OptionWords`."""
     kept = {WORDS: OptionWords(help, **words)}
+    # A dictionary would be shared by all instances.
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata=kept)
     return field(default=default, metadata=kept)
@@ -73,6 +74,7 @@ def keywords(options: Any, function: Callable[..., Any]) -> dict[str, Any]:
 def contradictions(options: Any) -> list[str]:
     """What is wrong between options: one without another that it needs, or two that exclude each other."""
     known: Mapping[str, Field[Any]] = {one.name: one for one in fields(options)}
+    # A field that has its default was not asked for, as far as anybody can tell.
     given = {name for name, one in known.items() if getattr(options, name) != _default(one)}
     found = []
     for name in (name for name in known if name in given):

@@ -20,6 +20,7 @@ def load_package(package: str, *, purpose: str, extra: str = "") -> Any:
 
     Raises: ExportError (X001) with the command that installs it.
     """
+    # A submodule is asked for, and the package is what one installs.
     name = package.partition(".")[0]
     try:
         return import_module(package)

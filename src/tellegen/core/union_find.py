@@ -12,6 +12,7 @@ class UnionFind:
         """The representative of the group of `k`."""
         parent = self._parent
         while parent[k] != k:
+            # Path halving: every second node is hung one step higher while it is passed.
             parent[k] = parent[parent[k]]
             k = parent[k]
         return k
@@ -21,6 +22,7 @@ class UnionFind:
         a, b = self.find(a), self.find(b)
         if a == b:
             return False
+        # The smaller tree hangs below the larger, so no path grows longer than the logarithm of the count.
         if self._size[a] < self._size[b]:
             a, b = b, a
         self._parent[b] = a

@@ -12,9 +12,55 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple, final
 
-from tellegen.core.errors import Place, Rule
+from tellegen.core.errors import Place, Rule, Rulebook
 from tellegen.core.names import nearest
-from tellegen.core.rules import DIFFERENT_DIMENSIONS, MALFORMED_UNIT, OFFSET_UNIT, UNKNOWN_UNIT
+
+RULES = Rulebook("D")
+
+_EXAMPLE = """\
+system: Charging a capacitor
+parameters: {{R: {R}, C: 1 mF}}
+network:
+  V: {{voltage source: [a, gnd]}}
+  R: {{resistor: [a, b]}}
+  C: {{capacitor: [b, gnd]}}
+experiment: {{until: 5 s, inputs: {{V: step(10 V)}}}}
+"""
+
+UNKNOWN_UNIT = RULES.rule(
+    "D050",
+    "unknown unit",
+    meaning="A word stands where a unit is expected, and it is not in the table of units.",
+    why="a value without a known unit has no size",
+    example=_EXAMPLE.format(R="2 kohn"),
+    instead=_EXAMPLE.format(R="2 kohm"),
+)
+
+MALFORMED_UNIT = RULES.rule(
+    "D051",
+    "malformed unit",
+    meaning="The parts of a unit are not joined by `*`, `/`, `^` and parentheses into a product of powers.",
+    why="a unit is a product of powers of unit words",
+    example=_EXAMPLE.format(R="2 ohm^99"),
+    instead=_EXAMPLE.format(R="2 V/A"),
+)
+
+OFFSET_UNIT = RULES.rule(
+    "D052",
+    "temperature scale inside a product",
+    meaning="A temperature scale with a zero of its own (`degC`, `degF`) is multiplied, divided or raised to a power.",
+    why="20 degC is 293.15 K, but a difference of 20 degC is 20 K: inside a product nobody can tell which is meant",
+    example=_EXAMPLE.format(R="2 kohm, alpha: 0.01 ohm/degC"),
+    instead=_EXAMPLE.format(R="2 kohm, alpha: 0.01 ohm/K"),
+)
+
+DIFFERENT_DIMENSIONS = RULES.rule(
+    "D053",
+    "different dimensions",
+    meaning="A value is asked for in a unit that measures another quantity.",
+    why="a unit converts only to units of the same quantity",
+)
+
 
 Exponent = int | Fraction
 
@@ -129,7 +175,7 @@ _TIMES = frozenset("*·⋅×")
 _ONE: Measure = (Fraction(1), DIMENSIONLESS)
 
 
-def read_measure(text: str, look_up: Callable[[str], Measure | None]) -> Measure:
+def _read_measure(text: str, look_up: Callable[[str], Measure | None]) -> Measure:
     """What a unit text measures: the words are those that `look_up` knows.
 
     Raises: UnitError.
@@ -147,6 +193,7 @@ class _Reader:
         self.kind, self.token = "", ""
 
     def read(self) -> Measure:
+        # Recursion and the size of numbers are bounded by the length of the text.
         if len(self.text) > _MAX_LENGTH:
             raise self.malformed(
                 f"a unit of {len(self.text)} characters is too long", f"use at most {_MAX_LENGTH} characters"
@@ -171,6 +218,7 @@ class _Reader:
 
     def product(self) -> Measure:
         measure = self.power()
+        # From the left, as in formulas: W/m*K is (W/m)*K; write W/(m*K).
         while self.token in _TIMES or self.token == "/":
             sign = -1 if self.token == "/" else 1
             self.advance()
@@ -220,6 +268,7 @@ class _Reader:
                 self.advance()
                 if self.token != ")":
                     raise self.malformed("a ')' is missing after the exponent", "close the parenthesis")
+        # The length first: int() of a long text takes the square of its length.
         if len(digits) > 4 or abs(int(digits)) > _MAX_EXPONENT:
             raise self.malformed(f"the exponent {digits} is too large", f"use exponents up to {_MAX_EXPONENT}")
         self.advance()
@@ -240,6 +289,7 @@ class _Reader:
         return measure
 
     def unknown(self) -> UnitError:
+        # 20 degC inside a product could be 20 K or 293.15 K.
         if self.token in SCALES:
             fix = "use K for temperature differences"
             return UnitError(OFFSET_UNIT, f"'{self.token}' stands inside a product of units", fix, self.at, self.token)
@@ -264,26 +314,27 @@ class _Reader:
 @lru_cache(maxsize=4096)
 def is_unit(word: str) -> bool:
     """Whether a single word, such as `mH` or `rpm`, is a unit (no products, no powers)."""
-    return word in SCALES or look_up_word(word, unit_table()) is not None
+    return word in SCALES or _look_up_word(word, _unit_table()) is not None
 
 
 def unit_words() -> Iterator[str]:
     """Every unit word that the table lists, without prefixes."""
-    yield from unit_table()
+    yield from _unit_table()
     yield from SCALES
 
 
 @lru_cache(maxsize=1)
-def unit_table() -> dict[str, Measure]:
+def _unit_table() -> dict[str, Measure]:
     """Every word without prefix; built on first use, each definition from the words above it."""
     base = {name: Dimension(**{name: 1}) for name in Dimension._fields}
     table: dict[str, Measure] = {name: (Fraction(1), dimension) for name, dimension in base.items()}
     table["g"] = (Fraction(1, 1000), base["kg"])
 
     def define(word: str, factor: Fraction, text: str) -> None:
-        measure = read_measure(text, lambda part: look_up_word(part, table))
+        measure = _read_measure(text, lambda part: _look_up_word(part, table))
         table[word] = (factor * measure[0], measure[1])
 
+    # In the order of the table, each from words above it; a ring cannot be written.
     for word, text in PREFIXABLE.items():
         if text:
             define(word, Fraction(1), text)
@@ -294,22 +345,24 @@ def unit_table() -> dict[str, Measure]:
     return table
 
 
-def look_up_word(word: str, table: dict[str, Measure]) -> Measure | None:
+def _look_up_word(word: str, table: dict[str, Measure]) -> Measure | None:
     """The word, or a prefix and a word. The whole word wins: `min` is a minute, `cd` a candela, `ft` a foot."""
     if (whole := table.get(word)) is not None:
         return whole
     for length in (2, 1):  # `da` before `d`
         prefix, rest = word[:length], word[length:]
+        # Minutes, inches and percents take no prefixes: `mmin` would be read as a unit by chance.
         if prefix in PREFIXES and rest in table and (rest in PREFIXABLE or rest in PREFIXABLE_FACTORS):
             factor, dimension = table[rest]
             return Fraction(10) ** PREFIXES[prefix] * factor, dimension
     return None
 
 
-def unit_suggestion(word: str) -> str:
+def _unit_suggestion(word: str) -> str:
     """What to do about a word that is no unit: the unit that was probably meant."""
     if (hint := HINTS.get(word) or HINTS.get(word.lower()) or HINTS.get(word.lower().removesuffix("s"))) is not None:
         return f"did you mean '{hint}'?"
+    # Only letters that begin products of units: `kg` must not become k*g.
     if word[0] in "NVAWJ" and all(is_unit(letter) for letter in word):
         return f"did you mean '{'*'.join(word)}'?"  # `Nm` is how a catalogue prints it
     if word.startswith("kg") and is_unit(word[2:]):
@@ -323,6 +376,7 @@ def unit_advice(name: str) -> str:
     if is_unit(name):
         return f"as a unit, '{name}' stands behind its number, after a space: 1 {name}, or 1 {name}^-1"
     word, digit = name[:-1], name[-1:]
+    # m2 and m3 are how people write areas and volumes.
     return f"as a unit, write {word}^{digit}" if digit in "23" and is_unit(word) else ""
 
 
@@ -334,18 +388,9 @@ def _words_with_prefix_of(word: str) -> list[str]:
 
 
 __all__ = [
-    "DIMENSIONLESS",
-    "OFFSET_UNIT",
-    "Dimension",
-    "Exponent",
-    "Unit",
-    "convert",
-    "describe",
-    "dimension_of",
-    "is_unit",
-    "parse_unit",
-    "unit_words",
-]
+    "DIMENSIONLESS", "OFFSET_UNIT", "Dimension", "Exponent", "Unit", "convert", "describe", "dimension_of", "is_unit",
+    "parse_unit", "unit_words",
+]  # fmt: skip
 
 
 @final
@@ -378,7 +423,7 @@ def parse_unit(text: str, place: Place | None = None) -> Unit:
         return _parse(text)
     except UnitError as problem:
         spot = place._replace(column=place.column + problem.at, text=problem.word) if place else None
-        fix = problem.fix or unit_suggestion(problem.word)
+        fix = problem.fix or _unit_suggestion(problem.word)
         raise problem.rule.error(problem.what, fix=fix, place=spot) from None
 
 
@@ -397,8 +442,10 @@ def convert(value: float, source: str, target: str, place: Place | None = None) 
             fix=f"give the value in a unit of {describe(b.dimension)}",
             place=place,
         )
+    # An infinite limit is infinite in every unit, and no Fraction.
     if not math.isfinite(value):
         return value
+    # Exact until the last step, so that there and back is the same number wherever a double can say so.
     return float((Fraction(value) * a.factor + a.offset - b.offset) / b.factor)
 
 
@@ -449,9 +496,5 @@ def _parse(text: str) -> Unit:
     if stripped in SCALES:
         factor, offset = SCALES[stripped]
         return Unit(factor, Dimension(K=1), text, offset)
-    factor, dimension = read_measure(text, _factor_of_word)
+    factor, dimension = _read_measure(text, lambda word: _look_up_word(word, _unit_table()))
     return Unit(factor, dimension, text)
-
-
-def _factor_of_word(word: str) -> Measure | None:
-    return look_up_word(word, unit_table())

@@ -133,6 +133,7 @@ def _few(texts: Sequence[str]) -> str:
 def _decisive(graph: PowerGraph, ports: Sequence[int]) -> tuple[str, ...]:
     """The elements that decide what a storage does; ideal sensors, which make something zero, where there are no others."""
     laws = [graph.ports[k].law for k in ports]
+    # An ideal sensor holds zero and decides nothing that a reader would look for.
     moving = [k for k, law in zip(ports, laws, strict=True) if not (isinstance(law, ResistiveLaw) and law.ideal)]
     return tuple(graph.ports[k].element for k in moving or ports)
 
@@ -145,6 +146,7 @@ def _checked_causality(begun: Check, causal: CausalGraph) -> Check:
     ports = causal.graph.ports
     paths: dict[str, list[tuple[str, ...]]] = {}
     for path in causal.paths:
+        # In the order in which causality found them.
         paths.setdefault(path.kind, []).append(path.members)
     return replace(
         begun,
@@ -170,6 +172,7 @@ def _conjugates(graph: PowerGraph) -> list[str]:
 
 
 def _checked_equations(found: Check, causal: CausalGraph) -> Check:
+    # Causality of large models is quick, their equations are not; `check` is what an editor calls while one types.
     if len(causal.graph.ports) > MOST_DERIVED:
         return found
     try:

@@ -18,19 +18,9 @@ from tellegen.causality.causal_graph import moving_names, names_of_outputs
 from tellegen.core.memory import remembered
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
-from tellegen.equations.congruence import (
-    Congruence,
-    ParameterRates,
-    StateRates,
-    congruence,
-    solve_state_rates,
-    state_motion,
-)
-from tellegen.equations.energy import StoredEnergy, storage_law
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product
 from tellegen.equations.outputs import (
     PortVariables,
-    RateEquations,
     Readings,
     VariableSubstitution,
     detected_names,
@@ -39,6 +29,15 @@ from tellegen.equations.outputs import (
     without_measured_signals,
 )
 from tellegen.equations.signal_equations import SignalEquations, SignalRates
+from tellegen.equations.storages import (
+    Congruence,
+    ParameterRates,
+    StateRates,
+    StoredEnergy,
+    congruence,
+    solve_state_rates,
+    state_motion,
+)
 from tellegen.equations.structure import CausalStructure, ResistiveSolution, causal_structure, solve_resistive
 from tellegen.equations.system import (
     Algebraic,
@@ -53,24 +52,21 @@ from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import Entry, NamedEntries, leaf_count, solve_definite, with_definitions
 from tellegen.expressions.simplification import joined_sines
 from tellegen.graph import Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
+from tellegen.graph.signal_lowering import taken_names
 from tellegen.model.model import Model
 
 
-def input_of(port: Port) -> str:
-    """The name of the input that a source is."""
-    assert isinstance(port.law, SourceLaw), f"'{port.element}' is no source"
-    return port.law.input
-
-
-def refuse_denied_states(structure: CausalStructure) -> None:
+def _refuse_denied_states(structure: CausalStructure) -> None:
     """Refuse dependent storages that would follow anything but storages and sources.
 
     Raises: EquationError (E101).
     """
     causal = structure.causal
+    # Zero is constant, so a storage may follow it.
     ideal = {k for k in causal.resistive if _is_ideal(causal.graph.ports[k])}  # they decide that something is zero
     free = {*causal.resistive, *causal.derivative} - ideal
     for k in causal.derivative:
+        # Following a resistor would need the derivative of its law along the motion, which needs this storage again.
         blockers = [j for j in structure.gains[k] if j in free]
         if blockers:
             port, decider = causal.graph.ports[k], causal.graph.ports[blockers[0]]
@@ -121,6 +117,7 @@ class DependentStorages:
         found = self.structure.gain(told, decided)
         if found is None:
             return ZERO
+        # Where nothing moves, names stay: written out, the gains of a mesh would be as long as the mesh has trees.
         moves = self.causal.graph.displacements or self.causal.graph.signals
         return with_definitions(found.expression, field.where) if moves else found.expression
 
@@ -129,6 +126,7 @@ class DependentStorages:
 
         Raises: EquationError (E108) where a modulus reads what follows from itself, or an algebraic unknown.
         """
+        # Only a modulus that reads a variable of a port makes T read one.
         moduli = [c.element for c in self.causal.graph.couplings if settled.names & c.free_symbols]
         if not moduli:
             return matrix
@@ -136,6 +134,7 @@ class DependentStorages:
         for k, row in zip(self.causal.derivative, matrix, strict=True):
             entries = [settled.written(e) for e in row]
             left = sorted(set().union(*(settled.unsettled(e) for e in entries)))
+            # Its rate would be the derivative of a solution that the equations have yet to give.
             if left:
                 raise rules.CURVED_TRANSFORMATION.error(
                     f"'{self.ports[k].element}' follows other storages through a modulus that reads {listing(left)}",
@@ -156,13 +155,14 @@ class DependentStorages:
     def _output(self, row: Vector, row_u: Vector) -> Expression:
         states = zip(self.causal.integral, row, strict=True)
         inputs = zip(self.causal.sources, row_u, strict=True)
+        # x = T z + T_u u, the row of this storage.
         by_states = total(e * symbol(self.ports[k].state) for k, e in states if e is not ZERO)
-        return by_states + total(e * symbol(input_of(self.ports[k])) for k, e in inputs if e is not ZERO)
+        return by_states + total(e * symbol(self.ports[k].source.input) for k, e in inputs if e is not ZERO)
 
     def followers(self) -> dict[str, Expression]:
         """The outputs of the dependent storages by their names."""
         ports = self.ports
-        return {ports[k].variable(storage_law(ports[k]).side): self.outputs[k] for k in self.causal.derivative}
+        return {ports[k].variable(ports[k].storage.side): self.outputs[k] for k in self.causal.derivative}
 
     def rates_of_displacements(self) -> dict[str, Expression]:
         """The rates of the displacements, by states and inputs."""
@@ -170,7 +170,7 @@ class DependentStorages:
         return {name: rate.substitute(follow) for name, rate in self.causal.graph.displacements.items()}
 
 
-def with_read_variables_written_out(
+def _with_read_variables_written_out(
     system: EquationSystem, read: Iterable[str], settled: VariableSubstitution
 ) -> EquationSystem:
     """The system without those of the names in `read` that follow from states, inputs and unknowns.
@@ -181,21 +181,17 @@ def with_read_variables_written_out(
     formulas = _formulas(names, settled)
     if not formulas:
         return system
+    # Friction that reads a normal force which reads the friction is a circle: one variable of it becomes an unknown.
     written, torn = _ordered(formulas, settled.formulas.keys())
     known = {name: written[name] for name in names if name in written}
 
     def change(e: Expression) -> Expression:
         return e if known.keys().isdisjoint(e.free_symbols) else e.substitute(known)
 
-    changed = system.with_entries(change)
+    changed = system.everywhere(change)
     residuals = tuple(symbol(name) - formulas[name].substitute(written) for name in torn)
     loops = changed.algebraic
-    return replace(
-        changed,
-        where={name: change(e) for name, e in system.where.items()},
-        displacements={name: change(e) for name, e in system.displacements.items()},
-        algebraic=Algebraic((*loops.unknowns, *torn), (*loops.residuals, *residuals)),
-    )
+    return replace(changed, algebraic=Algebraic((*loops.unknowns, *torn), (*loops.residuals, *residuals)))
 
 
 def _formulas(read: Sequence[str], settled: VariableSubstitution) -> dict[str, Expression]:
@@ -205,6 +201,7 @@ def _formulas(read: Sequence[str], settled: VariableSubstitution) -> dict[str, E
     waiting = list(read)
     while waiting:
         seen.update(waiting)
+        # One step at a time: what a formula reads may follow from further ones, and each is needed once.
         new = settled.followed(waiting)
         found |= new
         names = dict.fromkeys(name for e in new.values() for name in sorted(settled.following(e)))
@@ -218,6 +215,7 @@ def _ordered(formulas: Mapping[str, Expression], signals: Set[str]) -> tuple[dic
     written: dict[str, Expression] = {}
     torn: list[str] = []
     while waiting := [name for name in formulas if name not in written and name not in torn]:
+        # Like the order of evaluation of signals: whatever reads known names alone comes next.
         ready = [name for name in waiting if needs[name] <= {*written, *torn}]
         for name in ready:
             written[name] = formulas[name].substitute({n: written[n] for n in needs[name] if n in written})
@@ -232,7 +230,9 @@ def _most_needed(waiting: Iterable[str], needs: Mapping[str, frozenset[str]], si
     while True:
         uses = {name: sum(name in needs[other] for other in circle) for name in circle}
         used = [name for name in circle if uses[name]]
+        # What is left only reads each other; names at its edge would be torn for nothing.
         if len(used) == len(circle):
+            # A force or speed is a better unknown than a signal: it has a unit and a scale that a solver can judge.
             return max(circle, key=lambda name: (name not in signals, uses[name]))
         circle = used
 
@@ -260,12 +260,11 @@ def _without_measured(causal: CausalGraph) -> EquationSystem:
 
 
 def _derived(causal: CausalGraph, measured: Mapping[str, str]) -> EquationSystem:
-    graph = causal.graph
-    variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
-    signals = (signal.name for signal in graph.signals)
-    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, *signals, TIME))
+    # All names of the model are taken, so that no entry is called like a variable.
+    field = NamedEntries(causal.graph.parameters, (*taken_names(causal.graph), TIME))
     structure = causal_structure(causal, field)
-    refuse_denied_states(structure)
+    # Before resistors are solved: their equations would be singular without saying why.
+    _refuse_denied_states(structure)
     told = solve_resistive(structure, field)
     return with_short_names_inlined(_Assembly(structure, told, field, measured).system(), field.where)
 
@@ -305,6 +304,7 @@ class _Assembly:
     def system(self) -> EquationSystem:
         """The whole system."""
         signals = self._signals()
+        # Signals first, storages then, rates last: each step reads what the one before has settled.
         settled = VariableSubstitution(self.structure, self.told, self.field.where, signals)
         storages = DependentStorages(self.structure, self.field, settled)
         moving = self._moving(storages, signals)
@@ -313,7 +313,8 @@ class _Assembly:
         made = EquationSystem(
             name=self.causal.graph.name,
             states=tuple(ports[k].state for k in self.states),
-            inputs=tuple(input_of(ports[k]) for k in self.sources),
+            inputs=tuple(ports[k].source.input for k in self.sources),
+            # Outputs are named by what their row turns out to be.
             outputs=self._output_names(matrices["C"], matrices["D"], matrices["D_1"], vectors["f_y"]),
             parameters=self.causal.graph.parameters,
             displacements=moving.rates,
@@ -322,6 +323,8 @@ class _Assembly:
             stored_energy=moving.stored.total(),
             dissipated_power=self.told.dissipated,
             algebraic=Algebraic(self.told.unknowns, self.told.residuals),
+            # In order of definition: slopes of parameters, then names of the elimination that may read them, then rates
+            # that read both.
             where={**moving.before, **self.field.where, **moving.after},
             dependent=storages.followers(),
             initial={ports[k].state: e for k in self.states if (e := ports[k].initial) is not None},
@@ -331,12 +334,11 @@ class _Assembly:
         return self._without_followers(self._with_measured(made, moving) if self.measured else made, settled)
 
     def _with_measured(self, system: EquationSystem, moving: _Moving) -> EquationSystem:
-        m = system.matrices
-        L, A_N = m["L"], plus(m["A"], m["N"])
-        balance = RateEquations(
-            L, A_N, m["B"], m["B_1"], system.vectors["f"], lambda rows: self._times_inverse(rows, L)
-        )
-        reading = Readings(self.structure, self.told, moving.shared, moving.moved, balance)
+        def times_inverse(rows: Matrix) -> Matrix:
+            return self._times_inverse(rows, system.matrices["L"])
+
+        reading = Readings(self.structure, self.told, moving.shared, moving.moved, times_inverse)
+        # Rows of what is measured may have named further entries since.
         known = replace(system, where={**system.where, **self.field.where})
         made = replace(known, measured=reading.measured(known, self.measured))
         return replace(made, where={**made.where, **self.field.where})
@@ -350,8 +352,9 @@ class _Assembly:
         wanted = (read & settled.names) - settled.given - settled.unknowns - settled.formulas.keys()
         if wanted:
             shown = (*system.entries(), *system.where.values(), *system.displacements.values())
+            # Most of what laws read is gone by now: replaced when resistors were solved.
             wanted &= frozenset().union(*(e.free_symbols for e in shown))
-        return with_read_variables_written_out(system, sorted(wanted), settled) if wanted else system
+        return _with_read_variables_written_out(system, sorted(wanted), settled) if wanted else system
 
     # -- storages that move ----------------------------------------------------------------------------------------------------
 
@@ -360,16 +363,18 @@ class _Assembly:
         n, m, graph = len(self.states), len(self.sources), self.causal.graph
         rates = storages.rates_of_displacements()
         named, slopes = self._signal_rates(signals, rates, storages)
+        # First without the rates of states: these follow from the equations that are being made.
         motion = ParameterRates(graph.moving, rates | slopes)
         stored = StoredEnergy(graph, storages.outputs)
         energy, curved = stored.matrix(), stored.curved()
-        shared = congruence(storages.T, storages.T_u, energy, motion, n, m, curved)
+        shared = congruence(storages.T, storages.T_u, energy, motion, states=n, inputs=m, curved=curved)
         moved = stored.moved(motion)
         followed = self._state_rates(shared, moved)
         if followed is not None:  # moduli read states, so the rates of these are among the rates of the transformation
             motion = ParameterRates(graph.moving, {**rates, **slopes, **followed.symbols})
-            shared = congruence(storages.T, storages.T_u, energy, motion, n, m, curved)
+            shared = congruence(storages.T, storages.T_u, energy, motion, states=n, inputs=m, curved=curved)
             shared = replace(shared, carried=followed.carried)
+        # Sines of joint angles multiply in T; joined and named they stay readable.
         if moving_names(graph):
             shared = shared.shortened(lambda e: self.field.named(joined_sines(e)))
         after = followed.definitions if followed is not None else {}
@@ -378,11 +383,12 @@ class _Assembly:
     def _state_rates(self, shared: Congruence, moved: Mapping[int, Expression]) -> StateRates | None:
         """The rates of the states that moduli between storages read; None for most models."""
         states = tuple(self.ports[k].state for k in self.states)
-        inputs = tuple(input_of(self.ports[k]) for k in self.sources)
+        inputs = tuple(self.ports[k].source.input for k in self.sources)
         motion = state_motion(shared, states, inputs)
         if motion is None:
             return None
         z, u = [symbol(name) for name in states], [symbol(name) for name in inputs]
+        # Forces with the transformation as it is without rates of states; what they add is on the left side, in M.
         A, B, f = self._balance(shared, moved)
         forces = tuple(dot(b, u) - dot(a, z) - rest for a, b, rest in zip(plus(A, shared.N()), B, f, strict=True))
         names = {name: self.field.fresh(f"{name}_rate") for name in states}
@@ -390,6 +396,7 @@ class _Assembly:
 
     def _balance(self, shared: Congruence, moved: Mapping[int, Expression]) -> tuple[Matrix, Matrix, Vector]:
         """A, B and f of the states."""
+        # What storages are told is L x', so A, which stands on the other side, has the opposite sign.
         A = self._matrix(self.states, self.states, -1)
         B = plus(self._matrix(self.states, self.sources, 1), negative(shared.B_rate()))
         return A, B, _sum_of(self._rest(self.states, -1), _shares(shared.T, moved, len(self.states)))
@@ -418,6 +425,7 @@ class _Assembly:
         slopes: dict[str, Expression] = {}
         for name in sorted(moving):
             rate = known.of(name)
+            # A long rate would be written once for every entry that moves with it.
             if leaf_count(rate) > SHORT:
                 named[self.field.fresh(f"{name}_rate")] = rate
                 rate = symbol(next(reversed(named)))
@@ -427,7 +435,6 @@ class _Assembly:
     # -- rows ------------------------------------------------------------------------------------------------------------------
 
     def _rows(self, moving: _Moving) -> tuple[dict[MatrixName, Matrix], dict[VectorName, Vector]]:
-        """The matrices and vectors of the system."""
         n, m, shared = len(self.states), len(self.sources), moving.shared
         L, N = shared.L(), shared.N()
         A, B, f = self._balance(shared, moving.moved)
@@ -436,6 +443,7 @@ class _Assembly:
         D = plus(self._matrix(self.sources, self.sources, -1), shared.D_rate())
         D_1, P = shared.D_1(), shared.P()
         f_y = _sum_of(self._rest(self.sources, -1), _shares(shared.T_u, moving.moved, m))
+        # A source that decides the output of a storage sees the rates of the states that share in it.
         if any(e is not ZERO for row in P for e in row):  # outputs contain x': it is replaced from the equations
             Z = self._times_inverse(P, L)
             C = plus(C, negative(product(Z, plus(A, N), n)))
@@ -448,6 +456,7 @@ class _Assembly:
         """The rows of P L^-1, L being definite: an energy matrix, or near one."""
         n = len(L)
         entry = self.field.entry
+        # Z = P L^-1 is solved as L^T Z^T = P^T, so the matrix is entered by columns.
         rows = [{j: entry(L[j][i]) for j in range(n) if L[j][i] is not ZERO} for i in range(n)]
         right = [{n + i: entry(P[i][j]) for i in range(len(P)) if P[i][j] is not ZERO} for j in range(n)]
         found = solve_definite(rows, right, list(range(n)), self.field)
@@ -469,9 +478,10 @@ class _Assembly:
         told = {}
         for i, k in enumerate(self.sources):
             ones = [j for j, e in enumerate(C[i]) if e is ONE]
+            # A row with a single one in it is a state, and has its name.
             alone = len(ones) == 1 and sum(e is not ZERO for e in (*C[i], *D[i], *D_1[i], f_y[i])) == 1
             state = self.ports[self.states[ones[0]]] if alone else None
-            if state is not None and not storage_law(state).keeps_energy_variable:
+            if state is not None and not state.storage.keeps_energy_variable:
                 told[k] = state.state
         return tuple(names_of_outputs(self.causal, lambda k: told.get(k, "")).values())
 
@@ -503,6 +513,7 @@ def measured_equations(
     wanted = detected_names(model) if names is None else tuple(dict.fromkeys(names))
     if not wanted:
         return derive_equations(assign_causality(prepare(lower(model))))
+    # Refused here by name, before a graph is made for something that does not exist.
     known = measurable_names(model)
     for name in wanted:
         if name not in known:
@@ -518,6 +529,7 @@ def linear_outputs(system: EquationSystem, outputs: Iterable[str] | None) -> Equ
     Raises: EquationError (E133) where the system is linear and an output is not.
     """
     found = with_measured_outputs(system, None if outputs is None else tuple(outputs))
+    # A power is a product of two variables: no linear model has it as an output.
     if system.linear and not found.linear:
         rests = zip(found.outputs, found.vectors["f_y"], strict=True)
         name = next(name for name, rest in rests if rest is not ZERO)

@@ -44,12 +44,18 @@ def product(a: Matrix, b: Matrix, columns: int) -> Matrix:
     return tuple(tuple(dot(row, [line[j] for line in b]) for j in range(columns)) for row in a)
 
 
+def transposed(matrix: Matrix, columns: int) -> Matrix:
+    """The transpose; `columns` is the width of the matrix, which may have no rows."""
+    return tuple(tuple(row[j] for row in matrix) for j in range(columns))
+
+
 Sparse = Mapping[tuple[int, int], Expression]
 """Nonzero entries by row and column."""
 
 
 def congruent(left: Matrix, middle: Sparse, right: Matrix, rows: int, columns: int) -> Matrix:
     """left^T middle right, by the few nonzero entries of each."""
+    # T has about one entry a row, so the product of three matrices is written by its few terms, in linear time.
     filled_left = [[(i, e) for i, e in enumerate(row) if e is not ZERO] for row in left]
     filled_right = [[(j, e) for j, e in enumerate(row) if e is not ZERO] for row in right]
     terms: dict[tuple[int, int], list[Expression]] = {}
@@ -63,20 +69,28 @@ def congruent(left: Matrix, middle: Sparse, right: Matrix, rows: int, columns: i
     return tuple(map(tuple, filled))
 
 
+def solved(left: Matrix, right: Matrix, columns: int, field: NamedEntries) -> Matrix | None:
+    """left^-1 right, over the names that `field` gives; None where `left` is singular. `columns` is the width of `right`."""
+    n = len(left)
+    rows = [{j: field.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in left]
+    known = [{n + j: field.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
+    found, missing = solve(rows, known, range(n), field)
+    if missing:
+        return None
+    return tuple(
+        tuple(found[i][n + j].expression if n + j in found[i] else ZERO for j in range(columns)) for i in range(n)
+    )
+
+
 def solved_linear_system(
     left: Matrix, right: Matrix, columns: int, parameters: Mapping[str, Expression | None], taken: Iterable[str] = ()
 ) -> Matrix | None:
     """left^-1 right, written out; None where `left` is singular. `columns` is the width of `right`, `taken` names in use."""
     field = NamedEntries(parameters, taken)
-    n = len(left)
-    rows = [{j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in left]
-    known = [{n + j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in right]
-    found, missing = solve(rows, known, list(range(n)), field)
-    if missing:
-        return None
+    # Terms that cancel are no pivots, though no rule may see it: their residues do.
+    found = solved(_without_hidden_zeros(left), _without_hidden_zeros(right), columns, field)
+    return None if found is None else tuple(tuple(with_definitions(e, field.where) for e in row) for row in found)
 
-    def entry(i: int, j: int) -> Expression:
-        share = found.get(i, {}).get(n + j)
-        return ZERO if share is None else with_definitions(share.expression, field.where)
 
-    return tuple(tuple(entry(i, j) for j in range(columns)) for i in range(n))
+def _without_hidden_zeros(matrix: Matrix) -> Matrix:
+    return tuple(tuple(ZERO if is_zero(e) else e for e in row) for row in matrix)

@@ -5,20 +5,21 @@ replaced from the equations, as they are in the outputs of sources that such sto
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import final
 
 from tellegen.causality import CausalGraph
-from tellegen.core.names import TIME, listing
+from tellegen.core.names import TIME, listing, unused
 from tellegen.equations import rules
-from tellegen.equations.congruence import Congruence
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product
 from tellegen.equations.signal_equations import SignalEquations, jumps
+from tellegen.equations.storages import Congruence
 from tellegen.equations.structure import CausalStructure, ResistiveSolution, Row, causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem, Measured, linear_part
 from tellegen.expressions import ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import NamedEntries, with_definitions
 from tellegen.graph import SourceLaw, StorageLaw
+from tellegen.graph.signal_lowering import taken_names
 from tellegen.graph.signals import Value
 from tellegen.model.model import Element, Model
 from tellegen.model.signals import SignalDefinition
@@ -31,6 +32,7 @@ SENSOR = "across"
 
 def measurable_names(model: Model) -> tuple[str, ...]:
     """Variables of elements, inputs, displacements, signals and powers."""
+    # An energy is no function of states and inputs alone that a row could hold: it is a square.
     energies = {f"energy.{element.name}" for element in model.elements}
     variables = (name for name in known_variables(model.elements) if name not in energies)
     return tuple(dict.fromkeys((*variables, *model.displacements, *model.signals)))
@@ -62,6 +64,8 @@ def with_measured_signals(model: Model, names: Sequence[str]) -> tuple[Model, di
     signals = dict(model.signals)
     found: dict[str, str] = {}
     for name in names:
+        # As a signal, a variable of a coupling or a difference of nodes is lowered like any other, and needs no case
+        # here.
         found[name] = name if name in model.signals else _measured_name(name, model, signals)
         if found[name] not in signals:
             signals[found[name]] = SignalDefinition(found[name], FORMULA, {FORMULA: symbol(name)})
@@ -69,11 +73,8 @@ def with_measured_signals(model: Model, names: Sequence[str]) -> tuple[Model, di
 
 
 def _measured_name(name: str, model: Model, signals: dict[str, SignalDefinition]) -> str:
-    wanted = f"{name.replace('.', '_')}_measured"
     taken = {*signals, *model.parameters, *model.displacements, *known_variables(model.elements)}
-    while wanted in taken:
-        wanted += "_"
-    return wanted
+    return unused(f"{name.replace('.', '_')}_measured", taken)
 
 
 class PortVariables:
@@ -90,6 +91,8 @@ class PortVariables:
         self.rates = rates
         self.places = {}
         for k, port in enumerate(self.causal.graph.ports):
+            # Every variable of a port is decided or told: those decided are known by the law, those told by the
+            # interconnection.
             self.places[port.variable(self.causal.decides[k])] = (k, True)
             self.places[port.variable(self.causal.follows(k))] = (k, False)
 
@@ -102,12 +105,14 @@ class PortVariables:
         for name in names:
             if name in self.places:
                 known = self._variable(*self.places[name])
+                # A variable that stands for itself would be replaced by itself for ever.
                 if known is not None and known is not symbol(name):
                     found[name] = known
         return found
 
     def _variable(self, port: int, decided: bool) -> Expression | None:
         if decided:
+            # It is the rate of a content: only the finished equations can say what it is.
             return None if port in self.following else self._decided(port)
         gains = self.structure.gains[port]
         if any(j in self.following for j in gains) and not self.rates:
@@ -118,6 +123,7 @@ class PortVariables:
 
     def _decided(self, k: int) -> Expression:
         port = self.causal.graph.ports[k]
+        # Nonlinear laws first: they are written out already, over whatever they read.
         if k in self.told.decided:
             return self.told.decided[k]
         if k in self.following:
@@ -150,6 +156,7 @@ class VariableSubstitution:
         self.known = PortVariables(structure, told)
         self.where = where
         self.unknowns = frozenset(told.unknowns)
+        # A dependent storage has a state by name and none in the equations.
         following = {ports[k].state for k in structure.causal.derivative}
         self.given = {p.law.input if isinstance(p.law, SourceLaw) else p.state for p in ports} - following - {""}
         variables = {name for p in ports for name in (p.across, p.through, p.state)} - {""}
@@ -159,6 +166,7 @@ class VariableSubstitution:
     def written(self, expression: Expression) -> Expression:
         """The expression with everything replaced that follows from states and inputs; a circle of names is left as it is."""
         found = with_definitions(expression, self.where)
+        # A formula cannot be longer than there are names, unless they form a circle; that is left as it stands.
         for _ in range(len(self.names)):
             wanted = self.unsettled(found)
             formulas = {name: self.formulas[name] for name in wanted & self.formulas.keys()}
@@ -190,6 +198,7 @@ def _reading(signals: SignalEquations, variables: Set[str]) -> dict[str, Express
     """Signals that are smooth formulas of power variables, themselves or through each other."""
     found: dict[str, Expression] = {}
     for name, expression in signals.values.items():
+        # A formula that jumps has no rate where it does, so it keeps its name, and a modulus that reads it is refused.
         if expression.free_symbols & (variables | found.keys()) and not jumps(expression):
             found[name] = expression
     return found
@@ -201,35 +210,21 @@ def port_readings(causal: CausalGraph, names: Iterable[str]) -> dict[str, Expres
     What a dependent storage takes follows from rates and keeps its name; one without inertia takes nothing.
     """
     graph = causal.graph
-    variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
-    signals = (signal.name for signal in graph.signals)
-    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, *signals, TIME))
+    field = NamedEntries(graph.parameters, (*taken_names(graph), TIME))
     structure = causal_structure(causal, field)
     found = PortVariables(structure, solve_resistive(structure, field), rates=True).replacements(names)
     nothing: dict[str, Expression] = {}
     for k in causal.derivative:
         law = graph.ports[k].law
+        # What has no content takes nothing, however it is moved.
         if isinstance(law, StorageLaw) and law.inertia is ZERO:
             nothing[graph.ports[k].variable(causal.decides[k])] = ZERO
     return {name: with_definitions(e, field.where).substitute(nothing) for name, e in found.items()}
 
 
 @final
-@dataclass(frozen=True)
-class RateEquations:
-    """`L x' = -A_N x + B u + B_1 u' - f`, with A_N = A + N, and a function that gives the rows of P L^-1."""
-
-    L: Matrix
-    A_N: Matrix
-    B: Matrix
-    B_1: Matrix
-    f: Vector
-    times_inverse: Callable[[Matrix], Matrix]
-
-
-@final
 class Readings:
-    """Writes what is measured as rows."""
+    """Writes what is measured as rows; `times_inverse` gives the rows of P L^-1."""
 
     def __init__(
         self,
@@ -237,14 +232,15 @@ class Readings:
         told: ResistiveSolution,
         shared: Congruence,
         moved: Mapping[int, Expression],
-        balance: RateEquations,
+        times_inverse: Callable[[Matrix], Matrix],
     ) -> None:
         self.causal = structure.causal
         self.variables = PortVariables(structure, told, rates=True)
         self.shared = shared
         self.moved = moved
-        self.balance = balance
+        self.times_inverse = times_inverse
         ports = self.causal.graph.ports
+        # The order of the rows of T.
         order = [*self.causal.integral, *self.causal.derivative]
         self.rates = {ports[k].variable(self.causal.decides[k]): order.index(k) for k in self.causal.derivative}
         self.formulas = {law.name: law.expression for law in self.causal.graph.signals if isinstance(law, Value)}
@@ -264,7 +260,7 @@ class Readings:
         D_1: Matrix = tuple((ZERO,) * len(system.inputs) for _ in linear)
         gains = [gains for _, gains in parts.values()]
         if any(gains):
-            C, D, D_1, rest = self._with_rates(gains, (C, D, D_1, rest))
+            return self._with_rates(system, gains, Measured(tuple(names), C, D, D_1, rest))
         return Measured(tuple(names), C, D, D_1, rest)
 
     def _written(self, name: str, signal: str, known: set[str]) -> Expression:
@@ -272,6 +268,7 @@ class Readings:
         found = self.formulas.get(signal)
         if found is None:
             raise _not_measured(name, f"the signal '{signal}' has a memory, a table or a function of its own")
+        # Formulas read formulas, so this goes on while something still changes; what never does is refused by name.
         left: frozenset[str] = frozenset()
         while (open_names := found.free_symbols - known - self.rates.keys()) and open_names != left:
             left = open_names
@@ -284,26 +281,29 @@ class Readings:
     def _without_rates(self, name: str, expression: Expression) -> tuple[Expression, dict[int, Expression]]:
         """The part without rates, and the factor of each rate by the place of its storage."""
         rates = [rate for rate in self.rates if rate in expression.free_symbols]
+        # A row is linear in rates of states, which the equations then replace; a product of two rates is none.
         gains = {self.rates[rate]: expression.derivative(rate) for rate in rates}
         if any(e.free_symbols & self.rates.keys() for e in gains.values()):
             raise _not_measured(name, f"it is not linear in {listing(rates)}, which rates of states decide")
         return expression.substitute(dict.fromkeys(rates, ZERO)), gains
 
     def _with_rates(
-        self, gains: list[dict[int, Expression]], rows: tuple[Matrix, Matrix, Matrix, Vector]
-    ) -> tuple[Matrix, Matrix, Matrix, Vector]:
+        self, system: EquationSystem, gains: Sequence[Mapping[int, Expression]], rows: Measured
+    ) -> Measured:
         """Rows to which the rates of dependent contents are added: the transformation T_u with the gains in its place."""
-        (C, D, D_1, rest), b, shared = rows, self.balance, self.shared
+        m, f, shared = system.matrices, system.vectors["f"], self.shared
+        # A sum of rates of contents has the form of what a source sees, gains^T (L x)', so the same formulas serve.
         taken = tuple(tuple(row.get(i, ZERO) for row in gains) for i in range(len(shared.T)))
         view = shared.read_by(taken, len(gains))
-        Z = b.times_inverse(view.P)
-        states, inputs = shared.states, shared.inputs
-        C = plus(C, plus(view.C, negative(product(Z, b.A_N, states))))
-        D = plus(D, plus(view.D, product(Z, b.B, inputs)))
-        D_1 = plus(D_1, plus(view.D_1, product(Z, b.B_1, inputs)))
+        Z = self.times_inverse(view.P)  # the rates of the states are replaced from L x' = -(A + N) x + B u + B_1 u' - f
         moved = [total(row[i] * e for i, e in self.moved.items() if i in row) for row in gains]
-        rest = tuple(r + m - dot(z, b.f) for r, m, z in zip(rest, moved, Z, strict=True))
-        return C, D, D_1, rest
+        return Measured(
+            rows.names,
+            plus(rows.C, plus(view.C, negative(product(Z, plus(m["A"], m["N"]), shared.states)))),
+            plus(rows.D, plus(view.D, product(Z, m["B"], shared.inputs))),
+            plus(rows.D_1, plus(view.D_1, product(Z, m["B_1"], shared.inputs))),
+            tuple(r + more - dot(z, f) for r, more, z in zip(rows.rest, moved, Z, strict=True)),
+        )
 
 
 def _not_measured(name: str, why: str) -> Exception:

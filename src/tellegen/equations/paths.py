@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import permutations
 
 from tellegen.causality import CausalGraph
+from tellegen.core.names import unused
 from tellegen.core.union_find import UnionFind
 from tellegen.equations.printing.explanation import AlgebraicLoop, CausalPath
 from tellegen.equations.structure import CausalStructure, causal_structure
@@ -31,10 +32,13 @@ class PathFinder:
     def __init__(self, causal: CausalGraph, taken: Iterable[str]) -> None:
         self.causal = causal
         self.ports = causal.graph.ports
+        # Each coupling gets a factor of its own that stands for one; so a gain tells by its names which couplings it
+        # passes, even where two share a parameter.
         marked = [replace(c, K=tuple(tuple(e * _mark(c) for e in row) for row in c.K)) for c in causal.graph.couplings]
         field = NamedEntries(causal.graph.parameters, taken, prefix="k")
         graph = replace(causal.graph, couplings=tuple(marked))
         self.structure: CausalStructure = causal_structure(replace(causal, graph=graph), field)
+        # Put in at the end, the marks are gone from every formula that is shown.
         self._marks: dict[str, Expression] = {_mark(c).name: ONE for c in causal.graph.couplings}
         self._marked_where = dict(field.where)
         self.where = {name: e.substitute(self._marks) for name, e in field.where.items()}
@@ -54,14 +58,14 @@ class PathFinder:
 
     def _law_gain(self, k: int) -> Expression:
         """What a resistive port decides, over what it is told."""
-        law = self.ports[k].law
-        assert isinstance(law, ResistiveLaw)
+        law = self.ports[k].resistive
         assert law.coefficient is not None, "a linear law has a coefficient"
         return law.coefficient if self.causal.decides[k] == law.side else ONE / law.coefficient
 
     def _is_idle(self, k: int) -> bool:
         """Whether a port decides that something is zero, whatever it is told: no path goes on behind it."""
         law = self.ports[k].law
+        # A zero on the diagonal of a field still passes on what stands beside it.
         return self.gains[k] is ZERO and not (isinstance(law, ResistiveLaw) and law.coupled)
 
     def _coupled(self) -> list[list[int]]:
@@ -69,9 +73,11 @@ class PathFinder:
         groups = UnionFind(len(self.ports))
         for k in self.gains:
             for j in self.structure.gains[k]:
+                # To decide each other is mutual, because the interconnection is skew: groups are enough.
                 if j in self.gains and not self._is_idle(k) and not self._is_idle(j):
                     groups.join(k, j)
         for field in self.causal.graph.fields:
+            # The matrix of a field joins its ports, whatever the network between them does.
             for j in field.ports[1:]:
                 groups.join(field.ports[0], j)
         blocks: dict[int, list[int]] = {}
@@ -99,15 +105,17 @@ class PathFinder:
         blocks = self._large_or_small()
         for n, block in enumerate(blocks):
             name = "Delta" if len(blocks) == 1 else f"Delta_{n + 1}"
-            while name in taken:
-                name += "_"
             members = tuple(self.ports[k].element for k in block)
-            yield AlgebraicLoop(name, members, tuple(self._rounds(block)) if self._is_solved_by_paths(block) else ())
+            yield AlgebraicLoop(
+                unused(name, taken), members, tuple(self._rounds(block)) if self._is_solved_by_paths(block) else ()
+            )
 
     def _rounds(self, block: Sequence[int]) -> Iterator[CausalPath]:
         """The elementary loops inside a block, each once: begun at its first member."""
+        # All orders of up to three members are few; this is why larger loops are left to elimination.
         for size in range(2, len(block) + 1):
             for members in permutations(block, size):
+                # A loop has no beginning, so the smallest number is taken for it and each loop is counted once.
                 if members[0] == min(members):
                     for forward, stops in self._chains((*members, members[0])):
                         if forward is not ZERO:
@@ -121,6 +129,7 @@ class PathFinder:
         if found is None:
             return []
         expression = found.expression
+        # A sum of gains is a bundle of paths; terms that pass the same couplings are one path to the eye.
         terms = [c * term for term, c in expression.terms] if isinstance(expression, Add) else [expression]
         terms += [number(expression.constant)] if isinstance(expression, Add) and expression.constant else []
         by_couplings: dict[tuple[str, ...], list[Expression]] = {}
@@ -141,11 +150,13 @@ class PathFinder:
         The law of the first port counts where it is resistive, that of the last one does not.
         """
         first, *rest = members
+        # A storage or source decides by itself, a resistive port by its law of what it is told.
         begun = self.gains.get(first, ONE)
         ways: list[tuple[Expression, tuple[str, ...]]] = [(begun, ())]
         before = first
         for n, k in enumerate(rest, 1):
             legs = self._leg(k, before)
+            # The last one is only told: its law would lead on to what it decides.
             law = self.gains.get(k, ONE) if n < len(rest) else ONE
             ways = [(g * gain * law, (*s, *passed, self.ports[k].element)) for g, s in ways for gain, passed in legs]
             before = k
@@ -182,12 +193,16 @@ class PathFinder:
             for members in permutations(block, size):
                 for forward, stops in self._chains((decided, *members, told)):
                     passed = stops[:-1]
+                    # Mason's rule: gain times the determinant of what the path does not touch, over the whole
+                    # determinant.
                     cofactor = ONE if loop is None else self._cofactor(loop, members)
                     yield CausalPath(forward, passed, cofactor, "" if loop is None else loop.name)
 
     def _cofactor(self, loop: AlgebraicLoop, members: Sequence[int]) -> Expression:
         """The determinant of what the path does not touch."""
         touched = {self.ports[k].element for k in members}
+        # With at most three members no two loops are apart from each other, so no products of loops follow (Mason
+        # 1956).
         return ONE - total(path.forward for path in loop.rounds if touched.isdisjoint(path.stops))
 
     def eliminated_between(self, told: int, decided: int) -> tuple[str, ...]:
@@ -200,6 +215,7 @@ class PathFinder:
 
     def written(self, expression: Expression, where: Mapping[str, Expression]) -> Expression:
         """An expression with all names written out: determinants, long gains and the names of `where`."""
+        # Checks compare paths with entries of matrices, in which no determinant has a name.
         deltas = {loop.name: loop.determinant for loop in self.loops if loop.rounds}
         return with_definitions(expression, {**where, **self.where, **deltas})
 
@@ -221,6 +237,7 @@ class _Nearness:
         self._joined: dict[int, set[int]] = {}
         branches = [(p.plus, p.minus) for p in self.ports]
         for a, b in branches:
+            # Everything is joined at the reference: a path through it would make every coupling near.
             if a not in self.references and b not in self.references:
                 self._joined.setdefault(a, set()).add(b)
                 self._joined.setdefault(b, set()).add(a)
@@ -240,6 +257,7 @@ class _Nearness:
         found: dict[str, int] = {}
         distance = 0
         while True:
+            # Ring by ring: the couplings that touch what has been reached are one further away.
             touched = [c for c, ends in self.ends.items() if c not in found and ends & reached]
             if not touched:
                 return found

@@ -104,6 +104,7 @@ class SignalRates:
 
         Raises: EquationError naming the signal where it has none that is known.
         """
+        # Kept by name: a chain of filters would be differentiated again for everyone who reads its end.
         if name in self.rates:
             return self.rates[name]
         law = self.signals[name]
@@ -114,6 +115,7 @@ class SignalRates:
             raise _no_rate(law, f"it is {_KINDS[type(law)]}")
         self._refuse_jumps(law)
         self.rates[name] = ZERO  # a loop of signals was refused or has a memory in it
+        # A moving parameter hides displacements, whose rates are part of the chain rule.
         written = with_definitions(law.expression, self.moving)
         self.rates[name] = total(written.derivative(n) * self._rate_of(n, law) for n in sorted(written.free_symbols))
         return self.rates[name]

@@ -7,13 +7,13 @@ paths that cross no integrator.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
-from tellegen.core.names import named_after
-from tellegen.equations.forms.hamiltonian import energy_names, storage_law
+from tellegen.core.names import named_after, unused
+from tellegen.equations.forms.hamiltonian import energy_names
 from tellegen.equations.matrices import Matrix, dot, negative, zeros
 from tellegen.equations.outputs import PortVariables
 from tellegen.equations.paths import MOST_COUPLED, PathFinder
@@ -25,10 +25,10 @@ from tellegen.equations.printing.explanation import (
     NamedFormula,
     Sentence,
     ShownMatrix,
+    Sign,
 )
 from tellegen.equations.printing.latex import steps_to_latex
 from tellegen.equations.printing.record import steps_to_record
-from tellegen.equations.printing.terms import Sign
 from tellegen.equations.printing.text import steps_to_text
 from tellegen.equations.structure import causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem, MatrixName, VectorName, parameter_values
@@ -39,43 +39,29 @@ from tellegen.graph.power_graph import ARGUMENT
 
 
 @final
-@dataclass(frozen=True)
-class StepContext:
+class _Lesson:
     """What is explained: a system with its causal graph, the sign it is told in, and the finder of paths."""
 
-    system: EquationSystem
-    causal: CausalGraph
-    sign: Sign
-    energy_names: tuple[str, ...]
-    taken: frozenset[str]
-    finder: PathFinder
+    def __init__(self, system: EquationSystem, causal: CausalGraph, sign: Sign) -> None:
+        self.system, self.causal, self.sign = system, causal, sign
+        self.energy_names = energy_names(system)
+        variables = [name for p in causal.graph.ports for name in (p.across, p.through, p.state)]
+        self.taken = frozenset({*system.parameters, *system.where, *variables, *self.energy_names})
+        # Made once for all sections: it solves the interconnection again, with every coupling marked.
+        self.finder = PathFinder(causal, self.taken)
 
 
-def step_context(system: EquationSystem, causal: CausalGraph, sign: Sign) -> StepContext:
-    """The lesson about a system."""
-    names = energy_names(system)
-    variables = [name for p in causal.graph.ports for name in (p.across, p.through, p.state)]
-    taken = {*system.parameters, *system.where, *variables, *names}
-    finder = PathFinder(causal, taken)
-    return StepContext(system, causal, sign, tuple(names), frozenset(taken), finder)
-
-
-class AbstractSectionWriter:
+class _AbstractWriter:
     """Writes sections of a lesson."""
 
-    def __init__(self, lesson: StepContext) -> None:
+    def __init__(self, lesson: _Lesson) -> None:
         self.system, self.causal, self.sign = lesson.system, lesson.causal, lesson.sign
         self.ports = lesson.causal.graph.ports
         self.energy_names, self.taken, self.finder = lesson.energy_names, lesson.taken, lesson.finder
 
 
-def choice_section(lesson: StepContext) -> ExplanationSection:
-    """Section 1: states, inputs and outputs."""
-    return _ChoiceWriter(lesson).choice()
-
-
 @final
-class _ChoiceWriter(AbstractSectionWriter):
+class _ChoiceWriter(_AbstractWriter):
     """Tells which variables are states, inputs and outputs, and what else the equations read."""
 
     def choice(self) -> ExplanationSection:
@@ -150,7 +136,7 @@ class _ChoiceWriter(AbstractSectionWriter):
             yield Sentence(f"The signals {', '.join(read)} stand in the matrices, which move with them.")
 
     def _meaning(self, k: int) -> str:
-        port, law = self.ports[k], storage_law(self.ports[k])
+        port, law = self.ports[k], self.ports[k].storage
         domain = DOMAINS[port.domain]
         if law.keeps_energy_variable:
             word = domain.energy(law.side).word
@@ -170,20 +156,16 @@ class _ChoiceWriter(AbstractSectionWriter):
             yield NamedFormula(name, value)
 
 
-def energy_section(lesson: StepContext) -> ExplanationSection:
-    """Section 2: the energy matrix."""
-    return _EnergyWriter(lesson).energy()
-
-
 @final
-class _EnergyWriter(AbstractSectionWriter):
+class _EnergyWriter(_AbstractWriter):
     """Tells the constitutive relations, and the energy matrix that they make."""
 
     def energy(self) -> ExplanationSection:
         if not self.causal.integral and not self.causal.dependent:
             return ExplanationSection("Energy matrix", ())
         items: list[Item] = [Sentence("The constitutive relations link energy variables to outputs:")]
-        items += [self._content(self.ports[k], name, symbol(self.ports[k].state)) for k, name in self._contents()]
+        for k, name in zip(self.causal.integral, self.energy_names, strict=True):
+            items.append(self._content(self.ports[k], name, symbol(self.ports[k].state)))
         for k, name in zip(self.causal.derivative, self.system.dependent, strict=True):
             items.append(self._content(self.ports[k], self._free_name(self.ports[k]), symbol(name)))
         if self.causal.dependent:
@@ -200,21 +182,17 @@ class _EnergyWriter(AbstractSectionWriter):
             items.append(ShownMatrix("N", self.system.matrices["N"]))
         return ExplanationSection("Energy matrix", tuple(items))
 
-    def _contents(self) -> Iterator[tuple[int, str]]:
-        return zip(self.causal.integral, self.energy_names, strict=True)
-
     def _free_name(self, port: Port) -> str:
-        name = named_after(DOMAINS[port.domain].energy(storage_law(port).side).symbol, port.element)
-        while name in self.taken:
-            name += "_"
-        return name
+        letter = DOMAINS[port.domain].energy(port.storage.side).symbol
+        return unused(named_after(letter, port.element), self.taken)
 
     def _content(self, port: Port, name: str, output: Expression) -> NamedFormula:
-        law = storage_law(port)
+        law = port.storage
         if law.output is not None:
             return NamedFormula(port.variable(law.side), law.output.substitute({ARGUMENT: symbol(name)}))
         if law.content is not None:
             return NamedFormula(name, law.content.substitute({ARGUMENT: output}))
+        # An energy function of the output tells dq/dx, and its integral may have no closed form.
         if law.inertia is None:  # the slope is all that is known
             return NamedFormula(f"d{name}/d{output}", law.inertia_at(output))
         return NamedFormula(name, self._coupled_content(port, law.inertia * output))
@@ -224,7 +202,7 @@ class _EnergyWriter(AbstractSectionWriter):
         for coupled in self.causal.graph.fields:
             members = [self.ports[k] for k in coupled.ports]
             if port in members:
-                outputs = [symbol(p.variable(storage_law(p).side)) for p in members if isinstance(p.law, StorageLaw)]
+                outputs = [symbol(p.variable(p.storage.side)) for p in members if isinstance(p.law, StorageLaw)]
                 return dot(coupled.matrix[members.index(port)], outputs)
         return alone
 
@@ -234,6 +212,7 @@ class _EnergyWriter(AbstractSectionWriter):
         n = len(states)
         followers = tuple(self.system.dependent.values())
         T: Matrix = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
+        # Followers are linear in states and inputs, so their slopes are the rows of T.
         T += tuple(tuple(e.derivative(x) for x in states) for e in followers)
         T_u: Matrix = zeros(n, len(inputs))
         T_u += tuple(tuple(e.derivative(u) for u in inputs) for e in followers)
@@ -253,19 +232,14 @@ MOST_STATES_SHOWN = 6
 """The matrices of models with more states are not written out once more."""
 
 
-def entry_sections(lesson: StepContext) -> tuple[ExplanationSection, ExplanationSection]:
-    """Sections 3 and 4: the entries of A and B, and those of C and D."""
-    teller = _EntryWriter(lesson)
-    return teller.state_entries(), teller.output_entries()
-
-
 @final
-class _EntryWriter(AbstractSectionWriter):
+class _EntryWriter(_AbstractWriter):
     """Tells each entry by the paths that make it."""
 
     def state_entries(self) -> ExplanationSection:
         if not self.causal.integral:
             return ExplanationSection("Matrices A and B", ())
+        # With L x' = -A x + B u the gains of paths stand in A with the opposite sign.
         minus = "minus the gain" if self.sign == "-" else "the gain"
         items: list[Item] = [
             Sentence(
@@ -279,6 +253,7 @@ class _EntryWriter(AbstractSectionWriter):
         items += self._entries("B", self.system.matrices["B"], self.causal.integral, self.causal.sources, 1)
         items += self._curved("f", self.causal.integral)
         items.append(Sentence("All other entries are zero."))
+        # Larger matrices would be read nowhere; their entries stand above.
         if self.system.inputs and len(self.system.states) <= MOST_STATES_SHOWN:
             shown = A if self.sign == "-" else negative(A)
             items += [Sentence("So the matrices are:"), ShownMatrix("A", shown, explained=True)]
@@ -302,6 +277,7 @@ class _EntryWriter(AbstractSectionWriter):
     def output_entries(self) -> ExplanationSection:
         if not self.causal.sources:
             return ExplanationSection("Matrices C and D", ())
+        # Without states there was no section on A, and the loops have not been told.
         items: list[Item] = [] if self.causal.integral else list(self._loops())
         items.insert(
             0,
@@ -341,17 +317,18 @@ class _EntryWriter(AbstractSectionWriter):
                     yield self._signed(ExplainedEntry(name, i + 1, j + 1, value, paths))
 
     def _signed(self, entry: ExplainedEntry) -> ExplainedEntry:
-        """The entry in the sign that was asked for."""
         if self.sign == "-" or entry.matrix != "A":
             return entry
         paths = tuple(_scaled(path, -1) for path in entry.paths)
-        return ExplainedEntry(entry.matrix, entry.row, entry.column, -entry.value, paths)
+        return replace(entry, value=-entry.value, paths=paths)
 
     def _explained(self, name: str, told: int, decided: int, value: Expression, sign: int) -> tuple[CausalPath, ...]:
         """The paths of an entry, with what remains for loops solved by elimination or for rates of storages; they add up to it."""
         start, end = self._name_of(decided), self._end_of(told)
         found = self.finder.between(told, decided)
         paths = [_placed(_scaled(path, sign), start, end) for path in found]
+        # Paths must add up to the entry. What is left goes through a loop that was eliminated, or is the rate of a
+        # storage; anything else means that the system is not that of this graph.
         rest = value - total(path.gain for path in paths)
         if is_zero(self.finder.written(rest, self.system.where)):
             return tuple(paths)
@@ -359,8 +336,10 @@ class _EntryWriter(AbstractSectionWriter):
         if not members and not self._sees_rates(name, told):
             raise ValueError(f"{name} from '{start}' to '{end}' is not what its paths give: was the system changed?")
         if not members:
+            # A source that moves a dependent storage sees its inertia, which no path without integrator explains.
             members = tuple(self.ports[d.port].element for d in self.causal.dependent if told in d.on)
             return (*paths, CausalPath(rest, (start, *members, end), eliminated=members))
+        # Without a path of its own the entry is all elimination's.
         rest = value if not paths else rest
         return (*paths, CausalPath(rest, (start, f"({', '.join(members)})", end), eliminated=members))
 
@@ -405,6 +384,7 @@ class _EntryWriter(AbstractSectionWriter):
             for path in self.finder.between(told, k):
                 placed = _placed(_scaled(path, -1), start, end)
                 rest = rest - placed.gain * law
+                # In f the path carries the variable that a law decides, not a state: it is a factor of the gain.
                 paths.append(CausalPath(placed.forward * symbol(start), placed.stops, placed.cofactor, placed.delta))
         if is_zero(self.finder.written(rest, self.system.where)):
             return tuple(paths)
@@ -416,6 +396,7 @@ class _EntryWriter(AbstractSectionWriter):
 
     def _nonlinear(self) -> dict[int, Expression]:
         """What the ports with nonlinear laws decide."""
+        # Solved once more, because the system keeps only what its rows need.
         arithmetic = NamedEntries(self.system.parameters, self.taken, prefix="c")
         structure = causal_structure(self.causal, arithmetic)
         told = solve_resistive(structure, arithmetic)
@@ -425,8 +406,7 @@ class _EntryWriter(AbstractSectionWriter):
 
 
 def _scaled(path: CausalPath, sign: int) -> CausalPath:
-    forward = path.forward if sign > 0 else -path.forward
-    return CausalPath(forward, path.stops, path.cofactor, path.delta, path.eliminated)
+    return replace(path, forward=path.forward if sign > 0 else -path.forward)
 
 
 def _over_states(law: Expression, known: PortVariables, states: set[str]) -> Expression:
@@ -436,16 +416,11 @@ def _over_states(law: Expression, known: PortVariables, states: set[str]) -> Exp
 
 
 def _placed(path: CausalPath, start: str, end: str) -> CausalPath:
-    return CausalPath(path.forward, (start, *path.stops, end), path.cofactor, path.delta, path.eliminated)
-
-
-def check_section(lesson: StepContext) -> ExplanationSection:
-    """Section 5: checks."""
-    return _CheckWriter(lesson).checks()
+    return replace(path, stops=(start, *path.stops, end))
 
 
 @final
-class _CheckWriter(AbstractSectionWriter):
+class _CheckWriter(_AbstractWriter):
     """Tells what the matrices must be, and are."""
 
     def checks(self) -> ExplanationSection:
@@ -470,11 +445,13 @@ class _CheckWriter(AbstractSectionWriter):
 
     def _parts(self) -> Iterator[Item]:
         """The parts of A; where a storage is given by its output, f holds some of their entries."""
-        if any(storage_law(self.ports[k]).keeps_energy_variable for k in self.causal.integral):
+        # There A acts on outputs that are functions of the state, so its symmetric part says nothing about losses.
+        if any(self.ports[k].storage.keeps_energy_variable for k in self.causal.integral):
             return
         if self.system.is_zero("A"):
             yield Sentence("$A$ is zero: the states neither lose power nor exchange it.", listed=True)
             return
+        # A skew matrix takes no power: x^T A x = 0.
         if self._equal(self.system.matrices["A"], -1):
             yield Sentence("$A$ is skew: power is redistributed and not lost between the states.", listed=True)
             return
@@ -495,6 +472,7 @@ class _CheckWriter(AbstractSectionWriter):
     def _reciprocity(self) -> str:
         B, C = self.system.matrices["B"], self.system.matrices["C"]
         pairs = [(B[i][j], C[j][i]) for i in range(len(B)) for j in range(len(C))]
+        # The same path leads there and back, with the same gain, because the interconnection is skew.
         if all(is_zero(self.finder.written(b - c, self.system.where)) for b, c in pairs):
             return "$C = B^T$: each output answers its input along the same paths."
         return "$C$ is not $B^T$: elements at a source take power from it on paths that cross no integrator."
@@ -553,25 +531,28 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation
     """
     if system.origin is None:
         raise ValueError("a system without its causal graph cannot be explained: derive it from a model")
-    return _derivation(step_context(system, system.origin, sign))
-
-
-def _derivation(lesson: StepContext) -> Explanation:
-    """All sections."""
-    system = lesson.system
-    sections = [choice_section(lesson), energy_section(lesson), *entry_sections(lesson), check_section(lesson)]
+    lesson = _Lesson(system, system.origin, sign)
+    entries = _EntryWriter(lesson)
+    sections = [
+        _ChoiceWriter(lesson).choice(),
+        _EnergyWriter(lesson).energy(),
+        entries.state_entries(),
+        entries.output_entries(),
+        _CheckWriter(lesson).checks(),
+    ]
     where = {**system.where, **lesson.finder.where}
     shown = [e for section in sections for item in section.items for e in _formulas(item)]
+    # Of names that no shown formula reads, nothing is said.
     needed = used_names(shown, where)
     return Explanation(
-        system.name,
-        lesson.sign,
-        system.states,
-        system.inputs,
-        system.outputs,
-        system.parameters,
-        tuple(section for section in sections if section.items),
-        {name: e for name, e in where.items() if name in needed},
+        name=system.name,
+        sign=sign,
+        states=system.states,
+        inputs=system.inputs,
+        outputs=system.outputs,
+        parameters=system.parameters,
+        sections=tuple(section for section in sections if section.items),
+        where={name: e for name, e in where.items() if name in needed},
     )
 
 

@@ -35,17 +35,22 @@ class CausalStructure:
 def causal_structure(causal: CausalGraph, field: NamedEntries) -> CausalStructure:
     """Solve the interconnection for the variables that ports are told."""
     interconnection = Interconnection(causal.graph)
+    # Over named entries now: causality has settled which columns are told, so that this elimination only says how.
     elimination = Elimination(interconnection.rows(field.entry), field)
     told = {column(k, causal.follows(k)): k for k in range(len(causal.graph.ports))}
+    # With moduli that move a pivot of least fill may vanish on the way, at a lever in a right angle. So effects are
+    # followed from their causes, and only constants are divided by (decision 012).
     if moving_names(causal.graph):
         unknown, constant = (*interconnection.internal, *told), causal.graph.parameters.keys()
         elimination.tear(unknown, tearing_order(causal), lambda entry: entry.expression.free_symbols <= constant)
         left = [c for c in told if c not in elimination.pivots]
     else:
+        # Node potentials and currents inside couplings have no name in the equations.
         elimination.eliminate_all(interconnection.internal)
         left = elimination.eliminate_all(told)
     assert not left, "causality has shown that every told variable is determined"
     found = elimination.express(told)
+    # Free columns are those that ports decide, two columns a port.
     gains = {k: {free // 2: gain for free, gain in found[c].items()} for c, k in told.items()}
     return CausalStructure(causal, gains)
 
@@ -69,6 +74,7 @@ class NonlinearLaws:
 
     def solve(self) -> None:
         """Find the decided variables of all nonlinear ports."""
+        # What is left is evaluated in the order in which arguments become known.
         waiting = [k for k in self.curved if not self._known_at_once(k)]
         while waiting:
             ready = [k for k in waiting if all(self._is_told(j) for j in (k, *self.together.get(k, ())))]
@@ -90,12 +96,11 @@ class NonlinearLaws:
 
     def _value(self, k: int) -> Expression:
         """What a law gives, once all that it reads is known."""
-        others = {self._argument_name(j): self._argument(j) for j in self.together.get(k, ())}
-        found = self._law(k).value_at(self._argument(k))
+        together = [(self.ports[j], j) for j in self.together.get(k, ())]
+        # Laws of a field read the arguments of each other by name; here they are written in.
+        others = {port.variable(other_side(port.resistive.side)): self._argument(j) for port, j in together}
+        found = self.ports[k].resistive.value_at(self._argument(k))
         return found.substitute(others) if others else found
-
-    def _argument_name(self, k: int) -> str:
-        return self.ports[k].variable(other_side(self._law(k).side))
 
     def residuals(self) -> list[Expression]:
         """One for each unknown."""
@@ -114,8 +119,9 @@ class NonlinearLaws:
             assert port.law.output is not None
             self.decided[k] = port.law.output.substitute({ARGUMENT: symbol(port.state)})
             return True
-        if self.causal.decides[k] == self._law(k).side:
+        if self.causal.decides[k] == self.ports[k].resistive.side:
             return False
+        # Asked backwards a nonlinear law has no formula: what it decides becomes an unknown, and the law its residual.
         name = port.variable(self.causal.decides[k])
         self.unknowns.append(name)
         self.torn.append(k)
@@ -124,8 +130,10 @@ class NonlinearLaws:
 
     def _tear(self, waiting: list[int]) -> list[int]:
         """Make the argument of one law an unknown, the law that most others wait for; with it those of its field."""
+        # The fewest unknowns: tearing the one that most others wait for frees most of them.
         wanted = {k: sum(k in self.rows[j] for j in waiting) for k in waiting}
         first = max(waiting, key=lambda j: (wanted[j], -j))
+        # Laws of a field read each other, so no one of them can be evaluated while another waits.
         torn = [first, *(j for j in self.together.get(first, ()) if j in waiting)]
         for k in torn:
             self.unknowns.append(self.ports[k].variable(self.causal.follows(k)))
@@ -136,7 +144,7 @@ class NonlinearLaws:
 
     def _residual(self, k: int) -> Expression:
         """Zero when the unknown agrees with what the network tells."""
-        law, told = self._law(k), self.sum_of(self.rows[k])
+        law, told = self.ports[k].resistive, self.sum_of(self.rows[k])
         name = self.unknowns[self.torn.index(k)]
         if self.causal.decides[k] == law.side:
             return symbol(name) - told
@@ -144,6 +152,7 @@ class NonlinearLaws:
 
     def _argument(self, k: int) -> Expression:
         """The argument of a nonlinear law: an unknown where it was torn or used backwards, else what the port is told."""
+        # The unknown stands for it until Newton's method has found the value.
         if k in self.torn:
             return symbol(self.unknowns[self.torn.index(k)])
         return self.sum_of(self.rows[k])
@@ -157,11 +166,6 @@ class NonlinearLaws:
     def _variable(self, j: int) -> Expression:
         port = self.ports[j]
         return symbol(port.law.input if isinstance(port.law, SourceLaw) else port.state)
-
-    def _law(self, k: int) -> ResistiveLaw:
-        law = self.ports[k].law
-        assert isinstance(law, ResistiveLaw), "only resistive laws are put in order"
-        return law
 
 
 @final
@@ -193,8 +197,10 @@ def solve_resistive(structure: CausalStructure, field: NamedEntries) -> Resistiv
     causal = structure.causal
     linear, curved = _split(causal)
     laws = _LinearLaws(structure, linear, field)
+    # Linear laws are solved together, whatever loops they form: their equations are one linear system.
     arguments = laws.solve()
     decided = laws.decided(arguments)
+    # What dependent storages decide is the rate of their content; it enters later, by the congruent transformation.
     one, following = field.entry(ONE), set(causal.derivative)
     ends = [*causal.integral, *causal.sources]
     asked = [*ends, *(k for k in curved if isinstance(causal.graph.ports[k].law, ResistiveLaw))]
@@ -225,6 +231,7 @@ def _split(causal: CausalGraph) -> tuple[list[int], set[int]]:
                 linear.append(k)
             else:
                 curved.add(k)
+        # Its output is a nonlinear function of its state, like a law without an argument to be told.
         elif isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable:
             curved.add(k)
     return linear, curved
@@ -244,14 +251,14 @@ class _LinearLaws:
         self.field = field
         self.one = field.entry(ONE)
         self.laws = {k: {k: field.entry(self._coefficient(k))} for k in ports}
+        # A port of a field has a row of a matrix where others have one coefficient.
         for coupled in self.causal.graph.fields:
             for k, row in zip(coupled.ports, coupled.matrix, strict=True):
                 if k in self.laws:
                     self.laws[k] = {j: field.entry(e) for j, e in zip(coupled.ports, row, strict=True) if e is not ZERO}
 
     def _coefficient(self, k: int) -> Expression:
-        law = self.causal.graph.ports[k].law
-        assert isinstance(law, ResistiveLaw)
+        law = self.causal.graph.ports[k].resistive
         assert law.coefficient is not None, "a linear law has a coefficient"
         return law.coefficient
 
@@ -274,13 +281,16 @@ class _LinearLaws:
         for k in self.ports:
             row, known = dict(self._is_told(k)), {}
             for j, gain in self.structure.gains[k].items():
+                # Decided by a state, an input or a nonlinear law: known, and moved to the right side.
                 if j not in self.laws:
                     known[count + j] = gain
                     continue
                 for i, share in self._decides(j).items():
                     row[i] = self.field.minus_product(row.get(i), gain, share)
+            # A hidden zero would be a pivot that divides by nothing.
             matrix.append({j: e for j, e in row.items() if not self.field.is_zero(e)})
             right.append(known)
+        # Arguments as unknowns keep the equations polynomial: no coefficient is divided by before it is a pivot.
         found, left = solve(matrix, right, self.ports, self.field)
         if left:
             raise self._singular(left)
@@ -301,6 +311,8 @@ class _LinearLaws:
                 yield value * written(arguments[k])
             else:
                 c = self.laws[k][k]
+                # h^2/c with h told: over resistances the argument is a fraction, and its square over c would be one in
+                # another.
                 told = {j: e._replace(expression=c.expression * e.expression) for j, e in arguments[k].items()}
                 yield written(told) ** 2 / c.expression
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, final
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, zeros
+from tellegen.equations.printing.explanation import ElementModes, Sign
 from tellegen.equations.printing.latex import equations_to_latex
 from tellegen.equations.printing.record import equations_to_record
-from tellegen.equations.printing.terms import ElementModes, Sign
 from tellegen.equations.printing.text import equations_to_text
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.expressions import ONE, ZERO, Expression, number, to_text
@@ -75,10 +75,12 @@ def linear_part(
     varying = set(variables)
     moving: dict[str, Expression] = {}
     for name, meaning in where.items():
+        # A name may stand for something that varies; it has to be written out to be differentiated.
         if meaning.free_symbols & (varying | moving.keys()):
             moving[name] = meaning
     written = with_definitions(expression, moving)
     row, row_u = (tuple(written.derivative(name) for name in names) for names in (states, inputs))
+    # Coefficients that vary with the state would make C move; the whole expression goes into the rest then.
     if any(e.free_symbols & varying for e in (*row, *row_u)):
         return LinearPart((ZERO,) * len(row), (ZERO,) * len(row_u), expression)
     at_rest: dict[str, Expression] = dict.fromkeys((*states, *inputs), ZERO)
@@ -93,13 +95,21 @@ def with_measured_outputs(system: "EquationSystem", outputs: Sequence[str] | Non
     Raises: EquationError (E132) for a name that is neither an output, a state nor measured.
     """
     measured = system.measured
+    # Most models have no detectors, and stay the object they were.
     if outputs is None and not measured.names:
         return system
     system = _with_displacements(system)
     measured = system.measured
-    rows = {name: _measured_row(measured, k) for k, name in enumerate(measured.names)}
-    rows |= {name: _state_row(system, k) for k, name in enumerate(system.states)}
-    rows |= {name: _own_row(system, k) for k, name in enumerate(system.outputs)}  # the same row, where it is a state
+    m, n = system.matrices, len(system.states)
+    nothing = (ZERO,) * len(system.inputs)
+    rows = {
+        name: _Row(measured.C[k], measured.D[k], measured.D_1[k], measured.rest[k])
+        for k, name in enumerate(measured.names)
+    }
+    for k, name in enumerate(system.states):
+        rows[name] = _Row(tuple(ONE if j == k else ZERO for j in range(n)), nothing, nothing)
+    for k, name in enumerate(system.outputs):  # the same row, where it is a state
+        rows[name] = _Row(m["C"][k], m["D"][k], m["D_1"][k], system.vectors["f_y"][k])
     new = [name for name in measured.names if name not in system.outputs]
     wanted = [*system.outputs, *new] if outputs is None else list(dict.fromkeys(outputs))
     for name in wanted:
@@ -139,24 +149,11 @@ class _Row:
     rest: Expression = ZERO
 
 
-def _measured_row(measured: Measured, k: int) -> _Row:
-    return _Row(measured.C[k], measured.D[k], measured.D_1[k], measured.rest[k])
-
-
-def _state_row(system: "EquationSystem", k: int) -> _Row:
-    nothing = (ZERO,) * len(system.inputs)
-    return _Row(tuple(ONE if j == k else ZERO for j in range(len(system.states))), nothing, nothing)
-
-
-def _own_row(system: "EquationSystem", k: int) -> _Row:
-    m = system.matrices
-    return _Row(m["C"][k], m["D"][k], m["D_1"][k], system.vectors["f_y"][k])
-
-
 def _with_displacements(system: "EquationSystem") -> "EquationSystem":
     """The system with the displacements that measured rows read as states, if it is linear and so are they."""
     measured = system.measured
     names = [n for n in system.displacements if any(n in e.free_symbols for e in measured.rest)]
+    # As states of a nonlinear model they would change nothing: its rows may read displacements as they are.
     if not names or not replace(system, measured=NOTHING_MEASURED).linear:
         return system
     variables = (*system.states, *system.inputs, *system.displacements)
@@ -241,6 +238,7 @@ class EquationSystem:
     def linear(self) -> bool:
         """Whether the matrices hold neither states nor inputs and no further terms are left."""
         variables = {*self.states, *self.inputs, *self.displacements, *self.algebraic.unknowns, *self.signals.names}
+        # First what is cheap to see: a large linear model passes in one walk over its entries.
         if self.algebraic.unknowns or any(e is not ZERO for vector in self.vectors.values() for e in vector):
             return False
         entries = (e for matrix in self.matrices.values() for row in matrix for e in row)
@@ -291,6 +289,12 @@ class EquationSystem:
             stored_energy=None if energy is None else change(energy),
             dissipated_power=change(self.dissipated_power),
         )
+
+    def everywhere(self, change: Callable[[Expression], Expression]) -> "EquationSystem":
+        """The same, and rates of displacements and the meanings of names too."""
+        where = {name: change(e) for name, e in self.where.items()}
+        displacements = {name: change(rate) for name, rate in self.displacements.items()}
+        return replace(self.with_entries(change), where=where, displacements=displacements)
 
     def entries(self) -> list[Expression]:
         """Every expression of the equations."""
@@ -371,7 +375,9 @@ def parameter_values(parameters: Mapping[str, Expression | None]) -> dict[str, f
     values: dict[str, float] = {}
     waiting = {name: e for name, e in parameters.items() if e is not None}
     while waiting:
+        # Parameters may stand in any order in a file.
         ready = [name for name, e in waiting.items() if e.free_symbols <= values.keys()]
+        # What is left waits for parameters without a value, and has none itself.
         if not ready:
             break
         for name in ready:
@@ -382,11 +388,13 @@ def parameter_values(parameters: Mapping[str, Expression | None]) -> dict[str, f
 def _computed(name: str, expression: Expression, values: Mapping[str, float]) -> float:
     try:
         value = expression.evaluate(values)
+    # Python says "math range error", which tells an engineer nothing.
     except OverflowError:
         reason = "it is too large for a number"
     except (ArithmeticError, ValueError) as problem:
         reason = str(problem)
     else:
+        # An infinite parameter would run through a whole simulation before anything noticed.
         if isfinite(value):
             return value
         reason = f"the result is {value}"
@@ -435,6 +443,7 @@ def with_values(system: EquationSystem) -> EquationSystem:
     Raises: EquationError naming a parameter without a value.
     """
     values = system.values()
+    # By shortest decimals: 0.1 stays 0.1 in the printout.
     numbers: dict[str, Expression] = {name: number(value) for name, value in values.items()}
     variables = {*system.states, *system.inputs, *system.displacements, *system.algebraic.unknowns}
     variables |= {*system.signals.names, TIME}
@@ -458,10 +467,12 @@ def with_values(system: EquationSystem) -> EquationSystem:
 
 def with_short_names_inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:
     """The system with temporary names inlined that are short or used once, and short fractions brought together."""
+    # Names that a user gave keep the form that he wrote.
     joined_where = {name: joined_sines(e) if name in temporary else e for name, e in system.where.items()}
     system = _inlined(replace(system, where=joined_where), temporary)
     known: dict[Expression, Expression] = {}
     meshed = any(name in temporary for name in system.where)
+    # Bringing fractions together takes polynomials of all the symbols in them, which a mesh has many of.
     longest = 8 if meshed else 2 * LONGEST  # a mesh keeps its names, and its entries as elimination left them
 
     def shorter(expression: Expression) -> Expression:
@@ -479,6 +490,7 @@ def with_short_names_inlined(system: EquationSystem, temporary: Collection[str])
 def _inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:
     where = dict(system.where)
     entries = system.entries()
+    # Inlining one name may leave another short, or used once, so it goes on while it finds one.
     while where:
         uses = used_names(entries, where)
         short = {
@@ -492,6 +504,7 @@ def _inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSyst
         where = {name: with_definitions(e, short) for name, e in where.items() if name not in short}
         entries = [with_definitions(e, short) for e in entries]
         system = system.with_entries(lambda e, short=short: with_definitions(e, short))  # type: ignore[misc]
+        # Several short names together can make an entry as long as those that were given names; then it is enough.
         if any(leaf_count(e) > 2 * LONGEST for e in entries):
             break
     return replace(system, where=where)

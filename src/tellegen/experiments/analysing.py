@@ -4,34 +4,35 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tellegen.analysis.linear_model import linear_model
 from tellegen.analysis.poles import loop_poles
 from tellegen.analysis.steady import steady_state
-from tellegen.analysis.summary import Analysis, ClosedLoop, PowerSplit, split_power
+from tellegen.analysis.summary import Analysis, ClosedLoop, PowerSplit
 from tellegen.core.errors import EquationError, SimulationError, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.equations.derivation import measured_equations
-from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals, linearise_loop
-from tellegen.equations.forms.linearisation import linearise_equations
+from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals
+from tellegen.equations.forms.linearisation import linearise_equations, linearise_loop
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_experiment, with_parameters
+from tellegen.experiments.steady_state import power_at_rest
 from tellegen.graph import PowerGraph, lower
 from tellegen.graph.signal_lowering import drive_given_inputs
 from tellegen.model.model import Model
 from tellegen.model.signals import Signal
 from tellegen.model.variables import input_name
 from tellegen.notations.loading import AnyModel, as_model
-from tellegen.results.element_variables import sources_of
 from tellegen.results.units import variable_units
 from tellegen.simulation.problem import Problem
+from tellegen.simulation.solvers.stretch import StatePoint
 from tellegen.simulation.starting import find_equilibrium
-from tellegen.simulation.starting import find_equilibrium as equilibrium
 
 
 def closed_loop(system: EquationSystem, at: Mapping[str, float]) -> ClosedLoop | None:
@@ -45,25 +46,34 @@ def closed_loop(system: EquationSystem, at: Mapping[str, float]) -> ClosedLoop |
     try:
         loop = close_loop(system, float(at.get(TIME, 0.0)))
         known = {name: at[name] for name in (*loop.states, *loop.displacements, *loop.inputs) if name in at}
+        # With symbols where that is possible; numbers always are.
         linear = linearise_loop(loop, known) or linearise_equations(loop, known)
         return ClosedLoop(driven, loop_poles(linear_model(linear)))
+    # An analysis of the plant is worth having though its controller is sampled; the reason is told beside it.
     except TellegenError as error:
         return ClosedLoop(driven, None, error.finding.what)
 
 
-def loop_at_rest(ready: Setup, problem: Problem) -> dict[str, float]:
+def _loop_at_rest(ready: Setup, problem: Problem) -> dict[str, float]:
     """The steady state of the model with its controllers, signals included; empty where there is none."""
+    found = _observed_at_rest(ready, problem)
+    if found is None:
+        return {}
+    point, observed = found
+    numeric = ready.numeric
+    signals = {o.name: float(v) for o, v in zip(numeric.observables, observed, strict=True) if o.kind == "signal"}
+    return {**signals, **dict(zip(numeric.names, map(float, point.y), strict=True)), TIME: point.t}
+
+
+def _observed_at_rest(ready: Setup, problem: Problem) -> tuple[StatePoint, NDArray[np.float64]] | None:
+    """The steady state, and what is observed there; None where there is none."""
     numeric = ready.numeric
     try:
         found = find_equilibrium(problem)
         context = numeric.new_context(None, dict(ready.inputs))
-        observed = numeric.observe(found.t, found.y, np.zeros(numeric.size), context)
+        return found, numeric.observe(found.t, found.y, np.zeros(numeric.size), context)
     except (SimulationError, FloatingPointError):
-        return {}
-    signals = {
-        o.name: float(value) for o, value in zip(numeric.observables, observed, strict=True) if o.kind == "signal"
-    }
-    return {**signals, **dict(zip(numeric.names, map(float, found.y), strict=True)), TIME: found.t}
+        return None
 
 
 FINE = 1e-10
@@ -94,6 +104,7 @@ def analyse(
     def prepared(found: PowerGraph) -> PowerGraph:
         return drive_given_inputs(with_parameters(found, described, parameters or {}), follows)
 
+    # The same graph twice: with names for what is measured, and without for units and starts.
     graph = prepared(lower(described))
     system = measured_equations(described, outputs, prepared)
     values = parameter_values(graph.parameters)
@@ -107,12 +118,14 @@ def analyse(
         return Analysis(linear_model(plain, there), units, closed_loop=closed_loop(system, there), modes=graph.mode)
     start = initial_states(graph, described, described.experiment.initial, values)
     ready = _with_held_inputs(described, held, start, parameters or {}, follows)
+    # At the end of the experiment steps and ramps are over, so what they hold is constant.
     plain = hold_signals(system, {TIME: end_of_experiment(described, values)})
+    # A linear model has the same matrices everywhere.
     rest = {**start, **held} if plain.linear else _rest(plain, held, start, ready)
     power = _steady_power(ready, rest)
     loop = None
     if system.signals.drivers:
-        loop = closed_loop(system, {**rest, **loop_at_rest(ready, _problem(ready, rest))})
+        loop = closed_loop(system, {**rest, **_loop_at_rest(ready, _problem(ready, rest))})
     return Analysis(linear_model(plain, rest), variable_units(graph), power, loop, graph.mode)
 
 
@@ -131,12 +144,12 @@ def _inputs(
 
 
 def _dimension(units: Mapping[str, str], name: str) -> Dimension | None:
-    """The dimension of a variable; None where it is not known."""
     return parse_unit(units[name]).dimension if units.get(name) else None
 
 
 def _in_the_end(signal: Signal, model: Model, values: Mapping[str, float]) -> float:
     """What a shape has come to at the end of the experiment; of a sine, what it swings about."""
+    # A steady state swings about the offset.
     if signal.shape == "sine":
         return signal.arguments[3].evaluate(values) if len(signal.arguments) > 3 else 0.0
     if signal.shape == "chirp" or signal.expression is None:
@@ -167,9 +180,10 @@ def _rest(
     """The steady state by Newton's method; where that fails, by following the motion until it has died away."""
     try:
         return steady_state(system, held, start)
+    # Newton's method finds nothing where slopes vanish; a motion still ends somewhere.
     except EquationError:
         try:
-            found = equilibrium(_problem(ready, start)).y
+            found = find_equilibrium(_problem(ready, start)).y
         except SimulationError:
             found = None
         if found is None:
@@ -185,20 +199,8 @@ def _problem(ready: Setup, start: Mapping[str, float]) -> Problem:
 
 def _steady_power(ready: Setup, rest: Mapping[str, float]) -> PowerSplit | None:
     """The powers of all elements in steady state; None where there is none."""
-    numeric = ready.numeric
-    try:
-        found = equilibrium(_problem(ready, rest))
-        context = numeric.new_context(None, dict(ready.inputs))
-        observed = numeric.observe(found.t, found.y, np.zeros(numeric.size), context)
-    except (SimulationError, FloatingPointError):
-        return None
-    sources = sources_of(ready.graph)
-    powers: dict[str, float] = {}
-    for observable, value in zip(numeric.observables, observed, strict=True):
-        if observable.kind == "power":
-            into = -float(value) if observable.element in sources else float(value)
-            powers[observable.element] = powers.get(observable.element, 0.0) + into
-    return split_power(powers)
+    found = _observed_at_rest(ready, _problem(ready, rest))
+    return None if found is None else power_at_rest(ready.graph, ready.numeric, lambda k: float(found[1][k]))
 
 
 def _is_driven(model: Model, name: str) -> bool:

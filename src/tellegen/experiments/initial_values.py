@@ -20,7 +20,7 @@ from tellegen.core.units import Dimension, parse_unit
 from tellegen.experiments import rules
 from tellegen.experiments.quantities import Quantity, computed, value_of
 from tellegen.expressions import Expression, number, total
-from tellegen.graph import Port, PowerGraph, StorageLaw
+from tellegen.graph import Port, PowerGraph
 from tellegen.graph.power_graph import ARGUMENT
 from tellegen.model.kinematics import solve_positions
 from tellegen.model.model import Closure, Model
@@ -36,23 +36,16 @@ def with_drift_control(graph: PowerGraph, closures: Sequence[Closure]) -> PowerG
     rates = dict(graph.displacements)
     for closure in closures:
         for name, step in zip(closure.solves, _newton_step(closure), strict=True):
-            rates[name] = rates[name] - step / _decimal(TIME)
+            # What errors have added dies away within the time T instead of adding up.
+            rates[name] = rates[name] - step / number(TIME)
     return replace(graph, displacements=rates)
-
-
-def _decimal(value: float) -> Expression:
-    """A number as a formula, by its decimal digits."""
-    return number(round(value * 1000)) / 1000
-
-
-def _loop_jacobian(closure: Closure) -> list[list[Expression]]:
-    """The derivatives of the equations of a loop by the displacements that follow from it."""
-    return [[equation.derivative(name) for name in closure.solves] for equation in closure.equations]
 
 
 def _newton_step(closure: Closure) -> list[Expression]:
     """G^-1 g by Cramer's rule: loops have one, two or three equations."""
-    G = _loop_jacobian(closure)
+    G = [[equation.derivative(name) for name in closure.solves] for equation in closure.equations]
+    # Cramer's rule divides by the determinant alone, which vanishes in singular positions only: no pivot could vanish
+    # elsewhere.
     whole = _determinant(G)
     steps = []
     for k in range(len(closure.solves)):
@@ -72,7 +65,7 @@ def _determinant(rows: list[list[Expression]]) -> Expression:
     return total(terms)
 
 
-def assembled_positions(
+def _assembled_positions(
     closures: Sequence[Closure], positions: Mapping[str, float], parameters: Mapping[str, float]
 ) -> dict[str, float]:
     """Positions in which all loops fit, those that follow from others changed as little as possible.
@@ -84,6 +77,7 @@ def assembled_positions(
         return found
     equations = [e for closure in closures for e in closure.equations]
     unknown = [name for closure in closures for name in closure.solves]
+    # All loops at once: a body may belong to several.
     solved = solve_positions(equations, unknown, {**parameters, **found}, found)
     if solved is None:
         raise _apart(closures, {**parameters, **found})
@@ -124,6 +118,7 @@ class InitialName(NamedTuple):
 
 def initial_names(graph: PowerGraph, model: Model) -> dict[str, InitialName]:
     """What can be given an initial value: states, contents and outputs of storages, displacements, integrals among signals."""
+    # A user may have named the content himself.
     chosen = {e.name: e.variables["energy"] for e in model.elements if "energy" in e.variables}
     found: dict[str, InitialName] = {}
     for k in graph.storages():
@@ -131,11 +126,12 @@ def initial_names(graph: PowerGraph, model: Model) -> dict[str, InitialName]:
         side = port.law.side
         content = domain.energy(side)
         for name in (port.state, port.variable(side)):
-            is_content = name == port.state and _keeps_content(port)
+            is_content = name == port.state and port.storage.keeps_energy_variable
             found.setdefault(
                 name, InitialName(port, is_content, _dimension(content.unit if is_content else domain.power(side).unit))
             )
         stored = chosen.get(port.element, named_after(content.symbol, port.element))
+        # A name that is a state already keeps its meaning.
         found.setdefault(stored, InitialName(port, True, _dimension(content.unit)))
     found |= {name: InitialName(None, False, None) for name in graph.displacements}
     return found | {s.name: InitialName(None, False, None) for s in graph.signals if hasattr(s, "rate")}
@@ -181,8 +177,9 @@ def _positions_first(
         if name in displacements:
             yield name, value
     if displacements:
+        # What is not given starts at zero, and loops move it from there as little as they can.
         positions = {**dict.fromkeys(displacements, 0.0), **{n: v for n, v in found.items() if n in displacements}}
-        positions = assembled_positions(model.closures, positions, read)
+        positions = _assembled_positions(model.closures, positions, read)
         found |= {name: value for name, value in positions.items() if value or name in found}
         read |= positions
     for name, value in given.items():
@@ -203,8 +200,8 @@ def _moved(graph: PowerGraph, read: Mapping[str, float]) -> Mapping[str, float]:
 
 def _state_value(place: InitialName, amount: float, parameters: Mapping[str, float], subject: str) -> float:
     assert place.port is not None, "only storages have laws"
-    law = place.port.law
-    assert isinstance(law, StorageLaw), "only storages have contents"
+    law = place.port.storage
+    # Content for content, output for output: nothing to convert.
     if place.is_content == law.keeps_energy_variable:
         return amount
     if law.inertia is not None:
@@ -218,6 +215,7 @@ def _state_value(place: InitialName, amount: float, parameters: Mapping[str, flo
 
 def _solved(formula: Expression, wanted: float, parameters: Mapping[str, float], subject: str) -> float:
     """The argument at which a law has a value, by Newton's method from zero."""
+    # From zero, where every law of a storage is regular.
     slope, x = formula.derivative(ARGUMENT), 0.0
     try:
         for _ in range(STEPS):
@@ -229,10 +227,6 @@ def _solved(formula: Expression, wanted: float, parameters: Mapping[str, float],
     except (ArithmeticError, ValueError):
         pass
     raise rules.BAD_SETTING.error(f"{subject} is not reached by the law of the storage", fix="give the state itself")
-
-
-def _keeps_content(port: Port) -> bool:
-    return isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable
 
 
 def _dimension(unit: str) -> Dimension:
@@ -265,6 +259,7 @@ def independent_start(
         return own
     said = own.keys() | {port.state for port in causal.graph.ports if port.initial is not None}
     behind = dict.fromkeys(port.state for name in wanted for port in followers[name])
+    # Only states about which nothing is said may be chosen: what the user gave is not changed.
     free = [name for name in behind if name in numeric.names and name not in said]
     relation = _Relation(numeric, inputs, own, tuple(wanted), free)
     target = np.array(list(wanted.values()))
@@ -320,15 +315,19 @@ class _Relation:
             missing = target - self.told(values)
             if np.all(np.abs(missing) <= 1e-3 * SAME * np.abs(target)):
                 break
+            # Least squares: with more states than followers the smallest change is taken, with fewer the best fit,
+            # which is judged below.
             values = values + np.linalg.lstsq(self.slopes(values), missing, rcond=None)[0]
         return values
 
     def left_open(self, values: Array) -> list[str]:
         """The free states that could be changed without any follower noticing, together with others."""
         slopes = self.slopes(values)
+        # Directions without a singular value change no follower: along them the start is open.
         _, sizes, rows = np.linalg.svd(slopes)
         rank = int(np.sum(sizes > 1e-6 * max(sizes, default=0.0)))
         loose = np.any(np.abs(rows[rank:]) > 1e-6, axis=0)
+        # A state that no follower feels at all is not open because of them; it starts at zero as any other.
         used = np.abs(slopes).max(axis=0, initial=0.0) > 0.0
         return [name for name, is_open in zip(self.names, (loose & used).tolist(), strict=True) if is_open]
 

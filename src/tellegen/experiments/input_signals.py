@@ -8,7 +8,7 @@ from typing import Any, final
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding, Place
-from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.names import TIME, did_you_mean, listing, unused
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.experiments import rules
 from tellegen.experiments.quantities import Quantity, expression_of
@@ -70,7 +70,8 @@ def trapezoid(
     period: Quantity | None = None,
 ) -> Signal:
     """Zero until `start`, up to `height` in the time `rise`, there for the time `hold`, back in the time `fall` (as `rise`)."""
-    return _shape("trapezoid", height, start, rise, hold, rise if fall is None and period is not None else fall, period)
+    given = (height, start, rise, hold, rise if fall is None and period is not None else fall, period)
+    return _shape("trapezoid", *given)
 
 
 def quintic(first: Quantity, last: Quantity, begin: Quantity, end: Quantity) -> Signal:
@@ -88,10 +89,12 @@ def table(times: Sequence[Quantity], values: Sequence[Quantity]) -> Signal:
 
 def _shape(name: str, *arguments: Quantity | None) -> Signal:
     given = list(arguments)
+    # Shapes have optional arguments at their end alone.
     while given and given[-1] is None:
         given.pop()
     expressions = tuple(expression_of(value, None, f"an argument of {name}") for value in given)
     text = f"{name}({', '.join(str(value) for value in given)})"
+    # A formula of a thousand branches would be compiled into every program; the graph has tables of its own.
     if name == "table" and len(given) > 2 * MOST_POINTS:
         return Signal(name, expressions, text)
     return Signal(name, expressions, text, SHAPES[name].build(*expressions))
@@ -111,6 +114,7 @@ def with_input_signals(
     found: dict[str, Signal | Expression | float] = {}
     for name, course in courses.items():
         port = ports.get(name)
+        # A name that is no input is refused later, by `drive`, with all that there are.
         unit = None if port is None else parse_unit(DOMAINS[port.domain].power(port.law.side).unit).dimension
         if isinstance(course, Signal) and course.expression is None:
             graph, found[name] = _with_table(graph, name, course)
@@ -129,6 +133,7 @@ def with_input_signals(
 
 def _formula(text: str, unit: Dimension | None, name: str, graph: PowerGraph) -> Expression:
     place = Place("<input>", 1, 1, text)
+    # sine(1, 50 rad/s) would be taken for 50 Hz, which is off by 2 pi and looks right.
     angular = angular_frequency(text)
     if angular is not None:
         what = f"the frequency of {name} is given as an angular velocity: '{angular.text.strip()}'"
@@ -161,6 +166,7 @@ def _check_unit(marked: Expression, unit: Dimension | None, name: str) -> None:
         found = measure_of(marked, measure)
     except DimensionError as problem:
         raise rules.BAD_COURSE.error(f"the input {name} {problem.what}", fix="check the units of its parts") from None
+    # A plain number is in the unit of the input.
     if unit is not None and isinstance(found, Dimension) and any(found) and found != unit:
         what = f"the input {name} is in {dimension_in_words(found)}, not in {dimension_in_words(unit)}"
         raise rules.BAD_COURSE.error(what, fix=f"give it in {dimension_in_words(unit)}")
@@ -171,18 +177,19 @@ def _with_table(graph: PowerGraph, name: str, course: Signal) -> tuple[PowerGrap
     times, values = numbers[::2], numbers[1::2]
     if any(b < a for a, b in pairwise(times)):
         raise rules.BAD_COURSE.error(f"the times of the table of {name} go back", fix="sort the points by time")
-    signal = Table(_unused(f"{name}_table", graph), symbol(TIME), times, values)
+    signal = Table(unused(f"{name}_table", taken_names(graph)), symbol(TIME), times, values)
     return replace(graph, signals=(*graph.signals, signal)), symbol(signal.name)
 
 
 def _with_function(graph: PowerGraph, name: str, function: Callable[[float], float]) -> tuple[PowerGraph, Expression]:
     try:
+        # Tried before the run: an error in the first step would come out of compiled code.
         first: Any = function(0.0)
         float(first)
     except Exception as reason:
         what = f"the Python function of the input {name} gives no number at t = 0: {reason}"
         raise rules.BAD_COURSE.error(what, fix="let it take the time in s and give a number") from reason
-    signal = External(_unused(f"{name}_function", graph), (symbol(TIME),), WatchedFunction(name, function))
+    signal = External(unused(f"{name}_function", taken_names(graph)), (symbol(TIME),), WatchedFunction(name, function))
     return replace(graph, signals=(*graph.signals, signal)), symbol(signal.name)
 
 
@@ -199,6 +206,7 @@ class WatchedFunction:
         try:
             value = float(self.function(t))
             reason = f"it is {value}"
+        # An exception cannot pass through compiled code; it is kept, and told when the run has ended.
         except Exception as raised:
             value, reason = math.nan, f"{type(raised).__name__}: {raised}"
         if not math.isfinite(value) and (self.trouble is None or t < self.trouble[0]):
@@ -217,10 +225,3 @@ def function_finding(graph: PowerGraph) -> Finding | None:
                 fix = "let it give a finite number at every time of the run"
                 return rules.BAD_COURSE.finding(what, where=graph.name, fix=fix, members=[found.name])
     return None
-
-
-def _unused(wanted: str, graph: PowerGraph) -> str:
-    taken: set[str] = taken_names(graph)
-    while wanted in taken:
-        wanted += "_"
-    return wanted

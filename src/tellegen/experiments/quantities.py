@@ -24,6 +24,7 @@ def expression_of(value: Quantity, wanted: Dimension | None, subject: str) -> Ex
     """
     if isinstance(value, str):
         return _text(value, wanted, subject)
+    # By what it can do, so that pint is not imported for those who have none.
     if hasattr(value, "magnitude") and hasattr(value, "to"):
         return number(_finite(_from_pint(value, wanted, subject), subject))
     try:
@@ -64,6 +65,7 @@ def _text(text: str, wanted: Dimension | None, subject: str) -> Expression:
             found = measure_of(reading.marked, lambda name: NoDimension.UNKNOWN)
         except DimensionError as problem:
             raise _unusable(subject, problem.what) from None
+    # A plain number counts in SI units.
     if wanted is not None and isinstance(found, Dimension) and found not in (wanted, DIMENSIONLESS):
         raise _unusable(subject, f"is in {dimension_in_words(found)}, not in {dimension_in_words(wanted)}")
     return reading.expression

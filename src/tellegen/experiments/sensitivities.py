@@ -16,9 +16,14 @@ from tellegen.experiments import rules
 from tellegen.experiments.initial_values import independent_start, initial_states
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import Quantity
-from tellegen.experiments.setup import duration_of, initial_values_of_dependents, longest_input_step, with_parameters
+from tellegen.experiments.setup import (
+    duration_of,
+    initial_values_of_dependents,
+    longest_input_step,
+    soften_laws,
+    with_parameters,
+)
 from tellegen.experiments.simulating import DEFAULT_RTOL
-from tellegen.experiments.softening import soften_laws
 from tellegen.expressions import Expression, number
 from tellegen.graph import PowerGraph, drive, lower
 from tellegen.notations.loading import AnyModel, as_model
@@ -29,7 +34,7 @@ from tellegen.simulation.problem import DEFAULT_ROWS, Problem
 from tellegen.simulation.sensitivities import (
     DelaySlopes,
     SensitivityRows,
-    integrate_sensitivity_rows,
+    integrate_sensitivities,
     observable_slopes,
 )
 from tellegen.simulation.sensitivity_jumps import MovingBreaks, delay_slopes, difference_step, moving_breaks
@@ -118,7 +123,7 @@ def _one_mode(
 ) -> SensitivityRows:
     variables = problem.model.names
     slopes = [_start_slope(starts, variables, name, known.get(name, 0.0)) for name in parameters]
-    made, part = integrate_sensitivity_rows(
+    made, part = integrate_sensitivities(
         problem, parameters, start_slopes=np.column_stack(slopes), moving=moving, delays=delays
     )
     if made.status == "failed":
@@ -176,6 +181,7 @@ def _start_slope(
     starts: Callable[[str, float], Mapping[str, float]], variables: Sequence[str], name: str, value: float
 ) -> Array:
     """How the initial values change with a parameter, by central differences."""
+    # The start may be found by Newton's method, of which there is no formula to differentiate.
     step = difference_step(value)
     up, down = (starts(name, value + by) for by in (step, -step))
     return np.array([(up.get(v, 0.0) - down.get(v, 0.0)) / (2.0 * step) for v in variables])

@@ -1,4 +1,15 @@
-"""Everything before the first step: a model with its parameters, inputs and start becomes a problem for a solver."""
+"""Everything before the first step: a model with its parameters, inputs and start becomes a problem for a solver.
+
+Laws that are infinitely steep at zero, such as that of an orifice, are softened where the tolerance hides it: the flow of
+Q = K*sqrt(P) changes without bound while P changes by less than a run can tell from zero, so that no solver settles there. With
+s = sqrt(x^2 + d^2), a law f(x) is replaced by
+
+    f(0) + |x|/s (f(s) - f(0)) where x > 0,   f(0) + |x|/s (f(-s) - f(0)) where x < 0
+
+which is K x/(x^2 + d^2)^(1/4) for an orifice of both ways (Merritt, Hydraulic Control Systems, 1967), nothing where nothing passes,
+and f itself where x is far from zero. To have the same flow, x moves by no more than d: one tolerance of the largest across or
+through variable that is given.
+"""
 
 import math
 import time
@@ -9,21 +20,134 @@ from typing import Final, NamedTuple, final
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.memory import hand_on, without_collector
-from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import independent_start, initial_names, initial_states, with_drift_control
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import SECOND, Quantity, computed, expression_of, value_of
-from tellegen.experiments.softening import soften_laws
-from tellegen.expressions import Call, Expression, derivative, postorder
-from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, drive, lower
+from tellegen.expressions import ZERO, Call, Expression, call, derivative, number, postorder, relation, symbol
+from tellegen.expressions.nodes import Mul, Number, Pow
+from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, drive, lower
+from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
 from tellegen.graph.switching import put_into_mode
 from tellegen.model.model import Experiment, Model
 from tellegen.notations.parameters import check_physics
-from tellegen.simulation.problem import DEFAULT_ROWS
+from tellegen.results.run import Run
+from tellegen.simulation.hybrid.integration import integrate_graph
+from tellegen.simulation.problem import DEFAULT_ROWS, Problem
+from tellegen.simulation.trajectory import Trajectory
+
+LEAST_SIZE: Final = 1e-3
+"""What counts as the size of a variable of which nothing is given, in SI units: default tolerances take the same."""
+
+NEAR: Final = 1e-8
+NEARER: Final = 1e-12
+"""Where a law is looked at, beside the size of its argument."""
+
+STEEPER: Final = 5.0
+JUMP: Final = 0.5
+"""From near to nearer the secant of a steep law grows so many times, and the law falls below this share: else it jumps."""
+
+LOOKS: Final = 256
+
+
+def soften_laws(
+    graph: PowerGraph,
+    values: Mapping[str, float],
+    start: Mapping[str, float],
+    inputs: Mapping[str, float],
+    until: float,
+    rtol: float,
+) -> PowerGraph:
+    """The graph with its infinitely steep laws softened.
+
+    The width of each is a parameter of the graph, so that another tolerance needs no other program. `start` and `inputs` are
+    initial values and constant inputs by name.
+    """
+    rooted = [k for k, port in enumerate(graph.ports) if _has_roots(port.law)]
+    sizes = _sizes(graph, values, start, inputs, until) if rooted else {}
+    widths: dict[str, Expression | None] = {}
+    ports = list(graph.ports)
+    for k in rooted:
+        port, law = ports[k], ports[k].resistive
+        assert law.expression is not None, "roots stand in a formula"
+        size = sizes.get((port.domain, other_side(law.side)), LEAST_SIZE)
+        if is_steep(law.expression, values, size):
+            name = unused(f"softness_{identifier(port.element)}", graph.parameters)
+            widths[name] = number(rtol * size)
+            ports[k] = replace(port, law=replace(law, expression=softened(law.expression, symbol(name))))
+    return replace(graph, ports=tuple(ports), parameters={**graph.parameters, **widths}) if widths else graph
+
+
+def softened(law: Expression, width: Expression) -> Expression:
+    """The law without its steep place."""
+    x = argument()
+    s = call("sqrt", x * x + width * width)
+    middle, above, below = (law.substitute({ARGUMENT: at}) for at in (ZERO, s, -s))
+    rise = call("if", relation(">", x, ZERO), above - middle, middle - below)  # an event: a solver would step over it
+    return middle + rise * x / s
+
+
+def is_steep(law: Expression, values: Mapping[str, float], size: float) -> bool:
+    """Whether the slope of a law grows without bound towards zero, where it is continuous. Names without a value count as one."""
+    known = {name: values.get(name, 1.0) for name in law.free_symbols}
+    try:
+        middle = law.evaluate({**known, ARGUMENT: 0.0})
+        # A secant that keeps growing towards zero is a root; one that falls by half at most is a jump, which is an
+        # event and no steep place.
+        far, near = (_rise(law, known, middle, share * size) for share in (NEAR, NEARER))
+    except (ArithmeticError, ValueError):
+        return False
+    return far > 0.0 and near < JUMP * far and near / NEARER > STEEPER * far / NEAR
+
+
+def _rise(law: Expression, known: Mapping[str, float], middle: float, x: float) -> float:
+    """How far a law is from its value at zero, on the side where it is farther."""
+    return max(abs(law.evaluate({**known, ARGUMENT: at}) - middle) for at in (x, -x))
+
+
+def _has_roots(law: PortLaw) -> bool:
+    """Whether a static law holds a power below one of something: nothing else is steep where it is continuous."""
+    for node in postorder(law.expression) if isinstance(law, ResistiveLaw) and law.expression is not None else ():
+        if isinstance(node, Mul) and any(0 < q < 1 for _, q in node.factors):
+            return True
+        if isinstance(node, Pow) and not (isinstance(node.exponent, Number) and not 0 < node.exponent.value < 1):
+            return True
+    return False
+
+
+def _sizes(
+    graph: PowerGraph,
+    values: Mapping[str, float],
+    start: Mapping[str, float],
+    inputs: Mapping[str, float],
+    until: float,
+) -> dict[tuple[str, Side], float]:
+    """The largest values that initial values and sources give to power variables, by domain and side."""
+    found: dict[tuple[str, Side], list[float]] = {}
+    for port in graph.ports:
+        law = port.law
+        if isinstance(law, StorageLaw) and not law.keeps_energy_variable:
+            found.setdefault((port.domain, law.side), [LEAST_SIZE]).append(abs(start.get(port.state, 0.0)))
+        elif isinstance(law, SourceLaw):
+            found.setdefault((port.domain, law.side), [LEAST_SIZE]).extend(_course(law, values, inputs, until))
+    return {kind: max(x for x in sizes if math.isfinite(x)) for kind, sizes in found.items()}
+
+
+def _course(law: SourceLaw, values: Mapping[str, float], inputs: Mapping[str, float], until: float) -> Iterator[float]:
+    """Sizes of what a source gives; nothing where it follows other signals."""
+    if law.signal is None:
+        yield abs(inputs.get(law.input, 0.0))
+    elif law.signal.free_symbols <= {*values, TIME}:
+        for k in range(LOOKS + 1):
+            try:
+                yield abs(law.signal.evaluate({**values, TIME: until * k / LOOKS}))
+            except (ArithmeticError, ValueError):
+                return
 
 
 class SortedSettings(NamedTuple):
@@ -72,6 +196,7 @@ def default_rows(graph: PowerGraph, values: Mapping[str, float], until: float, v
     """Rows for a run until a time. Models with modes have rows at every change beside these."""
     if graph.switching or not math.isfinite(until):
         return DEFAULT_ROWS
+    # Rows follow the fastest input: a thousand of them over fifty thousand periods would show a wave that is not there.
     turns = max((abs(rate) * until for rate in _frequencies(graph, values, until)), default=0.0)
     most = min(MOST_ROWS, MOST_VALUES // max(variables, 1))
     return max(DEFAULT_ROWS, min(math.ceil(turns * ROWS_A_PERIOD) + 1, most))
@@ -103,6 +228,7 @@ def _frequencies(graph: PowerGraph, values: Mapping[str, float], until: float) -
     for node in (node for formula in _formulas(graph) for node in postorder(formula)):
         if isinstance(node, Call) and node.name in _TURN and TIME in node.free_symbols and node.free_symbols <= known:
             rate = derivative(node.arguments[0], TIME)
+            # A chirp is slowest at one end and fastest at the other.
             for t in (0.0, until):
                 try:
                     found = rate.evaluate({**values, TIME: t})
@@ -176,18 +302,46 @@ def set_up(
         graph = with_parameters(lower(model), model, parameters or {})
         values = parameter_values(graph.parameters)
         doubts = _doubts_about(model, values) if parameters else ()
+        # What is given wins over the experiment.
         graph, courses = with_input_signals(graph, {**model.experiment.inputs, **(inputs or {})})
+        # As numbers of the run, not of the program: a sweep over a constant input compiles once.
         graph, constants = _without_constants(drive(graph, courses), values)
         graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
         start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
         duration = duration_of(model, until, values)
+        # Softening is a matter of solvers; equations that are printed keep the law as it was written.
         if rtol is not None:
             graph = soften_laws(graph, values, start, constants, duration, rtol)
         causal = assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
         start = independent_start({**initial_values_of_dependents(causal, values), **start}, causal, numeric, constants)
-    return Setup(model, causal, numeric, values, constants, start, duration, time.perf_counter() - began, doubts)
+    return Setup(
+        model=model,
+        causal=causal,
+        numeric=numeric,
+        parameters=values,
+        inputs=constants,
+        start=start,
+        until=duration,
+        seconds=time.perf_counter() - began,
+        doubts=doubts,
+    )
+
+
+def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:
+    """A trajectory with the names of its model."""
+    return Run(
+        name=ready.model.name,
+        trajectory=made,
+        graph=ready.graph,
+        parameters=ready.parameters,
+        given_inputs=ready.inputs,
+        shown=shown or ready.model.experiment.outputs,
+        again=lambda times: integrate_graph(ready.graph, replace(problem, times=times)),
+        notices=(*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
+        described_signals=tuple(ready.model.signals),
+    )
 
 
 def initial_values_of_dependents(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:

@@ -1,8 +1,14 @@
-"""`simulate`: from a model to a run in one call; failed runs of mechanisms say which position or motion is to blame."""
+"""`simulate`: from a model to a run in one call, with a line that shows how far it is once it takes long enough to wonder.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+Failed runs of mechanisms say which position or motion is to blame.
+"""
+
+import html
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Final, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +22,8 @@ from tellegen.core.units import DIMENSIONLESS, Dimension
 from tellegen.equations.derivation import derive_equations
 from tellegen.experiments import rules
 from tellegen.experiments.input_signals import InputSignal, function_finding
-from tellegen.experiments.progress import Progress, ProgressLine, is_watched
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
-from tellegen.experiments.setup import Setup, default_rows, longest_input_step, set_up
+from tellegen.experiments.setup import Setup, default_rows, longest_input_step, run_of_trajectory, set_up
 from tellegen.experiments.steady_state import find_rest
 from tellegen.experiments.transformed_models import RemovedVariables, model_at_start
 from tellegen.expressions.elimination import with_definitions
@@ -36,6 +41,102 @@ from tellegen.simulation.solvers.stretch import Watch
 from tellegen.simulation.starting import find_equilibrium
 from tellegen.simulation.trajectory import Segment, Trajectory
 
+PAUSE_S: Final = 0.2
+"""A page is not written more often than this."""
+
+
+PATIENCE_S = 0.5
+"""Nothing is shown of shorter runs."""
+
+Progress = Callable[[float], None]
+"""Told the simulated time that was reached."""
+
+
+@final
+class ProgressLine:
+    """Shows the simulated time, the steps made, the share done and how long it will still take; gone at the end.
+
+    On stderr, or below the cell of a notebook.
+    """
+
+    def __init__(self, name: str, until: float) -> None:
+        self.name, self.until = name, until
+        self.began = time.perf_counter()
+        self._in_notebook = _in_notebook()
+        self._page: Any = None
+        self._shown = -PAUSE_S
+        self._bar: Any = None
+        self._task: Any = None
+        self._steps = 0
+
+    def count(self, steps: int) -> None:
+        """Show so many steps with the next time reached."""
+        self._steps = steps
+
+    def __call__(self, reached: float) -> None:
+        """Show the time reached."""
+        now = time.perf_counter()
+        if self._bar is None and now - self.began < PATIENCE_S:
+            return
+        steps = f", {self._steps} steps" if self._steps else ""
+        words = f"t = {reached:.4g} of {self.until:g} s{steps}"
+        if not self._in_notebook:
+            self._open()
+            self._bar.update(self._task, completed=reached, reached=words)
+        elif now - self._shown >= PAUSE_S:
+            self._shown = now
+            share = min(max(reached / self.until, 0.0), 1.0) if self.until > 0.0 else 0.0
+            self._write(f"{self.name} {share:.0%}, {words}{_time_left(share, now - self.began)}")
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._page is not None:
+            self._write("")
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _write(self, text: str) -> None:
+        from IPython.display import HTML, display  # noqa: PLC0415  there only in a notebook
+
+        shown = HTML(f"<pre>{html.escape(text)}</pre>" if text else "")  # type: ignore[no-untyped-call]
+        if self._page is None:
+            self._page = display(shown, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self._page.update(shown)
+
+    def _open(self) -> None:
+        if self._bar is not None:
+            return
+        from rich.console import Console  # noqa: PLC0415  not needed by the many runs that are over at once
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[reached]}"),
+        )
+        self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self.name, total=self.until, reached="")
+        self._bar.start()
+
+
+def _time_left(share: float, passed: float) -> str:
+    if not 0.0 < share < 1.0:
+        return ""
+    seconds = passed * (1.0 - share) / share
+    return f", {int(seconds // 60)}:{int(seconds % 60):02} left"
+
+
+def is_watched() -> bool:
+    """Whether somebody looks at stderr: a terminal, or a notebook."""
+    return sys.stderr.isatty() or _in_notebook()
+
+
+def _in_notebook() -> bool:
+    return "ipykernel" in sys.modules
+
+
 MARGIN = ".margin"
 """The signal of a loop that tells how far it is from a singular position: the sine between the directions that it solves for."""
 
@@ -46,7 +147,7 @@ NEAR = 0.05
 """A run that failed with a margin below this failed because of the loop."""
 
 
-def with_singular_position(run: Run, closures: Iterable[Closure]) -> Run:
+def _with_singular_position(run: Run, closures: Iterable[Closure]) -> Run:
     """The run, which failed where the margin of a loop changed its sign or vanished on the way; rows are kept."""
     met = min(_met(run, closures), default=None)
     if met is None:
@@ -66,6 +167,7 @@ def _met(run: Run, closures: Iterable[Closure]) -> Iterator[tuple[float, str, tu
         if closure.name + MARGIN not in run.described_signals or not run.t.size:
             continue
         margin = run.values(closure.name + MARGIN)
+        # A solver may step over a singular position without noticing; the sign of the margin has changed behind it.
         turned = np.flatnonzero((np.sign(margin) != np.sign(margin[0])) | (np.abs(margin) < STUCK))
         if turned.size:
             yield float(run.t[turned[0]]), closure.name, closure.solves
@@ -83,7 +185,7 @@ PART = 0.05
 """Speeds that are a smaller part of a motion are not named."""
 
 
-def with_missing_inertia(run: Run, model: Model) -> Run:
+def _with_missing_inertia(run: Run, model: Model) -> Run:
     """The run, whose message names the motion without inertia where a mechanism failed for want of it; rows are kept.
 
     `model` is the one that was described, before its storages were conditioned.
@@ -117,6 +219,7 @@ def _without_inertia(run: Run, model: Model) -> dict[str, float]:
 
 
 def _lightest(mass: NDArray[np.float64], names: tuple[str, ...]) -> dict[str, float]:
+    # Scaled by what each speed has for itself, because angles and lengths have other units.
     own = np.sqrt(np.diag(mass))
     if not own.size or not own.all():
         return {}
@@ -124,6 +227,7 @@ def _lightest(mass: NDArray[np.float64], names: tuple[str, ...]) -> dict[str, fl
     if shares[0] > NEARLY_NONE:
         return {}
     motion = motions[:, 0] / own
+    # The largest speed counts as one, so that the message can be read.
     motion = motion / motion[np.argmax(np.abs(motion))]
     return {name: float(part) for name, part in zip(names, motion, strict=True) if abs(part) > PART}
 
@@ -172,6 +276,7 @@ def simulate(
     Raises: SimulationError when the run cannot start or ends early; its `run` then holds what was finished, unless `on_failure` is
     "return", which gives that back. Errors of other layers for a model that cannot be compiled.
     """
+    # Solvers are compiled beside the work that follows, so that they are ready when it is done.
     build_solvers_ahead()
     _check_word(start, ("initial", "steady"), "start")
     _check_word(on_failure, ("raise", "return"), "on_failure")
@@ -180,18 +285,16 @@ def simulate(
     if isinstance(model, Conditioned):
         solver = model.solver if solver == "auto" else solver
 
-        def forces_of(rigid: Conditioned) -> dict[str, float]:
-            return _forces_at_start(rigid, inputs, initial, parameters)
-
-        model, initial = model_at_start(model, initial, parameters, inputs, forces_of), None
+        asked = {"inputs": inputs, "initial": initial, "parameters": parameters}
+        model = model_at_start(model, initial, parameters, inputs, lambda rigid: _forces_at_start(rigid, asked))
+        initial = None
     described = as_model(model)
     given = described.experiment
     tolerance = _first(
         None if rtol is None else _number(rtol, DIMENSIONLESS, "the relative tolerance"), given.rtol, DEFAULT_RTOL
     )
-    ready = set_up(
-        described, until=until, inputs=inputs, initial=initial, parameters=parameters, mode=mode, rtol=tolerance
-    )
+    settings: dict[str, Any] = {"inputs": inputs, "initial": initial, "parameters": parameters, "mode": mode}
+    ready = set_up(described, until=until, rtol=tolerance, **settings)
     problem = Problem(
         ready.numeric,
         ready.until,
@@ -205,12 +308,13 @@ def simulate(
         inputs=dict(ready.inputs),
         rows_at_changes=times is None and samples is None,
     )
+    # A wrong unit is found before the run, not after an hour of it.
     run_of_trajectory(ready, problem, _nothing(ready)).in_units(units)
     if start == "steady":
-        ready, problem = _from_rest(ready, problem, parameters, inputs, initial, mode)
+        ready, problem = _from_rest(ready, problem, settings)
     run = run_problem(ready, problem, tuple(outputs), progress).in_units(units)
     run = replace(run, described=None if form is None else form.found.causal.graph, removed=removed)
-    return _finished(with_missing_inertia(run, described if form is None else form.base), on_failure)
+    return _finished(_with_missing_inertia(run, described if form is None else form.base), on_failure)
 
 
 def _number(value: Quantity, wanted: Dimension | None, subject: str) -> float:
@@ -224,42 +328,21 @@ def _absolute(given: Mapping[str, Quantity] | Quantity) -> float | dict[str, flo
     return {name: _number(value, None, f"the absolute tolerance of {name}") for name, value in given.items()}
 
 
-def _forces_at_start(
-    rigid: Conditioned,
-    inputs: Mapping[str, InputSignal] | None,
-    initial: Mapping[str, Quantity] | None,
-    parameters: Mapping[str, Quantity] | None,
-) -> dict[str, float]:
+def _forces_at_start(rigid: Conditioned, settings: Mapping[str, Any]) -> dict[str, float]:
     """What the constraints of a rigid model carry in the first instant; nothing where it does not start."""
     try:
-        run = simulate(
-            rigid,
-            INSTANT,
-            inputs=inputs,
-            initial=initial,
-            parameters=parameters,
-            samples=1,
-            progress=False,
-            on_failure="return",
-        )
+        run = simulate(rigid, INSTANT, **settings, samples=1, progress=False, on_failure="return")
     except TellegenError:
         return {}  # the elastic model may start all the same
     return {name: float(run.values(name)[0]) for name in rigid.forces} if len(run.t) else {}
 
 
-def _from_rest(
-    ready: Setup,
-    problem: Problem,
-    parameters: Mapping[str, Quantity] | None,
-    inputs: Mapping[str, InputSignal] | None,
-    initial: Mapping[str, Quantity] | None,
-    mode: Mapping[str, str] | None,
-) -> tuple[Setup, Problem]:
+def _from_rest(ready: Setup, problem: Problem, settings: Mapping[str, Any]) -> tuple[Setup, Problem]:
     """The problem that begins at the equilibrium under the inputs at t = 0, in the modes that agree with it."""
+    # Without modes and memories the states say all there is about rest.
     if not (ready.graph.switching or has_memory(ready.numeric)):
         return ready, replace(problem, y0=find_equilibrium(problem).y)
-    given = {"parameters": parameters, "inputs": inputs, "initial": initial, "mode": mode}
-    found = find_rest(ready.model, 0.0, given)
+    found = find_rest(ready.model, 0.0, settings)
     numeric, causal = found.ready.numeric, found.ready.causal
     start = {name: v for name, v in found.values().items() if ready.graph.switching or name in numeric.places}
     settled = replace(problem, model=numeric, y0=start, before=found.before())
@@ -272,31 +355,13 @@ def run_problem(
     """The run of a problem that was set up."""
     made = _watched(ready, problem, progress)
     made = replace(made, setup_s=made.setup_s + ready.seconds)
+    # A function that gave no number is the cause; what the solver says of it is only the consequence.
     if made.status == "failed":
         made = replace(made, finding=function_finding(ready.graph) or made.finding)
     run = run_of_trajectory(ready, problem, made, shown)
     if ready.model.closures:
-        run = with_singular_position(run, ready.model.closures)
+        run = _with_singular_position(run, ready.model.closures)
     return run.in_units({name: unit for name, unit in ready.model.experiment.units.items() if name in run})
-
-
-def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:
-    """A trajectory with the names of its model."""
-
-    def again(times: Array) -> Trajectory:
-        return integrate_graph(ready.graph, replace(problem, times=times))
-
-    return Run(
-        ready.model.name,
-        made,
-        ready.graph,
-        ready.parameters,
-        ready.inputs,
-        shown or ready.model.experiment.outputs,
-        again,
-        (*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
-        tuple(ready.model.signals),
-    )
 
 
 def _nothing(ready: Setup) -> Trajectory:
@@ -327,7 +392,7 @@ def _finished(run: Run, on_failure: OnFailure) -> Run:
 
 
 def _first(*values: float | None) -> float:
-    """The first that is given."""
+    # Zero is a value that may be given.
     return next(value for value in values if value is not None)
 
 

@@ -1,6 +1,6 @@
-"""Where a model comes to rest: in the mode that keeps its steady state, else where its motion ends."""
+"""`equilibrium`: where a model comes to rest, in the mode that keeps its steady state, else where its motion ends."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -9,19 +9,25 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.analysis.summary import PowerSplit, split_power
 from tellegen.compiler.context import PAST, ModelContext
+from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, SimulationError, TellegenError
-from tellegen.core.names import TIME
+from tellegen.core.names import TIME, identifier
+from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
-from tellegen.experiments.setup import Setup, end_of_experiment, set_up
-from tellegen.graph import lower
+from tellegen.experiments.setup import Setup, end_of_experiment, run_of_trajectory, set_up
+from tellegen.graph import PowerGraph, lower
 from tellegen.model.model import Model
+from tellegen.notations.loading import AnyModel, as_model
+from tellegen.results.element_variables import sources_of
+from tellegen.results.run import Run, table_lines
 from tellegen.simulation import rules
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers.stretch import StatePoint
 from tellegen.simulation.starting import find_equilibrium
-from tellegen.simulation.trajectory import Trajectory
+from tellegen.simulation.trajectory import HeldRows, Segment, Trajectory
 
 Array = NDArray[np.float64]
 
@@ -44,7 +50,7 @@ class ConstantPast:
         context.remember(self._told)
 
 
-def constant_past(problem: Problem) -> ConstantPast:
+def _constant_past(problem: Problem) -> ConstantPast:
     """The past of a problem at rest, which its context reads from now on."""
     assert problem.context is not None, "made with one"
     lasting = ConstantPast(np.array([delay.initial for delay in problem.model.delays]))
@@ -52,7 +58,7 @@ def constant_past(problem: Problem) -> ConstantPast:
     return lasting
 
 
-def steady_state_of_mode(problem: Problem, past: ConstantPast) -> StatePoint:
+def _steady_state_of_mode(problem: Problem, past: ConstantPast) -> StatePoint:
     """The steady state; sampled signals hold what they would take again, delayed ones are what they were."""
     model = problem.model
     return _lasting_rest(problem, past) if model.sample_groups or model.delays else find_equilibrium(problem)
@@ -76,6 +82,7 @@ def _lasting_rest(problem: Problem, past: ConstantPast) -> StatePoint:
         held = x[n:held_to].copy()
         for number, group in enumerate(model.sample_groups):
             members = list(group.members)
+            # Sampled once more at rest: a controller at rest gives again what it holds.
             held[members] = model.sample(t, x[:n], np.zeros(n), number, context)[members]
         now = model.observe(t, x[:n], np.zeros(n), context)[sources] if sources else np.zeros(0)
         residual = model.residual(t, x[:n], np.zeros(n), context)
@@ -84,7 +91,9 @@ def _lasting_rest(problem: Problem, past: ConstantPast) -> StatePoint:
     x = np.concatenate([problem.start(), model.initial_memory, [delay.initial for delay in model.delays]])
     for _ in range(MOST_STEPS):
         here, sizes = missing(x), NUDGE * (1.0 + np.abs(x))
+        # Differences, because what a sampled controller does is no formula of the states.
         moves = [(missing(x + e) - missing(x - e)) / 2.0 for e in np.diag(sizes)]
+        # Least squares, as a controller that sums up errors leaves a direction in which any value is right.
         step = sizes * np.linalg.lstsq(np.column_stack(moves), -here, rcond=1e-12)[0]
         x = x + step
         if np.all(np.abs(step) <= SAME * (1e-6 + np.abs(x))):
@@ -154,12 +163,15 @@ def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> Re
     Raises: SimulationError (S119) where there is none.
     """
     first: SimulationError | None = None
+    # The mode of the start first: a switch that is open stays open unless nothing rests so.
     for mode in (given["mode"], *_other_modes(model)):
         try:
             found = _in_mode(model, at, {**given, "mode": mode})
+            # A steady state of a mode may be none of the model: a body may rest where its friction would not hold it.
             if not found.ready.graph.switching or _stays(found):
                 return found
         except SimulationError as error:
+            # The mode that the model starts in is the one a reader thinks of.
             first = first or error
         except CausalityError:  # elements that cannot be in these modes together
             continue
@@ -174,8 +186,8 @@ def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> Re
 def _in_mode(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> RestingModel:
     ready = _ready(model, given)
     problem = _problem(ready, _time(ready, at))
-    past = constant_past(problem)
-    return RestingModel(ready, problem, steady_state_of_mode(problem, past), past)
+    past = _constant_past(problem)
+    return RestingModel(ready, problem, _steady_state_of_mode(problem, past), past)
 
 
 def _ready(model: Model, given: Mapping[str, Any]) -> Setup:
@@ -208,6 +220,7 @@ def _stays(found: RestingModel) -> bool:
     at, graph, start = found.standing, found.ready.graph, found.values()
     if not _fits(found):
         return False
+    # A moment of the real run decides whether it stays, with all its transitions.
     problem = Problem(found.ready.numeric, at.t + AHEAD, at.t, y0=start, inputs=dict(found.ready.inputs), times=2)
     first = {graph.ports[k].element: law.start for k, law in graph.switching.items()}
     try:
@@ -229,6 +242,7 @@ def _fits(found: RestingModel) -> bool:
         for transition in (t for found in law.transitions.values() for t in found):
             if transition.gap is not None and transition.gap.free_symbols <= known.keys():
                 gap, size = transition.gap.evaluate(known), STILL * (1.0 + max(map(abs, at.y), default=0.0))
+                # In contact the gap is closed, apart from each other bodies do not overlap.
                 if gap < -size or (graph.mode_of(k) == transition.to and gap > size):
                     return False
     return True
@@ -241,13 +255,16 @@ def _where_it_ends(model: Model, at: Quantity | None, given: Mapping[str, Any]) 
     """Where the motion under inputs that stay as they are comes to rest; None where it does not."""
     ready = _ready(model, given)
     numeric, graph, t = ready.numeric, ready.graph, _time(ready, at)
+    # A smooth model without a steady state has none in its motion either.
     if not (graph.switching or numeric.sample_groups or numeric.events):
         return None
     span = end_of_experiment(model, ready.parameters) if model.experiment.until is not None else 1.0
+    # Under a sine a motion never ends.
     if not _inputs_stay(ready, t, span):
         return None
     start: Mapping[str, float] = ready.start
     now = graph
+    # Longer and longer, each from where the last one ended: most motions are over soon.
     for longer in LONGER:
         problem = Problem(numeric, t + longer * span, t, y0=start, rtol=FOLLOWED, inputs=dict(ready.inputs))
         try:
@@ -292,7 +309,7 @@ def _standing(made: Trajectory, ready: Setup, t: float) -> RestingModel:
     problem = _problem(ready, t, {name: float(v) for name, v in named.items() if name not in last.unknowns})
     if made.memory is not None and problem.context is not None:
         problem.context.memory[: len(last.memory)] = made.memory.row(-1)[: len(last.memory)]
-    numeric, past = ready.numeric, constant_past(problem)
+    numeric, past = ready.numeric, _constant_past(problem)
     y, rest = np.array([named[name] for name in numeric.names]), np.zeros(numeric.size)
     for _ in numeric.delays:  # one may delay another
         past.values[:] = numeric.observe(t, y, rest, problem.context)[[delay.observable for delay in numeric.delays]]
@@ -301,8 +318,114 @@ def _standing(made: Trajectory, ready: Setup, t: float) -> RestingModel:
 
 def _is_over(made: Trajectory) -> bool:
     """Whether nothing has changed in the last part of a motion."""
+    # The last quarter, and of it what lies in the last mode.
     first = max(made.segments[-1].start, int(0.75 * len(made.t)))
     rows = made.y[first:, : made.segments[-1].model.size]
     if len(rows) < 3 or (made.events and made.events[-1].t > made.t[first]):
         return False
     return bool(np.all(np.ptp(rows, axis=0) <= STILL * np.abs(rows[-1]) + NOTHING))
+
+
+# As a result
+
+
+@final
+@dataclass(frozen=True)
+class SteadyState:
+    """Where nothing changes any more, and which element then gives and takes how much power.
+
+    `run` has one row, so that every variable of the model can be asked for: `run.values("I_a")`, `run.power("R")`.
+    """
+
+    run: Run
+    power: PowerSplit
+
+    @property
+    def values(self) -> dict[str, float]:
+        """States, displacements, signals, inputs and outputs in SI units, by name."""
+        return self.run.final()
+
+    def __getitem__(self, name: str) -> float:
+        """Any variable of the model, in SI units."""
+        return float(self.run.values(name)[0])
+
+    def __str__(self) -> str:
+        run, shown = self.run, self.run.display
+        rows: list[tuple[str, ...]] = [
+            (n, f"{shown.shown_value(n, v):.6g}", shown.unit(n, run.unit(n))) for n, v in self.values.items()
+        ]
+        given = [(f"{name} gives", f"{power:.5g}", "") for name, power in self.power.given.items()]
+        taken = [(f"{name} takes", f"{power:.5g}", "") for name, power in self.power.taken.items()]
+        lines = [run.name, "", f"steady state, inputs as at t = {run.t[0]:g} s", *table_lines(rows)]
+        if given or taken:
+            lines += ["", "power [W]", *table_lines([*given, *taken])]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def to_json(self) -> dict[str, object]:
+        """The record of it: values and powers in SI units."""
+        return {
+            "t": float(self.run.t[0]),
+            "steady": {identifier(name): value for name, value in self.values.items()},
+            "power": {
+                "given": {identifier(name): power for name, power in self.power.given.items()},
+                "taken": {identifier(name): power for name, power in self.power.taken.items()},
+            },
+        }
+
+
+def equilibrium(
+    model: AnyModel,
+    *,
+    inputs: Mapping[str, InputSignal] | None = None,
+    initial: Mapping[str, Quantity] | None = None,
+    parameters: Mapping[str, Quantity] | None = None,
+    units: Mapping[str, str] | None = None,
+    mode: Mapping[str, str] | None = None,
+    at: Quantity | None = None,
+) -> SteadyState:
+    """The steady state near the initial values, inputs and time held as they are at the time `at`: by default at the end of the
+    experiment, when steps and ramps are over.
+
+    Elements with modes are in the ones that agree with it; sampled signals hold what they would take again. Where several states
+    are possible, as for a ball on a floor or a body that friction holds, it is the one in which the motion from the initial
+    values ends.
+
+    >>> import tellegen as tg
+    >>> found = tg.equilibrium("dc_motor_pump")
+    >>> abs(found["V_a"] - 100.0) < 1e-9
+    True
+
+    Raises: SimulationError (S119) naming what keeps changing where there is none.
+    """
+    described = as_model(model)
+    found = find_rest(described, at, {"inputs": inputs, "initial": initial, "parameters": parameters, "mode": mode})
+    run = run_of_trajectory(found.ready, found.problem, _one_row(found))
+    observables = run.trajectory.model.observables
+    power = power_at_rest(run.graph, run.trajectory.model, lambda k: float(run.values(observables[k].name)[0]))
+    return SteadyState(run.in_units(_units(found.ready, units)), power)
+
+
+def _one_row(found: RestingModel) -> Trajectory:
+    model, context, at = found.problem.model, found.problem.context, found.standing
+    assert context is not None, "made with one"
+    memory = HeldRows.of(context.memory[None, : len(model.memory)].copy()) if model.memory else None
+    y, yp, past = at.y[None, :], np.zeros((1, model.size)), found.past if model.delays else None
+    t, segments = np.array([at.t]), (Segment(0, model),)
+    return Trajectory(t, y, yp, segments, "Newton", "a steady state", memory=memory, past=past)
+
+
+def power_at_rest(graph: PowerGraph, numeric: NumericModel, value_of: Callable[[int], float]) -> PowerSplit:
+    """What elements give and take; `value_of` gives the value of an observable of the model by its place."""
+    sources = sources_of(graph)
+    powers: dict[str, float] = {}
+    for k, observable in enumerate(numeric.observables):
+        if observable.kind == "power":  # power counts into elements and out of sources
+            into = -value_of(k) if observable.element in sources else value_of(k)
+            powers[observable.element] = powers.get(observable.element, 0.0) + into
+    return split_power(powers)
+
+
+def _units(ready: Setup, units: Mapping[str, str] | None) -> dict[str, str]:
+    known = {o.name for o in ready.numeric.observables} | set(ready.numeric.names)
+    own = {name: unit for name, unit in ready.model.experiment.units.items() if name in known}
+    return {**own, **(units or {})}

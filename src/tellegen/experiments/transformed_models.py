@@ -92,6 +92,7 @@ def recovered_variables(reduction: Reduction, run: Run, names: Iterable[str]) ->
     """
     wanted = {name: reduction.recovered[name] for name in names if name in reduction.recovered}
     where = {**reduction.equations.where, **reduction.where}
+    # Formulas of what was removed may read names of the reduction; only those that count are evaluated.
     needed = used_names(wanted.values(), where)
     defined = {name: e for name, e in where.items() if name in needed}
     free = {n for e in (*wanted.values(), *defined.values()) for n in e.free_symbols} - defined.keys()
@@ -105,6 +106,7 @@ def recovered_variables(reduction: Reduction, run: Run, names: Iterable[str]) ->
     for name, e in {**defined, **wanted}.items():
         if not e.free_symbols <= {*constants, *courses}:
             continue
+        # Constant along the run, so evaluated once.
         if courses.keys().isdisjoint(e.free_symbols) and name in defined:
             constants[name] = e.evaluate(constants)
             continue
@@ -120,6 +122,7 @@ def _course(e: Expression, constants: Mapping[str, float], courses: Mapping[str,
     """An expression along the rows: at once where it is linear in what moves, as most constraint forces are."""
     names = sorted(e.free_symbols & courses.keys())
     slopes = {name: e.derivative(name) for name in names}
+    # Linear in what moves: one product of arrays in place of a formula at each row.
     if all(courses.keys().isdisjoint(slope.free_symbols) for slope in slopes.values()):
         course = np.full(rows, e.substitute(dict.fromkeys(names, ZERO)).evaluate(constants))
         for name, slope in slopes.items():

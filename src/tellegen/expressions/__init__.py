@@ -3,17 +3,13 @@
 from tellegen.expressions.c import C_PRELUDE, to_c
 from tellegen.expressions.calculus import derivative, rebuild, substitute_all
 from tellegen.expressions.canonical import (
-    FALSE,
     HALF,
     MINUS_ONE,
     ONE,
     PI,
-    TRUE,
     ZERO,
-    add,
     as_expression,
     logic,
-    mul,
     number,
     power,
     product,
@@ -24,8 +20,7 @@ from tellegen.expressions.canonical import (
     total,
 )
 from tellegen.expressions.evaluation import evaluate_exact, is_zero, point
-from tellegen.expressions.functions import FUNCTIONS, PYTHON_NAMESPACE, Function, call
-from tellegen.expressions.latex import latex_name, to_latex
+from tellegen.expressions.functions import FUNCTIONS, PYTHON_NAMESPACE, call
 from tellegen.expressions.nodes import (
     PRIME,
     Add,
@@ -39,70 +34,19 @@ from tellegen.expressions.nodes import (
     Pow,
     Rational,
     Relation,
-    Scalar,
     Symbol,
     postorder,
 )
 from tellegen.expressions.parser import RESERVED_WORDS, Macro, parse
-from tellegen.expressions.printing import to_python, to_text, to_yaml
+from tellegen.expressions.printing import latex_name, to_latex, to_python, to_text, to_yaml
 from tellegen.expressions.rules import RULES
 from tellegen.expressions.sympy_view import to_sympy
 
 __all__ = [
-    "C_PRELUDE",
-    "FALSE",
-    "FUNCTIONS",
-    "HALF",
-    "MINUS_ONE",
-    "ONE",
-    "PI",
-    "PRIME",
-    "PYTHON_NAMESPACE",
-    "RESERVED_WORDS",
-    "RULES",
-    "TRUE",
-    "ZERO",
-    "Add",
-    "Call",
-    "Condition",
-    "Constant",
-    "Expression",
-    "Function",
-    "Logic",
-    "Macro",
-    "Mul",
-    "Number",
-    "Pow",
-    "Rational",
-    "Relation",
-    "Scalar",
-    "Symbol",
-    "add",
-    "as_expression",
-    "call",
-    "derivative",
-    "evaluate_exact",
-    "is_zero",
-    "latex_name",
-    "logic",
-    "mul",
-    "number",
-    "parse",
-    "point",
-    "postorder",
-    "power",
-    "product",
-    "rebuild",
-    "relation",
-    "split_coefficient",
-    "sqrt",
-    "substitute_all",
-    "symbol",
-    "to_c",
-    "to_latex",
-    "to_python",
-    "to_sympy",
-    "to_text",
-    "to_yaml",
+    "C_PRELUDE", "FUNCTIONS", "HALF", "MINUS_ONE", "ONE", "PI", "PRIME", "PYTHON_NAMESPACE", "RESERVED_WORDS",
+    "RULES", "ZERO", "Add", "Call", "Condition", "Constant", "Expression", "Logic", "Macro", "Mul", "Number", "Pow",
+    "Rational", "Relation", "Symbol", "as_expression", "call", "derivative", "evaluate_exact", "is_zero",
+    "latex_name", "logic", "number", "parse", "point", "postorder", "power", "product", "rebuild", "relation",
+    "split_coefficient", "sqrt", "substitute_all", "symbol", "to_c", "to_latex", "to_python", "to_sympy", "to_text", "to_yaml",
     "total",
-]
+]  # fmt: skip

@@ -12,12 +12,11 @@ from tellegen.expressions.printing import (
     ATOM,
     COMPARISON,
     PRODUCT,
-    AbstractInfix,
+    AbstractPrinter,
     Factors,
     PrintedPiece,
     checked_identifier,
     decimal_text,
-    enclosed,
     factors_of,
     listed,
 )
@@ -37,7 +36,7 @@ _MOST_RECIPROCALS = 6
 
 
 @final
-class _C(AbstractInfix):
+class _C(AbstractPrinter):
     words = {"and": "&&", "or": "||", "not": "!", "true": "1", "false": "0"}  # noqa: RUF012
 
     def __init__(self, names: Mapping[str, str]) -> None:
@@ -60,10 +59,9 @@ class _C(AbstractInfix):
     def constant(self, node: Constant) -> str:
         return "M_PI"
 
-    def root(self, base: PrintedPiece) -> str:
-        return f"sqrt({base.text})"
-
     def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
+        # Small powers of a name are products, which are far quicker than `pow`; of anything longer the text would be
+        # evaluated again for each factor.
         count = _SMALL.get(exponent.text, 0)
         if count and base.size == 1 and base.holds == ATOM:
             return PrintedPiece("*".join([base.text] * count), PRODUCT, base.size + 1)
@@ -72,11 +70,13 @@ class _C(AbstractInfix):
     def quotient(self, coefficient: Rational, factors: Factors, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
         """As for all printers, but a reciprocal that has a name is multiplied by: a division takes as long as ten products."""
         counts = {base: self._reciprocals_in(base, q) for base, q in factors} if self.reciprocals else {}
+        # A quotient without a base that is divided by elsewhere gains nothing from a name.
         if not any(counts.values()):
             return super().quotient(coefficient, factors, pieces)
         rest = super().quotient(coefficient, tuple(f for f in factors if not counts[f[0]]), pieces)
         named = [self.reciprocals[base][0] for base, _ in factors for _ in range(counts[base])]
-        known = [] if rest.text == "1.0" else [enclosed(rest, PRODUCT)]
+        # One times something would be written as a product that the compiler may not drop.
+        known = [] if rest.text == "1.0" else [self.enclosed(rest, PRODUCT)]
         return PrintedPiece("*".join([*known, *named]), PRODUCT, rest.size + len(named))
 
     def _reciprocals_in(self, base: Expression, q: Rational) -> int:
@@ -90,15 +90,16 @@ class _C(AbstractInfix):
         """As for all printers, but x^(3/2) is x*sqrt(x), which costs a tenth of `pow`."""
         if q.denominator == 2 and 1 < q.numerator <= 2 * _MOST_FACTORS:
             whole = self.factor(base, q.numerator // 2, pieces)
-            return PrintedPiece(f"{enclosed(whole, PRODUCT)}*{self.root(pieces[base])}", PRODUCT, whole.size + 1)
+            return PrintedPiece(f"{self.enclosed(whole, PRODUCT)}*{self.root(pieces[base])}", PRODUCT, whole.size + 1)
         return super().factor(base, q, pieces)
 
     def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
         if name == "if":
             condition, yes, no = args
-            text = f"({enclosed(condition, COMPARISON)} ? {yes.text} : {no.text})"
+            text = f"({self.enclosed(condition, COMPARISON)} ? {yes.text} : {no.text})"
             return PrintedPiece(text, ATOM, 1 + sum(arg.size for arg in args))
         function = FUNCTIONS[name]
+        # In C `fmin` and `fmax` have two arguments; longer ones are nested.
         if function.most is not None:
             return listed(function.c, args)
         result = args[0]
@@ -112,12 +113,14 @@ _SMALL = {f"{n}.0": n for n in range(2, _MOST_FACTORS + 1)}
 
 def _double(text: str, q: Rational) -> str:
     """A literal of type double. Raises OverflowError when no double can hold it."""
+    # Raises beyond the range of double: inf in the text of a program would be found out far from its cause.
     float(q)
     return text if any(mark in text for mark in ".en") else f"{text}.0"
 
 
 def _shortest(n: int) -> str | None:
     """A whole number as an exact double, or None where it would be rounded."""
+    # Up to here every whole number is a double, so that a fraction of two of them is rounded once alone.
     return f"{n}.0" if n < 2**53 else None
 
 
@@ -152,6 +155,7 @@ class CWriter:
         for root in expressions:
             new = root not in self._uses
             self._uses[root] += 1
+            # What is inside a known expression has been counted with it.
             stack = [root] if new else []
             while stack:
                 node = stack.pop()
@@ -165,6 +169,7 @@ class CWriter:
         for base, q in _powers(node):
             if q != 1:
                 self._raised.add(base)
+            # Names and numbers are divided by as they are; only what is computed is worth a reciprocal of its own.
             if q < 0 and q.denominator <= 2 and base.args:
                 self._divisors.setdefault(base, []).append(-q)
 
@@ -181,9 +186,11 @@ class CWriter:
     def _is_shared(self, node: Expression) -> bool:
         if isinstance(node, Symbol | Number | Constant | Condition):
             return False
+        # A base that is raised would be written once for every factor of the power.
         return self._uses[node] > 1 or node in self._raised
 
     def _declare_reciprocal(self, base: Expression) -> None:
+        # With a root among the powers the reciprocal of the root is named, and its square is that of the base.
         unit = Fraction(1, max(q.denominator for q in self._divisors[base]))
         down = self._printer.factor(base, unit, self._pieces)
         self._printer.reciprocals[base] = self._declared(PrintedPiece(f"1.0/{down.text}", PRODUCT, 1)).text, unit

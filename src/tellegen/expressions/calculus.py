@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from tellegen.expressions import nodes
 from tellegen.expressions.canonical import (
     FALSE,
     ONE,
@@ -17,47 +18,24 @@ from tellegen.expressions.canonical import (
     total,
 )
 from tellegen.expressions.functions import FUNCTIONS, call
-from tellegen.expressions.nodes import (
-    ENGINE,
-    Add,
-    Call,
-    Constant,
-    Expression,
-    Logic,
-    Mul,
-    Number,
-    Pow,
-    Rational,
-    Relation,
-    Scalar,
-    Symbol,
-    intern_add,
-    intern_call,
-    intern_constant,
-    intern_logic,
-    intern_mul,
-    intern_pow,
-    intern_relation,
-    intern_symbol,
-    postorder,
-)
+from tellegen.expressions.nodes import Expression, Rational, Scalar, postorder
 
 
 def rebuild(node: Expression, args: tuple[Expression, ...]) -> Expression:
     """The same kind of expression around other arguments, in canonical form."""
-    if isinstance(node, Add):
+    if isinstance(node, nodes.Add):
         scaled = [number(c) * arg for (_, c), arg in zip(node.terms, args, strict=True)]
         return total([number(node.constant), *scaled])
-    if isinstance(node, Mul):
+    if isinstance(node, nodes.Mul):
         powers = [power(arg, number(q)) for (_, q), arg in zip(node.factors, args, strict=True)]
         return product([number(node.coefficient), *powers])
-    if isinstance(node, Pow):
+    if isinstance(node, nodes.Pow):
         return power(*args)
-    if isinstance(node, Call):
+    if isinstance(node, nodes.Call):
         return call(node.name, *args)
-    if isinstance(node, Relation):
+    if isinstance(node, nodes.Relation):
         return relation(node.operator, *args)
-    if isinstance(node, Logic):
+    if isinstance(node, nodes.Logic):
         return logic(node.operator, *args) if args else node
     return node
 
@@ -78,6 +56,7 @@ def substitute_all(
     stack = list(expressions)
     while stack:
         node = stack[-1]
+        # A stack of our own: formulas of a ladder are nested deeper than Python's recursion goes.
         waiting = [] if node in new else [arg for arg in _needed(node, new) if arg not in new]
         if waiting:
             stack.extend(waiting)
@@ -90,9 +69,11 @@ def substitute_all(
 
 def _needed(node: Expression, new: Mapping[Expression, Expression]) -> tuple[Expression, ...]:
     """What must be replaced before the node is; of an `if`, its condition first."""
-    if not (isinstance(node, Call) and node.name == "if"):
+    if not (isinstance(node, nodes.Call) and node.name == "if"):
         return node.args
     condition, yes, no = node.args
+    # The branch that does not count may divide by zero at the values put in, so the condition is decided before it is
+    # made.
     if condition not in new:
         return (condition,)
     decided = new[condition]
@@ -104,48 +85,50 @@ def _needed(node: Expression, new: Mapping[Expression, Expression]) -> tuple[Exp
 def _substituted(
     node: Expression, new: Mapping[Expression, Expression], mapping: Mapping[str, Expression | Scalar]
 ) -> Expression:
-    if isinstance(node, Symbol):
+    if isinstance(node, nodes.Symbol):
         return as_expression(mapping[node.name]) if node.name in mapping else node
     needed = _needed(node, new)
-    if len(needed) == 1 and isinstance(node, Call) and node.name == "if":
+    if len(needed) == 1 and isinstance(node, nodes.Call) and node.name == "if":
         return new[needed[0]]
     old = node.args
     args = tuple([new[arg] for arg in old])
+    # Unchanged parts stay the same objects, with the residues they know.
     return node if args == old else rebuild(node, args)
 
 
 def _restore_add(constant: Rational, terms: tuple[tuple[Expression, Rational], ...]) -> Expression:
-    return intern_add(constant, dict(terms))
+    return nodes.intern_add(constant, dict(terms))
 
 
 def _restore_mul(coefficient: Rational, factors: tuple[tuple[Expression, Rational], ...]) -> Expression:
-    return intern_mul(coefficient, dict(factors))
+    return nodes.intern_mul(coefficient, dict(factors))
 
 
 def _recipe(node: Expression) -> tuple[Callable[..., Expression], tuple[object, ...]]:
     """The constructor and arguments by which `pickle` makes the node again."""
-    if isinstance(node, Number):
+    if isinstance(node, nodes.Number):
         return number, (node.rational,)
-    if isinstance(node, Symbol):
-        return intern_symbol, (node.name,)
-    if isinstance(node, Constant):
-        return intern_constant, (node.name, node.value)
-    if isinstance(node, Add):
+    if isinstance(node, nodes.Symbol):
+        return nodes.intern_symbol, (node.name,)
+    if isinstance(node, nodes.Constant):
+        return nodes.intern_constant, (node.name, node.value)
+    if isinstance(node, nodes.Add):
         return _restore_add, (node.constant, node.terms)
-    if isinstance(node, Mul):
+    if isinstance(node, nodes.Mul):
         return _restore_mul, (node.coefficient, node.factors)
-    if isinstance(node, Pow):
-        return intern_pow, (node.base, node.exponent)
-    if isinstance(node, Call):
-        return intern_call, (node.name, node.arguments)
-    if isinstance(node, Relation):
-        return intern_relation, (node.operator, node.left, node.right)
-    assert isinstance(node, Logic), "every kind of expression has its recipe"
-    return intern_logic, (node.operator, node.arguments)
+    if isinstance(node, nodes.Pow):
+        return nodes.intern_pow, (node.base, node.exponent)
+    if isinstance(node, nodes.Call):
+        return nodes.intern_call, (node.name, node.arguments)
+    if isinstance(node, nodes.Relation):
+        return nodes.intern_relation, (node.operator, node.left, node.right)
+    assert isinstance(node, nodes.Logic), "every kind of expression has its recipe"
+    return nodes.intern_logic, (node.operator, node.arguments)
 
 
-ENGINE.substitute = substitute
-ENGINE.rebuild = _recipe
+# Set here, not in the class: the methods of a node are told in modules that import its class.
+nodes.ENGINE.substitute = substitute
+nodes.ENGINE.rebuild = _recipe
 
 
 Slopes = dict[Expression, Expression]
@@ -163,56 +146,62 @@ def derivative(expression: Expression, name: str) -> Expression:
 
 
 def _slope(node: Expression, name: str, slopes: Slopes) -> Expression:
-    if isinstance(node, Symbol):
+    if isinstance(node, nodes.Symbol):
         return ONE if node.name == name else ZERO
+    # Most parts of a formula do not read the name; they are passed over without building anything.
     if all(slopes[arg] is ZERO for arg in node.args):
         return ZERO
-    if isinstance(node, Add):
+    if isinstance(node, nodes.Add):
         return total([number(c) * slopes[term] for term, c in node.terms])
-    if isinstance(node, Mul):
+    if isinstance(node, nodes.Mul):
         return _slope_of_product(node, slopes)
-    if isinstance(node, Pow):
+    if isinstance(node, nodes.Pow):
         return _slope_of_power(node, slopes)
-    return _slope_of_call(node, slopes) if isinstance(node, Call) else ZERO
+    return _slope_of_call(node, slopes) if isinstance(node, nodes.Call) else ZERO
 
 
-def _slope_of_product(node: Mul, slopes: Slopes) -> Expression:
+def _slope_of_product(node: nodes.Mul, slopes: Slopes) -> Expression:
     terms = []
     for i, (base, q) in enumerate(node.factors):
         if slopes[base] is not ZERO:
             others = [power(b, number(e)) for k, (b, e) in enumerate(node.factors) if k != i]
+            # q x^(q-1) is infinite at zero for a root; where the base rests there (max(x, 0)) its slope is zero, and
+            # the product is no number.
             own = _kept_finite(base, q, product([power(base, number(q - 1)), slopes[base]]))
             terms.append(product([number(node.coefficient * q), own, *others]))
     return total(terms)
 
 
-def _slope_of_power(node: Pow, slopes: Slopes) -> Expression:
+def _slope_of_power(node: nodes.Pow, slopes: Slopes) -> Expression:
     base, exponent = node.base, node.exponent
-    if isinstance(exponent, Number):
+    if isinstance(exponent, nodes.Number):
         own = product([power(base, exponent - 1), slopes[base]])
         return product([exponent, _kept_finite(base, exponent.rational, own)])
+    # Without this case x^n with a symbolic n would have the logarithm of x in its slope, which a negative x does not
+    # have.
     by_exponent = ZERO if slopes[exponent] is ZERO else product([node, call("log", base), slopes[exponent]])
     return by_exponent + product([exponent, power(base, exponent - 1), slopes[base]])
 
 
 def _kept_finite(base: Expression, q: Rational, slope: Expression) -> Expression:
     """The slope of base^q where the base may stay at zero, as that of sqrt(max(x, 0)) does: zero there, not zero times infinity."""
-    factors = base.args if isinstance(base, Mul) else (base,)
-    if 0 < q < 1 and any(isinstance(factor, Call) and factor.name in CLIPPING for factor in factors):
+    factors = base.args if isinstance(base, nodes.Mul) else (base,)
+    if 0 < q < 1 and any(isinstance(factor, nodes.Call) and factor.name in CLIPPING for factor in factors):
         return call("if", relation("==", base, ZERO), ZERO, slope)
     return slope
 
 
-def _slope_of_call(node: Call, slopes: Slopes) -> Expression:
+def _slope_of_call(node: nodes.Call, slopes: Slopes) -> Expression:
     args = node.arguments
     if node.name == "if":
         return call("if", args[0], slopes[args[1]], slopes[args[2]])
+    # One `if` for both slopes: compiled, the comparison is made once, and symbols print as a person writes them.
     if node.name in ("min", "max") and len(args) == 2:
         first = FUNCTIONS[node.name].partials(args)[0]
-        assert isinstance(first, Call), "the share of an argument is decided by a condition"
+        assert isinstance(first, nodes.Call), "the share of an argument is decided by a condition"
         return call("if", first.arguments[0], slopes[args[0]], slopes[args[1]])
     gains = FUNCTIONS[node.name].partials(args)
     return total([gain * slopes[arg] for gain, arg in zip(gains, args, strict=True) if slopes[arg] is not ZERO])
 
 
-ENGINE.derivative = derivative
+nodes.ENGINE.derivative = derivative

@@ -42,11 +42,12 @@ LARGEST_BITS = 13_287
 _SMALL_ENOUGH = 1 << 62
 
 
-def exact_number(q: Rational) -> Rational:
+def _exact_number(q: Rational) -> Rational:
     """A number in its final form; small whole ones, which are most, take no time.
 
     Raises: OverflowError beyond 4000 digits.
     """
+    # Nearly all numbers are small and whole; they pass by two comparisons.
     return q if type(q) is int and -_SMALL_ENOUGH < q < _SMALL_ENOUGH else as_integer(bounded(q))
 
 
@@ -55,12 +56,13 @@ def bounded(q: Rational) -> Rational:
 
     Raises: OverflowError beyond 4000 digits.
     """
+    # A file from anywhere may hold 9^9^9^9, which would fill the memory before anything could refuse it.
     if q.numerator.bit_length() > LARGEST_BITS or q.denominator.bit_length() > LARGEST_BITS:
         raise OverflowError("a number with more than 4000 digits")
     return q
 
 
-def integer_power(value: Rational, n: int) -> Rational:
+def _integer_power(value: Rational, n: int) -> Rational:
     """A number to a whole power.
 
     Raises: ZeroDivisionError, OverflowError for a result beyond 4000 digits.
@@ -68,25 +70,28 @@ def integer_power(value: Rational, n: int) -> Rational:
     if not value and n < 0:
         raise ZeroDivisionError("division by zero")
     size = max(abs(value.numerator), value.denominator)
+    # Estimated before it is computed: the power itself is what must not be made.
     if size > 1 and abs(n) * (size.bit_length() - 1) > LARGEST_BITS:
         raise OverflowError("a power with more than 4000 digits")
-    return exact_number(Fraction(value) ** n if n < 0 else value**n)
+    return _exact_number(Fraction(value) ** n if n < 0 else value**n)
 
 
-def exact_power(value: Rational, q: Rational) -> Rational | None:
+def _exact_power(value: Rational, q: Rational) -> Rational | None:
     """A positive number to a fractional power where the result is rational, else None."""
-    up, down = exact_root(value.numerator, q.denominator), exact_root(value.denominator, q.denominator)
+    up, down = _exact_root(value.numerator, q.denominator), _exact_root(value.denominator, q.denominator)
     if up is None or down is None:
         return None
-    return integer_power(as_integer(Fraction(up, down)), q.numerator)
+    return _integer_power(as_integer(Fraction(up, down)), q.numerator)
 
 
-def exact_root(n: int, k: int) -> int | None:
+def _exact_root(n: int, k: int) -> int | None:
     """The whole number whose k-th power is n (n >= 0), or None."""
     if n < 2:
         return n
     if k == 2:
+        # Exact at any size: a float would be rounded before it is compared.
         root = math.isqrt(n)
+    # The root lies between one and two then.
     elif k >= n.bit_length():
         return None
     else:
@@ -123,6 +128,7 @@ def rational(x: Scalar) -> Rational:
     if isinstance(x, float):
         if not math.isfinite(x):
             raise ValueError(f"an expression holds finite numbers only, not {x}")
+        # The shortest decimal that gives the same float is what was typed: 0.1 means 1/10, not 3602879701896397/2^55.
         return as_integer(Fraction(float.__repr__(x)))
     return as_integer(Fraction(x))
 
@@ -163,22 +169,18 @@ def _unit(product: Mul) -> Expression:
     return _power_of(*factors[0]) if len(factors) == 1 else intern_mul(1, dict(factors))
 
 
-def add(*terms: Expression) -> Expression:
-    """The sum of all terms."""
-    return total(terms)
-
-
 def total(terms: Iterable[Expression]) -> Expression:
     """The sum of all terms; much faster than adding them one by one."""
     constant: Rational = 0
     collected: dict[Expression, Rational] = {}
     for term in terms:
+        # The commonest kind first: sums of a network are sums of names.
         if isinstance(term, Symbol):
             collected[term] = collected.get(term, 0) + 1
         elif isinstance(term, Number):
-            constant = exact_number(constant + term.rational)
+            constant = _exact_number(constant + term.rational)
         elif isinstance(term, Add):
-            constant = exact_number(constant + term.constant)
+            constant = _exact_number(constant + term.constant)
             for base, c in term.terms:
                 collected[base] = collected.get(base, 0) + c
         elif isinstance(term, Mul):
@@ -188,13 +190,15 @@ def total(terms: Iterable[Expression]) -> Expression:
         else:
             _refuse_condition(term)
             collected[term] = collected.get(term, 0) + 1
+    # Collected once at the end: adding n terms one by one would build n sums.
     return _sum_of(constant, collected)
 
 
 def _sum_of(constant: Rational, collected: dict[Expression, Rational]) -> Expression:
-    kept = {term: exact_number(c) for term, c in collected.items() if c}
+    kept = {term: _exact_number(c) for term, c in collected.items() if c}
     if not kept:
         return intern_number(constant)
+    # A sum of one term is that term; two forms of one thing would not be the same object.
     if len(kept) == 1 and not constant:
         ((term, c),) = kept.items()
         return _scaled(term, c)
@@ -232,13 +236,17 @@ def whole_content(exponent: Expression) -> tuple[int, Expression]:
 
 
 def _leading(exponent: Expression) -> Rational:
+    # A sum has no coefficient of its own, so that of its first term stands for it; the order of terms is fixed, and so
+    # is the choice.
     return exponent.terms[0][1] if isinstance(exponent, Add) else split_coefficient(exponent)[0]
 
 
 def _power_of(base: Expression, q: Rational) -> Expression:
     """The node of a factor taken from a product."""
+    # The form of a factor inside a product and of a power that stands alone differ: here the pair becomes a node again.
     if q == 1:
         return base
+    # (a^x)^2 is written a^(2*x), whichever way it came about.
     if type(q) is int and is_symbolic_power(base):
         return intern_pow(base.base, mul(intern_number(q), base.exponent))
     return intern_pow(base, intern_number(q))
@@ -262,9 +270,10 @@ def product(factors: Iterable[Expression]) -> Expression:
         if isinstance(factor, Symbol):
             collected[factor] = collected.get(factor, 0) + 1
         elif isinstance(factor, Number):
-            coefficient = exact_number(coefficient * factor.rational)
+            # Bounded at each step, as a long product of large numbers would otherwise grow unseen.
+            coefficient = _exact_number(coefficient * factor.rational)
         elif isinstance(factor, Mul):
-            coefficient = exact_number(coefficient * factor.coefficient)
+            coefficient = _exact_number(coefficient * factor.coefficient)
             for base, q in factor.factors:
                 collected[base] = collected.get(base, 0) + q
         else:
@@ -284,9 +293,11 @@ def _product_of(coefficient: Rational, collected: dict[Expression, Rational]) ->
         if not q:
             continue
         if _issettled(base, q):
-            kept[base] = exact_number(q)
+            kept[base] = _exact_number(q)
         else:
             again.append(power(base, intern_number(q)))
+    # What was collected may collapse further, as 2^(1/2) * 2^(1/2) does, and join with factors that were settled
+    # before.
     if again:
         return product([intern_number(coefficient), *again, *[_power_of(b, q) for b, q in kept.items()]])
     return _settled_product(coefficient, kept)
@@ -295,7 +306,8 @@ def _product_of(coefficient: Rational, collected: dict[Expression, Rational]) ->
 def _issettled(base: Expression, q: Rational) -> bool:
     """Whether base^q, met when exponents were collected, is already in canonical form."""
     if isinstance(base, Number):
-        return 0 < q < 1 and (base.rational < 0 or exact_power(base.rational, q) is None)
+        # Numbers keep fractional exponents below one alone: 2^(3/2) is 2*2^(1/2), so that equal numbers are one object.
+        return 0 < q < 1 and (base.rational < 0 or _exact_power(base.rational, q) is None)
     if isinstance(base, Mul):
         return type(q) is not int and (base.coefficient == 1 or _root_of_coefficient(base, q) is None)
     if isinstance(base, Pow) and type(q) is int:
@@ -310,9 +322,11 @@ def _settled_product(coefficient: Rational, factors: dict[Expression, Rational])
         ((base, q),) = factors.items()
         if coefficient == 1:
             return _power_of(base, q)
+        # A number times a sum is distributed, so that e + e and 2*e are one; sums of sums are never multiplied out,
+        # which would explode.
         if isinstance(base, Add) and q == 1:
-            constant = exact_number(base.constant * coefficient)
-            return intern_add(constant, {term: exact_number(c * coefficient) for term, c in base.terms})
+            constant = _exact_number(base.constant * coefficient)
+            return intern_add(constant, {term: _exact_number(c * coefficient) for term, c in base.terms})
     return intern_mul(coefficient, factors)
 
 
@@ -325,6 +339,7 @@ def power(base: Expression, exponent: Expression) -> Expression:
         return _rational_power(base, exponent.rational)
     _refuse_condition(base)
     _refuse_condition(exponent)
+    # 0^x is left alone: it is 0, 1 or nothing, as x says.
     return ONE if base is ONE else intern_pow(base, exponent)
 
 
@@ -344,31 +359,34 @@ def _rational_power(base: Expression, q: Rational) -> Expression:
 
 def _product_power(base: Mul, q: Rational) -> Expression:
     if type(q) is int:
-        coefficient = integer_power(base.coefficient, q)
+        coefficient = _integer_power(base.coefficient, q)
         return _product_of(coefficient, {b: bounded(e * q) for b, e in base.factors})
     root = _root_of_coefficient(base, q)
+    # The coefficient leaves a root where its own root is exact: sqrt(4*x) is 2*sqrt(x), which like terms need to be
+    # seen.
     if root is None or base.coefficient == 1:
         return intern_pow(base, intern_number(q))
     return mul(intern_number(root), power(_unit(base), intern_number(q)))
 
 
 def _root_of_coefficient(base: Mul, q: Rational) -> Rational | None:
-    return exact_power(base.coefficient, q) if base.coefficient > 0 else None
+    return _exact_power(base.coefficient, q) if base.coefficient > 0 else None
 
 
 def _number_power(value: Rational, q: Rational) -> Expression:
     if type(q) is int:
-        return intern_number(integer_power(value, q))
+        return intern_number(_integer_power(value, q))
     if not value:
         if q < 0:
             raise ZeroDivisionError("division by zero")
         return ZERO
-    exact = exact_power(value, q) if value > 0 else None
+    exact = _exact_power(value, q) if value > 0 else None
     if exact is not None:
         return intern_number(exact)
+    # The exponent lies between zero and one afterwards.
     below = math.floor(q)  # 2^(3/2) is 2*2^(1/2): the exponent of a number lies between 0 and 1
     rest = intern_pow(intern_number(value), intern_number(q - below))
-    return mul(intern_number(integer_power(value, below)), rest) if below else rest
+    return mul(intern_number(_integer_power(value, below)), rest) if below else rest
 
 
 def sqrt(x: Expression) -> Expression:
@@ -401,6 +419,7 @@ def relation(operator: Operator, left: Expression | Scalar, right: Expression | 
     for side in (a, b):
         if isinstance(side, Condition):
             raise TypeError(f"a condition cannot be compared: {side!r}")
+    # Equal expressions are one object, so this decides x <= x for every x.
     if a is b:
         return TRUE if operator in ("<=", ">=", "==") else FALSE
     if isinstance(a, Number) and isinstance(b, Number):
@@ -415,10 +434,12 @@ def logic(operator: Connective, *conditions: Expression) -> Condition:
             raise TypeError(f"not a condition: {condition!r}")
     if operator == "not":
         return _negated(*conditions)
+    # TRUE changes nothing in an `and` and decides an `or`; FALSE the other way round.
     neutral, decisive = (TRUE, FALSE) if operator == "and" else (FALSE, TRUE)
     flat = [inner for condition in conditions for inner in _flattened(operator, condition) if inner is not neutral]
     if decisive in flat:
         return decisive
+    # In the order of the text, each once.
     kept = tuple(dict.fromkeys(flat))
     if not kept:
         return neutral

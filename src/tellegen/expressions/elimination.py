@@ -51,12 +51,14 @@ class ResidueField:
 
     def cost(self, a: int) -> int:
         """A sign is the cheapest pivot."""
+        # Residues have no length, so all that a pivot can spare is the inverse modulo the prime.
         return 0 if a in (1, PRIME - 1) else 1
 
     def quotient(self, a: int, b: int) -> int:
         """The quotient of residues."""
         if b == 1:
             return a
+        # Incidence matrices are full of signs, which need no inverse.
         if b == PRIME - 1:
             return -a % PRIME
         return a * pow(b, -1, PRIME) % PRIME
@@ -85,6 +87,8 @@ class Elimination(Generic[T]):
         if not candidates:
             return False
         rows, cost = self.rows, self.field.cost
+        # Markowitz's count by rows: the cheapest entry, then the row that fills others least; by number last, so that
+        # runs agree.
         pivot = min(candidates, key=lambda r: (cost(rows[r][column]), len(rows[r]), r))
         self._clear(column, pivot)
         self.pivots[column] = pivot
@@ -96,6 +100,7 @@ class Elimination(Generic[T]):
         For a definite matrix: no pivot vanishes then, whatever the symbols in it stand for, while an entry beside the diagonal may.
         """
         equations = {column: k for k, column in enumerate(columns)}
+        # Beside the diagonal a short entry such as J*w_1*w_2 would be chosen, which vanishes at rest (decision 014).
         for column in sorted(columns, key=lambda c: len(self._users.get(c, ()))):
             self._clear(column, equations[column])
             self.pivots[column] = equations[column]
@@ -109,6 +114,8 @@ class Elimination(Generic[T]):
         while queue:
             count, column = heapq.heappop(queue)
             now = len(users.get(column, ()))
+            # Counts only grow worse between two looks, so a stale one is put back rather than kept up to date at every
+            # step.
             if now > count:  # fill has made it more expensive since it was queued
                 heapq.heappush(queue, (now, column))
             elif not self.eliminate(column):
@@ -123,10 +130,12 @@ class Elimination(Generic[T]):
         """
         unknown = dict.fromkeys(columns)
         counts = {r: sum(c in unknown for c in row) for r, row in enumerate(self.rows) if self._active[r]}
+        # Like following causes to effects: an equation with one unknown left decides it.
         ready = [r for r, count in counts.items() if count == 1]
         while ready:
             r = ready.pop()
             column = next((c for c in self.rows[r] if c in unknown), None)
+            # The one unknown may have been solved by another equation since the row was queued.
             if not self._active[r] or column is None or not allowed(self.rows[r][column]):
                 continue
             users = [other for other in self._users[column] if other != r]
@@ -145,6 +154,7 @@ class Elimination(Generic[T]):
         What is left at the end are equations between such candidates alone, and they are eliminated last. Returns them in the order
         in which that was done.
         """
+        # Tearing (Kron): what cannot be followed is taken as known, and the ring that closes gives the equation for it.
         unknown = self.propagate(columns, allowed)
         torn: list[int] = []
         for column in candidates:
@@ -155,6 +165,7 @@ class Elimination(Generic[T]):
                 unknown.remove(column)
                 unknown = self.propagate(unknown, allowed)
         self.eliminate_all(unknown)
+        # Torn columns come last: their equations hold what is left of the rings, and are solved together.
         before = len(self.pivots)
         self.eliminate_all(self.propagate(torn, lambda entry: self.field.cost(entry) < UNWELCOME))
         return list(self.pivots)[before:]
@@ -177,6 +188,7 @@ class Elimination(Generic[T]):
         for c, other in rest:
             before = row.get(c)
             after = field.minus_product(before, factor, other)
+            # Entries that cancel are dropped at once. Kept, they would be taken for fill, and later for pivots.
             if field.is_zero(after):
                 if before is not None:
                     del row[c]
@@ -191,6 +203,7 @@ class Elimination(Generic[T]):
         order = {column: k for k, column in enumerate(self.pivots)}
         wanted = self._reached(columns, order)
         found: dict[int, dict[int, T]] = {}
+        # Backwards: what was eliminated last reads free columns alone, and those before it read it.
         for column in sorted(wanted, key=order.__getitem__, reverse=True):
             found[column] = self._express_one(column, found)
         return found
@@ -250,6 +263,7 @@ def _equations(
     for left, known in zip(matrix, right, strict=True):
         row = dict(left)
         for column, entry in known.items():
+            # A hidden zero on the right would make an unknown depend on what it does not.
             if not field.is_zero(entry):  # terms that cancel may not be seen to
                 row[column] = field.minus_product(None, _one(field, entry), entry)
         yield row
@@ -274,6 +288,7 @@ class Entry(NamedTuple):
 def leaf_count(expression: Expression) -> int:
     """How many symbols and functions an expression has when written out, counted up to a little over LONGEST."""
     count, stack = 0, [expression]
+    # Beyond that it is long, however long: counting a huge shared formula leaf by leaf would take for ever.
     while stack and count <= 2 * LONGEST:
         node = stack.pop()
         if node.args:
@@ -305,6 +320,7 @@ class NamedEntries:
         self.where: dict[str, Expression] = {}
         self._most = most
         self._given = {name: value for name, value in parameters.items() if value is not None}
+        # As identifiers: x[1] and x_1 are two names here and one in a program.
         self._taken = {identifier(name) for name in (*parameters, *taken)}
         self._prefix = prefix
         self._count = 0
@@ -320,10 +336,12 @@ class NamedEntries:
 
     def _residues(self, expression: Expression) -> ResiduePair:
         written = with_definitions(expression, self.where)
+        # Over the definitions, not over the names: c_3 at a random point of its own would hide that it is zero.
         generic = written.residues()
         if generic is None:
             raise ZeroDivisionError("an expression has a pole at a random point")
         given = with_definitions(written, self._given).residues()
+        # Where the given values put a pole, they say nothing about a zero.
         return (*generic, generic[0] if given is None else given[0])
 
     def is_zero(self, a: Entry) -> bool:
@@ -332,6 +350,7 @@ class NamedEntries:
 
     def cost(self, a: Entry) -> int:
         """Signs first, then short expressions, so that denominators stay short; what is zero with the given values last."""
+        # With zero friction given, an entry b is no zero of the model, but dividing by it would give no number.
         return a.size if a.residues[2] else a.size + UNWELCOME
 
     def quotient(self, a: Entry, b: Entry) -> Entry:
@@ -340,6 +359,8 @@ class NamedEntries:
         residues = (
             p[0] * pow(q[0], -1, PRIME) % PRIME,
             p[1] * pow(q[1], -1, PRIME) % PRIME,
+            # A divisor that is zero with the given values: the third residue means nothing from here on, and must not
+            # raise.
             p[2] * pow(q[2] or 1, -1, PRIME) % PRIME,
         )
         return self._kept(a.expression / b.expression, residues, a.size + b.size)
@@ -357,6 +378,7 @@ class NamedEntries:
 
     def _kept(self, expression: Expression, residues: ResiduePair, size: int) -> Entry:
         if size > LONGEST and not (residues[0] == 0 and residues[1] == 0):
+            # Sizes are added up as upper bounds, because counting each result would cost more than making it.
             size = leaf_count(expression)  # the estimate does not know what collected
             if size > LONGEST:
                 return Entry(self._name(expression), residues, 1)
@@ -375,6 +397,7 @@ class NamedEntries:
 
     def _name(self, expression: Expression) -> Expression:
         if expression not in self._named:
+            # Who asks for few names would rather have no result than a list of hundreds.
             if self._most is not None and len(self.where) >= self._most:
                 raise TooManyNamesError
             self._count += 1
@@ -392,6 +415,7 @@ def _size(expression: Expression) -> int:
 
 def with_definitions(expression: Expression, mapping: Mapping[str, Expression]) -> Expression:
     """The expression with names replaced that may stand for each other, until none is left."""
+    # Definitions read one another, so replacing goes on until none is left; they form no ring, each reads earlier ones.
     while any(name in mapping for name in expression.free_symbols):
         expression = expression.substitute(mapping)
     return expression

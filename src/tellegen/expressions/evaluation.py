@@ -53,12 +53,15 @@ def evaluate(expression: Expression, values: Mapping[str, float]) -> float:
 
 def _needed(node: Expression, known: Mapping[Expression, float]) -> tuple[Expression, ...]:
     """What must be known before the node is; of an `if`, only the branch that its condition picks."""
+    # Only the branch that counts is evaluated: the root in the other one may have no value there.
     args = node.args
     if isinstance(node, Call) and node.name == "if":
         condition = args[0]
         if condition not in known:
             return (condition,)
         return (args[1] if known[condition] else args[2],)
+    # As in Python and C, what follows a decision is not asked: `x > 0 and log(x) > 1` never takes the logarithm of
+    # zero.
     return args[: _deciding(node, known)] if isinstance(node, Logic) else args
 
 
@@ -91,11 +94,13 @@ def _value(node: Expression, known: Mapping[Expression, float], values: Mapping[
 
 def _exponent(node: Pow, known: Mapping[Expression, float]) -> float:
     exponent = node.exponent
+    # A whole exponent stays whole: (-2.0)**3 is real, (-2.0)**3.0 too, but (-8.0)**(1/3) is complex in Python.
     return exponent.rational if isinstance(exponent, Number) and type(exponent.rational) is int else known[exponent]
 
 
 def _power(base: float, exponent: float) -> float:
     result: float | complex = base**exponent
+    # Python gives the complex root of a negative number without a word.
     if isinstance(result, complex):
         raise ValueError(f"{base:g} has no real power {exponent:g}")
     return result
@@ -155,6 +160,7 @@ def _exact(node: Expression, known: Mapping[Expression, Fraction], values: Mappi
         factors = node.factors
     elif isinstance(node, Pow) and isinstance(node.exponent, Number):
         factors = ((node.base, node.exponent.rational),)
+    # A root is exact for few numbers only; here all or nothing is promised.
     if not factors or any(type(q) is not int for _, q in factors):
         raise ValueError(f"not a rational expression: {node!r}")
     result = Fraction(node.coefficient if isinstance(node, Mul) else 1)
@@ -171,11 +177,15 @@ _KEY = b"tellegen: the two points"
 
 def point(name: str) -> tuple[int, int]:
     """The residues of a name at the two points; the same in every run."""
+    # Points follow from names alone, so every run and every process asks at the same ones, and results do not change
+    # from day to day.
     digest = hashlib.blake2b(name.encode(), digest_size=16, key=_KEY).digest()
     return int.from_bytes(digest[:8], "big") % PRIME, int.from_bytes(digest[8:], "big") % PRIME
 
 
 def _hashed(word: str, values: Iterable[int]) -> int:
+    # A function is an unknown of its own, one for each argument: what is equal for equal residues of the arguments is
+    # equal for equal arguments.
     text = f"{word}({','.join(map(str, values))})"
     digest = hashlib.blake2b(text.encode(), digest_size=8, key=_KEY).digest()
     return int.from_bytes(digest, "big") % PRIME
@@ -183,6 +193,7 @@ def _hashed(word: str, values: Iterable[int]) -> int:
 
 def residues(expression: Expression) -> tuple[int, int] | None:
     """The value modulo `PRIME` at both points, or None where it divides by zero at one of them."""
+    # Each node keeps its residues, so a matrix of shared entries is evaluated once, part by part.
     if expression._residues is None:
         for node in postorder(expression):
             if node._residues is None:
@@ -194,6 +205,7 @@ def is_zero(expression: Expression) -> bool:
     """Whether an expression vanishes identically; decided by its residues, never by simplification."""
     if expression is ZERO:
         return True
+    # A name is never zero by itself, whatever residue it happens to have.
     if isinstance(expression, Number | Symbol | Constant):
         return False
     return residues(expression) == (0, 0)
@@ -204,6 +216,7 @@ def _both(node: Expression) -> tuple[int, int] | tuple[()]:
         return point(node.name)
     if isinstance(node, Constant):
         return point(f"constant {node.name}")
+    # A pole inside leaves no value outside, and no proof that anything vanishes.
     if any(arg._residues == () for arg in node.args):
         return ()
     try:
@@ -241,8 +254,10 @@ def _residue_of_power(base: int, q: Rational) -> int:
     """base^q; for a fractional q, the root is an unknown of its own, and its whole powers multiply as they should."""
     if type(q) is int:
         return pow(base, q, PRIME)
+    # Roots of zero and one are known; a hashed root of zero would not vanish.
     if base in (0, 1):
         return base if q > 0 or base else pow(0, -1, PRIME)
+    # Whole powers of one root multiply as they should: x^(3/2) / x^(1/2) is seen to be x.
     below = math.floor(q)
     root = _hashed("root", (base, q.denominator))
     return pow(base, below, PRIME) * pow(root, (q - below).numerator, PRIME) % PRIME
@@ -255,6 +270,7 @@ def _at_power(node: Pow, k: int) -> int:
     exponent = _of(node.exponent, k)
     if exponent == 0 or base == 1:
         return 1
+    # a^(2*x) is the square of a^x by the same rule.
     n, _ = whole_content(node.exponent)
     unit = exponent * pow(n, -1, PRIME) % PRIME
     return pow(_hashed("power", (base, unit)), n, PRIME)
@@ -265,6 +281,8 @@ def _circle(angle: Expression, k: int) -> tuple[int, int]:
 
     An angle with products or functions in it is one point by its value.
     """
+    # The angle is taken apart into multiples of names, each a point of the circle; their sum is a product of points
+    # (decision 012).
     terms, constant = (angle.terms, angle.constant) if isinstance(angle, Add) else ((_multiple(angle),), 0)
     if isinstance(angle, Number):
         terms, constant = (), angle.rational
@@ -273,9 +291,12 @@ def _circle(angle: Expression, k: int) -> tuple[int, int]:
     turned: list[tuple[int, Rational]] = [(_of(base, k), c) for base, c in terms]
     found = (1, 0)
     for base, c in [*turned, (1, constant)] if constant else turned:
+        # With t the tangent of half the angle, cosine and sine are rational (Weierstrass), so sin^2 + cos^2 = 1 holds
+        # modulo the prime.
         t = _hashed("half angle", (base, c.denominator))
         below = pow(1 + t * t, -1, PRIME)
         unit = ((1 - t * t) * below % PRIME, 2 * t * below % PRIME)
+        # Multiples by whole numbers are powers, by repeated squaring.
         found = _turn(found, _turned(unit, c.numerator))
     return found
 
@@ -302,10 +323,12 @@ def _turned(unit: tuple[int, int], times: int) -> tuple[int, int]:
 
 def _at_function(node: Expression, k: int) -> int:
     if isinstance(node, Call) and node.name in ("sin", "cos"):
+        # Cosine first, sine second.
         return _circle(node.args[0], k)[node.name == "sin"]
     values = [_of(arg, k) for arg in node.args]
     if isinstance(node, Call):
         symmetric = FUNCTIONS[node.name].symmetric
+        # min(a, b) and min(b, a) are one value.
         return _hashed(node.name, sorted(values) if symmetric else values)
     assert isinstance(node, Relation | Logic), "what is left are conditions"
     return _hashed(node.operator, values)

@@ -3,19 +3,17 @@
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 from tellegen.expressions.canonical import (
     FALSE,
     HALF,
-    MINUS_ONE,
     ONE,
     TRUE,
     ZERO,
-    add,
     as_expression,
     logic,
-    mul,
     number,
     power,
     relation,
@@ -27,6 +25,7 @@ from tellegen.expressions.nodes import (
     Condition,
     Expression,
     Number,
+    Operator,
     Rational,
     Scalar,
     intern_call,
@@ -40,7 +39,7 @@ class Function(NamedTuple):
     """One row of the table. `most` is None where any number of arguments is meant.
 
     `partials` gives the derivative by each argument, `fold` an exact or simpler result or None.
-    `python`, `c` and `latex` are the names under which it prints; an empty name means that the printer has its own form.
+    `c` and `latex` are the names under which it prints; an empty one means that the printer has its own form.
     `symmetric` functions do not depend on the order of their arguments.
     """
 
@@ -50,7 +49,6 @@ class Function(NamedTuple):
     evaluate: Callable[..., float]
     partials: Callable[[Arguments], Sequence[Expression]]
     fold: Callable[[Arguments], Expression | None]
-    python: str
     c: str
     latex: str
     symmetric: bool = False
@@ -73,6 +71,7 @@ def _number_of(x: Expression) -> Rational | None:
 
 def _at(point: int, result: Expression) -> Callable[[Arguments], Expression | None]:
     """The rule that a function of one argument has an exact value at one point."""
+    # Other exact values, such as sin(pi/6), are left as they are: formulas of a file seldom have them.
     return lambda args: result if _number_of(args[0]) == point else None
 
 
@@ -104,25 +103,6 @@ def _fold_abs(args: Arguments) -> Expression | None:
     return _rational_fold(magnitude)(args)
 
 
-def _extreme_fold(
-    name: str, pick: Callable[[Rational, Rational], Rational]
-) -> Callable[[Arguments], Expression | None]:
-    """`min` and `max`: nested ones flattened, numbers folded, the same argument kept once, in a fixed order."""
-
-    def fold(args: Arguments) -> Expression | None:
-        flat = [inner for arg in args for inner in _same_call(name, arg)]
-        numbers = [x.rational for x in flat if isinstance(x, Number)]
-        rest = sorted({x for x in flat if not isinstance(x, Number)}, key=lambda x: x._digest)
-        if numbers:
-            best = numbers[0]
-            for q in numbers[1:]:
-                best = pick(best, q)
-            rest.append(number(best))
-        return rest[0] if len(rest) == 1 else intern_call(name, tuple(rest))
-
-    return fold
-
-
 def _same_call(name: str, arg: Expression) -> Arguments:
     return arg.arguments if isinstance(arg, Call) and arg.name == name else (arg,)
 
@@ -136,6 +116,7 @@ def _fold_hypot(args: Arguments) -> Expression | None:
     a, b = args
     if isinstance(a, Number) and isinstance(b, Number):
         return sqrt(number(a.rational**2 + b.rational**2))
+    # Symmetric, so one order is chosen.
     return intern_call("hypot", (b, a)) if b._digest < a._digest else None
 
 
@@ -146,37 +127,19 @@ def _fold_if(args: Arguments) -> Expression | None:
     return no if condition is FALSE else None
 
 
-def _extreme_partials(operator: str) -> Callable[[Arguments], Sequence[Expression]]:
-    """The derivative of `min` or `max` by an argument is 1 where that argument is the first to be the extreme one."""
-
-    def partials(args: Arguments) -> Sequence[Expression]:
-        gains = []
-        for i, arg in enumerate(args):
-            before = [relation("<" if operator == "<=" else ">", arg, other) for other in args[:i]]
-            after = [relation("<=" if operator == "<=" else ">=", arg, other) for other in args[i + 1 :]]
-            gains.append(call("if", logic("and", *before, *after), ONE, ZERO))
-        return gains
-
-    return partials
-
-
 def _if_partials(args: Arguments) -> Sequence[Expression]:
     return (ZERO, call("if", args[0], ONE, ZERO), call("if", args[0], ZERO, ONE))
 
 
 def _inverse_root(x: Expression) -> Expression:
     """1/sqrt(x)."""
-    return power(x, mul(MINUS_ONE, HALF))
-
-
-def _square(x: Expression) -> Expression:
-    return power(x, number(2))
+    return power(x, -HALF)
 
 
 def _atan2_partials(args: Arguments) -> Sequence[Expression]:
     y, x = args
-    scale = power(add(_square(x), _square(y)), MINUS_ONE)
-    return (mul(x, scale), mul(MINUS_ONE, y, scale))
+    scale = 1 / (x**2 + y**2)
+    return (x * scale, -y * scale)
 
 
 def _choose(condition: float, yes: float, no: float) -> float:
@@ -186,14 +149,55 @@ def _choose(condition: float, yes: float, no: float) -> float:
 def _row(
     name: str,
     evaluate: Callable[..., float],
-    partial: Callable[[Expression], Expression],
+    slope: Callable[[Expression], Expression],
     fold: Callable[[Arguments], Expression | None],
     *,
     c: str = "",
     latex: str = "",
 ) -> Function:
-    """A function of one argument."""
-    return Function(name, 1, 1, evaluate, lambda args: (partial(args[0]),), fold, name, c or name, latex)
+    def partials(args: Arguments) -> Sequence[Expression]:
+        return (slope(args[0]),)
+
+    return Function(
+        name=name, least=1, most=1, evaluate=evaluate, partials=partials, fold=fold, c=c or name, latex=latex
+    )
+
+
+def _extreme(name: str, pick: Callable[..., Any], beats: Literal["<", ">"]) -> Function:
+    """`min` or `max`. Among equal arguments the first one counts, so that the slopes add up to those of one argument."""
+    holds: Operator = "<=" if beats == "<" else ">="
+
+    def partials(args: Arguments) -> Sequence[Expression]:
+        gains = []
+        for i, arg in enumerate(args):
+            # Strict against those before it, not strict against those behind: of equal arguments exactly one has the
+            # slope 1.
+            before = [relation(beats, arg, other) for other in args[:i]]
+            after = [relation(holds, arg, other) for other in args[i + 1 :]]
+            gains.append(call("if", logic("and", *before, *after), ONE, ZERO))
+        return gains
+
+    def fold(args: Arguments) -> Expression | None:
+        """Nested ones flattened, numbers folded, the same argument kept once, in a fixed order."""
+        flat = [inner for arg in args for inner in _same_call(name, arg)]
+        numbers = [x.rational for x in flat if isinstance(x, Number)]
+        # In an order of its own, so that min(a, b) and min(b, a) are one object.
+        rest = sorted({x for x in flat if not isinstance(x, Number)}, key=lambda x: x._digest)
+        if numbers:
+            rest.append(number(pick(numbers)))
+        return rest[0] if len(rest) == 1 else intern_call(name, tuple(rest))
+
+    return Function(
+        name=name,
+        least=2,
+        most=None,
+        evaluate=pick,
+        partials=partials,
+        fold=fold,
+        c=f"f{name}",
+        latex=rf"\{name}",
+        symmetric=True,
+    )
 
 
 _ROWS = (
@@ -220,26 +224,30 @@ _ROWS = (
     ),
     _row("floor", lambda x: float(math.floor(x)), lambda x: ZERO, _rational_fold(math.floor)),
     _row("ceil", lambda x: float(math.ceil(x)), lambda x: ZERO, _rational_fold(math.ceil)),
-    Function("atan2", 2, 2, math.atan2, _atan2_partials, _fold_atan2, "atan2", "atan2", r"\operatorname{atan2}"),
     Function(
-        "hypot",
-        2,
-        2,
-        math.hypot,
-        lambda args: tuple(arg / intern_call("hypot", args) for arg in args),
-        _fold_hypot,
-        "hypot",
-        "hypot",
-        r"\operatorname{hypot}",
+        name="atan2",
+        least=2,
+        most=2,
+        evaluate=math.atan2,
+        partials=_atan2_partials,
+        fold=_fold_atan2,
+        c="atan2",
+        latex=r"\operatorname{atan2}",
+    ),
+    Function(
+        name="hypot",
+        least=2,
+        most=2,
+        evaluate=math.hypot,
+        partials=lambda args: tuple(arg / intern_call("hypot", args) for arg in args),
+        fold=_fold_hypot,
+        c="hypot",
+        latex=r"\operatorname{hypot}",
         symmetric=True,
     ),
-    Function(
-        "min", 2, None, min, _extreme_partials("<="), _extreme_fold("min", min), "min", "fmin", r"\min", symmetric=True
-    ),
-    Function(
-        "max", 2, None, max, _extreme_partials(">="), _extreme_fold("max", max), "max", "fmax", r"\max", symmetric=True
-    ),
-    Function("if", 3, 3, _choose, _if_partials, _fold_if, "", "", ""),
+    _extreme("min", min, "<"),
+    _extreme("max", max, ">"),
+    Function(name="if", least=3, most=3, evaluate=_choose, partials=_if_partials, fold=_fold_if, c="", latex=""),
 )
 
 FUNCTIONS: dict[str, Function] = {row.name: row for row in _ROWS}
@@ -248,7 +256,7 @@ FUNCTIONS: dict[str, Function] = {row.name: row for row in _ROWS}
 ALIASES = {"ln": "log"}
 
 PYTHON_NAMESPACE: dict[str, object] = {
-    **{row.python: row.evaluate for row in _ROWS if row.python},
+    **{row.name: row.evaluate for row in _ROWS if row.name != "if"},
     "pi": math.pi,
     "__builtins__": {},
 }
@@ -265,6 +273,7 @@ def call(name: str, *args: Expression | Scalar) -> Expression:
         raise TypeError(f"{name} takes {row.arity}, not {len(args)}")
     arguments = tuple([as_expression(arg) for arg in args])
     for position, arg in enumerate(arguments):
+        # A condition where a number belongs would be counted as 0 or 1 by some printers and refused by others.
         if isinstance(arg, Condition) != (row.name == "if" and position == 0):
             raise TypeError(
                 f"argument {position + 1} of {name} must {'not ' * isinstance(arg, Condition)}be a condition: {arg!r}"
@@ -273,8 +282,4 @@ def call(name: str, *args: Expression | Scalar) -> Expression:
     return intern_call(row.name, arguments) if folded is None else folded
 
 
-def _absolute(x: Expression) -> Expression:
-    return call("abs", x)
-
-
-ENGINE.absolute = _absolute
+ENGINE.absolute = partial(call, "abs")

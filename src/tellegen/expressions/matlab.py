@@ -6,53 +6,24 @@ from typing import final
 from zlib import crc32
 
 from tellegen.core.names import identifier
+from tellegen.expressions import nodes
 from tellegen.expressions.functions import FUNCTIONS
-from tellegen.expressions.nodes import (
-    Call,
-    Condition,
-    Constant,
-    Expression,
-    Number,
-    Rational,
-    Relation,
-    Symbol,
-    postorder,
-)
+from tellegen.expressions.nodes import Expression, postorder
 from tellegen.expressions.printing import (
     ATOM,
-    AbstractInfix,
+    AbstractPrinter,
     Factors,
     PrintedPiece,
     checked_identifier,
     factors_of,
     listed,
-    raised,
 )
 
-KEYWORDS = frozenset(
-    [
-        "break",
-        "case",
-        "catch",
-        "classdef",
-        "continue",
-        "else",
-        "elseif",
-        "end",
-        "for",
-        "function",
-        "global",
-        "if",
-        "otherwise",
-        "parfor",
-        "persistent",
-        "return",
-        "spmd",
-        "switch",
-        "try",
-        "while",
-    ]
+_KEYWORDS = (
+    "break case catch classdef continue else elseif end for function global if otherwise parfor persistent return spmd switch "
+    "try while"
 )
+KEYWORDS = frozenset(_KEYWORDS.split())
 """Words that cannot be names in MATLAB; they get a trailing underscore."""
 
 OWN = "tg_"
@@ -66,39 +37,22 @@ LONGEST = 63
 
 
 @final
-class _Matlab(AbstractInfix):
-    words = {"and": "&&", "or": "||", "not": "~", "true": "true", "false": "false"}  # noqa: RUF012
-
-    def number(self, q: Rational) -> tuple[str, str]:
-        return str(q.numerator), str(q.denominator) if q.denominator > 1 else ""
+class _Matlab(AbstractPrinter):
+    words = {"and": "&&", "or": "||", "not": "~", "true": "true", "false": "false", "!=": "~="}  # noqa: RUF012
 
     def name(self, name: str) -> str:
         return matlab_name(name)
-
-    def constant(self, node: Constant) -> str:
-        return node.name
 
     def parts(self, term: Expression, pieces: dict[Expression, PrintedPiece]) -> Factors:
         """A product that a variable holds is not multiplied again."""
         return ((term, 1),) if pieces[term].holds == ATOM else factors_of(term)
 
-    def root(self, base: PrintedPiece) -> str:
-        return f"sqrt({base.text})"
-
-    def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
-        return raised(base, "^", exponent)
-
     def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
+        # Nested, as these functions take two arguments.
         if name in ("min", "max") and len(args) > 2:
             inner = self.call(name, args[1:])
             return listed(name, [args[0], inner])
         return listed(name, args)
-
-    def condition(self, node: Expression, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
-        found = super().condition(node, pieces)
-        if isinstance(node, Relation) and node.operator == "!=":
-            return PrintedPiece(f"{pieces[node.args[0]].text} ~= {pieces[node.args[1]].text}", found.holds, found.size)
-        return found
 
 
 def matlab_name(name: str) -> str:
@@ -106,6 +60,7 @@ def matlab_name(name: str) -> str:
     found = checked_identifier(identifier(name))
     if found in KEYWORDS or found in CALLED or found.startswith(OWN):
         found = f"{found}_"
+    # A checksum of the whole name keeps long paths apart that begin alike.
     return found if len(found) <= LONGEST else f"{found[: LONGEST - 9]}_{crc32(found.encode()):08x}"
 
 
@@ -139,6 +94,7 @@ class MatlabLines:
     def text(self, expression: Expression) -> str:
         """The formula in one line, behind the lines that it needs."""
         pieces: dict[Expression, PrintedPiece] = {}
+        # First, for what stands before them must hold their variables.
         for choice in _outer_choices(expression):
             pieces[choice] = PrintedPiece(self._chosen(choice), ATOM, 1)
         for node in postorder(expression):
@@ -152,6 +108,7 @@ class MatlabLines:
 
     def _kept(self, node: Expression, piece: PrintedPiece) -> PrintedPiece:
         """A piece, or the variable that has its value. Inside a branch nothing is kept: the other one would not have it."""
+        # Only outside of branches does a line run always.
         if node not in self._common or self._indent:
             return piece
         name = f"{OWN}s{len(self._known) + 1}"
@@ -159,13 +116,13 @@ class MatlabLines:
         self._known[node] = PrintedPiece(name, ATOM, 1)
         return self._known[node]
 
-    def _chosen(self, choice: Call) -> str:
-        """The variable that has the value of an `if`."""
+    def _chosen(self, choice: nodes.Call) -> str:
         self._count += 1
         name = f"{OWN}if{self._count}"
         condition, yes, no = choice.arguments
         outer, test = self._indent, self.text(condition)
         self.lines.append(f"{outer}if {test}")
+        # The lines of a branch stand between the words around it.
         for word, branch in (("else", yes), ("end", no)):
             self._indent = f"{outer}  "
             self.assign(name, branch)
@@ -184,7 +141,7 @@ def constant_parts(expressions: Iterable[Expression], constants: Container[str])
     waiting = list(expressions)[::-1]
     while waiting:
         node = waiting.pop()
-        if node in seen or isinstance(node, Symbol | Number | Condition) or _is_choice(node):
+        if node in seen or isinstance(node, nodes.Symbol | nodes.Number | nodes.Condition) or _is_choice(node):
             continue
         seen.add(node)
         if all(name in constants for name in node.free_symbols):
@@ -200,12 +157,12 @@ def pointwise(text: str) -> str:
 
 
 _POINTWISE = str.maketrans({sign: f".{sign}" for sign in "*/^"})
-PLAIN = (Symbol, Number, Constant, Condition)
+PLAIN = (nodes.Symbol, nodes.Number, nodes.Constant, nodes.Condition)
 """What is no operation."""
 
 
 def _is_choice(node: Expression) -> bool:
-    return isinstance(node, Call) and node.name == "if"
+    return isinstance(node, nodes.Call) and node.name == "if"
 
 
 def _common(expressions: Iterable[Expression], given: Container[Expression]) -> frozenset[Expression]:
@@ -221,7 +178,7 @@ def _common(expressions: Iterable[Expression], given: Container[Expression]) -> 
     return frozenset(n for n, count in uses.items() if count > 1 and not isinstance(n, PLAIN) and not _is_choice(n))
 
 
-def _outer_choices(expression: Expression) -> list[Call]:
+def _outer_choices(expression: Expression) -> list[nodes.Call]:
     """Every `if` in a formula that stands in no other one."""
     found: dict[Expression, None] = {}
     waiting, seen = [expression], {expression}
@@ -234,7 +191,7 @@ def _outer_choices(expression: Expression) -> list[Call]:
             if part not in seen:
                 seen.add(part)
                 waiting.append(part)
-    return [node for node in found if isinstance(node, Call)]
+    return [node for node in found if isinstance(node, nodes.Call)]
 
 
 def to_matlab(expression: Expression) -> str:

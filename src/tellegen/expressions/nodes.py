@@ -149,6 +149,7 @@ class Expression:
         return ENGINE.text(self)
 
     def __repr__(self) -> str:
+        # Messages and debuggers ask for this; a formula of a mesh would be megabytes.
         parts = len(postorder(self))
         return ENGINE.text(self) if parts <= MOST_SHOWN else f"<expression of {parts} parts>"
 
@@ -333,8 +334,10 @@ def _keep(key: Hashable, node: _Node, digest: int) -> _Node:
     node._digest = digest
     node._residues = None
     node._symbols = None
+    # Weakly, so that formulas of a finished study go; the reference removes its own entry.
     ref = _Ref(node, _forget)
     ref.key = key
+    # One step, which no thread can interrupt.
     other = _TABLE.setdefault(key, ref)
     if other is ref:
         return node
@@ -364,6 +367,7 @@ def magnitude(q: Rational) -> Rational:
 
 def intern_number(q: Rational) -> Number:
     """The node of a number."""
+    # A Fraction hashes by a power modulo a prime; its two numbers are hashed at once.
     key: Hashable = q if type(q) is int else (q.numerator, q.denominator)
     found = _find(key)
     if found is not None:
@@ -393,6 +397,7 @@ def intern_symbol(name: str) -> Symbol:
             return found  # type: ignore[return-value]
     node = Symbol()
     node.name = name
+    # Not the hash of the text, which Python salts: the order of terms must be the same in every run.
     node = _keep(name, node, hash(int.from_bytes(name.encode(), "little")))
     node._symbols = frozenset((name,))
     return node
@@ -412,6 +417,7 @@ def _digest_of_pairs(kind: int, q: Rational, pairs: Iterable[tuple[Expression, R
 
 def intern_add(constant: Rational, terms: dict[Expression, Rational]) -> Add:
     """The node of a sum whose terms are already collected."""
+    # As a set: the order in which terms were collected does not make another sum.
     key = ("+", constant, frozenset(terms.items()))
     found = _find(key)
     if found is not None:

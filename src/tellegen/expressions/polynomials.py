@@ -23,6 +23,7 @@ MOST_FACTORS = 8
 
 def powers_of(expression: Expression, name: str) -> Powers | None:
     """The coefficients of the powers of a name, or None where the expression is no sum of such powers."""
+    # Whatever it holds, it is a coefficient.
     if name not in expression.free_symbols:
         return {Fraction(0): expression}
     if expression is symbol(name):
@@ -58,6 +59,7 @@ def _of_sum(expression: Add, name: str) -> Powers | None:
 def _of_power(base: Expression, exponent: Fraction, name: str) -> Powers | None:
     if base is symbol(name):
         return {exponent: ONE}
+    # A high power of a sum has more terms than anybody would integrate by hand.
     if exponent.denominator != 1 or not 0 < exponent <= MOST_FACTORS:
         return None
     inside = powers_of(base, name)
@@ -99,6 +101,7 @@ def interpolated_integral(points: Sequence[CurvePoint], x: Expression, *, smooth
     for k in range(base - 1, -1, -1):
         integrals[k] = _raised(integrals[k], _at(integrals[k + 1], knots[k]) - _at(integrals[k], knots[k]))
     curve = _curve(integrals, knots, x)
+    # The integral is zero at zero: an element at rest stores nothing.
     return curve - curve.substitute(dict.fromkeys(x.free_symbols, ZERO))
 
 
@@ -119,6 +122,7 @@ def _slopes(points: Sequence[CurvePoint], chords: Sequence[Fraction]) -> list[Fr
     widths = [b[0] - a[0] for a, b in pairwise(points)]
     inner = []
     for (w, v), (c, d) in zip(pairwise(widths), pairwise(chords), strict=True):
+        # Slopes of Fritsch and Butland (1984): zero where the chords change their sign, so that nothing overshoots.
         one, two = 2 * v + w, v + 2 * w
         inner.append((one + two) / (one / c + two / d) if c * d > 0 else Fraction(0))
     return [chords[0], *inner, chords[-1]]
@@ -177,6 +181,8 @@ def _bend(
     """What is added beyond a knot: the difference of the two polynomials, by powers of the distance from it."""
     size = max(len(there), len(here))
     padded = [tuple(p) + (Fraction(0),) * (size - len(p)) for p in (there, here)]
+    # By powers of the distance from the knot: two neighbouring pieces agree there, so the low powers vanish and nothing
+    # large cancels.
     change = _shifted(tuple(a - b for a, b in zip(*padded, strict=True)), knot)
     return _powers(change, beyond(x - number(knot)))
 

@@ -1,31 +1,22 @@
-"""Formulas in one line, as papers write them and as Python; and what all printers share: fractions, decimals, the order of
-terms.
+r"""Formulas in one line, as papers write them and as Python, and in LaTeX; and what all printers share: fractions, decimals, the
+order of terms.
+
+In LaTeX, equations and figures write names as papers set them: `omega_m` is \omega_{m}, `V_R_a` the voltage at R_a, V_{R_{a}};
+words of several letters are upright, those of a path stand behind: `drive.motor.L_a` is L_{\text{a,drive,motor}}.
 """
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import ClassVar, NamedTuple, final
 
+from tellegen.core.domains import DOMAINS
 from tellegen.core.names import identifier
+from tellegen.expressions import nodes
 from tellegen.expressions.canonical import is_symbolic_power
 from tellegen.expressions.functions import FUNCTIONS
-from tellegen.expressions.nodes import (
-    ENGINE,
-    Add,
-    Call,
-    Constant,
-    Expression,
-    Logic,
-    Mul,
-    Number,
-    Pow,
-    Rational,
-    Relation,
-    Symbol,
-    magnitude,
-    postorder,
-)
+from tellegen.expressions.nodes import Expression, Rational, magnitude
 
 MOST_DIGITS = 17
 LARGEST_EXPONENT = 400
@@ -55,9 +46,9 @@ class PrintedTerm(NamedTuple):
 
 def factors_of(term: Expression) -> Factors:
     """Bases and exponents of a term that is no number; its coefficient is left out."""
-    if isinstance(term, Mul):
+    if isinstance(term, nodes.Mul):
         return term.factors
-    if isinstance(term, Pow) and isinstance(term.exponent, Number):
+    if isinstance(term, nodes.Pow) and isinstance(term.exponent, nodes.Number):
         return ((term.base, term.exponent.rational),)
     return ((term, 1),)
 
@@ -68,17 +59,18 @@ def natural(text: str) -> tuple[object, ...]:
     return *[(1, int(part), "") if part.isdigit() else (0, 0, part) for part in head], (2, 0, text)
 
 
-def in_reading_order(pieces: Iterable[PrintedPiece]) -> list[PrintedPiece]:
+def _in_reading_order(pieces: Iterable[PrintedPiece]) -> list[PrintedPiece]:
     """Factors in the order of papers: pi, then names, then functions, then sums."""
     return sorted(pieces, key=_reading_key)
 
 
 def _reading_key(piece: PrintedPiece) -> tuple[object, ...]:
+    # Told from the text, so that every language says so the same way.
     is_function = piece.holds == ATOM and "(" in piece.text
     return piece.holds == SUM, piece.size > 0, is_function, natural(piece.text)
 
 
-def terms_in_reading_order(terms: Iterable[PrintedTerm]) -> list[PrintedTerm]:
+def _terms_in_reading_order(terms: Iterable[PrintedTerm]) -> list[PrintedTerm]:
     """Terms in the order of papers: positive before negative, short before long, then by name."""
     return sorted(terms, key=lambda term: (term.negative, term.piece.size, natural(term.piece.text)))
 
@@ -86,10 +78,12 @@ def terms_in_reading_order(terms: Iterable[PrintedTerm]) -> list[PrintedTerm]:
 def decimal_text(q: Rational) -> str | None:
     """A positive number as a decimal of at most 17 digits, or None where it has no such decimal."""
     shift = _decimals(q.denominator)
+    # What the parser would refuse must not be written: files are read back.
     if shift is None or shift > LARGEST_EXPONENT:
         return None
     digits = str(q.numerator * 10**shift // q.denominator)
     bare = digits.rstrip("0") or "0"
+    # A double has no more digits; beyond them the fraction is shorter and exact.
     if len(bare) > MOST_DIGITS:
         return None
     shift -= len(digits) - len(bare)
@@ -101,6 +95,7 @@ def _placed(digits: str, shift: int) -> str | None:
     exponent = len(digits) - 1 - shift
     if abs(exponent) > LARGEST_EXPONENT:
         return None
+    # In this range people read decimals, beyond it powers of ten.
     if -4 <= exponent < 0:
         return f"0.{'0' * (-exponent - 1)}{digits}"
     if 0 <= exponent < 7:
@@ -120,8 +115,9 @@ def _decimals(denominator: int) -> int | None:
     return max(twos, fives) if rest == 1 else None
 
 
-def written_number(q: Rational) -> tuple[str, str]:
+def _written_number(q: Rational) -> tuple[str, str]:
     """A positive number as papers write it, 1/2, 0.15, 1e9: numerator and denominator, empty when there is none."""
+    # Halves, quarters and eighths stand in formulas of books as fractions; 0.15 was a decimal before it came here.
     if q.denominator in (2, 4, 8):
         return str(q.numerator), str(q.denominator)
     text = decimal_text(q)
@@ -130,62 +126,76 @@ def written_number(q: Rational) -> tuple[str, str]:
     return str(q.numerator), str(q.denominator) if q.denominator > 1 else ""
 
 
-def enclosed(piece: PrintedPiece, least: int) -> str:
-    """The text, in parentheses where it holds less tightly than asked."""
-    return piece.text if piece.holds >= least else f"({piece.text})"
+Pieces = dict[Expression, PrintedPiece]
 
 
-class AbstractInfix(ABC):
-    """Prints expressions in one line, children first, so that depth does not matter."""
+class AbstractPrinter(ABC):
+    """Prints expressions, children first, so that depth does not matter. A language overrides what it writes otherwise."""
 
-    words: dict[str, str]
+    words: ClassVar[Mapping[str, str]]
+    """How `and`, `or`, `not`, `true` and `false` are written, and comparisons that are not written as here."""
 
-    @abstractmethod
-    def number(self, q: Rational) -> tuple[str, str]:
-        """A positive number as numerator and denominator; the latter is empty when there is none."""
+    power_sign = "^"
 
     @abstractmethod
     def name(self, name: str) -> str:
         """A name or path."""
 
-    @abstractmethod
-    def constant(self, node: Constant) -> str:
-        """A mathematical constant."""
+    def number(self, q: Rational) -> tuple[str, str]:
+        """A positive number as numerator and denominator; the latter is empty when there is none."""
+        return str(q.numerator), str(q.denominator) if q.denominator > 1 else ""
 
-    @abstractmethod
+    def constant(self, node: nodes.Constant) -> str:
+        """A mathematical constant."""
+        return node.name
+
+    def fence(self, text: str) -> str:
+        """A text in parentheses."""
+        return f"({text})"
+
+    def enclosed(self, piece: PrintedPiece, least: int) -> str:
+        """The text, in parentheses where it holds less tightly than asked."""
+        return piece.text if piece.holds >= least else self.fence(piece.text)
+
     def root(self, base: PrintedPiece) -> str:
         """A square root."""
+        return f"sqrt({base.text})"
 
-    @abstractmethod
     def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
-        """A power other than a square root."""
+        """A power other than a square root; exponents other than names and whole numbers stand in parentheses."""
+        text = f"{self.enclosed(base, ATOM)}{self.power_sign}{self.enclosed(exponent, ATOM)}"
+        return PrintedPiece(text, POWER, base.size + exponent.size)
 
-    @abstractmethod
     def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
         """A function with its arguments."""
+        return listed(name, args)
+
+    def over(self, up: PrintedPiece, down: PrintedPiece) -> str:
+        """A quotient."""
+        return f"{self.enclosed(up, PRODUCT)}/{self.enclosed(down, POWER)}"
 
     def print(self, expression: Expression) -> str:
         """The text of an expression."""
-        pieces: dict[Expression, PrintedPiece] = {}
-        for node in postorder(expression):
+        pieces: Pieces = {}
+        for node in nodes.postorder(expression):
             pieces[node] = self.piece(node, pieces)
         return pieces[expression].text
 
-    def piece(self, node: Expression, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
+    def piece(self, node: Expression, pieces: Pieces) -> PrintedPiece:
         """One node, whose arguments are already printed."""
-        if isinstance(node, Symbol):
+        if isinstance(node, nodes.Symbol):
             return PrintedPiece(self.name(node.name), ATOM, 1)
-        if isinstance(node, Number):
+        if isinstance(node, nodes.Number):
             return self.signed(node.rational < 0, self.quotient(magnitude(node.rational), (), pieces))
-        if isinstance(node, Add):
+        if isinstance(node, nodes.Add):
             return self.sum(node, pieces)
-        if isinstance(node, Mul):
+        if isinstance(node, nodes.Mul):
             return self.signed(node.coefficient < 0, self.quotient(magnitude(node.coefficient), node.factors, pieces))
-        if isinstance(node, Pow):
+        if isinstance(node, nodes.Pow):
             return self.lone_power(node, pieces)
-        if isinstance(node, Call):
+        if isinstance(node, nodes.Call):
             return self.call(node.name, [pieces[arg] for arg in node.arguments])
-        if isinstance(node, Constant):
+        if isinstance(node, nodes.Constant):
             return PrintedPiece(self.constant(node), ATOM, 0)
         return self.condition(node, pieces)
 
@@ -193,24 +203,25 @@ class AbstractInfix(ABC):
         """A piece with its sign."""
         return PrintedPiece(f"-{piece.text}", SUM, piece.size) if negative else piece
 
-    def sum(self, node: Add, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
+    def sum(self, node: nodes.Add, pieces: Pieces) -> PrintedPiece:
         """A sum; its number comes last, or first where all the rest is negative."""
         terms = [PrintedTerm(self.quotient(magnitude(c), self.parts(t, pieces), pieces), c < 0) for t, c in node.terms]
-        ordered = terms_in_reading_order(terms)
+        ordered = _terms_in_reading_order(terms)
         if node.constant:
             last = PrintedTerm(self.quotient(magnitude(node.constant), (), pieces), node.constant < 0)
             positives = sum(not term.negative for term in ordered)
+            # The number comes last among its sign: x + y + 1 - z reads as it is meant.
             ordered.insert(len(ordered) if last.negative else positives, last)
         first, *rest = ordered
         text = f"-{first.piece.text}" if first.negative else first.piece.text
         text += "".join(f" {'-' if term.negative else '+'} {term.piece.text}" for term in rest)
         return PrintedPiece(text, SUM, sum(term.piece.size for term in ordered))
 
-    def parts(self, term: Expression, pieces: dict[Expression, PrintedPiece]) -> Factors:
+    def parts(self, term: Expression, pieces: Pieces) -> Factors:
         """The factors of a term of a sum; a language that gives products a name of their own takes `pieces` for that."""
         return factors_of(term)
 
-    def quotient(self, coefficient: Rational, factors: Factors, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
+    def quotient(self, coefficient: Rational, factors: Factors, pieces: Pieces) -> PrintedPiece:
         """A positive number times powers, as numerator over denominator."""
         up_number, down_number = self.number(coefficient)
         up = self.product([self.factor(b, q, pieces) for b, q in factors if q > 0], up_number)
@@ -218,50 +229,58 @@ class AbstractInfix(ABC):
         assert up is not None, "the numerator has at least its number"
         if down is None:
             return up
-        return PrintedPiece(f"{enclosed(up, PRODUCT)}/{enclosed(down, POWER)}", PRODUCT, up.size + down.size)
+        return PrintedPiece(self.over(up, down), PRODUCT, up.size + down.size)
 
     def product(self, factors: Iterable[PrintedPiece], number: str) -> PrintedPiece | None:
         """Factors joined by stars after a number, or None where there is neither."""
-        ordered = in_reading_order(factors)
+        ordered = _in_reading_order(factors)
+        # One is written only where nothing else is.
         if number and not (ordered and number in ("1", "1.0")):
             ordered.insert(0, PrintedPiece(number, ATOM, 1))
         if not ordered:
             return None
         if len(ordered) == 1:
             return ordered[0]
-        return PrintedPiece("*".join(enclosed(f, PRODUCT) for f in ordered), PRODUCT, sum(f.size for f in ordered))
+        return PrintedPiece("*".join(self.enclosed(f, PRODUCT) for f in ordered), PRODUCT, sum(f.size for f in ordered))
 
-    def factor(self, base: Expression, q: Rational, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
+    def factor(self, base: Expression, q: Rational, pieces: Pieces) -> PrintedPiece:
         """A power with a positive rational exponent."""
         if q == 1:
             return pieces[base]
+        # Of all fractional powers only the square root has a sign of its own.
         if q.denominator == 2 and q.numerator == 1:
             return PrintedPiece(self.root(pieces[base]), ATOM, pieces[base].size + 1)
         if q.denominator == 1 and is_symbolic_power(base):
             exponent = self.quotient(q, ((base.exponent, 1),), pieces)
             return self.power(pieces[base.base], exponent)
-        return self.power(pieces[base], self.quotient(q, (), pieces))
+        return self.power(pieces[base], self.rational_exponent(q))
 
-    def lone_power(self, node: Pow, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
+    def rational_exponent(self, q: Rational) -> PrintedPiece:
+        """A positive exponent that is a number."""
+        return self.quotient(q, (), {})
+
+    def lone_power(self, node: nodes.Pow, pieces: Pieces) -> PrintedPiece:
         """A power that is not part of a product."""
-        if isinstance(node.exponent, Number):
+        if isinstance(node.exponent, nodes.Number):
             return self.quotient(1, factors_of(node), pieces)
         return self.power(pieces[node.base], pieces[node.exponent])
 
-    def condition(self, node: Expression, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
+    def condition(self, node: Expression, pieces: Pieces) -> PrintedPiece:
         """A comparison, or comparisons joined."""
         args = [pieces[arg] for arg in node.args]
         size = sum(arg.size for arg in args)
-        if isinstance(node, Relation):
-            return PrintedPiece(f"{args[0].text} {node.operator} {args[1].text}", COMPARISON, size)
-        assert isinstance(node, Logic), "what is left are joined conditions"
+        if isinstance(node, nodes.Relation):
+            sign = self.words.get(node.operator, node.operator)
+            return PrintedPiece(f"{args[0].text} {sign} {args[1].text}", COMPARISON, size)
+        assert isinstance(node, nodes.Logic), "what is left are joined conditions"
         word = self.words[node.operator]
         if node.operator == "not":
-            return PrintedPiece(f"{word}({args[0].text})", NOT, size)
+            return PrintedPiece(f"{word}{self.fence(args[0].text)}", NOT, size)
         if not args:
             return PrintedPiece(word, ATOM, 1)
+        # One tighter than itself: `(a or b) and c` keeps its parentheses, `a and b and c` needs none.
         level = AND if node.operator == "and" else OR
-        return PrintedPiece(f" {word} ".join(enclosed(arg, level + 1) for arg in args), level, size)
+        return PrintedPiece(f" {word} ".join(self.enclosed(arg, level + 1) for arg in args), level, size)
 
 
 def listed(function: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
@@ -269,63 +288,37 @@ def listed(function: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
     return PrintedPiece(f"{function}({', '.join(arg.text for arg in args)})", ATOM, 1 + sum(arg.size for arg in args))
 
 
-def raised(base: PrintedPiece, sign: str, exponent: PrintedPiece) -> PrintedPiece:
-    """A power with an operator; exponents other than names and whole numbers stand in parentheses."""
-    return PrintedPiece(f"{enclosed(base, ATOM)}{sign}{enclosed(exponent, ATOM)}", POWER, base.size + exponent.size)
-
-
 @final
-class _Text(AbstractInfix):
+class _Text(AbstractPrinter):
     words = {"and": "and", "or": "or", "not": "not ", "true": "true", "false": "false"}  # noqa: RUF012
 
     def number(self, q: Rational) -> tuple[str, str]:
-        return written_number(q)
+        return _written_number(q)
 
     def name(self, name: str) -> str:
         return name
 
-    def constant(self, node: Constant) -> str:
-        return node.name
-
-    def root(self, base: PrintedPiece) -> str:
-        return f"sqrt({base.text})"
-
-    def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
-        return raised(base, "^", exponent)
-
-    def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
-        return listed(name, args)
-
 
 @final
-class _Python(AbstractInfix):
+class _Python(AbstractPrinter):
     words = {"and": "and", "or": "or", "not": "not ", "true": "True", "false": "False"}  # noqa: RUF012
-
-    def number(self, q: Rational) -> tuple[str, str]:
-        return str(q.numerator), str(q.denominator) if q.denominator > 1 else ""
+    power_sign = "**"
 
     def name(self, name: str) -> str:
         return checked_identifier(identifier(name))
 
-    def constant(self, node: Constant) -> str:
-        return node.name
-
-    def root(self, base: PrintedPiece) -> str:
-        return f"sqrt({base.text})"
-
-    def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
-        return raised(base, "**", exponent)
-
     def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
         if name != "if":
-            return listed(FUNCTIONS[name].python, args)
+            return listed(name, args)
         condition, yes, no = args
-        text = f"({enclosed(yes, NOT)} if {enclosed(condition, COMPARISON)} else {no.text})"
+        # In parentheses whatever stands around: a conditional holds less tightly than anything else in Python.
+        text = f"({self.enclosed(yes, NOT)} if {self.enclosed(condition, COMPARISON)} else {no.text})"
         return PrintedPiece(text, ATOM, 1 + sum(arg.size for arg in args))
 
 
 def checked_identifier(name: str) -> str:
     """The name, if a program can hold it; whatever a file says, no other text may reach a compiler."""
+    # Names come from files of anybody, and what is printed here is compiled and run.
     if not (name.isascii() and name.isidentifier()):
         raise ValueError(f"not an identifier: {name!r}")
     return name
@@ -347,4 +340,166 @@ def to_python(expression: Expression) -> str:
 
 to_yaml = to_text
 
-ENGINE.text = to_text
+nodes.ENGINE.text = to_text
+
+# LaTeX
+
+GREEK = frozenset(
+    (
+        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),
+        *("xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"),
+        *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
+        *("varepsilon", "vartheta", "varphi", "varrho"),
+    )
+)
+_WORDS = re.compile(r"(?P<own>[A-Za-z]\w*)(?:\[(?P<index>[\d,]+)\])?")
+_RATES = frozenset(
+    variable.symbol
+    for domain in DOMAINS.values()
+    for variable in (domain.across, domain.through)
+    if re.fullmatch("d[A-Z][a-z]*", variable.symbol)
+)
+r"""Power variables that are named as rates: `dPhi` is \dot{\Phi}."""
+
+
+@lru_cache(maxsize=10_000)
+def latex_name(name: str) -> str:
+    r"""A name or path in LaTeX: `omega_m` is \omega_{m}, `drive.motor.L_a[3]` is L_{\text{a,3,drive,motor}}."""
+    *owners, last = name.split(".")
+    found = _WORDS.fullmatch(last)
+    if found is None:
+        return _upright(name)
+    # A subscript of a subscript: V_R_a is the voltage at R_a.
+    head, *words = [word for word in found["own"].split("_") if word]
+    # x2 is meant as x_2.
+    letters = head.rstrip("0123456789") or head
+    owned = [part for owner in owners for part in owner.replace("[", "_").rstrip("]").split("_") if part]
+    index = [found["index"]] if found["index"] else []
+    digits = [head[len(letters) :]] if len(letters) < len(head) else []
+    subscripts = [*digits, *_nested(words), *index, *map(_subscript, owned)]
+    return f"{_letter(letters)}_{{{_joined(subscripts)}}}" if subscripts else _letter(letters)
+
+
+def _letter(letters: str) -> str:
+    if letters in GREEK:
+        return rf"\{letters}"
+    if letters in _RATES:
+        return rf"\dot{{{_letter(letters[1:])}}}"
+    return letters if len(letters) == 1 else _upright(letters)
+
+
+def _upright(word: str) -> str:
+    escaped = word.replace("_", r"\_")
+    return rf"\mathrm{{{escaped}}}"
+
+
+def _subscript(word: str) -> str:
+    """Greek letters, single letters, letters with a number and numbers as they are, other words upright."""
+    if word in GREEK:
+        return rf"\{word}"
+    # A word in italics reads as a product of its letters.
+    return word if word[1:].isdigit() or len(word) == 1 or word[:1].isdigit() else rf"\text{{{word}}}"
+
+
+def _joined(subscripts: list[str]) -> str:
+    """Subscripts with commas; with a word among plain ones, all are one upright text."""
+    plain = [text.removeprefix(r"\text{").removesuffix("}") for text in subscripts]
+    if plain != subscripts and all(text.isalnum() for text in plain):
+        return rf"\text{{{','.join(plain)}}}"
+    return ",".join(subscripts)
+
+
+def _nested(words: list[str]) -> list[str]:
+    """Subscripts that name an element with a subscript of its own stand one under the other."""
+    first, *rest = [_subscript(word) for word in words] or [""]
+    # Only a letter can carry a subscript of its own; words stand behind one another.
+    is_letter = bool(first) and not first.startswith(r"\text") and not first.isdigit()
+    if rest and is_letter and (_is_index(rest[0]) or first[0].isupper() or first[0] == "\\"):
+        return [f"{first}_{{{rest[0]}}}", *rest[1:]]
+    return [first, *rest] if first else []
+
+
+def _is_index(text: str) -> bool:
+    return text.isdigit() or len(text.lstrip("\\")) == 1
+
+
+@final
+class _Latex(AbstractPrinter):
+    words = {  # noqa: RUF012
+        "and": r"\wedge",
+        "or": r"\vee",
+        "not": r"\neg ",
+        "true": r"\top",
+        "false": r"\bot",
+        "<=": r"\le",
+        ">=": r"\ge",
+        "==": "=",
+        "!=": r"\ne",
+    }
+
+    def __init__(self, names: Callable[[str], str]) -> None:
+        self.names = names
+
+    def name(self, name: str) -> str:
+        return self.names(name)
+
+    def number(self, q: Rational) -> tuple[str, str]:
+        up, down = _written_number(q)
+        mantissa, _, exponent = up.partition("e")
+        if not exponent:
+            return up, down
+        scale = f"10^{{{exponent}}}"
+        return (scale if mantissa == "1" else rf"{mantissa} \cdot {scale}"), down
+
+    def constant(self, node: nodes.Constant) -> str:
+        return rf"\{node.name}"
+
+    def fence(self, text: str) -> str:
+        return rf"\left({text}\right)"
+
+    def root(self, base: PrintedPiece) -> str:
+        return rf"\sqrt{{{base.text}}}"
+
+    def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
+        return PrintedPiece(f"{self.enclosed(base, ATOM)}^{{{exponent.text}}}", POWER, base.size + 1)
+
+    def rational_exponent(self, q: Rational) -> PrintedPiece:
+        # A fraction in an exponent would be set too small to be read.
+        return PrintedPiece(str(q), ATOM, 0)
+
+    def over(self, up: PrintedPiece, down: PrintedPiece) -> str:
+        return rf"\frac{{{up.text}}}{{{down.text}}}"
+
+    def product(self, factors: Iterable[PrintedPiece], number: str) -> PrintedPiece | None:
+        ordered = _in_reading_order(factors)
+        if not ordered:
+            return PrintedPiece(number, PRODUCT if "cdot" in number else ATOM, 1) if number else None
+        number = "" if number == "1" else number
+        if len(ordered) == 1 and not number:
+            return ordered[0]
+        texts = [self.enclosed(piece, PRODUCT) for piece in ordered]
+        if number:
+            # A number before a digit would read as one number.
+            texts.insert(0, rf"{number} \cdot" if texts[0][0].isdigit() else number)
+        return PrintedPiece(" ".join(texts), PRODUCT, sum(piece.size for piece in ordered) + bool(number))
+
+    def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
+        listing = ", ".join(arg.text for arg in args)
+        if name == "if":
+            condition, yes, no = (arg.text for arg in args)
+            cases = rf"\begin{{cases}} {yes} & \text{{if }} {condition} \\ {no} & \text{{otherwise}} \end{{cases}}"
+            text = self.fence(cases)
+        elif name in _FENCES:
+            left, right = _FENCES[name]
+            text = rf"\left{left} {listing} \right{right}"
+        else:
+            text = FUNCTIONS[name].latex + self.fence(listing)
+        return PrintedPiece(text, ATOM, 1 + sum(arg.size for arg in args))
+
+
+_FENCES = {"abs": ("|", "|"), "floor": (r"\lfloor", r"\rfloor"), "ceil": (r"\lceil", r"\rceil")}
+
+
+def to_latex(expression: Expression, names: Callable[[str], str] = latex_name) -> str:
+    """The formula in LaTeX, for math mode; `names` says how its variables are written."""
+    return _Latex(names).print(expression)

@@ -10,22 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Final, NamedTuple, final
 
-from tellegen.expressions.functions import FUNCTIONS, PYTHON_NAMESPACE
-from tellegen.expressions.nodes import (
-    Add,
-    Call,
-    Condition,
-    Constant,
-    Expression,
-    Logic,
-    Mul,
-    Number,
-    Pow,
-    Rational,
-    Relation,
-    Symbol,
-    postorder,
-)
+from tellegen.expressions import nodes
+from tellegen.expressions.functions import PYTHON_NAMESPACE
+from tellegen.expressions.nodes import Expression, Rational, postorder
 
 Place = str | tuple[str, int]
 """Where a variable is found: under a name, or in an array."""
@@ -48,6 +35,7 @@ _COMPARE: Final[Mapping[str, Callable[[], ast.cmpop]]] = {
 def _real_power(base: float, exponent: float) -> float:
     """A power that is a real number. Raises ValueError where there is none."""
     found: float | complex = base**exponent
+    # Python's power of a negative number is complex; compiled C gives not a number, and so do we.
     if isinstance(found, complex):
         raise ValueError(f"{base:g} has no real power {exponent:g}")
     return found
@@ -129,12 +117,15 @@ class PythonWriter:
         for node in postorder(expression):
             if node not in self._pieces:
                 piece = self._piece(node)
+                # Deep trees are cut by names: `compile` follows them by recursion and would overflow its stack.
                 needs_name = self._is_shared(node) or piece.depth > _DEEPEST
                 self._pieces[node] = self._named(piece) if needs_name else piece
         return self._pieces[expression]
 
     def _is_shared(self, node: Expression) -> bool:
-        return self._uses[node] > 1 and not isinstance(node, Symbol | Number | Constant | Condition)
+        return self._uses[node] > 1 and not isinstance(
+            node, nodes.Symbol | nodes.Number | nodes.Constant | nodes.Condition
+        )
 
     def _named(self, piece: _Piece) -> _Piece:
         word = f"{self._prefix}{self._count}"
@@ -145,6 +136,8 @@ class PythonWriter:
     def _assign(self, word: str, piece: _Piece) -> None:
         line = assigned(word, piece.tree)
         if piece.may_fail:
+            # What has no value becomes not a number, as in C, so that a solver retries with a shorter step instead of
+            # ending.
             lost = [assigned(word, ast.Constant(float("nan")))]
             line = ast.Try([line], [ast.ExceptHandler(name("NO_VALUE"), None, lost)], [], [])
         self.lines.append(line)
@@ -152,22 +145,21 @@ class PythonWriter:
     # -- nodes -----------------------------------------------------------------------------------------------------------------
 
     def _piece(self, node: Expression) -> _Piece:
-        """One node, whose arguments are already written."""
-        if isinstance(node, Symbol):
+        if isinstance(node, nodes.Symbol):
             return _Piece(_placed(self._places[node.name]), False, 0)
-        if isinstance(node, Number):
+        if isinstance(node, nodes.Number):
             return _Piece(ast.Constant(float(node.rational)), False, 0)
-        if isinstance(node, Constant):
+        if isinstance(node, nodes.Constant):
             return _Piece(ast.Constant(node.value), False, 0)
-        if isinstance(node, Add):
+        if isinstance(node, nodes.Add):
             return self._sum(node)
-        if isinstance(node, Mul):
+        if isinstance(node, nodes.Mul):
             return self._quotient(float(node.coefficient), node.factors)
-        if isinstance(node, Pow):
+        if isinstance(node, nodes.Pow):
             return self._power(node)
-        return self._call(node) if isinstance(node, Call) else self._condition(node)
+        return self._call(node) if isinstance(node, nodes.Call) else self._condition(node)
 
-    def _sum(self, node: Add) -> _Piece:
+    def _sum(self, node: nodes.Add) -> _Piece:
         parts = [self._pieces[term] if c == 1 else _times(float(c), self._pieces[term]) for term, c in node.terms]
         if node.constant:
             parts.append(_Piece(ast.Constant(float(node.constant)), False, 0))
@@ -182,6 +174,7 @@ class PythonWriter:
         if not down:
             return above
         below = _joined(down, ast.Mult(), "product_of")
+        # Division may fail, so its line is guarded; sums and products of floats never raise.
         return _Piece(ast.BinOp(above.tree, ast.Div(), below.tree), True, 1 + max(above.depth, below.depth))
 
     def _raised(self, base: Expression, q: Rational) -> _Piece:
@@ -197,26 +190,27 @@ class PythonWriter:
             tree = called("real_power", piece.tree, ast.Constant(float(q)))
         return _Piece(tree, True, 1 + piece.depth)
 
-    def _power(self, node: Pow) -> _Piece:
-        if isinstance(node.exponent, Number):
+    def _power(self, node: nodes.Pow) -> _Piece:
+        if isinstance(node.exponent, nodes.Number):
             return self._quotient(1.0, ((node.base, node.exponent.rational),))
         base, exponent = self._pieces[node.base], self._pieces[node.exponent]
         return _Piece(called("real_power", base.tree, exponent.tree), True, 1 + max(base.depth, exponent.depth))
 
-    def _call(self, node: Call) -> _Piece:
+    def _call(self, node: nodes.Call) -> _Piece:
         args = [self._pieces[arg] for arg in node.arguments]
         depth = 1 + max(arg.depth for arg in args)
         if node.name == "if":
             condition, yes, no = (arg.tree for arg in args)
+            # Branches are not named before, so the one that does not count is not evaluated.
             return _Piece(ast.IfExp(condition, yes, no), any(arg.may_fail for arg in args), depth)
-        return _Piece(called(FUNCTIONS[node.name].python, *(arg.tree for arg in args)), True, depth)
+        return _Piece(called(node.name, *(arg.tree for arg in args)), True, depth)
 
     def _condition(self, node: Expression) -> _Piece:
         args = [self._pieces[arg] for arg in node.args]
         may_fail, depth = any(arg.may_fail for arg in args), 1 + max((arg.depth for arg in args), default=0)
-        if isinstance(node, Relation):
+        if isinstance(node, nodes.Relation):
             return _Piece(ast.Compare(args[0].tree, [_COMPARE[node.operator]()], [args[1].tree]), may_fail, depth)
-        assert isinstance(node, Logic), "what is left are joined conditions"
+        assert isinstance(node, nodes.Logic), "what is left are joined conditions"
         if node.operator == "not":
             return _Piece(ast.UnaryOp(ast.Not(), args[0].tree), may_fail, depth)
         if not args:
@@ -233,6 +227,7 @@ def _placed(place: Place) -> ast.expr:
 
 
 def _times(coefficient: float, piece: _Piece) -> _Piece:
+    # A sign is quicker than a product.
     if coefficient == -1.0:
         return _Piece(ast.UnaryOp(ast.USub(), piece.tree), piece.may_fail, piece.depth + 1)
     return _Piece(ast.BinOp(ast.Constant(coefficient), ast.Mult(), piece.tree), piece.may_fail, piece.depth + 1)
@@ -242,6 +237,7 @@ def _joined(parts: Sequence[_Piece], join: ast.operator, function: str) -> _Piec
     """Parts joined by an operator, or given to a function where they are many."""
     may_fail, depth = any(part.may_fail for part in parts), max(part.depth for part in parts)
     trees = [part.tree for part in parts]
+    # As one call with a tuple: a chain of additions would be as deep as it is long.
     if len(parts) > _LONGEST:
         return _Piece(called(function, ast.Tuple(trees, ast.Load())), may_fail, depth + 1)
     joined = reduce(lambda left, right: ast.BinOp(left, join, right), trees)

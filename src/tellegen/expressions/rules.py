@@ -5,6 +5,7 @@ from tellegen.core.errors import Rulebook
 RULES = Rulebook("D")
 
 
+# Every example is a whole model, because the tests run it.
 def _file(resistance: str) -> str:
     return f"""\
 system: Coil on a battery

@@ -49,12 +49,15 @@ class Quotient:
 
 def shortened(expression: Expression) -> Expression:
     """The shortest form found among the expression, its fractions brought together, and groups of them brought together."""
+    # Without a sum in a denominator nothing can be brought together that canonical form has not collected.
     if not _has_sum_below(expression):
         return expression
     try:
         candidates = [expression, *_candidates(expression)]
+    # Too long to be read in any form; it stays as elimination left it.
     except LongPolynomialError:
         return expression
+    # Of equal length the form that was there wins, so that results do not change for nothing.
     return min(candidates, key=lambda e: (_length(e), e is not expression))
 
 
@@ -72,6 +75,7 @@ def _written_in_groups(terms: list[Quotient], names: dict[str, Expression]) -> E
     """Terms over the same factors brought together, terms without a denominator joining the first group that they shorten."""
     groups: dict[frozenset[Frozen], Quotient] = {}
     for term in terms:
+        # Sums in denominators decide which terms belong together; single names are common to many.
         key = frozenset(f for f in term.below if len(f) > 1) or frozenset(term.below)
         groups[key] = _sum(groups[key], term) if key in groups else term
     plain = groups.pop(frozenset(), None)
@@ -101,6 +105,7 @@ def _length(expression: Expression) -> int:
             stack.append((base, below or (q < 0 and isinstance(base, Add))))
         if not factors:
             stack.extend((e, below) for e in node.args)
+    # As if twenty characters longer: 1/(1/a + 1/b) is short and hard to read.
     return len(to_text(expression)) + 20 * nested
 
 
@@ -139,6 +144,7 @@ def _quotient(node: Expression, names: dict[str, Expression]) -> Quotient:
 
 def _opaque(node: Expression, names: dict[str, Expression]) -> Quotient:
     """A function or a root stands as a name of its own."""
+    # No name of a model begins so.
     name = f"#{to_text(node)}"
     names[name] = node
     return Quotient({((name, 1),): Fraction(1)}, {})
@@ -175,6 +181,7 @@ def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
 
 
 def _times(a: Polynomial, b: Polynomial) -> Polynomial:
+    # Before the product is made, not after.
     if len(a) * len(b) > 20 * MOST_TERMS:
         raise LongPolynomialError
     found: Polynomial = {}
@@ -269,9 +276,12 @@ def _cancelled(above: Polynomial, below: dict[Frozen, int]) -> Quotient:
 
 def _divided(a: Polynomial, f: Polynomial) -> Polynomial | None:
     """a / f where it leaves no remainder, by leading monomials in the order of total degree, then of names."""
+    # Division by one polynomial needs no Groebner basis: the order decides the lead, and the remainder is zero or it is
+    # not.
     lead = min(f, key=_order)
     rest = dict(a)
     found: Polynomial = {}
+    # Without remainder it ends after as many steps as the quotient has terms.
     for _ in range(4 * MOST_TERMS):
         if not rest:
             return found
@@ -378,6 +388,7 @@ def _step(factors: WaveFactors, terms: dict[WaveFactors, Rational]) -> tuple[Wav
         rest = _without_waves(factors, used)
         partner = _times_waves(rest, wanted)
         other = terms.get(partner)
+        # Only equal sizes join: 2 sin^2 + 3 cos^2 is left as it is, because splitting a term makes formulas longer.
         if other is not None and partner != factors and abs(other) == abs(size) and (other == size) in by_sign:
             sign, angle = by_sign[other == size]
             return partner, rest if angle is None else _times_waves(rest, {angle: 1}), sign * size
@@ -466,6 +477,8 @@ class NamedParts:
     def _shortened(self, node: Expression) -> Expression:
         args = tuple([self._part(arg) for arg in node.args])
         made = node if args == node.args else rebuild(node, args)
+        # Estimated from the lengths of its parts; to print every part of a long formula would take the square of its
+        # length.
         self._length[node] = sum(self._written(arg) + BETWEEN for arg in args) if args else len(to_text(node))
         return made
 

@@ -7,25 +7,10 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from tellegen.expressions import nodes
 from tellegen.expressions.canonical import FALSE, PI, TRUE, logic, number, power, product, relation, total
 from tellegen.expressions.functions import call
-from tellegen.expressions.nodes import (
-    ENGINE,
-    Add,
-    Call,
-    Constant,
-    Expression,
-    Logic,
-    Mul,
-    Number,
-    Operator,
-    Pow,
-    Rational,
-    Relation,
-    Symbol,
-    intern_symbol,
-    postorder,
-)
+from tellegen.expressions.nodes import Expression, Operator, Rational, postorder
 
 _NAMES = {"abs": "Abs", "min": "Min", "max": "Max", "ceil": "ceiling"}
 _OURS = {
@@ -69,19 +54,19 @@ def matrix_to_sympy(rows: Iterable[Sequence[Expression]]) -> Any:
 
 
 def _theirs(sympy: Any, node: Expression, made: dict[Expression, Any]) -> Any:
-    if isinstance(node, Symbol):
+    if isinstance(node, nodes.Symbol):
         return sympy.Symbol(node.name)
-    if isinstance(node, Number):
+    if isinstance(node, nodes.Number):
         return _their_number(sympy, node.rational)
-    if isinstance(node, Constant):
+    if isinstance(node, nodes.Constant):
         return sympy.pi
-    if isinstance(node, Add):
+    if isinstance(node, nodes.Add):
         terms = [_their_number(sympy, c) * made[term] for term, c in node.terms]
         return sympy.Add(_their_number(sympy, node.constant), *terms)
-    if isinstance(node, Mul):
+    if isinstance(node, nodes.Mul):
         powers = [made[base] ** _their_number(sympy, q) for base, q in node.factors]
         return sympy.Mul(_their_number(sympy, node.coefficient), *powers)
-    if isinstance(node, Pow):
+    if isinstance(node, nodes.Pow):
         return sympy.Pow(made[node.base], made[node.exponent])
     return _their_function(sympy, node, [made[arg] for arg in node.args])
 
@@ -91,15 +76,16 @@ def _their_number(sympy: Any, q: Rational) -> Any:
 
 
 def _their_function(sympy: Any, node: Expression, args: list[Any]) -> Any:
-    if isinstance(node, Relation):
+    if isinstance(node, nodes.Relation):
         return getattr(sympy, _RELATIONS[node.operator])(*args)
-    if isinstance(node, Logic):
+    if isinstance(node, nodes.Logic):
         made = {"and": sympy.And, "or": sympy.Or, "not": sympy.Not}
         return made[node.operator](*args) if args else sympy.true if node is TRUE else sympy.false
-    assert isinstance(node, Call), "what is left are functions"
+    assert isinstance(node, nodes.Call), "what is left are functions"
     if node.name == "if":
         condition, yes, no = args
         return sympy.Piecewise((yes, condition), (no, True))
+    # SymPy has no such function.
     if node.name == "hypot":
         return sympy.sqrt(args[0] ** 2 + args[1] ** 2)
     return getattr(sympy, _NAMES.get(node.name, node.name))(*args)
@@ -111,9 +97,10 @@ def from_sympy(obj: Any) -> Expression:
     Raises: ValueError for what has no counterpart here.
     """
     if obj.is_Symbol:
-        return intern_symbol(obj.name)
+        return nodes.intern_symbol(obj.name)
     if obj.is_Rational:
         return number(Fraction(int(obj.p), int(obj.q)))
+    # By its shortest decimal, as everywhere.
     if obj.is_Float:
         return number(float(obj))
     if obj.is_Number or obj.is_NumberSymbol or obj.is_Boolean:
@@ -154,6 +141,7 @@ def _our_function(obj: Any, args: list[Expression]) -> Expression:
 
 def _our_cases(obj: Any) -> Expression:
     *cases, (last, condition) = obj.args
+    # Our `if` has a value in every case.
     if condition != _sympy().true:
         raise ValueError("a Piecewise without a last case that always holds has no value everywhere")
     result = from_sympy(last)
@@ -174,6 +162,8 @@ def rational_functions(
     matrices = [sympy.polys.matrices.DomainMatrix.from_Matrix(_dense(sympy, m)) for m in (pencil, right, left, direct)]
     total_of = matrices[3]
     if pencil:
+        # Over a field of fractions the pencil is solved exactly, and common factors cancel by polynomial arithmetic
+        # rather than by `simplify`.
         p, r, c, d = sympy.polys.matrices.DomainMatrix.unify(*(m.to_field() for m in matrices), fmt="sparse")
         total_of = c * p.to_dense().lu_solve(r.to_dense()).to_sparse() + d
     s = sympy.Symbol(name)
@@ -191,7 +181,9 @@ def _fraction_of(sympy: Any, entry: Any, s: Any) -> Expression:
 
 def _polynomial_of(sympy: Any, polynomial: Any, s: Any) -> Expression:
     coefficients = reversed(sympy.Poly(polynomial, s).all_coeffs())
-    return total(from_sympy(sympy.factor_terms(c)) * intern_symbol(s.name) ** k for k, c in enumerate(coefficients))
+    return total(
+        from_sympy(sympy.factor_terms(c)) * nodes.intern_symbol(s.name) ** k for k, c in enumerate(coefficients)
+    )
 
 
-ENGINE.sympy = to_sympy
+nodes.ENGINE.sympy = to_sympy

@@ -37,6 +37,7 @@ def unit_end(text: str, end: int, is_unit: UnitWords) -> int:
 def _factor_end(text: str, end: int, is_unit: UnitWords) -> int | None:
     """The end of the power or factor that goes on at `end`, or None."""
     if text[end] == "^" or text.startswith("**", end):
+        # Units have whole powers; `2 m^x` is a power of a number times a name.
         power = _WHOLE.match(text, end + (1 if text[end] == "^" else 2))
         return None if power is None else power.end()
     if (raised := _RAISED.match(text, end)) is not None:
@@ -46,6 +47,7 @@ def _factor_end(text: str, end: int, is_unit: UnitWords) -> int | None:
     if text.startswith("(", end + 1):
         return _group_end(text, end + 2, is_unit)
     word = _WORD.match(text, end + 1)
+    # The first word that is no unit belongs to the formula again: 2 V/R.
     if word is None or text[word.end() : word.end() + 1] in _GOES_ON or not is_unit(word[0]):
         return None
     return word.end()
@@ -55,6 +57,7 @@ def _group_end(text: str, start: int, is_unit: UnitWords) -> int | None:
     """The end of a parenthesis that holds only units, or None."""
     close = text.find(")", start)
     inner = text[start:close] if close > 0 else ""
+    # One level of parentheses is what units have; more is a formula.
     if not inner or "(" in inner:
         return None
     words = [re.sub(r"\^-?[0-9]+\Z", "", factor) for factor in re.split(r"[*/]", inner)]
@@ -91,6 +94,7 @@ class AbstractTokens:
         """Raise what a rule says about the text at an offset."""
         place = self.place
         if place is not None:
+            # The column is that in the file, so that an editor marks the word itself.
             place = Place(place.file, place.line, place.column + offset, place.text or self.text[:120])
         where = f"column {offset + 1} of '{_excerpt(self.text, offset)}'"
         raise rule.error(f"{where}: {what}", fix=fix, place=place)
@@ -103,8 +107,10 @@ class AbstractTokens:
     def _advice(self) -> str:
         """What to write instead of the token ahead, where its neighbours tell."""
         before, after = self.text[: self.start].rstrip(), self.text[self.start :]
+        # Half of Europe writes 1,5.
         if self.word == "," and before[-1:].isdigit() and after[1:2].isdigit():
             return "write a point before decimals: 1.5"
+        # `10 000` and `500 1/s` are how tables print numbers.
         if self.kind == "number" and len(before) < self.start and before[-1:].isdigit():
             reciprocal = re.match(r"1 ?/ ?([A-Za-z]+)", after)
             return f"write {reciprocal[1]}^-1" if reciprocal else "write the digits of a number without spaces"
@@ -126,6 +132,7 @@ class AbstractTokens:
         match = _TOKEN.match(self.text, self.end)
         assert match is not None, "the last alternative takes any character"
         assert match.lastgroup is not None, "each alternative is named"
+        # The name of the alternative that matched is the kind of the token.
         self.kind = match.lastgroup
         self.word = match[self.kind]
         self.start, self.end = match.span(self.kind)

@@ -18,19 +18,6 @@ from tellegen.graph.signal_lowering import algebraic_signals, drive
 from tellegen.graph.switching import put_into_mode
 
 __all__ = [
-    "Branch",
-    "Coupling",
-    "Field",
-    "Node",
-    "Port",
-    "PowerGraph",
-    "ResistiveLaw",
-    "SourceLaw",
-    "StorageLaw",
-    "SwitchingLaw",
-    "Transition",
-    "algebraic_signals",
-    "drive",
-    "lower",
-    "put_into_mode",
-]
+    "Branch", "Coupling", "Field", "Node", "Port", "PowerGraph", "ResistiveLaw", "SourceLaw", "StorageLaw",
+    "SwitchingLaw", "Transition", "algebraic_signals", "drive", "lower", "put_into_mode",
+]  # fmt: skip

@@ -20,6 +20,8 @@ def storage_of_energy(kind: ElementKind, value: Expression) -> StorageLaw:
     """The law of a storage whose kind says its energy."""
     assert kind.quantity is not None, "the energy of a kind depends on its parameter"
     letter = kind.domain.power(kind.side).letters[0]
+    # The table of kinds writes the energy with the letter of the domain, as in 1/2 C T^2; the graph knows one argument
+    # for all laws.
     energy = parse(kind.energy).substitute({kind.quantity.key: value, letter: argument()})
     return StorageLaw(kind.side, slope=slope_of_energy(energy), energy=energy)
 
@@ -28,6 +30,7 @@ def slope_of_energy(energy: Expression) -> Expression:
     """dq/dx = E'(x)/x, from dE = x dq; divided term by term where that avoids 0/0 at rest."""
     rate = energy.derivative(ARGUMENT)
     powers = powers_of(rate, ARGUMENT)
+    # Divided term by term C T^2 / T is C T. Divided as a whole it would be 0/0 for a capacity at absolute zero.
     return rate / argument() if powers is None else sum_of_powers({n - 1: c for n, c in powers.items()}, ARGUMENT)
 
 
@@ -43,6 +46,7 @@ def with_heat_conduction(
 
     Raises: GraphError (G109) where nothing decides a temperature.
     """
+    # Most models conduct no entropy, and walking all pairs of nodes for them would cost more than the rest of lowering.
     heats = {e.name: e for e in model.elements if e.kind.heat}
     if not heats:
         return list(couplings)
@@ -56,6 +60,8 @@ def _conducting(coupling: Coupling, element: Element, measuring: Measurements) -
     assert element.value is not None, "what passes on heat has a value"
     one, two = (_temperature(branch, element, measuring) for branch in (*coupling.side_1, *coupling.side_2))
     heat = parse(element.kind.heat).substitute({quantity.key: element.value, "T_1": one, "T_2": two})
+    # A gyrator conserves power by its form: T_1 S_1 = T_2 S_2 holds whatever the conductance does, and entropy is made
+    # because T_1 and T_2 differ.
     return replace(coupling, K=((heat / (one * two),),))
 
 
@@ -88,6 +94,8 @@ def with_heat_transfers(ports: Sequence[Port], elements: Sequence[Element]) -> t
     marked: set[str] = set()
     for element in elements:
         names = _powers_read(element)
+        # A power may be brought once. Where two sources claim the same loss, none is marked, and the books of energy
+        # show what does not close.
         if names and resistive.issuperset(names) and marked.isdisjoint(names) and _brings_all(element, names, ports):
             marked |= {element.name, *names}
     return tuple(replace(p, transferred=True) if p.element in marked else p for p in ports)
@@ -111,7 +119,10 @@ def _brings_all(element: Element, names: Sequence[str], ports: Sequence[Port]) -
     assert element.signal is not None, "only sources with a signal read powers"
     powers = total(symbol(POWER + name) for name in names)
     if DOMAINS[element.kind.domains[0]].heat_books:
+        # Identity is enough: equal formulas are one object.
         return element.signal is powers
     source = next(port for port in ports if port.element == element.name)
+    # The source of entropy lies between the same nodes as the element that has the temperature, in the opposite
+    # direction.
     there = [port.across for port in ports if (port.plus, port.minus) == (source.minus, source.plus)]
     return any(element.signal * symbol(temperature) is powers for temperature in there)

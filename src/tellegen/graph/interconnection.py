@@ -26,6 +26,7 @@ class Interconnection:
 
     def __init__(self, graph: PowerGraph) -> None:
         self.graph = graph
+        # Columns of ports come first, so that column // 2 is the port wherever a row is read.
         base = 2 * len(graph.ports)
         self._node: dict[int, int] = {}
         for k, node in enumerate(graph.nodes):
@@ -45,10 +46,13 @@ class Interconnection:
 
     def rows(self, value: Callable[[Expression], T]) -> Iterator[dict[int, T]]:
         """The equations as rows; `value` turns a coefficient into an entry of the arithmetic at hand."""
+        # Taken once: over residues each call would look up the same two numbers for every port.
         one, minus = value(ONE), value(-ONE)
         at_node: dict[int, dict[int, T]] = {node: {} for node in self._node}
         for k, port in enumerate(self.graph.ports):
             row: dict[int, T] = {2 * k: one}
+            # A port from a node to itself has no across variable, and its through variable goes round in it; what is
+            # left of its row is across = 0.
             if port.plus != port.minus:
                 if port.plus in self._node:
                     row[self._node[port.plus]] = minus
@@ -66,6 +70,8 @@ class Interconnection:
                 yield {c: value(entry) for c, entry in relation.items() if entry is not ZERO}
             for branch, c in ends[0]:
                 _leave(at_node, branch.plus, branch.minus, c, one, minus)
+            # Power enters a coupling at side 1 and leaves it at side 2, so the through variables of side 2 leave at
+            # plus with the other sign.
             for branch, c in ends[1]:
                 _leave(at_node, branch.plus, branch.minus, c, minus, one)
         yield from at_node.values()
@@ -87,7 +93,6 @@ class Interconnection:
             yield row
 
     def _add(self, row: dict[int, Expression], branch: Branch, through: int, side: Side, factor: Expression) -> None:
-        """Add `factor` times a power variable of a branch to a row."""
         if side == "through":
             _put(row, through, factor)
             return
@@ -98,11 +103,13 @@ class Interconnection:
 
 
 def _put(row: dict[int, Expression], at: int, entry: Expression) -> None:
+    # Sides may share a node, as in an autotransformer: both shares count.
     row[at] = row[at] + entry if at in row else entry
 
 
 def _leave(at_node: dict[int, dict[int, T]], plus: int, minus: int, through: int, at_plus: T, at_minus: T) -> None:
     """A through variable leaves the node `plus` and enters the node `minus`; in a branch from a node to itself it does neither."""
+    # What leaves a node and enters it again changes no balance.
     if plus == minus:
         return
     if plus in at_node:

@@ -1,24 +1,308 @@
 """From a described model to its PowerGraph: nodes are numbered, references found, loose ends refused, laws brought into one
-form.
+form, variables named.
 """
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from string import digits
 
-from tellegen.core.domains import DOMAINS, REFERENCES
+from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side, other_side
 from tellegen.core.errors import Finding, GraphError
 from tellegen.core.memory import remembered, without_collector
-from tellegen.core.names import listing, nearest
+from tellegen.core.names import listing, named_after, nearest, unused
 from tellegen.core.union_find import UnionFind
-from tellegen.elements import KINDS
-from tellegen.expressions import Expression
+from tellegen.elements import ACTS_ON, KINDS
+from tellegen.expressions import ONE, ZERO, Expression, symbol
+from tellegen.expressions.polynomials import interpolated_integral
 from tellegen.graph import rules
-from tellegen.graph.heat import joined_by_heat, with_heat_conduction
-from tellegen.graph.port_laws import VariableNames, coupling_of, port_of, power_fields
-from tellegen.graph.power_graph import Coupling, Node, Port, PowerGraph, SwitchingLaw
+from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_energy, with_heat_conduction
+from tellegen.graph.power_graph import (
+    ARGUMENT,
+    Branch,
+    Coupling,
+    Field,
+    Node,
+    Port,
+    PortLaw,
+    PowerGraph,
+    ResistiveLaw,
+    SourceLaw,
+    StorageLaw,
+    SwitchingLaw,
+    argument,
+)
 from tellegen.graph.signal_lowering import with_signals
 from tellegen.graph.switching import command_signal, switching_law
-from tellegen.model.model import MECHANISM, Element, Model
+from tellegen.model.laws import Law, MatrixField, Multiport
+from tellegen.model.model import MECHANISM, PART_OF, Element, Model
+
+
+class VariableNames:
+    """Hands out one name for each variable and watches that no name stands for two things."""
+
+    def __init__(self, model: Model) -> None:
+        self.findings: list[Finding] = []
+        self._taken: dict[str, str] = {name: f"the parameter '{name}'" for name in model.parameters}
+        for element in model.elements:
+            chosen = dict(element.variables)
+            if element.kind.role == "source":
+                chosen.setdefault(element.kind.side, element.name)
+            for name in chosen.values():
+                self._choose(name, element)
+
+    def of(self, element: Element, law: PortLaw) -> tuple[str, str, str]:
+        """The names of the across and through variables, and of the state where the element stores energy."""
+        kind, chosen = element.kind, element.variables
+        domain = kind.domain
+        across = chosen.get("across") or (
+            element.name if _imposes(element, "across") else self._default(domain.across.symbol, element)
+        )
+        through = chosen.get("through") or (
+            element.name if _imposes(element, "through") else self._default(domain.through.symbol, element)
+        )
+        # Only storages have a state; its name is that of the variable they decide, or of the energy variable where the
+        # law keeps that.
+        if not isinstance(law, StorageLaw):
+            return across, through, ""
+        if law.keeps_energy_variable:
+            return across, through, chosen.get("energy") or self._default(domain.energy(kind.side).symbol, element)
+        return across, through, across if kind.side == "across" else through
+
+    def input_of(self, element: Element) -> str:
+        """The name of a source's input: the variable that it imposes."""
+        return element.variables.get(element.kind.side, element.name)
+
+    def _choose(self, name: str, element: Element) -> None:
+        holder = self._taken.get(name)
+        if holder is not None:
+            own = f"{name}_{element.name.rpartition('.')[2]}"
+            self.findings.append(
+                rules.NAME_TAKEN.finding(
+                    f"'{element.name}' names a variable '{name}', which is {holder}",
+                    where=element.name,
+                    fix=f"give the variable another name, such as '{own}'",
+                    place=element.place,
+                    members=[element.name],
+                )
+            )
+        self._taken[name] = f"a variable of '{element.name}'"
+
+    def _default(self, symbol: str, element: Element) -> str:
+        name = unused(named_after(symbol, element.name), self._taken)
+        self._taken[name] = f"a variable of '{element.name}'"
+        return name
+
+
+def _imposes(element: Element, side: str) -> bool:
+    return element.kind.role == "source" and element.kind.side == side
+
+
+# From 1e-4 to 1e3 on both sides: wide enough for laws in SI units to show where they saturate, few enough for thousands
+# of elements.
+_PROBES = [sign * 10.0**k for sign, ks in ((-1, range(3, -5, -1)), (1, range(-4, 4))) for k in ks]
+_JUMP = 1e-9
+
+
+def _is_invertible(expression: Expression, parameters: Mapping[str, Expression | None]) -> bool:
+    """Whether the law is continuous at zero and strictly monotonic where probed.
+
+    Coulomb friction jumps and a diode saturates: neither can be solved for its argument. A probe is enough here because a wrong
+    yes only turns the law into an algebraic equation that Newton's method solves, and a wrong no only fixes its causality.
+    """
+    # A law is judged at its values: whether a friction a + b*v^2 turns back depends on a and b.
+    numbers = _numbers(expression.free_symbols - {ARGUMENT}, parameters)
+    try:
+        # Rising or falling everywhere, never level: a diode law is level to the last bit on one side, so it is found
+        # out here.
+        values = [expression.evaluate(numbers | {ARGUMENT: x}) for x in _PROBES]
+        left, right = (expression.evaluate(numbers | {ARGUMENT: x}) for x in (-_JUMP, _JUMP))
+    except (ArithmeticError, ValueError):
+        return False
+    steps = [b - a for a, b in pairwise(values)]
+    monotonic = all(s > 0 for s in steps) or all(s < 0 for s in steps)
+    # The law is compared with its own size, so that units do not decide.
+    scale = max(map(abs, values))
+    # A square root rises by 6e-5 over the jump interval; a jump by a fixed share of the scale.
+    return monotonic and math.isfinite(scale) and abs(right - left) < 1e-3 * scale
+
+
+def _numbers(names: frozenset[str], parameters: Mapping[str, Expression | None]) -> dict[str, float]:
+    """Values of the parameters in a law; one where a value is missing."""
+    found: dict[str, float] = {}
+
+    def value(name: str) -> float:
+        if name not in found:
+            expression = parameters.get(name)
+            # A parameter without a value counts as one: then the form of the law decides, not a number that is not
+            # there yet.
+            found[name] = (
+                1.0 if expression is None else expression.evaluate({n: value(n) for n in expression.free_symbols})
+            )
+        return found[name]
+
+    try:
+        return {name: value(name) for name in names}
+    except (ArithmeticError, ValueError):
+        return dict.fromkeys(names, 1.0)
+
+
+def _port_of(
+    element: Element, ends: tuple[int, ...], names: VariableNames, parameters: Mapping[str, Expression | None]
+) -> Port:
+    """The port of an element, with its law and the names of its variables."""
+    law = _law(element, names, parameters)
+    across, through, state = names.of(element, law)
+    return Port(
+        element=element.name,
+        domain=element.kind.domains[0],
+        plus=ends[0],
+        minus=ends[1],
+        law=law,
+        across=across,
+        through=through,
+        state=state,
+        initial=element.initial,
+        prefer=element.prefer,
+        forced=element.forced,
+        place=element.place,
+        part_of=element.notes.get(PART_OF, ""),
+    )
+
+
+def _law(element: Element, names: VariableNames, parameters: Mapping[str, Expression | None]) -> PortLaw:
+    kind = element.kind
+    if kind.role == "switching":
+        # The graph holds the laws of the mode in which a run begins; `in_mode` puts others in.
+        law = switching_law(element, parameters)
+        return law.modes[law.start]
+    if kind.role == "source":
+        return SourceLaw(kind.side, names.input_of(element))
+    if element.law is not None:
+        if kind.role == "storage":
+            return _storage_law(element.law, element)
+        # Laws are over one argument whatever letter the user took, so that two equal laws are one object.
+        expression = _of_argument(element.law, element.law.expression)
+        return ResistiveLaw(element.law.gives, None, expression, _is_invertible(expression, parameters))
+    # A body without inertia still has a speed, which constraints may need: it is a storage of zero.
+    if kind.weightless:
+        return StorageLaw(kind.side, ZERO)
+    assert element.value is not None, f"'{element.name}' has neither a value nor a law"
+    if kind.energy:
+        return storage_of_energy(kind, element.value)
+    if kind.role == "storage":
+        # A spring is given by its stiffness, and energy variable = inertia * output needs the compliance.
+        return StorageLaw(kind.side, ONE / element.value if kind.inverse else element.value)
+    # What is zero by its nature (an ideal sensor) can only be told the other variable.
+    return ResistiveLaw(kind.side, element.value, invertible=element.value is not ZERO)
+
+
+def _of_argument(law: Law, expression: Expression) -> Expression:
+    return expression.substitute({law.variable: argument()})
+
+
+def _storage_law(law: Law, element: Element) -> StorageLaw:
+    side = element.kind.side
+    written = _of_argument(law, law.expression)
+    integral = interpolated_integral(law.table.points, argument(), smooth=law.table.smooth) if law.table else None
+    if law.form == "content":
+        # x q(x) less the integral of q, which is the co-energy.
+        return StorageLaw(side, content=written, energy=None if integral is None else argument() * written - integral)
+    if law.form == "output":
+        return StorageLaw(side, output=written, energy=integral)
+    # Co-energy is a function of the output, and its slope is the energy variable (Legendre's transformation).
+    if law.form == "coenergy":  # the derivative of the co-energy with respect to the output is the energy variable
+        return StorageLaw(side, content=written.derivative(ARGUMENT))
+    # With the letter of the energy variable its slope is the output; with that of the output only dq/dx = E'(x)/x is
+    # known.
+    if _is_energy_letter(law, element):
+        return StorageLaw(side, output=written.derivative(ARGUMENT), energy=written)
+    return StorageLaw(side, slope=slope_of_energy(written), energy=written)
+
+
+def _is_energy_letter(law: Law, element: Element) -> bool:
+    domain: Domain = element.kind.domain
+    return law.variable in domain.energy(element.kind.side).letters or law.variable == element.variables.get("energy")
+
+
+def _coupling_of(element: Element, ends: tuple[int, ...]) -> Coupling:
+    kind = element.kind
+    if element.multiport is not None:
+        return _multiport(element, element.multiport, ends)
+    assert kind.coupling is not None, "a coupling says which variables it relates"
+    modulus = element.value if element.value is not None else symbol(element.name)
+    # A gyrator is a transformer between an across and a through variable; so one matrix K writes both.
+    one, two = ACTS_ON[kind.coupling, kind.reciprocal]
+    side_1 = Branch(ends[0], ends[1], kind.domains[0], one)
+    side_2 = Branch(ends[2], ends[3], kind.domains[1], two)
+    return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place, dict(element.variables))
+
+
+def _multiport(element: Element, relation: Multiport, ends: tuple[int, ...]) -> Coupling:
+    def branches(ports: tuple[int, ...], sides: tuple[Side, ...]) -> tuple[Branch, ...]:
+        domains = element.kind.domains
+        return tuple(
+            Branch(ends[2 * k], ends[2 * k + 1], domains[k], side) for k, side in zip(ports, sides, strict=True)
+        )
+
+    side_1 = branches(relation.given, relation.given_sides)
+    side_2 = branches(relation.gives, relation.gives_sides)
+    return Coupling(element.name, side_1, side_2, relation.K, element.place)
+
+
+def _power_fields(model: Model, ports: list[Port]) -> tuple[Field, ...]:
+    """The fields of a model; the ports that belong to them are changed where their laws read each other."""
+    at = {port.element: k for k, port in enumerate(ports)} if model.fields else {}
+    return tuple(_field(f, [at[member] for member in f.members], ports) for f in model.fields)
+
+
+def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
+    """A field; the laws of its ports, which read all its energy variables, get the names of the states for them."""
+    if field.energy is None and field.letters:
+        _read_each_other(field, members, ports)
+        return Field(field.name, tuple(members), field.matrix, by_laws=True)
+    if field.energy is None:
+        _couple(field, members, ports)
+        return Field(field.name, tuple(members), field.matrix, stiffness=field.stiffness)
+    states = {letter: symbol(ports[k].state) for letter, k in zip(field.letters, members, strict=True)}
+    for k, letter in zip(members, field.letters, strict=True):
+        others = {name: state for name, state in states.items() if name != letter}
+        law = ports[k].law
+        assert isinstance(law, StorageLaw), "only storages have an energy"
+        assert law.output is not None, "the law of such a port gives its output"
+        # The energy of a field is one number for all its ports; held by each it would be counted as often.
+        share = field.energy.substitute({**others, letter: argument()}) if k == members[0] else ZERO
+        ports[k] = replace(ports[k], law=replace(law, output=law.output.substitute(others), energy=share))
+    return Field(field.name, tuple(members), field.matrix, field.energy.substitute(states))
+
+
+def _read_each_other(field: MatrixField, members: list[int], ports: list[Port]) -> None:
+    """Laws of a resistive field get the names of what the other ports are told."""
+    # A law of a resistive field reads what the other ports are told: their names stand in the formula as those of any
+    # measured variable do.
+    told = {
+        letter: symbol(ports[k].variable(other_side(ports[k].law.side)))
+        for letter, k in zip(field.letters, members, strict=True)
+    }
+    for k, letter in zip(members, field.letters, strict=True):
+        law = ports[k].law
+        assert isinstance(law, ResistiveLaw), "only resistive laws are told something"
+        assert law.expression is not None, "a port of such a field has a law"
+        others = {name: e for name, e in told.items() if name != letter}
+        expression = law.expression.substitute(others)
+        reads = expression is not law.expression
+        ports[k] = replace(ports[k], law=replace(law, expression=expression, coupled=reads))
+
+
+def _couple(field: MatrixField, members: list[int], ports: list[Port]) -> None:
+    """Tell the laws of resistive ports that their variable also follows other ports."""
+    for i, (k, row) in enumerate(zip(members, field.matrix, strict=True)):
+        law = ports[k].law
+        # With something beside the diagonal a coefficient of zero does not make the variable zero, and the row may be
+        # solved for its argument.
+        if isinstance(law, ResistiveLaw) and any(e is not ZERO for j, e in enumerate(row) if j != i):
+            ports[k] = replace(ports[k], law=replace(law, invertible=True, coupled=True))
 
 
 class NodeTable:
@@ -40,7 +324,6 @@ class NodeTable:
         return tuple([self._node(name, domains[k // 2], element) for k, name in enumerate(element.nodes)])
 
     def _node(self, name: str, domain: str, element: Element) -> int:
-        # Two domains may share the word of their reference (frame), never the node.
         key = (domain, name) if name in REFERENCES else name
         number = self._number.get(key)
         if number is None:
@@ -86,8 +369,7 @@ MOST_COMPARED = 200
 """The names of nodes are compared in networks of so many at most: larger ones are seldom written by hand."""
 
 
-def dangling_nodes(model: Model, terminals: list[tuple[int, ...]], nodes: NodeTable) -> Iterable[Finding]:
-    """Errors for nodes that join one terminal only."""
+def _dangling_nodes(model: Model, terminals: list[tuple[int, ...]], nodes: NodeTable) -> Iterable[Finding]:
     degree = [0] * len(nodes.names)
     for ends in terminals:
         for node in ends:
@@ -130,7 +412,7 @@ def _branches(terminals: list[tuple[int, ...]]) -> Iterable[tuple[int, int]]:
             yield ends[k], ends[k + 1]
 
 
-def references_of(terminals: list[tuple[int, ...]], nodes: NodeTable) -> tuple[set[int], list[Finding]]:
+def _references_of(terminals: list[tuple[int, ...]], nodes: NodeTable) -> tuple[set[int], list[Finding]]:
     """The reference nodes: those named so, and one for each part that has none (the node met first), with a notice."""
     groups = UnionFind(len(nodes.names))
     for plus, minus in _branches(terminals):
@@ -138,10 +420,14 @@ def references_of(terminals: list[tuple[int, ...]], nodes: NodeTable) -> tuple[s
     references = {k for k, name in enumerate(nodes.names) if name in REFERENCES}
     settled = {groups.find(k) for k in references}
     notices = []
+    # The second node of the first element met is taken: people draw a source from reference to node or node to
+    # reference, and read answers against its far end.
     last_of: dict[int, int] = {}
     for plus, minus in _branches(terminals):
         last_of.setdefault(groups.find(plus), minus)
     for root, node in last_of.items():
+        # Any node of the part would do, for across variables are differences; the choice changes no equation between
+        # elements.
         if root not in settled:
             references.add(node)
             domain = nodes.domains[node]
@@ -166,8 +452,7 @@ def _misnamed(nodes: NodeTable, references: set[int]) -> Iterable[Finding]:
             )
 
 
-def unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
-    """Errors for parts that share no power with the rest."""
+def _unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
     elements = model.elements
     groups = UnionFind(count)
     for ends in terminals:
@@ -179,13 +464,17 @@ def unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: int
             for member in coupled.members[1:]:
                 groups.join(first[coupled.members[0]], first[member])
     bodies = [ends[0] for element, ends in zip(elements, terminals, strict=True) if MECHANISM in element.notes]
+    # Bodies of one mechanism hang together by their joints even where no bond is left between them, as in a fixed
+    # joint.
     for node in bodies[1:]:
         groups.join(bodies[0], node)
+    # Heat carried by a signal joins parts without a bond: a motor and the thermal model of its housing are one system.
     for one, two in joined_by_heat(elements):
         groups.join(terminals[one][0], terminals[two][0])
     members: dict[int, list[Element]] = {}
     for element, ends in zip(elements, terminals, strict=True):
         members.setdefault(groups.find(ends[0]), []).append(element)
+    # The part of the first element is what the model is about; the others are told against it.
     for part in list(members.values())[1:]:
         names = [element.name for element in part]
         yield rules.UNCONNECTED.finding(
@@ -213,6 +502,7 @@ def _lowered(model: Model) -> PowerGraph:
     nodes = NodeTable()
     terminals = [nodes.terminals_of(element) for element in model.elements]
     names = VariableNames(model)
+    # Parameters that read displacements are no parameters of a run: they change while it goes on.
     moving = _moving_parameters(model)
     parameters = {name: p.expression for name, p in model.parameters.items() if name not in moving}
     ports: list[Port] = []
@@ -221,22 +511,24 @@ def _lowered(model: Model) -> PowerGraph:
     commands = [command_signal(e, parameters) for e in model.elements if e.switching is not None]
     for element, ends in zip(model.elements, terminals, strict=True):
         if element.kind.role == "coupling":
-            couplings.append(coupling_of(element, ends))
+            couplings.append(_coupling_of(element, ends))
         else:
             if element.switching is not None:
                 switching[len(ports)] = switching_law(element, parameters)
-            ports.append(port_of(element, ends, names, parameters))
-    findings = [*nodes.findings, *names.findings, *dangling_nodes(model, terminals, nodes)]
-    references, notices = references_of(terminals, nodes)
-    findings += unconnected_parts(model, terminals, len(nodes.names))
+            ports.append(_port_of(element, ends, names, parameters))
+    findings = [*nodes.findings, *names.findings, *_dangling_nodes(model, terminals, nodes)]
+    references, notices = _references_of(terminals, nodes)
+    # All findings are collected before one is raised, so that a file is mended in one go.
+    findings += _unconnected_parts(model, terminals, len(nodes.names))
     if any(finding.severity == "error" for finding in findings):
         raise GraphError([finding for finding in findings if finding.severity == "error"])
     listed = tuple(
         Node(name, domain, k in references)
         for k, (name, domain) in enumerate(zip(nodes.names, nodes.domains, strict=True))
     )
+    # Moduli of temperatures can be written once ports are there to measure them at.
     couplings = with_heat_conduction(couplings, model, listed, ports)
-    fields = power_fields(model, ports)
+    fields = _power_fields(model, ports)
     graph = PowerGraph(
         name=model.name,
         nodes=listed,
@@ -260,6 +552,8 @@ def _moving_parameters(model: Model) -> dict[str, Expression]:
     waiting = {name: p.expression for name, p in model.parameters.items() if p.expression is not None}
     found = bool(model.displacements)
     while found:
+        # Each round finds those one step further from the displacements, which puts every parameter behind those it
+        # uses.
         reach = moving.keys() | model.displacements.keys()
         new = {name: e for name, e in waiting.items() if reach & e.free_symbols and name not in moving}
         moving |= new

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.names import named_after
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
-from tellegen.graph.power_graph import ARGUMENT, Branch, Coupling, Node, Port, ResistiveLaw, StorageLaw, heat_taken
+from tellegen.graph.power_graph import Branch, Coupling, Node, Port, ResistiveLaw, StorageLaw, heat_taken
 from tellegen.model.model import Element
 
 _POWER = "power."
@@ -31,6 +31,7 @@ class Measurements:
         self.couplings = couplings
         self.names = {name for port in ports for name in (port.across, port.through, port.state)}
         self._sides = _coupling_names(elements, couplings)
+        # Names of contents are made when one is asked for: most models read none, and a large one has thousands.
         self._contents: dict[str, int] | None = None
         self._chosen = {e.name: e.variables["energy"] for e in elements if "energy" in e.variables}
 
@@ -45,6 +46,7 @@ class Measurements:
 
     def _power(self, port: Port) -> Expression:
         """The power into a port; where heat is counted, the heat that it takes from nodes other than the reference."""
+        # Temperature times heat flow is no power; the heat flow is one by itself.
         if DOMAINS[port.domain].heat_books:
             return number(heat_taken(port, self.nodes)) * symbol(port.through)
         return symbol(port.across) * symbol(port.through)
@@ -81,6 +83,8 @@ class Measurements:
 
     def difference(self, plus: int, minus: int) -> Expression | None:
         """The shortest sum of across variables of ports, those that storages and sources decide before the others."""
+        # Dijkstra's algorithm. Any path between the nodes gives the same difference, but a short one over states gives
+        # formulas that a reader and a compiler like.
         best: dict[int, float] = {plus: 0.0}
         came: dict[int, tuple[int, Expression]] = {}
         queue: list[tuple[float, int]] = [(0.0, plus)]
@@ -105,12 +109,15 @@ class Measurements:
     def _edges(self) -> dict[int, list[tuple[int, Expression, float]]]:
         edges: dict[int, list[tuple[int, Expression, float]]] = {}
         for port in self.ports:
+            # What storages and sources decide is known at once; the across variable of a resistor has to be computed
+            # first, and may close a loop.
             weight = 10.0 if isinstance(port.law, ResistiveLaw) or port.law.side == "through" else 1.0
             across = symbol(port.across)
             edges.setdefault(port.plus, []).append((port.minus, across, weight))
             edges.setdefault(port.minus, []).append((port.plus, -across, weight))
         references: dict[str, int] = {}
         for k, node in enumerate(self.nodes):
+            # Two parts may both be grounded without a port between their grounds.
             if node.reference:  # all references of a domain that are named so are one point
                 first = references.setdefault(node.domain, k)
                 if first != k and self.nodes[first].name == node.name:
@@ -121,6 +128,8 @@ class Measurements:
     def _of_coupling(self, branch: Branch, side: Side, sign: int) -> Expression | None:
         if side == "across":
             return self.difference(branch.plus, branch.minus)
+        # Kirchhoff's law at either end gives the same current; one of the ends may have a second coupling, whose
+        # current is unknown too.
         for node, direction in ((branch.plus, 1), (branch.minus, -1)):
             found = self._balance(node, branch)
             if found is not None:
@@ -130,6 +139,7 @@ class Measurements:
     def _balance(self, node: int, branch: Branch) -> Expression | None:
         """What flows from a node into a branch, where no other coupling meets it."""
         others = [b for c in self.couplings for b in (*c.side_1, *c.side_2) if b != branch]
+        # At a reference everything meets that is grounded anywhere: its balance says nothing about this part.
         if self.nodes[node].reference or any(node in (b.plus, b.minus) for b in others):
             return None
         leaving = [
@@ -149,11 +159,7 @@ def _content_name(port: Port, chosen: Mapping[str, str]) -> str:
 
 def _content(port: Port) -> Expression | None:
     """What a storage keeps, by its output."""
-    assert isinstance(port.law, StorageLaw), "only storages keep something"
-    output = symbol(port.variable(port.law.side))
-    if port.law.inertia is not None:
-        return port.law.inertia * output
-    return None if port.law.content is None else port.law.content.substitute({ARGUMENT: output})
+    return port.storage.content_at(symbol(port.variable(port.storage.side)))
 
 
 def _coupling_names(elements: Sequence[Element], couplings: Sequence[Coupling]) -> dict[str, tuple[Branch, Side, int]]:
@@ -170,6 +176,8 @@ def _coupling_names(elements: Sequence[Element], couplings: Sequence[Coupling]) 
             for side in sides:
                 chosen = element.variables.get(f"{side}_{port}")
                 own = named_after(DOMAINS[branch.domain].power(side).symbol, element.name)
+                # A coupling between two domains of one kind has two variables of one letter: the first may be meant
+                # without a number.
                 names = (chosen,) if chosen else (own, f"{own}_{port}")
                 for name in names:
                     found.setdefault(name, (branch, side, sign))

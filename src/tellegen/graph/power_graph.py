@@ -55,11 +55,14 @@ class StorageLaw:
         """The derivative of the energy variable with respect to the output."""
         if self.inertia is not None:
             return self.inertia
+        # Only the slope enters the equations (L x'), so an energy function of the output is enough even where its
+        # content has no closed form.
         slope = self.slope if self.slope is not None else self._content().derivative(ARGUMENT)
         return slope.substitute({ARGUMENT: output})
 
     def content_at(self, state: Expression) -> Expression | None:
         """The energy variable at a value of the state; None where only its derivative is known."""
+        # The state is the energy variable itself then.
         if self.output is not None:
             return state
         if self.inertia is not None:
@@ -95,6 +98,8 @@ class ResistiveLaw:
     @property
     def ideal(self) -> bool:
         """Whether the law makes its variable zero whatever the other one is: a closed or an open switch."""
+        # By identity with ZERO: a parameter whose value is zero stays a resistance that reductions and sweeps may
+        # change.
         return self.coefficient is ZERO and not self.coupled
 
     @property
@@ -201,12 +206,32 @@ class Port:
         """The name of a power variable of the port."""
         return self.across if side == "across" else self.through
 
+    @property
+    def storage(self) -> StorageLaw:
+        """The law, of a port that is known to store."""
+        assert isinstance(self.law, StorageLaw), f"'{self.element}' stores nothing"
+        return self.law
+
+    @property
+    def resistive(self) -> ResistiveLaw:
+        """The law, of a port that is known to be static."""
+        assert isinstance(self.law, ResistiveLaw), f"'{self.element}' has no static law"
+        return self.law
+
+    @property
+    def source(self) -> SourceLaw:
+        """The law, of a port that is known to be a source."""
+        assert isinstance(self.law, SourceLaw), f"'{self.element}' is no source"
+        return self.law
+
 
 def heat_taken(port: Port, nodes: Sequence[Node]) -> int:
     """How the heat flow through a port counts: what comes from the reference or goes to it is not that of the system.
 
     One where it ends at the reference, minus one where it begins there, zero between two other nodes: all is passed on.
     """
+    # Heat from the ambient is bought by nobody and sold to nobody: books count what enters the system and what leaves
+    # it.
     return int(nodes[port.minus].reference) - int(nodes[port.plus].reference)
 
 
@@ -318,6 +343,7 @@ class PowerGraph:
         """The same graph with each switching element named in `mode` in the mode given there."""
         ports, now = list(self.ports), dict(self.now)
         for k, law in self.switching.items():
+            # Elements that are not named keep the mode they are in.
             if (word := mode.get(ports[k].element)) is not None:
                 ports[k] = replace(ports[k], law=law.modes[word])
                 now[k] = word

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import did_you_mean, listing
+from tellegen.core.names import did_you_mean, listing, unused
 from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, symbol
 from tellegen.graph import rules
 from tellegen.graph.heat import with_heat_transfers
@@ -29,6 +29,7 @@ from tellegen.notations.signals.blocks import expand_signal
 
 def with_signals(graph: PowerGraph, model: Model) -> PowerGraph:
     """The graph with the signals of its model, in order, and with those that drive sources."""
+    # Most networks have no signals, and need no table of what can be measured.
     if not model.signals and not any(element.signal is not None for element in model.elements):
         return graph
     return _Lowering(graph, model).graph()
@@ -44,32 +45,33 @@ class _Lowering:
         self.taken = taken_names(graph) | model.signals.keys()
 
     def graph(self) -> PowerGraph:
+        # A controller becomes primitives with names of their own; only then is the order of evaluation known.
         parts = [part for definition in self.model.signals.values() for part in expand_signal(definition, self._fresh)]
-        signals = [self._signal(part) for part in order_signals(parts).signals]
+        signals = [_PRIMITIVES[part.block](self, part) for part in order_signals(parts).signals]
         courses = {e.name: self._written(e.signal, e.name) for e in self.model.elements if e.signal is not None}
+        # Marked before courses are written in: the formula of the source must still read powers by their names.
         ports = with_heat_transfers(self.power.ports, self.model.elements)
         return _with_courses(replace(self.power, ports=ports, signals=(*signals, *self.power.signals)), courses)
 
     def _fresh(self, wanted: str) -> str:
-        while wanted in self.taken:
-            wanted += "_"
-        self.taken.add(wanted)
-        return wanted
+        name = unused(wanted, self.taken)
+        self.taken.add(name)
+        return name
 
     def _written(self, expression: Expression, where: str) -> Expression:
         """A formula over variables of ports."""
         read = frozenset(name for name in expression.free_symbols if name not in self.model.signals)
+        # A variable of a coupling that Kirchhoff's laws do not give would need the equations, which are derived later
+        # from this graph.
         if unreachable := self.measuring.unreachable(read):
             raise _not_reached(unreachable[0], where)
         found = self.measuring.replacements(read)
+        # A parameter may have the name that a content would get; what the user named is meant.
         found = {name: e for name, e in found.items() if name not in self.model.parameters}
         return expression.substitute(found) if found else expression
 
     def _formula(self, part: SignalDefinition, key: str, default: Expression = ZERO) -> Expression:
         return self._written(cast(Expression, part.settings.get(key, default)), part.name)
-
-    def _signal(self, part: SignalDefinition) -> SignalLaw:
-        return _PRIMITIVES[part.block](self, part)
 
     def _value(self, part: SignalDefinition) -> SignalLaw:
         expression = self._formula(part, "formula")
@@ -78,6 +80,7 @@ class _Lowering:
     def _across(self, part: SignalDefinition) -> SignalLaw:
         nodes = cast(tuple[str, ...], part.settings["across"])
         domain = next((d for n in nodes if (d := self._domain(n)) is not None), None)
+        # A sensor with one node measures against the reference, as a voltmeter with one probe on ground.
         ends = nodes if len(nodes) == 2 else (nodes[0], self._reference(domain))
         found = self.measuring.between(ends[0], ends[1], domain)
         if found is None:
@@ -86,6 +89,7 @@ class _Lowering:
 
     def _domain(self, node: str) -> str | None:
         """The domain of a node that only one domain can have."""
+        # `frame` is the reference of two domains; the other node of the sensor tells which is meant.
         return None if any(n.name == node and n.reference for n in self.power.nodes) else self.measuring.domain_of(node)
 
     def _reference(self, domain: str | None) -> str:
@@ -154,6 +158,8 @@ def drive(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) 
     """
     sources = _sources(graph)
     graph = drive_given_inputs(graph, inputs)
+    # A run needs a number at every time, so zero is taken and said, rather than an error for a model that is only
+    # looked at.
     idle = [name for name, port in _sources(graph).items() if _course_of(port) is None]
     notices = [
         rules.IDLE_INPUT.finding(
@@ -181,6 +187,8 @@ def drive_given_inputs(graph: PowerGraph, inputs: Mapping[str, Signal | Expressi
         if _course_of(sources[name]) is not None:
             what = f"the input '{name}' is driven by a signal of the model already"
             raise rules.DRIVEN_TWICE.error(what, where=sources[name].element, fix="leave one of the two out")
+    # Inputs of an experiment may read what signals may, but the elements are not at hand here: variables of couplings
+    # keep no names of their own.
     measuring = Measurements(graph.nodes, graph.ports, graph.couplings)
     known = taken_names(graph)
     courses: dict[str, Expression] = {}
@@ -192,7 +200,6 @@ def drive_given_inputs(graph: PowerGraph, inputs: Mapping[str, Signal | Expressi
 
 
 def _sources(graph: PowerGraph) -> dict[str, Port]:
-    """The ports of sources, by the names of their inputs."""
     return {port.law.input: port for port in graph.ports if isinstance(port.law, SourceLaw)}
 
 
@@ -217,20 +224,15 @@ def _with_courses(graph: PowerGraph, courses: Mapping[str, Expression]) -> Power
         if course is None or not isinstance(port.law, SourceLaw):
             ports.append(port)
             continue
+        # A solver must not step over a jump. As a signal of its own the course tells beforehand when it jumps.
         breaks = () if isinstance(course, Symbol | Number) else breaks_of(course, graph.parameters)
         if breaks:
-            name = _unused(f"{port.law.input}_course", taken)
+            name = unused(f"{port.law.input}_course", taken)
+            taken.add(name)
             signals.append(Value(name, course, breaks, port.place))
             course = symbol(name)
         ports.append(replace(port, law=replace(port.law, signal=course)))
     return replace(graph, ports=tuple(ports), signals=tuple(signals))
-
-
-def _unused(wanted: str, taken: set[str]) -> str:
-    while wanted in taken:
-        wanted += "_"
-    taken.add(wanted)
-    return wanted
 
 
 def algebraic_signals(signals: Sequence[SignalLaw]) -> tuple[str, ...]:
@@ -238,6 +240,7 @@ def algebraic_signals(signals: Sequence[SignalLaw]) -> tuple[str, ...]:
     later = {signal.name for signal in signals}
     torn: dict[str, None] = {}
     for signal in signals:
+        # Signals stand in order, so one that is read before its turn closes a loop.
         torn |= dict.fromkeys(sorted(_reads_now(signal) & later))
         later.discard(signal.name)
     return tuple(torn)
@@ -247,6 +250,7 @@ def _reads_now(signal: SignalLaw) -> frozenset[str]:
     """The names whose values a signal needs at the same time."""
     if isinstance(signal, Value):
         return signal.expression.free_symbols
+    # Samples, delays and integrals have a memory: what they read counts later, and closes no loop.
     if isinstance(signal, Table):
         return signal.argument.free_symbols
     if isinstance(signal, External):

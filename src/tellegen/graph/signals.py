@@ -13,19 +13,6 @@ from tellegen.core.errors import Place
 from tellegen.core.names import TIME
 from tellegen.expressions import ZERO, Call, Expression, Relation, is_zero, postorder, rebuild, symbol
 
-__all__ = [
-    "TIME",
-    "Break",
-    "Delayed",
-    "External",
-    "Integral",
-    "Interpolation",
-    "Sampled",
-    "SignalLaw",
-    "Table",
-    "Value",
-]
-
 Interpolation = Literal["linear", "previous", "cubic"]
 
 
@@ -128,11 +115,13 @@ def breaks_of(expression: Expression, parameters: Collection[str]) -> tuple[Brea
 
     Times depend on numbers and parameters alone: where a state decides, an event is needed instead.
     """
+    # Nothing else is known beforehand: where a state decides, an event has to be found on the way.
     if TIME not in expression.free_symbols:
         return ()
     found: dict[tuple[Expression, Expression | None], Break] = {}
     for difference in _switching(expression):
         known = _break_of(difference)
+        # A time that needs anything but parameters is not known before the run.
         if known is not None and _names(known) <= set(parameters):
             found.setdefault((known.at, known.period), known)
     return tuple(found.values())
@@ -154,15 +143,18 @@ def _switching(expression: Expression) -> Iterator[Expression]:
         elif isinstance(node, Call) and node.name in ("abs", "sign"):
             yield from _cases(node.arguments[0])
         elif isinstance(node, Call) and node.name in _ROUNDED:
+            # Floor and ceil jump where their argument passes a whole number.
             yield node
 
 
 def _cases(expression: Expression) -> Iterable[Expression]:
     """The expression with each minimum, maximum and condition inside replaced by one of its branches."""
+    # A comparison such as t < if(a, 1, 2) switches at different times in each case, so every branch is looked at.
     made: dict[Expression, list[Expression]] = {}
     for node in postorder(expression):
         branches: list[Expression] = []
         if isinstance(node, Call) and node.name in ("min", "max", "if"):
+            # The condition of an `if` is no value; it is a comparison of its own, and looked at as such.
             first = 1 if node.name == "if" else 0
             branches = [case for arg in node.arguments[first:] for case in made[arg]]
         elif isinstance(node, Relation) or not node.args:
@@ -180,6 +172,7 @@ def _break_of(difference: Expression) -> Break | None:
         if slope is None:
             return None
         return Break(-difference.arguments[0].substitute({TIME: 0}) / slope, 1 / slope)
+    # Periodic signals are written with floor: t - T floor(t/T) is a saw.
     rounded = [node for node in postorder(difference) if isinstance(node, Call) and node.name in _ROUNDED]
     if not rounded:
         slope = _slope(difference)
@@ -192,11 +185,14 @@ def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
     if len(set(rounded)) != 1:
         return None
     rate = _slope(rounded[0].arguments[0])
+    # As a name of its own the rounding can be differentiated by, as if it were constant between its jumps.
     name = "@rounded"
     plain = _replaced(difference, rounded[0], symbol(name))
     slope, share = plain.derivative(TIME), plain.derivative(name)
     if rate is None or slope is ZERO or {TIME, name} & {*slope.free_symbols, *share.free_symbols}:
         return None
+    # Over one period t grows by 1/rate and the rounding by one: only where both shares cancel does the difference
+    # repeat.
     if not is_zero(slope / rate + share):
         return None
     return Break(-plain.substitute({TIME: 0, name: 0}) / slope, 1 / rate)
@@ -215,6 +211,7 @@ def _replaced(expression: Expression, old: Expression, new: Expression) -> Expre
 def _slope(expression: Expression) -> Expression | None:
     """The rate of an expression that is linear in time, else None."""
     slope = expression.derivative(TIME)
+    # is_zero sees a slope that vanishes without being written so; dividing by it would put the break at infinity.
     if slope is ZERO or TIME in slope.free_symbols or is_zero(slope):
         return None
     return slope

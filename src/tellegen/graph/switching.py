@@ -38,15 +38,18 @@ def switching_law(element: Element, parameters: Mapping[str, Expression | None])
     kind, given = element.kind, element.switching
     assert kind.behaviour is not None, "a kind with modes has a behaviour"
     assert given is not None, "an element with modes has settings"
+    # Kinds name their settings as their domain does (R_on, b, k); behaviours read them by what they are for.
     settings = {s.part: given.settings[s.key] for s in kind.settings if s.key in given.settings}
     command = command_signal(element, parameters)
     if command is not None:
+        # By name, so that the guard of a switch and a figure of its command are one signal.
         settings["limit" if kind.behaviour == "clutch" else "control"] = symbol(command.name)
     modes, transitions = _BEHAVIOURS[kind.behaviour](kind.modes, settings)
     if kind.behaviour == "clutch" and command is None:
         del modes["open"]  # a constant capacity holds for ever
         transitions = {k: tuple(t for t in found if t.to != "open") for k, found in transitions.items() if k != "open"}
     start = given.start or _start(given, kind.modes)
+    # The first mode of a law is where a run begins.
     modes = {start: modes[start], **modes}
     return SwitchingLaw(modes, {word: transitions.get(word, ()) for word in modes})
 
@@ -62,6 +65,7 @@ def command_signal(element: Element, parameters: Mapping[str, Expression | None]
         breaks = tuple(Break(time) for time in given.schedule)
         return Value(name, _scheduled(given.schedule), breaks, element.place)
     command = given.settings.get(setting.key)
+    # A constant capacity needs no signal: it is a parameter, which a sweep may change without another program.
     if command is None or (element.kind.behaviour == "clutch" and command.free_symbols <= parameters.keys()):
         return None
     return Value(name, command, breaks_of(command, parameters), element.place)
@@ -73,6 +77,7 @@ def _scheduled(times: tuple[Expression, ...]) -> Expression:
     inside = []
     for k in range(0, len(times), 2):
         begun = relation(">=", t, times[k])
+        # Half open intervals: at the time itself the new state holds, so that no instant belongs to both.
         inside.append(logic("and", begun, relation("<", t, times[k + 1])) if k + 1 < len(times) else begun)
     return call("if", logic("or", *inside), ONE, ZERO)
 
@@ -114,6 +119,7 @@ def _switch(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitio
 
 def _one_way(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions]:
     blocking, conducting = modes
+    # With a threshold the diode conducts like a source in series; its law is a formula then, no coefficient.
     threshold = settings.get("threshold", ZERO)
     law = _resistance(settings)
     if threshold is not ZERO:
@@ -135,6 +141,7 @@ def _friction(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transit
             Transition(forward, symbol(THROUGH) - breakaway),
             Transition(backward, -symbol(THROUGH) - breakaway),
         ),
+        # Slipping ends where the speed would change its sign: friction never drives.
         forward: (Transition(stick, -symbol(ACROSS)),),
         backward: (Transition(stick, symbol(ACROSS)),),
     }
@@ -145,6 +152,7 @@ def _clutch(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitio
     laws, transitions = _friction(tuple(slipping), settings)
     laws[apart] = FREE
     pressed = relation(">", settings["limit"], ZERO)
+    # Guards are never zero themselves, or a control that rests at zero would fire and cancel for ever.
     released = Transition(apart, call("if", pressed, -ONE, ONE))
     transitions = {word: (*found, released) for word, found in transitions.items()}
     # Which way a clutch slips when it is pressed depends on the speeds at that moment.
@@ -165,6 +173,7 @@ def _stop(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions
     closed = -settings["gap"]
     across, through = symbol(ACROSS), symbol(THROUGH)
     restitution = settings.get("restitution")
+    # A rigid stop: contact is an impact, which changes the speed at once, and then a held position.
     if restitution is not None:
         # Only an approach is an impact: after it the gap may still count as closed for a rounding error.
         hits = call("min", closed, across)
@@ -173,7 +182,9 @@ def _stop(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions
             contact: (Transition(apart, -through),),
         }
     force = settings["stiffness"] * closed + settings.get("damping", ZERO) * argument()
+    # Without damping the force reads the gap alone and does not depend on the speed, so it cannot be solved for it.
     law = ResistiveLaw("through", None, force, invertible="damping" in settings)
+    # A damped stop must not pull: contact ends where its force would change its sign, though the gap is still closed.
     pushes = force.substitute({ARGUMENT: across})
     return {apart: FREE, contact: law}, {
         apart: (Transition(contact, call("min", closed, pushes)),),

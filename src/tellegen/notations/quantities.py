@@ -9,8 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from tellegen.core.errors import Place, TellegenError
-from tellegen.core.rules import OFFSET_UNIT
-from tellegen.core.units import DIMENSIONLESS, Dimension, Unit, is_unit, parse_unit
+from tellegen.core.units import DIMENSIONLESS, OFFSET_UNIT, Dimension, Unit, is_unit, parse_unit
 from tellegen.expressions import (
     Add,
     Call,

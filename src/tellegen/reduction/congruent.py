@@ -18,7 +18,6 @@ from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, is_name
-from tellegen.equations.congruence import Congruence, ParameterRates
 from tellegen.equations.matrices import (
     Matrix,
     Sparse,
@@ -31,6 +30,7 @@ from tellegen.equations.matrices import (
     solved_linear_system,
     zeros,
 )
+from tellegen.equations.storages import Congruence, ParameterRates
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName
 from tellegen.expressions import ONE, ZERO, Expression, as_expression, is_zero, parse, symbol
 from tellegen.expressions.elimination import NamedEntries, solve, with_definitions

@@ -12,9 +12,9 @@ from tellegen.core.errors import Finding
 from tellegen.core.names import identifier, listing
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.matrices import Matrix, dot
+from tellegen.equations.printing.explanation import MatrixSum, Sign, matrix_sum
 from tellegen.equations.printing.latex import equations_to_latex, relation_to_latex
 from tellegen.equations.printing.record import equations_to_record
-from tellegen.equations.printing.terms import MatrixTerm, Sign, vanishes
 from tellegen.equations.printing.text import NO_UNITS, WIDTH, equations_to_text, relation_to_text
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression, symbol, to_python, to_text
@@ -135,22 +135,22 @@ def _entries(reduction: "Reduction") -> list[Expression]:
     return [e for M in (reduction.transformation, reduction.input_transformation) for row in M for e in row]
 
 
-def _terms(reduction: "Reduction") -> tuple[MatrixTerm, ...]:
+def _terms(reduction: "Reduction") -> tuple[MatrixSum, ...]:
     """T z + T_u u, without what is zero."""
     small = reduction.equations
     terms = (
-        MatrixTerm(False, "T", "z", False, reduction.transformation, small.states),
-        MatrixTerm(False, "T_u", "u", False, reduction.input_transformation, small.inputs),
+        matrix_sum("z", small.states, ("T", reduction.transformation)),
+        matrix_sum("u", small.inputs, ("T_u", reduction.input_transformation)),
     )
-    return tuple(term for term in terms if term.factors and not vanishes(term.rows))
+    return tuple(term for term in terms if term.factors and term.shares)
 
 
 def _transformation(reduction: "Reduction", width: int, unicode: bool) -> str:
     terms = _terms(reduction)
     if not terms:
         return ""
-    sum_of_terms = " + ".join(f"{term.matrix} {term.vector}" for term in terms)
-    title = f"x = {sum_of_terms}   (x the full states{', z those kept' if terms[0].matrix == 'T' else ''})"
+    sum_of_terms = " + ".join(f"{term.shares[0].letter} {term.vector}" for term in terms)
+    title = f"x = {sum_of_terms}   (x the full states{', z those kept' if terms[0].vector == 'z' else ''})"
     relation = relation_to_text(reduction.full_states, terms, width=width, unicode=unicode)
     return "\n\n".join([title, relation, *_by_rates(reduction)])
 

@@ -10,8 +10,7 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.equations.matrices import Matrix, negative
-from tellegen.equations.printing.explanation import ExplanationSection, Item, NamedFormula, Sentence, ShownMatrix
-from tellegen.equations.printing.terms import Sign
+from tellegen.equations.printing.explanation import ExplanationSection, Item, NamedFormula, Sentence, ShownMatrix, Sign
 from tellegen.equations.steps import Explanation
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression

@@ -1,24 +1,76 @@
 """The variables of a run by name: rows of the solver, observables computed when somebody asks, and values between rows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import cast, final
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel, Observable, ObservableKind
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
-from tellegen.graph import PowerGraph, SourceLaw
+from tellegen.graph import Port, PowerGraph, SourceLaw
 from tellegen.results import rules
-from tellegen.results.element_variables import ObservableCatalogue, parts_of_fields
 from tellegen.results.units import variable_units
 from tellegen.simulation.trajectory import HeldRows, Segment, Trajectory, observe_rows
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from tellegen.results.run import Run
+
+
+@final
+class ObservableCatalogue:
+    """The observables by name, and by kind and element.
+
+    Where the run is that of a form of a model, `described` is the graph of the model itself: elements that the form has merged
+    into a field are there by the signals with the names of their variables, and the parts of the field are not listed.
+    """
+
+    def __init__(
+        self, observables: Sequence[Observable], parts: Container[str] = (), described: PowerGraph | None = None
+    ) -> None:
+        self.observables = observables
+        self.merged: set[str] = set()  # names of signals that are powers and energies
+        self._parts = parts
+        self._order = {port.element: k for k, port in enumerate(described.ports)} if described is not None else {}
+        self.by_name: dict[str, int] = {}
+        self.by_kind: dict[str, dict[str, list[int]]] = {}
+        for k, o in enumerate(observables):
+            # The output of a source stands there as its power variable too, with the same value.
+            self.by_name.setdefault(o.name, k)
+            self.by_kind.setdefault(o.kind, {}).setdefault(o.element, []).append(k)
+        for port in described.ports if described is not None else ():
+            self._read_as(port)
+
+    def of(self, kind: ObservableKind, element: str) -> list[int]:
+        """The places of the observables of one kind of an element; several where it has several ports."""
+        return self.by_kind.get(kind, {}).get(element, [])
+
+    def elements(self, kind: ObservableKind) -> list[str]:
+        """The elements that have observables of a kind, in the order of description."""
+        found = [element for element in self.by_kind.get(kind, {}) if element not in self._parts]
+        return sorted(found, key=lambda e: self._order.get(e, len(self._order))) if self._order else found
+
+    def _read_as(self, port: Port) -> None:
+        """The variables of an element that signals tell: one that is part of a field now, or a joint between such."""
+        names: dict[ObservableKind, str] = {"across": port.across, "through": port.through}
+        names |= {"power": f"power.{port.element}", "energy": f"energy.{port.element}"}
+        for kind, name in names.items():
+            place = self.by_name.get(name)
+            if place is None:
+                continue
+            if self.observables[place].kind == "signal" or not self.of(kind, port.element):
+                self.by_kind.setdefault(kind, {})[port.element] = [place]
+                self.merged |= {name} if kind in ("power", "energy") else set()
+
+
+def parts_of_fields(graph: PowerGraph) -> frozenset[str]:
+    """The ports and sources of fields that were made from other elements."""
+    return frozenset(port.element for port in graph.ports if port.part_of)
+
 
 MOST_KEPT = 20_000_000
 """Up to so many numbers all observables are kept once they were computed; beyond, only those asked for."""
@@ -41,6 +93,7 @@ class Observer:
 
     def at_rows(self, columns: Sequence[int]) -> Array:
         """Observables of the first segment's list at all rows: an array over row and column."""
+        # All at once: the model computes every observable of a row anyway, and most are asked for one after the other.
         if self._kept is None and len(self.trajectory.t) * len(self.observables) <= MOST_KEPT:
             everything = range(len(self.observables))
             self._kept = self._computed(everything, self.trajectory.t, self.trajectory.y, self.trajectory.yp)
@@ -57,7 +110,7 @@ class Observer:
 
     def _computed(self, columns: Sequence[int], t: Array, y: Array, yp: Array) -> Array:
         found = np.full((len(t), len(columns)), np.nan)
-        for model, rows in segments(self.trajectory):
+        for model, rows in self.trajectory.parts:
             width, places = model.size, self._places(model, columns)
             memory = None if self.trajectory.memory is None else self.trajectory.memory.part(rows)
             found[rows] = self._of_model(model, places, t[rows], y[rows, :width], yp[rows, :width], memory)
@@ -65,6 +118,7 @@ class Observer:
 
     def _places(self, model: NumericModel, columns: Sequence[int]) -> NDArray[np.intp]:
         """Where the observables of the first segment stand in the list of another; -1 where they do not."""
+        # The usual case, without a search: a run has one model.
         if model is self.trajectory.model:
             return np.array(columns, dtype=np.intp)
         at = {(o.name, o.kind): k for k, o in enumerate(model.observables)}
@@ -81,7 +135,7 @@ class Observer:
         for first in range(0, len(t), ROWS_AT_ONCE):
             rows = slice(first, first + ROWS_AT_ONCE)
             held = None if memory is None else memory.part(rows)
-            observe(model, context, t[rows], y[rows], yp[rows], held, places, found[rows])
+            observe(model, context, t[rows], y[rows], yp[rows], memory=held, places=places, into=found[rows])
         return found
 
     def context(self, model: NumericModel) -> ModelContext:
@@ -95,6 +149,7 @@ class Observer:
                 {name: self.parameters[name] for name in model.parameters if name in self.parameters},
                 {name: self.inputs[name] for name in model.inputs if name in self.inputs},
             )
+            # Delayed signals are read from the past of the run: without it every row would show initial values.
             if self.trajectory.past is not None:
                 self.trajectory.past.tie(made)
             self.contexts[id(model)] = made
@@ -107,6 +162,7 @@ def _observe_each(
     t: Array,
     y: Array,
     yp: Array,
+    *,
     memory: HeldRows | None,
     places: NDArray[np.intp],
     into: Array,
@@ -120,12 +176,6 @@ def _observe_each(
         into[k, there] = model.observe_unchecked(float(time), y[k], yp[k], context)[places[there]]
 
 
-def segments(trajectory: Trajectory) -> list[tuple[NumericModel, slice]]:
-    """The model of each stretch with its rows."""
-    starts = [s.start for s in trajectory.segments] + [len(trajectory.t)]
-    return [(s.model, slice(starts[k], starts[k + 1])) for k, s in enumerate(trajectory.segments)]
-
-
 def hermite(t: Array, y: Array, yp: Array, at: Array, *, smooth: int) -> tuple[Array, Array]:
     """Values and rates at other times; the first `smooth` columns have rates, the others (algebraic unknowns) go straight."""
     place = np.clip(np.searchsorted(t, at, side="right") - 1, 0, max(len(t) - 2, 0))
@@ -133,12 +183,14 @@ def hermite(t: Array, y: Array, yp: Array, at: Array, *, smooth: int) -> tuple[A
         return np.repeat(y[:1], len(at), axis=0), np.repeat(yp[:1], len(at), axis=0)
     after = place + 1
     step = t[after] - t[place]
+    # A time may be asked for twice: there the first value stands.
     step = np.where(step > 0, step, 1.0)[:, None]
     s = (at - t[place])[:, None] / step
     y0, y1, d0, d1 = y[place], y[after], step * yp[place], step * yp[after]
     rise = y1 - y0
     value = y0 + s * (d0 + s * ((3 * rise - 2 * d0 - d1) + s * (d0 + d1 - 2 * rise)))
     rate = (d0 + s * (2 * (3 * rise - 2 * d0 - d1) + 3 * s * (d0 + d1 - 2 * rise))) / step
+    # Unknowns have no rates to bend a cubic by.
     value[:, smooth:] = (y0 + s * rise)[:, smooth:]
     rate[:, smooth:] = 0.0
     return value, rate
@@ -148,7 +200,8 @@ def trajectory_at(old: Trajectory, at: Array) -> Trajectory:
     """The trajectory at other times, each stretch by itself."""
     y, yp = np.full((len(at), old.y.shape[1]), np.nan), np.full((len(at), old.y.shape[1]), np.nan)
     kept: list[Segment] = []
-    for model, rows in segments(old):
+    for model, rows in old.parts:
+        # A time at the seam belongs to what comes after it.
         mine = (at >= old.t[rows][0]) & ((at < old.t[rows.stop]) if rows.stop < len(old.t) else True)
         if not mine.any():
             continue
@@ -156,7 +209,7 @@ def trajectory_at(old: Trajectory, at: Array) -> Trajectory:
         y[mine], yp[mine] = hermite(old.t[rows], old.y[rows], old.yp[rows], at[mine], smooth=smooth)
         kept.append(Segment(int(np.flatnonzero(mine)[0]), model))
     memory = None if old.memory is None else old.memory.chosen(np.searchsorted(old.t, at, side="right") - 1)
-    return replace(old, t=at, y=y, yp=yp, segments=tuple(kept), memory=memory, sensitivities=None)
+    return replace(old, t=at, y=y, yp=yp, segments=tuple(kept), memory=memory)
 
 
 MOST_COMPARED = 4000
@@ -171,23 +224,13 @@ BLOCK = 50_000
 class Channels:
     """Looks variables up. Rows are observed once for all the names of one question."""
 
-    def __init__(
-        self,
-        name: str,
-        trajectory: Trajectory,
-        graph: PowerGraph,
-        parameters: Mapping[str, float],
-        inputs: Mapping[str, float],
-        described_signals: Sequence[str],
-        described: PowerGraph | None = None,
-    ) -> None:
-        self.name, self.trajectory, self.graph = name, trajectory, graph
-        self.parameters, self.inputs = parameters, inputs
-        self.described_signals = described_signals
-        self.described = described
-        parts = parts_of_fields(graph) if described is not None else ()
-        self.catalogue = ObservableCatalogue(trajectory.model.observables, parts, described)
-        self.observer = Observer(trajectory, parameters, inputs)
+    def __init__(self, run: "Run") -> None:
+        # A copy, for the run keeps these channels: a ring of the two would hold the rows until the collector comes.
+        self._run = replace(run)
+        self.name, self.trajectory, self.graph, self.parameters = run.name, run.trajectory, run.graph, run.parameters
+        parts = parts_of_fields(run.graph) if run.described is not None else ()
+        self.catalogue = ObservableCatalogue(run.trajectory.model.observables, parts, run.described)
+        self.observer = Observer(run.trajectory, run.parameters, run.given_inputs)
 
     # -- Names -----------------------------------------------------------------------------------------------------------------
 
@@ -200,7 +243,7 @@ class Channels:
     def signals(self) -> tuple[str, ...]:
         """The signals that the model describes, and those with a state of their own."""
         found = {self.catalogue.observables[k].name for k in self.catalogue.of("signal", "")}
-        described = [n for n in self.described_signals if n in found and n not in self.catalogue.merged]
+        described = [n for n in self._run.described_signals if n in found and n not in self.catalogue.merged]
         return tuple(dict.fromkeys((*self.trajectory.model.signal_states, *described)))
 
     @cached_property
@@ -238,7 +281,9 @@ class Channels:
 
         Raises: SimulationError (S201) with the nearest name.
         """
+        # A variable of the solver stands in the rows already; all others are asked of the model in one go.
         wanted = [[] if name == "t" or self._in_all_segments(name) else self._places(name) for name in names]
+        # Each observable once, however many names need it.
         columns = sorted({k for places in wanted for k in places})
         observed = self.observer.at_rows(columns) if columns else np.zeros((len(self.trajectory.t), 0))
         at = {k: i for i, k in enumerate(columns)}
@@ -269,6 +314,7 @@ class Channels:
         Raises: SimulationError (S201) with the nearest name.
         """
         count = len(self.trajectory.t)
+        # A run that fits is looked up as a whole: what was computed for it is kept.
         if count <= BLOCK:
             yield slice(0, count), self.table(names)
             return
@@ -296,10 +342,9 @@ class Channels:
             yp=made.yp[rows],
             segments=tuple(Segment(max(s.start - rows.start, 0), s.model) for s in met[first:]),
             memory=None if made.memory is None else made.memory.part(rows),
-            sensitivities=None,
         )
-        signals = self.described_signals
-        one = Channels(self.name, some, self.graph, self.parameters, self.inputs, signals, self.described)
+        one = Channels(replace(self._run, trajectory=some))
+        # Making a context of a large model takes longer than observing a block.
         one.observer.contexts = self.observer.contexts
         return one
 
@@ -314,6 +359,8 @@ class Channels:
 
     def unknown(self, name: str) -> TellegenError:
         """The error for a name that means nothing."""
+        # Also names that are no variables of the run but can be asked for, so that a typing error in any of them is
+        # found.
         known = dict.fromkeys((*self.names, *self.catalogue.by_name, *self.catalogue.elements("power")))
         few = list(known)[:MOST_COMPARED]
         fix = did_you_mean(name, few) or f"some that are: {listing(few)}"
@@ -329,7 +376,7 @@ class Channels:
     def _of_solver(self) -> dict[str, list[tuple[slice, int]]]:
         """Where each variable of the solver stands: rows and column, one for each stretch that has it."""
         found: dict[str, list[tuple[slice, int]]] = {}
-        for model, rows in segments(self.trajectory):
+        for model, rows in self.trajectory.parts:
             for k, name in enumerate(model.names):
                 found.setdefault(name, []).append((rows, k))
         return found
@@ -339,6 +386,7 @@ class Channels:
 
     def _places(self, name: str) -> list[int]:
         kind, dot, element = name.partition(".")
+        # By the element first: one of several ports has several powers, whose sum is meant.
         if dot and kind in ("power", "energy") and (found := self.catalogue.of(cast(ObservableKind, kind), element)):
             return found
         place = self.catalogue.by_name.get(name)
@@ -348,6 +396,7 @@ class Channels:
         stretches = self._of_solver.get(name)
         if stretches is None:
             raise self.unknown(name)
+        # Where no mode has the variable it has no value; a line is then broken there in plots.
         column[:] = np.nan
         for rows, k in stretches:
             column[rows] = self.trajectory.y[rows, k]

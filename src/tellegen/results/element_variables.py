@@ -1,20 +1,23 @@
-"""The power variables and powers of a run by element, and by the sides of couplings.
+"""The power variables and powers of a run by element, by the sides of couplings, and by the sections of a Power-Oriented Graph.
 
 A coupling has no variables of its own in a run. Its across variables are sums along elements between its nodes, its through
 variables what these nodes still lack; where elements do not tell them, its own law does, from the other side.
+
+Variables of sections are those of elements, sums of them, or such behind a connection block: sums and blocks are evaluated as the
+scheme says. Both follow from the way in which elements are joined, so that they hold in all modes.
 """
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.numeric_model import Observable, ObservableKind
-from tellegen.core.domains import DOMAINS, Side
+from tellegen.compiler.context import Array
+from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.core.union_find import UnionFind
@@ -22,58 +25,14 @@ from tellegen.expressions import ZERO, Expression
 from tellegen.graph import Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw
 from tellegen.graph.power_graph import Branch, heat_taken
 from tellegen.results import rules
+from tellegen.results.channels import Channels
 from tellegen.results.records import data_array
+from tellegen.schemes.pog_scheme import PogScheme, PowerSection
 
 if TYPE_CHECKING:
     import xarray
 
     from tellegen.results.run import Run
-
-
-@final
-class ObservableCatalogue:
-    """The observables by name, and by kind and element.
-
-    Where the run is that of a form of a model, `described` is the graph of the model itself: elements that the form has merged
-    into a field are there by the signals with the names of their variables, and the parts of the field are not listed.
-    """
-
-    def __init__(
-        self, observables: Sequence[Observable], parts: Container[str] = (), described: PowerGraph | None = None
-    ) -> None:
-        self.observables = observables
-        self.merged: set[str] = set()  # names of signals that are powers and energies
-        self._parts = parts
-        self._order = {port.element: k for k, port in enumerate(described.ports)} if described is not None else {}
-        self.by_name: dict[str, int] = {}
-        self.by_kind: dict[str, dict[str, list[int]]] = {}
-        for k, o in enumerate(observables):
-            # The output of a source stands there as its power variable too, with the same value.
-            self.by_name.setdefault(o.name, k)
-            self.by_kind.setdefault(o.kind, {}).setdefault(o.element, []).append(k)
-        for port in described.ports if described is not None else ():
-            self._read_as(port)
-
-    def of(self, kind: ObservableKind, element: str) -> list[int]:
-        """The places of the observables of one kind of an element; several where it has several ports."""
-        return self.by_kind.get(kind, {}).get(element, [])
-
-    def elements(self, kind: ObservableKind) -> list[str]:
-        """The elements that have observables of a kind, in the order of description."""
-        found = [element for element in self.by_kind.get(kind, {}) if element not in self._parts]
-        return sorted(found, key=lambda e: self._order.get(e, len(self._order))) if self._order else found
-
-    def _read_as(self, port: Port) -> None:
-        """The variables of an element that signals tell: one that is part of a field now, or a joint between such."""
-        names: dict[ObservableKind, str] = {"across": port.across, "through": port.through}
-        names |= {"power": f"power.{port.element}", "energy": f"energy.{port.element}"}
-        for kind, name in names.items():
-            place = self.by_name.get(name)
-            if place is None:
-                continue
-            if self.observables[place].kind == "signal" or not self.of(kind, port.element):
-                self.by_kind.setdefault(kind, {})[port.element] = [place]
-                self.merged |= {name} if kind in ("power", "energy") else set()
 
 
 def elements_behind(graph: PowerGraph, coupling: Coupling) -> set[str]:
@@ -94,6 +53,7 @@ def elements_behind(graph: PowerGraph, coupling: Coupling) -> set[str]:
     for other in graph.couplings:
         if other is not coupling:
             join([n for branch in (*other.side_1, *other.side_2) for n in branch[:2]])
+    # Without the coupling itself: if its sides are still joined, its power is not that of either side alone.
     near = {sides.find(n) for b in coupling.side_1 for n in b[:2] if not graph.nodes[n].reference}
     far = {sides.find(n) for b in coupling.side_2 for n in b[:2] if not graph.nodes[n].reference}
     if near & far:
@@ -108,11 +68,6 @@ def elements_behind(graph: PowerGraph, coupling: Coupling) -> set[str]:
 def sources_of(graph: PowerGraph) -> set[str]:
     """The elements whose power counts positive where it leaves them."""
     return {port.element for port in graph.ports if isinstance(port.law, SourceLaw)}
-
-
-def parts_of_fields(graph: PowerGraph) -> frozenset[str]:
-    """The ports and sources of fields that were made from other elements."""
-    return frozenset(port.element for port in graph.ports if port.part_of)
 
 
 def supplying(graph: PowerGraph) -> set[str]:
@@ -132,7 +87,6 @@ def exchanges_heat(graph: PowerGraph) -> bool:
     return any(DOMAINS[port.domain].heat_books and heat_taken(port, graph.nodes) for port in leads)
 
 
-Array = NDArray[np.float64]
 Known = dict[tuple[int, Side], Array]
 """Variables of branches, by the number of the branch."""
 Edges = dict[int, list[tuple[int, Callable[[], Array], float]]]
@@ -175,6 +129,7 @@ class CouplingSides:
         """All that follows: from what is known more is found, until nothing is."""
         known: Known = {}
         while True:
+            # What one way finds another may need, so all are tried until nothing new comes.
             count = len(known)
             self._find_across(known)
             self._find_through(known)
@@ -196,6 +151,7 @@ class CouplingSides:
         """The sum on the shortest way from minus to plus."""
         start, goal = self._point(branch.minus), self._point(branch.plus)
         before: dict[int, tuple[int, Callable[[], Array], float]] = {}
+        # Breadth first: the shortest way has the fewest terms, and so the least rounding.
         queue, seen = deque([start]), {start}
         while queue and goal not in seen:
             here = queue.popleft()
@@ -220,6 +176,7 @@ class CouplingSides:
             edges.setdefault(self._point(plus), []).append((self._point(minus), value, -1.0))
 
         for port in self.graph.ports:
+            # As functions: only elements on the way that is taken are looked up.
             join(port.plus, port.minus, lambda port=port: self._signed(port, "across"))  # type: ignore[misc]
         for (j, side), found in known.items():
             if side == "across":
@@ -230,6 +187,7 @@ class CouplingSides:
         """At a node with one branch that is not known, it takes what the others leave."""
         for node in range(len(self.graph.nodes)):
             at = [(j, sign) for j, sign in self._ends(node) if (j, "through") not in known]
+            # At the reference nothing balances: it takes what there is.
             if self._point(node) != GROUND and len(at) == 1:
                 ((j, sign),) = at
                 known[j, "through"] = -self._leaving(node, known) / sign
@@ -240,6 +198,7 @@ class CouplingSides:
         for c in self.graph.couplings:
             for k, b in enumerate((*c.side_1, *c.side_2)):
                 enters = 1.0 if k < len(c.side_1) else -1.0
+                # A branch with both ends at one node carries nothing through it.
                 if node in (b.plus, b.minus) and b.plus != b.minus:
                     found.append((j, enters if node == b.plus else -enters))
                 j += 1
@@ -270,9 +229,10 @@ class CouplingSides:
         twos = [(first + len(ones) + i, b.side) for i, b in enumerate(coupling.side_2)]
         for i, target in enumerate(twos):
             yield target, _present(zip(coupling.K[i], ones, strict=True))
-        conjugates = [(j, _other(side)) for j, side in twos]
+        # The coupling loses no power, which makes K transposed the law of the conjugates.
+        conjugates = [(j, other_side(side)) for j, side in twos]
         for i, (j, side) in enumerate(ones):
-            yield (j, _other(side)), _present((row[i], w) for row, w in zip(coupling.K, conjugates, strict=True))
+            yield (j, other_side(side)), _present((row[i], w) for row, w in zip(coupling.K, conjugates, strict=True))
 
     def _find_sum(self, target: Variable, terms: Terms, known: Known) -> None:
         """What is on the left, where all on the right are known."""
@@ -286,6 +246,7 @@ class CouplingSides:
             return
         ((factor, read),) = missing
         value = self._value(factor)
+        # A lever at its dead centre: dividing by the factor would show rounding as a force.
         if np.min(np.abs(value)) > LEAST_FACTOR * np.max(np.abs(value)):
             known[read] = (known[target] - self._sum([term for term in terms if term[1] in known], known)) / value
 
@@ -305,10 +266,6 @@ class CouplingSides:
         """A variable of a port, from plus to minus; what a source answers counts the other way."""
         answer = isinstance(port.law, SourceLaw) and port.law.side != side
         return self._of_port(port, side) * (-1.0 if answer else 1.0)
-
-
-def _other(side: Side) -> Side:
-    return "through" if side == "across" else "across"
 
 
 def _present(terms: Iterable[tuple[Expression, Variable]]) -> Terms:
@@ -340,6 +297,7 @@ class ElementVariables:
         sources, named = sources_of(self.run.graph), sorted(elements)
         if not named:
             return np.zeros(len(self.run.t))
+        # Power goes into elements and out of sources: what passes the coupling is what all behind it take.
         signs = np.array([-1.0 if element in sources else 1.0 for element in named])
         return np.asarray(
             self.run.channels.sums([self.run.catalogue.of("power", element) for element in named]) @ signs
@@ -400,6 +358,7 @@ class ElementVariables:
 
     def _along(self, formula: Expression) -> Array:
         """A formula of parameters and variables, row by row."""
+        # Parameters that others give may be given by others again.
         while inner := {
             n: e for n in formula.free_symbols - self.run.parameters.keys() if (e := self._defined(n)) is not None
         }:
@@ -412,3 +371,171 @@ class ElementVariables:
     def _defined(self, name: str) -> Expression | None:
         """What a parameter stands for that others give."""
         return self.run.graph.moving.get(name) or self.run.graph.parameters.get(name)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SectionPowers:
+    """Powers by the number of the section, positive to the right, which in a side ladder is away from its branch.
+
+    Between temperature and heat flow it is the heat flow, a power by itself.
+    `left_out` says of the other sections which of their variables cannot be computed.
+    """
+
+    scheme: PogScheme = field(repr=False)
+    channels: Channels = field(repr=False)
+
+    @cached_property
+    def left_out(self) -> Mapping[str, str]:
+        """The sections without a power, each with the variable that is not known."""
+        found: dict[str, str] = {}
+        for name, section in self._sections.items():
+            missing = [v for v in (section.across, section.through) if not self._signals.known(v)]
+            if missing:
+                found[name] = missing[0]
+        return found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sections whose power is known, in the order of the scheme."""
+        return tuple(name for name in self._sections if name not in self.left_out)
+
+    def power(self, section: int | str) -> Array:
+        """The power through a section.
+
+        Raises: SimulationError when there is no such section (S207), or one of its variables cannot be computed (S208).
+        """
+        name = str(section)
+        if name not in self._sections:
+            raise self._no_section(name)
+        if name in self.left_out:
+            raise rules.NO_SECTION_POWER.error(
+                f"'{self.left_out[name]}' of section {name} cannot be computed from this run",
+                where=self.channels.name,
+                fix=f"ask for one of the sections {listing(self.names, 20)}",
+            )
+        found = self._sections[name]
+        # Positive to the right in the figure, whatever direction the element was described in.
+        sign = 1.0 if found.direction == "right" else -1.0
+        through = sign * self._signals.values(found.through)
+        return through if DOMAINS[found.domain].heat_books else through * self._signals.values(found.across)
+
+    def _no_section(self, name: str) -> TellegenError:
+        if self.scheme.vectorial:
+            return rules.NO_SUCH_SECTION.error(
+                f"the scheme of '{self.channels.name}' is one vector block, without sections in a row",
+                where=self.channels.name,
+                fix="ask for the powers of elements: run.power(element)",
+            )
+        return rules.NO_SUCH_SECTION.error(
+            f"there is no section '{name}'",
+            where=self.channels.name,
+            fix=f"the sections are {listing(list(self._sections), 20)}",
+        )
+
+    @property
+    def _sections(self) -> Mapping[str, PowerSection]:
+        """Those of ladders: in a vector block no order says what is to the right."""
+        return {} if self.scheme.vectorial else self.scheme.sections
+
+    @cached_property
+    def _signals(self) -> "_Signals":
+        return _Signals(self.scheme, self.channels)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    """output = gain * input."""
+
+    input: str
+    gain: Expression
+
+
+@final
+class _Signals:
+    """The signals of a scheme as rows: read from the run where it has them, else summed or passed through connections."""
+
+    def __init__(self, scheme: PogScheme, channels: Channels) -> None:
+        self.channels = channels
+        self.sums = {s.output: s.inputs for s in scheme.summations.values()}
+        self.connections = _connections(scheme)
+        ports = scheme.causal.graph.ports
+        # Of elements that the run knows: a scheme may have been drawn of another form of the model.
+        self.observed = {name for p in ports for name in (p.across, p.through) if channels.knows(name)}
+        self._order: dict[str, tuple[str, ...]] = {}
+        self._rows: dict[str, Array] = {}
+
+    def known(self, name: str) -> tuple[str, ...]:
+        """All that is needed for a signal, itself last; nothing where something is not known."""
+        if name not in self._order:
+            self._order[name] = self._walk(name)
+        return self._order[name]
+
+    def values(self, name: str) -> Array:
+        """The rows of a signal that is known."""
+        for needed in self.known(name):
+            if needed not in self._rows:
+                self._rows[needed] = self._evaluated(needed)
+        return self._rows[name]
+
+    def _walk(self, name: str) -> tuple[str, ...]:
+        done: dict[str, None] = {}
+        stack, open_ = [name], set[str]()
+        while stack:
+            here = stack[-1]
+            needs = self._needs(here)
+            # A signal that waits for itself is a loop of the scheme, and cannot be evaluated in order.
+            if needs is None or (here in open_ and any(n not in done for n in needs)):
+                return ()
+            waiting = [n for n in needs if n not in done]
+            if waiting:
+                open_.add(here)
+                stack += waiting
+            else:
+                done[stack.pop()] = None
+        return tuple(done)
+
+    def _needs(self, name: str) -> list[str] | None:
+        """The signals behind one; None where it leads nowhere."""
+        if name in self.observed:
+            return []
+        if name in self.sums:
+            return [inner for inner, _ in self.sums[name]]
+        connection = self.connections.get(name)
+        if connection is None or not all(map(self.channels.knows, self._variables(connection.gain))):
+            return None
+        return [connection.input]
+
+    def _evaluated(self, name: str) -> Array:
+        if name in self.observed:
+            return self.channels.table([name])[:, 0]
+        if name in self.sums:
+            terms = (sign * self._rows[inner] for inner, sign in self.sums[name])
+            return sum(terms, start=np.zeros(len(self.channels.trajectory.t)))
+        connection = self.connections[name]
+        return self._gain(connection.gain) * self._rows[connection.input]
+
+    def _gain(self, gain: Expression) -> Array:
+        variables, constants = self._variables(gain), self.channels.parameters
+        if not variables:
+            return np.asarray(gain.evaluate(constants))
+        # Numbers of Python: expressions are evaluated one row at a time, and NumPy scalars are slow there.
+        rows = self.channels.table(variables).tolist()
+        return np.array([gain.evaluate({**constants, **dict(zip(variables, row, strict=True))}) for row in rows])
+
+    def _variables(self, gain: Expression) -> list[str]:
+        return sorted(gain.free_symbols - self.channels.parameters.keys())
+
+
+def _connections(scheme: PogScheme) -> dict[str, _Connection]:
+    """The connection blocks with a gain by their output, with formulas for the moduli that move."""
+    moving, found = scheme.causal.graph.moving, {}
+    for block in scheme.blocks.values():
+        if block.kind == "connection" and block.gain is not None:
+            gain = block.gain
+            # Moduli may move with other moduli: written out until only variables of the run are left.
+            while gain.free_symbols & moving.keys():
+                gain = gain.substitute(moving)
+            found[block.output] = _Connection(block.input, gain)
+    return found

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.core.errors import Finding
-from tellegen.results.channels import hermite, segments
+from tellegen.results.channels import hermite
 from tellegen.results.element_variables import exchanges_heat, sources_of, supplying, transferring
 from tellegen.results.plotting import figure_of
 from tellegen.simulation.rules import OPEN_BOOKS
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from tellegen.results.run import Run
 
-Array = NDArray[np.float64]
 
 CLOSED = 1e-3
 """A run whose books miss more than this part of the energy handled says so, whatever its tolerance was."""
@@ -49,58 +49,17 @@ class EnergyBooks:
 
     def __init__(self, run: "Run") -> None:
         self._run = run
-        self.books = run.trajectory.books or Books()
-
-    @property
-    def supplied(self) -> float:
-        """What sources gave."""
-        return self.books.supplied
-
-    @property
-    def dissipated(self) -> float:
-        """What resistive elements took."""
-        return self.books.dissipated
-
-    @property
-    def generated(self) -> float:
-        """What negative resistances gave."""
-        return self.books.generated
-
-    @property
-    def modulation(self) -> float:
-        """The work of what moves the parameters of storages."""
-        return self.books.modulation
-
-    @property
-    def impulsive(self) -> float:
-        """What impacts and changes of mode took."""
-        return self.books.impulsive
+        self.books = books = run.trajectory.books or Books()
+        self.supplied, self.dissipated, self.generated = books.supplied, books.dissipated, books.generated
+        self.modulation, self.impulsive, self.residual = books.modulation, books.impulsive, books.residual
+        self.stored_start, self.stored_end = books.stored_start, books.stored_end
+        self.stored = books.stored_end - books.stored_start
 
     @cached_property
     def transferred(self) -> float:
         """What dissipators brought into thermal ports: neither lost nor supplied."""
         names = transferring(self._run.graph)
         return sum(self._by_element[name] for name in names) if names else 0.0
-
-    @property
-    def stored_start(self) -> float:
-        """What the storages held at the start."""
-        return self.books.stored_start
-
-    @property
-    def stored_end(self) -> float:
-        """What the storages hold at the end."""
-        return self.books.stored_end
-
-    @property
-    def stored(self) -> float:
-        """What the storages gained."""
-        return self.books.stored_end - self.books.stored_start
-
-    @property
-    def residual(self) -> float:
-        """What is missing from the balance, relative to the energy handled."""
-        return self.books.residual
 
     def to_json(self) -> dict[str, float]:
         """The books by name, in J; `residual` is relative. `generated` and `transferred` are there only where not zero."""
@@ -126,11 +85,14 @@ class EnergyBooks:
         """
         if self._run.status == "failed":
             return None
+        # The run itself may have doubted its books: then they are not excused by being nearly closed.
         doubted = self._run.finding is not None and self._run.finding.code == OPEN_BOOKS.code
         if not doubted and (abs(self.residual) <= CLOSED or abs(self.books.difference) <= self.books.explained):
             return None
         quick = self._run.status == "finished" and self._run.trajectory.solve_s < QUICK_S
-        worst, gap = self._least_fitting() if quick else ("", 0.0)
+        gaps = self._gaps(self._by_element) if quick else {}
+        worst = max(gaps, key=lambda name: abs(gaps[name]), default="")
+        gap = gaps.get(worst, 0.0)
         about = f"; '{worst}' gained {gap:.3g} J beside its power" if worst else ""
         return OPEN_BOOKS.finding(
             f"{abs(self.books.difference):.3g} J of {self.books.handled:.3g} J are missing{about}",
@@ -159,6 +121,7 @@ class EnergyBooks:
         found = _integrals(run)
         whole = self._run.status == "finished"  # one that ended early would be followed beyond its end
         while whole and run.again is not None and not self._fits(found) and density < FINEST:
+            # The cubics between rows gain two digits for a factor of four: a few rounds are enough, or none is.
             density *= 4
             run = self._run.refined(_denser(self._run, density))
             found = _integrals(run)
@@ -175,16 +138,12 @@ class EnergyBooks:
 
     def _gaps(self, found: dict[str, float]) -> dict[str, float]:
         """What each storage gained beyond the energy of its power; work of modulation is such a gain."""
+        # Work of modulation and impacts change the stored energy without the port: a gap says nothing then.
         if abs(self.modulation) > ROUNDED * self.books.handled or self.impulsive:
             return {}
         run = self._run
         held = {name: run.values(f"energy.{name}") for name in run.catalogue.elements("energy")}
         return {name: float(e[-1] - e[0]) - found[name] for name, e in held.items() if len(e)}
-
-    def _least_fitting(self) -> tuple[str, float]:
-        gaps = self._gaps(self._by_element)
-        worst = max(gaps, key=lambda name: abs(gaps[name]), default="")
-        return worst, gaps.get(worst, 0.0)
 
 
 def _integrals(run: "Run") -> dict[str, float]:
@@ -192,7 +151,7 @@ def _integrals(run: "Run") -> dict[str, float]:
     places = [run.catalogue.of("power", element) for element in elements]
     columns = [k for found in places for k in found]
     total = np.zeros(len(columns))
-    for number, (model, rows) in enumerate(segments(run.trajectory)):
+    for number, (model, rows) in enumerate(run.trajectory.parts):
         total += _segment_integral(run, columns, number, rows, model.size - len(model.unknowns), model.size)
     ends = np.cumsum([len(found) for found in places])
     sums = [float(part.sum()) for part in np.split(total, ends[:-1])] if columns else []
@@ -208,9 +167,12 @@ def _segment_integral(
     total = np.zeros(len(columns))
     for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
         at = t[:-1] + point * steps
+        # Between rows the solution is as smooth as its rates tell, up to order four.
         values, rates = hermite(t, y, yp, at, smooth=smooth)
+        # One row less: what was held at the first end of an interval holds inside of it.
         memory = None if old.memory is None else old.memory.part(rows).part(slice(0, -1))
         powers = run.observer.at_points(columns, at, values, rates, number, memory)
+        # What has no value at a point, as near the end of a run that failed, is left out.
         total += weight * np.nansum(powers * steps[:, None], axis=0)
     return total
 
@@ -222,6 +184,7 @@ def _denser(run: "Run", density: int) -> Array:
     model = run.trajectory.model
     sampled = [g.offset + g.period * np.arange(int((end - g.offset) / g.period) + 1) for g in model.sample_groups]
     jumps = np.concatenate([model.break_times(end, start), [e.t for e in run.events], *sampled])
+    # Both sides of a jump: an interval across it would be integrated as if it were smooth.
     gap = 1e-9 * (end - start)
     beside = np.concatenate([jumps - gap, jumps + gap]) if len(jumps) else jumps
     return np.unique(np.clip(np.concatenate([even, beside]), start, end))

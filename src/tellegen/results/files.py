@@ -14,11 +14,14 @@ def write_atomically(target: Path, write: Callable[[Path], object]) -> Path:
     Raises: ExportError (X202) when the system refuses.
     """
     try:
+        # Beside the target, with its suffix: renaming works inside one file system, and some writers look at the
+        # suffix.
         handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
         os.close(handle)
         temporary = Path(name)
         try:
             write(temporary)
+            # Temporary files are private; a result is as open as any file that the user makes.
             temporary.chmod(0o666 & ~_umask())
             temporary.replace(target)
         finally:
@@ -43,6 +46,7 @@ def check_folder(target: Path) -> None:
 
 
 def _umask() -> int:
+    # The only way to read it is to set it.
     now = os.umask(0)
     os.umask(now)
     return now

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from tellegen.results import rules
 from tellegen.results.files import write_atomically
-from tellegen.results.records import Recorded
 from tellegen.results.units import DisplayUnits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from tellegen.results.records import Recorded
 
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -70,18 +71,20 @@ BROKEN = ("--", ":", "-.")
 
 
 def plot(
-    run: Recorded,
+    run: "Recorded",
     names: Iterable[str],
     *,
-    beside: Mapping[str, Recorded] | None = None,
+    beside: "Mapping[str, Recorded] | None" = None,
     figure: "Figure | None" = None,
     display: DisplayUnits = IN_SI,
 ) -> "Figure":
     """Variables over time; those of one unit share an axis. Other runs stand `beside` it in broken lines, each under its name."""
+    # Axes follow the units in the order in which the names bring them.
     of_unit: dict[str, list[str]] = {}
     for name in names:
         of_unit.setdefault(display.unit(name, run.unit(name)), []).append(name)
     shown = [name for group in of_unit.values() for name in group]
+    # All at once: rows are then observed once.
     values = dict(zip(shown, run.table(shown).T, strict=True))
     drawn = figure_of(figure, width=WIDTH, height=0.8 + HEIGHT * max(len(of_unit), 1))
     axes = drawn.subplots(max(len(of_unit), 1), 1, sharex=True, squeeze=False)[:, 0]
@@ -89,6 +92,7 @@ def plot(
         for name in group:
             (line,) = axis.plot(run.t, display.shown(name, values[name]), label=name)
             for (title, other), style in zip((beside or {}).items(), cycle(BROKEN), strict=False):
+                # The colour of the variable, so that lines that belong together are seen as such.
                 shades = {"linestyle": style, "color": line.get_color(), "label": f"{name}, {title}"}
                 axis.plot(other.t, display.shown(name, other.values(name)), **shades)
         axis.set_ylabel(label(group[0], unit) if len(group) == 1 else f"[{unit or '1'}]")
@@ -101,7 +105,7 @@ def plot(
 
 
 def plot_phase(
-    run: Recorded, x: str, y: str, *, figure: "Figure | None" = None, display: DisplayUnits = IN_SI
+    run: "Recorded", x: str, y: str, *, figure: "Figure | None" = None, display: DisplayUnits = IN_SI
 ) -> "Figure":
     """One variable over another, with its start marked."""
     over, up = display.shown(x, run.values(x)), display.shown(y, run.values(y))

@@ -10,20 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tellegen.causality import assign_causality
+from tellegen.compiler.context import Array
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding
 from tellegen.core.names import listing
 from tellegen.graph import PowerGraph
 from tellegen.results import plotting, rules
-from tellegen.results.channels import Channels, Observer, trajectory_at
-from tellegen.results.element_variables import ElementVariables, ObservableCatalogue
+from tellegen.results.channels import Channels, ObservableCatalogue, Observer, trajectory_at
+from tellegen.results.element_variables import ElementVariables, SectionPowers
 from tellegen.results.energy import EnergyBooks
-from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set
-from tellegen.results.saving import save
-from tellegen.results.section_powers import SectionPowers
+from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set, save
 from tellegen.results.units import DisplayUnits, check_unit, in_unit
 from tellegen.schemes.pog_construction import pog
 from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
@@ -33,10 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Array = NDArray[np.float64]
-
-
-class RemovedVariables(Protocol):
+class TellsRemovedVariables(Protocol):
     """What a reduction knows of the variables that it removed. Nothing is computed before one of them is asked for."""
 
     @property
@@ -45,18 +40,6 @@ class RemovedVariables(Protocol):
 
     def courses(self, run: "Run", names: Sequence[str]) -> Mapping[str, Array]:
         """Their numbers along a run, row by row; those that the run cannot tell are left out."""
-
-
-def values_with_removed(run: "Run", removed: RemovedVariables, names: Sequence[str]) -> Array:
-    """The numbers of variables, removed ones among them: an array over row and name.
-
-    Raises: SimulationError (S201) for a name that means nothing.
-    """
-    gone = [name for name in names if not run.channels.knows(name) and name in removed.units]
-    found = dict(removed.courses(run, gone))
-    others = [name for name in names if name not in found]
-    found |= zip(others, run.channels.table(others).T, strict=True)
-    return np.stack([found[name] for name in names], axis=1)
 
 
 MOST_SHOWN = 24
@@ -87,6 +70,7 @@ def run_to_html(run: "Run") -> str:
 def run_findings(run: "Run") -> list[Finding]:
     """Why it ended early, what its energy books tell, and that nothing moved; books that are open are told once."""
     of_books = run.energy.finding()
+    # Open books of a run that finished are its finding already.
     early = run.finding if of_books is None or run.status != "finished" else None
     return [finding for finding in (early, of_books, _nothing_moves(run)) if finding is not None]
 
@@ -169,7 +153,7 @@ class Run:
     described_signals: tuple[str, ...] = ()
     display: DisplayUnits = field(default_factory=DisplayUnits)
     described: PowerGraph | None = None
-    removed: RemovedVariables | None = None
+    removed: TellsRemovedVariables | None = None
 
     # `given_inputs` are those that no signal drives. `shown` is what the experiment lists as its outputs. `notices` are those of
     # the model and of its compilation. `described` is the graph of the model as it was, where the run is that of one of its forms.
@@ -207,8 +191,7 @@ class Run:
     @cached_property
     def channels(self) -> Channels:
         """Where variables stand, by name."""
-        inputs, signals = self.given_inputs, self.described_signals
-        return Channels(self.name, self.trajectory, self.graph, self.parameters, inputs, signals, self.described)
+        return Channels(self)
 
     @property
     def catalogue(self) -> ObservableCatalogue:
@@ -283,7 +266,12 @@ class Run:
         """
         if self.removed is None or all(map(self.channels.knows, names)):
             return self.channels.table(names)
-        return values_with_removed(self, self.removed, names)
+        # What the run has itself is never computed from what was removed.
+        gone = [name for name in names if not self.channels.knows(name) and name in self.removed.units]
+        found = dict(self.removed.courses(self, gone))
+        others = [name for name in names if name not in found]
+        found |= zip(others, self.channels.table(others).T, strict=True)
+        return np.stack([found[name] for name in names], axis=1)
 
     def unit(self, name: str) -> str:
         """The SI unit of a variable; empty where it is not known."""
@@ -396,6 +384,7 @@ class Run:
         """
         old = self.trajectory
         at = np.linspace(old.t[0], old.t[-1], times) if isinstance(times, int) else np.asarray(times, dtype=float)
+        # The comparison is written so that times that are no numbers fail it too.
         if not len(at) or not np.all(np.diff(at) >= 0) or at[0] < old.t[0] or at[-1] > old.t[-1]:
             raise rules.BAD_RESAMPLING.error(
                 "the times asked for are not numbers in order inside the run",
@@ -449,7 +438,7 @@ class Run:
 
         `beside` are other runs to compare with, in broken lines: `run.plot("I_a", beside={"R_a = 1 ohm": other})`.
         """
-        shown = names or self.shown or self._default_shown()
+        shown = names or self.shown or (*self.state_names, *self.displacement_names) or self.output_names
         return plotting.plot(self, shown, beside=beside, figure=figure, display=self.display)
 
     def plot_phase(self, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
@@ -479,6 +468,3 @@ class Run:
     def _from_ambient(self, name: str) -> bool:
         """Whether a variable is a temperature that counts from the ambient."""
         return any(port.across == name and DOMAINS[port.domain].heat_books for port in self.graph.ports)
-
-    def _default_shown(self) -> tuple[str, ...]:
-        return (*self.state_names, *self.displacement_names) or self.output_names

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tellegen.compiler.context import Array
 from tellegen.core.domains import DOMAINS
 from tellegen.core.units import Dimension, describe, parse_unit
 from tellegen.expressions import Symbol
@@ -37,6 +35,7 @@ def integral_unit(unit: str) -> str:
     """The unit of the integral over time: that of an angular velocity is an angle."""
     if not unit:
         return ""
+    # By its text: rad/s becomes rad, where dimensions alone would give 1.
     if unit.endswith("/s"):
         return unit.removesuffix("/s")
     return describe(parse_unit(unit).dimension.times(SECOND)).split(" ", 1)[0]
@@ -50,9 +49,6 @@ def ratio_unit(above: str, below: str) -> str:
         return above
     over = f"({above})" if "/" in above else above or "1"
     return f"{over}/({below})" if "*" in below or "/" in below else f"{over}/{below}"
-
-
-Array = NDArray[np.float64]
 
 
 @final
@@ -80,6 +76,7 @@ class DisplayUnits:
 def in_unit(values: Array, unit: str) -> Array:
     """SI values as numbers of a unit."""
     found = parse_unit(unit)
+    # Numerator and denominator apart: 1/60 as one float would round before it multiplies.
     return (values - float(found.offset)) * found.factor.denominator / found.factor.numerator
 
 

@@ -11,16 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation import rules
 from tellegen.simulation.global_error import has_memory
 from tellegen.simulation.trajectory import Books
-
-Array = NDArray[np.float64]
 
 CLOSED: Final = 1e-6
 CLOSED_TOLERANCES: Final = 1000.0
@@ -56,12 +53,15 @@ def checked_books(
     `parts` gives the rows of the run, which are looked at only where there is a gap.
     """
     allowed = max(CLOSED, CLOSED_TOLERANCES * rtol)
+    # Rows are asked for only beyond this: nearly every run ends here, at no cost.
     if account is None or abs(account.residual) <= allowed or abs(account.difference) <= THERMAL_ENERGY:
         return account, None
     rows = parts()
+    # First the cheap excuse: more energy was at stake than the ends show.
     account = replace(account, stored_most=max((_most_stored(part) for part in rows), default=0.0))
     if abs(account.residual) <= allowed:
         return account, None
+    # Then the dear one: what powers off by the tolerance add up to.
     account = replace(account, explained=_explained(rows, rtol))
     if abs(account.difference) <= account.explained:
         return account, None
@@ -115,10 +115,12 @@ def _open_energies(part: ModelRows, rtol: float) -> Iterator[float]:
     if "balance" not in part.model.addresses or has_memory(part.model) or len(part.t) < 2:
         return
     rows = _looked_at(part)
+    # Of the whole part: a variable that passes zero moves by a share of its largest value.
     size = np.max(np.abs(part.y), axis=0)
     for k, last in zip(rows, np.gradient(part.t[rows]).tolist(), strict=True):
         t, y, yp = float(part.t[k]), part.y[k], part.yp[k]
         off = _open_power(part, t, y, yp, rtol)
+        # A law that loses energy is no error of a solver: no tolerance may explain it.
         if not _keeps_balance(part, t, y, yp, size, off):
             raise _LossError
         yield last * off
@@ -127,6 +129,7 @@ def _open_energies(part: ModelRows, rtol: float) -> Iterator[float]:
 def _open_power(part: ModelRows, t: float, y: Array, yp: Array, rtol: float) -> float:
     """By how much the power that comes in changes where every variable is off by its tolerance."""
     model, context = part.model, part.context
+    # All variables at once, to one side: by how much exactly they are off nobody knows.
     moved = y + part.atol[: len(y)] + rtol * np.abs(y)
     rates = model.rhs(t, moved, context) if model.explicit else yp
     return abs(_net(model.balance(t, moved, rates, context)) - _net(model.balance(t, y, yp, context)))
@@ -135,12 +138,15 @@ def _open_power(part: ModelRows, t: float, y: Array, yp: Array, rtol: float) -> 
 def _keeps_balance(part: ModelRows, t: float, y: Array, yp: Array, size: Array, off: float) -> bool:
     """Whether the power that comes in is the change of what is stored, along the motion."""
     model, context = part.model, part.context
+    # How often in a second the fastest variable moves by its own size.
     pace = float(np.max(np.abs(yp) / np.where(size > 0.0, size, 1.0), initial=0.0))
     powers = model.balance(t, y, yp, context)
     if pace == 0.0:
         return True
     span = SHORT / pace
+    # Central, so that the curvature of the stored energy cancels.
     before, after = (float(model.balance(t + s * span, y + s * span * yp, yp, context)[4]) for s in (-0.5, 0.5))
+    # A large energy that hardly changes: its difference is rounding, divided by a short time.
     rounding = 16.0 * np.finfo(float).eps * (abs(before) + abs(after)) / span
     share = BALANCED * float(np.max(np.abs(powers[:4])))
     return bool(abs(_net(powers) - (after - before) / span) <= share + off + rounding)

@@ -24,8 +24,6 @@ from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, StretchEnd
 from tellegen.simulation.trajectory import RunEvent
 
-Array = NDArray[np.float64]
-
 STEPS = (0.0, *(10.0**k for k in range(-15, -2)))
 """How far ahead of the last good point to look, beside the time that has passed: the point that failed was not kept."""
 
@@ -41,6 +39,7 @@ def culprits(model: NumericModel, context: ModelContext, last: StatePoint) -> tu
         return "", ""
     failed = context.struct.failed
     try:
+        # The last good point is fine by definition: what has no value lies a little ahead, along the motion.
         for step in STEPS:
             ahead = step * max(1.0, abs(last.t))
             observed = model.observe_unchecked(last.t + ahead, last.y + ahead * last.yp, last.yp, context)
@@ -59,6 +58,7 @@ def running_away(model: NumericModel, context: ModelContext, last: StatePoint) -
     moving = (last.y != 0.0) & (last.yp != 0.0) & np.isfinite(last.yp)
     if not model.observables or not moving.any():
         return ""
+    # The time in which the fastest variable would change by all of itself.
     pace = float(np.min(np.abs(last.y[moving] / last.yp[moving])))
     return next(
         (found for share, least in SHARES if (found := _with_a_pole(model, context, last, pace, share, least))), ""
@@ -72,24 +72,28 @@ def _with_a_pole(
     here, ahead = (model.observe_unchecked(last.t + by, last.y + by * last.yp, last.yp, context) for by in steps)
     context.struct.failed = failed
     with np.errstate(all="ignore"):
+        # Relative growth for the share of time that passes: so variables of any unit are compared.
         growth = np.log(np.abs(ahead / here)) / share
     best, fastest = "", least
-    for element, (across, through) in _resistive(model).items():
-        one, other = sorted((growth[across], growth[through]), reverse=True)
+    for element, (across, through) in _power_variables(model).items():
+        # With several ports nobody can say which variable of one belongs to which of the other.
+        if not len(across) == len(through) == 1:
+            continue
+        other, one = sorted((growth[across[0]], growth[through[0]]))
         if one > fastest and other < LITTLE * one:
             best, fastest = element, float(one)
     return best
 
 
-def _resistive(model: NumericModel) -> dict[str, tuple[int, int]]:
-    """The places of the power variables of elements with one port that are neither storages nor sources."""
+def _power_variables(model: NumericModel) -> dict[str, tuple[list[int], list[int]]]:
+    """The places of the across and the through variables of elements that are neither storages nor sources."""
     places: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for k, observable in enumerate(model.observables):
         places[observable.element][observable.kind].append(k)
     return {
-        element: (of["across"][0], of["through"][0])
+        element: (of["across"], of["through"])
         for element, of in places.items()
-        if element and not {"energy", "output"} & of.keys() and len(of["across"]) == len(of["through"]) == 1
+        if element and not {"energy", "output"} & of.keys()
     }
 
 
@@ -114,14 +118,8 @@ def _broken_laws(model: NumericModel, finite: NDArray[np.bool_]) -> list[str]:
 
     Storages and sources are left out: what others tell them may be without a value while their own variable has one.
     """
-    sides: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for observable, good in zip(model.observables, finite, strict=True):
-        sides[observable.element][observable.kind].append(bool(good))
-    return [
-        element
-        for element, of in sides.items()
-        if element and not {"energy", "output"} & of.keys() and any(map(bool.__ne__, of["across"], of["through"]))
-    ]
+    known = _power_variables(model).items()
+    return [e for e, sides in known if any(finite[a] != finite[b] for a, b in zip(*sides, strict=False))]
 
 
 MANY_CHANGES: Final = 4096
@@ -147,6 +145,7 @@ class ChatterDetector:
         """Count a change; gives a finding where changes follow each other ever faster."""
         self.count += 1
         self.lately.append(happening.element)
+        # Only powers of two are looked at: the instants at which the number has doubled.
         if self.count & (self.count - 1):
             return None
         self.at.append(happening.t)
@@ -156,7 +155,10 @@ class ChatterDetector:
 
     def _endless(self) -> bool:
         spans = [after - before for before, after in pairwise(self.at)]
+        # Doublings in equal times or quicker ones, all the way: a modulator that switches evenly takes twice as long
+        # for each.
         steady = all(SHORTER * before <= after <= LONGER * before for before, after in pairwise(spans))
+        # At this pace, will there be more events before the end than any machine can take?
         return steady and self.until - self.at[-1] > spans[-1] * log2(MOST_EVENTS / self.count)
 
 
@@ -208,6 +210,7 @@ def finding_of(
             members=members,
         )
     if end.status == jobs.CHATTERING:
+        # The last ones: what chatters now may have rested for most of the run.
         lately = [model.events[k].element for _, k in end.events[-LATELY:]]
         if end.detail:
             return chatter_within_tolerance(t, len(end.events), lately, model.name)
@@ -245,6 +248,7 @@ def _stuck(
     name = fastest_variable(model, standing, settings)
     at = f"at t = {standing.t:.6g} s"
     if end.status == jobs.TINY_STEP:
+        # A jump that comes back at once explains a step that is too small better than any law does.
         if (finding := _chattering(end, model)) is not None:
             return finding
         words, element = culprits(model, context, standing)
@@ -304,7 +308,8 @@ def without_value(
         element = next((o.element for o in model.observables if o.name == name.strip("'") and o.element), "")
         name += f" of '{element}'" if element else ""
     what = f"{name} is not a finite number" + (f": {words}{_said(model, words)}" if words else "")
-    return what, tuple(dict.fromkeys((*_members(model, failed), *((element,) if element else ()))))
+    known = () if failed is None else model.variables[failed : failed + 1]
+    return what, tuple(dict.fromkeys((*known, *((element,) if element else ()))))
 
 
 def _said(model: NumericModel, words: str) -> str:
@@ -336,10 +341,6 @@ def fastest_variable(model: NumericModel, standing: StatePoint, settings: Solver
 def _change(model: NumericModel, standing: StatePoint, name: str) -> str:
     k = model.names.index(name)
     return f"value {standing.y[k]:.3g}, rate {standing.yp[k]:.3g} per second"
-
-
-def _members(model: NumericModel, failed: int | None) -> tuple[str, ...]:
-    return () if failed is None or failed >= len(model.variables) else (model.variables[failed],)
 
 
 def _fix_for_many(solver: str) -> str:

@@ -12,13 +12,14 @@ from typing import Final, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation import rules
 from tellegen.simulation.problem import FINEST_RTOL, Problem
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice
-from tellegen.simulation.solvers.stretch import OutputRows, SolverSettings, StretchEnd
+from tellegen.simulation.solvers.stretch import RunRows, SolverSettings, StretchEnd
 from tellegen.simulation.trajectory import Trajectory
 
 PROMISED: Final = 20.0
@@ -69,8 +70,6 @@ def missed_tolerance(solver: str, rtol: float, error: float, name: str) -> Findi
         fix=f"{better}ask for a coarser tolerance, or for a shorter run",
     )
 
-
-Array = NDArray[np.float64]
 
 TURNS: Final = 3
 """From so many turns of one variable on errors are looked at: an orbit that passes close to its centre magnifies them each time."""
@@ -142,21 +141,23 @@ class AttemptFunction(Protocol):
     """Goes from the start, or from where an attempt paused, to the end of the run, or to another time."""
 
     def __call__(
-        self, settings: SolverSettings, rows: OutputRows, /, *, until: float | None = None, after: Attempt | None = None
+        self, settings: SolverSettings, rows: RunRows, /, *, until: float | None = None, after: Attempt | None = None
     ) -> Attempt:
         """The way that was gone; its rows are written."""
         ...
 
 
 def run_within_tolerance(
-    model: NumericModel, attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows, solver: str
+    model: NumericModel, attempt: AttemptFunction, settings: SolverSettings, rows: RunRows, solver: str
 ) -> Attempt:
     """A run at the tolerance asked for, or at a finer one where errors would add up to more than twenty tolerances.
 
     An explicit run that swings is looked at early, so that a tolerance that will not do is given up soon. Left alone are runs that
     end early, and models with samples or delays, whose runs are compared as a whole.
     """
+    # Most runs end with this: only one that swings or grows is compared with another.
     first = attempt(_pausing(model, settings, rows, solver), rows)
+    # Nothing is run here yet; it is made once, so that the early look and the late one share its way.
     coarser = _Coarser(attempt, settings, rows)
     if first.ends[-1].status == jobs.PAUSED:
         try:
@@ -164,8 +165,10 @@ def run_within_tolerance(
         except _CancelledError:
             *others, last = first.ends
             return replace(first, ends=[*others, replace(last, status=jobs.CANCELLED)])
+        # Ending what will not do saves seven eighths of its cost.
         if expected > HOPELESS:
             return _finer_at_once(attempt, coarser, settings, rows, first, expected)
+        # Good so far: it goes on from the pause, at no loss.
         first = attempt(settings, rows, after=first)
     if not _may_add_up(model, first, settings, rows):
         return first
@@ -184,13 +187,14 @@ def compared_rows(count: int) -> NDArray[np.int64]:
 
 
 def _corrected(
-    attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows, made: Attempt, factor: float, error: float
+    attempt: AttemptFunction, settings: SolverSettings, rows: RunRows, made: Attempt, factor: float, error: float
 ) -> Attempt:
     """What was made with `factor` times the tolerance, or a finer run where its error is too large; both in tolerances."""
     turns, index = made.turns, compared_rows(rows.done)
     before = rows.y[index]
     size = _size(settings, before)
     solver = made.choice.solver
+    # A finer run that meets a singular motion may take steps without end.
     most = min(settings.max_steps, MORE_STEPS * (made.steps + ANYWAY_STEPS))
     for _ in range(MOST_RUNS):
         if error <= ALLOWED or is_finest(solver, factor * settings.rtol):
@@ -205,21 +209,23 @@ def _corrected(
             )  # what could be done before can be done again
             break
         now = rows.y[index]
+        # Judged by the run before, not by the coarser one: how far two runs are apart shows whether errors fall at all.
         error = error_of_finer(solver, finer / factor, float(np.max(np.abs(now - before) / size)))
         before, factor = now, finer
+        # The rule says how errors fall with the tolerance; at the finest one rounding decides, and they may not.
         if error > UNSURE and is_finest(solver, factor * settings.rtol):
             error = _error_of_finest(attempt, _settings_scaled(settings, LESS_FINE * factor), rows, size)
     made = replace(made, error=0.0 if error == UNTOLD else error)
     return made if factor == 1.0 else _told(made, turns, factor)
 
 
-def _error_of_finest(attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows, size: Array) -> float:
+def _error_of_finest(attempt: AttemptFunction, settings: SolverSettings, rows: RunRows, size: Array) -> float:
     """The error in tolerances where no run can be finer: how far one that is a little less fine is apart.
 
     A far coarser one tells nothing here, where rounding decides.
     """
     index = compared_rows(rows.done)
-    beside = OutputRows.at(rows.t[index], rows.y.shape[1])
+    beside = RunRows.at(rows.t[index], rows.y.shape[1])
     attempt(replace(settings, keep_books=False), beside)
     return float(np.max(np.abs(beside.y[: beside.done] - rows.y[index[: beside.done]]) / size, initial=0.0))
 
@@ -227,17 +233,18 @@ def _error_of_finest(attempt: AttemptFunction, settings: SolverSettings, rows: O
 # -- looking at a run early ----------------------------------------------------------------------------------------------------
 
 
-def _pausing(model: NumericModel, settings: SolverSettings, rows: OutputRows, solver: str) -> SolverSettings:
+def _pausing(model: NumericModel, settings: SolverSettings, rows: RunRows, solver: str) -> SolverSettings:
     """The settings of a first attempt, which pauses early where it swings and there are rows to judge by."""
     if solver != "runge-kutta" or has_memory(model):
         return settings
+    # A run can be judged at its rows only: with few of them it is left until its end.
     early = int(np.searchsorted(rows.t, rows.t[0] + EARLY * (rows.t[-1] - rows.t[0])))
     if early < EARLY_ROWS:
         return settings
     return replace(settings, pause_at=float(rows.t[early]), pause_turns=EARLY_TURNS)
 
 
-def _expected_at_end(coarser: "_Coarser", settings: SolverSettings, rows: OutputRows, paused: Attempt) -> float:
+def _expected_at_end(coarser: "_Coarser", settings: SolverSettings, rows: RunRows, paused: Attempt) -> float:
     """The error at the end in tolerances, if it grows with time as it did up to the pause."""
     error = coarser.error_of(settings, rows, paused.steps, paused.ends[-1].standing.t)
     return error * float((rows.t[-1] - rows.t[0]) / (rows.t[rows.done - 1] - rows.t[0]))
@@ -247,12 +254,13 @@ def _finer_at_once(
     attempt: AttemptFunction,
     coarser: "_Coarser",
     settings: SolverSettings,
-    rows: OutputRows,
+    rows: RunRows,
     paused: Attempt,
     expected: float,
 ) -> Attempt:
     """A finer run in place of one that was paused; how its error grows after the pause shows in a coarser run."""
     factor = _finer(settings, "runge-kutta", AIM_AT_ONCE / expected)
+    # Rows of the run that is given up: their difference from the finer one is its error so far.
     count, index = rows.done, compared_rows(rows.done)
     early = rows.y[index]
     made = _again(attempt, _settings_scaled(settings, factor), rows)
@@ -270,7 +278,7 @@ def _finer_at_once(
     return _corrected(attempt, settings, rows, made, factor, error * growth)
 
 
-def _growth_after(coarser: "_Coarser", rows: OutputRows, early: int, size: Array, error: float) -> float:
+def _growth_after(coarser: "_Coarser", rows: RunRows, early: int, size: Array, error: float) -> float:
     """How many times larger errors are at the end than among the first rows, where they are `error`, as a coarser run shows.
 
     A run that has lost its phase shows no more: from there on errors grow as they did before, at least with time.
@@ -278,6 +286,7 @@ def _growth_after(coarser: "_Coarser", rows: OutputRows, early: int, size: Array
     whole, rough, found = float(rows.t[-1] - rows.t[0]), coarser.rows, rows.y[coarser.index]
     swing = np.max(np.abs(found), axis=0) + size
     early = int(np.searchsorted(coarser.index, early))
+    # Step by step: where the coarser run has lost its phase early, the rest of it would tell nothing.
     for share in LOOKS:
         coarser.go_on(float(rows.t[0] + share * whole) if share < 1.0 else None)
         off = np.abs(rough.y[: rough.done] - found[: rough.done])
@@ -289,20 +298,24 @@ def _growth_after(coarser: "_Coarser", rows: OutputRows, early: int, size: Array
     return growth
 
 
-def _goes_on_alike(rows: OutputRows, share: float) -> bool:
+def _goes_on_alike(rows: RunRows, share: float) -> bool:
     """Whether no variable changes much faster after a share of the run than before."""
     index = compared_rows(rows.done)
     half = int(np.searchsorted(rows.t[index], rows.t[0] + share * (rows.t[-1] - rows.t[0])))
+    # What moves faster later may lose more there than the look has shown.
     early, late = (np.max(np.abs(rows.yp[part]), axis=0, initial=0.0) for part in (index[:half], index[half:]))
     return bool(np.all(late <= FASTER * early))
 
 
 def _extrapolated(passed: Array, off: Array, early: int, last: int, whole: float) -> float:
     """The growth of errors over the whole run from the first rows on, judging by rows up to the last that tells something."""
+    # Too little to see how errors grow: then by the square of time, as those of a phase may.
     if last < early or passed[last] < 2.0 * passed[early - 1]:
         return float((whole / passed[early - 1]) ** 2)
+    # The largest so far: the error of a swing passes through zero twice a period.
     errors = np.maximum.accumulate(np.max(off, axis=1))
     growth = float(errors[last] / max(float(errors[early - 1]), 1e-300))
+    # Between linear and cubic: a power fitted to few points may be anything.
     power = float(np.clip(np.log(growth) / np.log(passed[last] / passed[early - 1]), 1.0, 3.0))
     return float(growth * (whole / float(passed[last])) ** power)
 
@@ -310,7 +323,7 @@ def _extrapolated(passed: Array, off: Array, early: int, last: int, whole: float
 # -- estimates ---------------------------------------------------------------------------------------------------------------
 
 
-def _may_add_up(model: NumericModel, first: Attempt, settings: SolverSettings, rows: OutputRows) -> bool:
+def _may_add_up(model: NumericModel, first: Attempt, settings: SolverSettings, rows: RunRows) -> bool:
     if has_memory(model) or first.ends[-1].status != jobs.FINISHED:
         return False
     solver, least = first.choice.solver, least_turns(first.choice.solver, first.choice.reason, settings.rtol)
@@ -327,8 +340,9 @@ def has_memory(model: NumericModel) -> bool:
     return bool(model.sample_groups or model.delays)
 
 
-def _grows(settings: SolverSettings, rows: OutputRows) -> bool:
+def _grows(settings: SolverSettings, rows: RunRows) -> bool:
     """Whether a variable has grown far beyond all that it was in the first half of the run: its errors grow with it."""
+    # Some rows are enough: it is a question of powers of ten.
     half = rows.y[: rows.done // 2 + 1 : max(1, rows.done // MOST_ROWS)]
     early, late = np.max(np.abs(half), axis=0), np.abs(rows.y[rows.done - 1])
     return bool(np.any(late > GROWN * (early + settings.atol / settings.rtol)))
@@ -342,7 +356,7 @@ class _CancelledError(Exception):
 class _Coarser:
     """A coarser run to compare with. It goes as far as it is asked to, and goes on from there: nothing is computed twice."""
 
-    def __init__(self, attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows) -> None:
+    def __init__(self, attempt: AttemptFunction, settings: SolverSettings, rows: RunRows) -> None:
         self._attempt, self._asked, self._of = attempt, settings, rows
         self._made: Attempt | None = None
 
@@ -352,17 +366,19 @@ class _Coarser:
         times = self._of.t
         if len(times) <= MOST_ROWS:
             return compared_rows(len(times))
+        # Enough of the first ones too, for the early look compares these alone.
         early = int(np.searchsorted(times, times[0] + EARLY * (times[-1] - times[0]))) + 1
         return np.union1d(compared_rows(early), compared_rows(len(times)))
 
     @cached_property
-    def rows(self) -> OutputRows:
+    def rows(self) -> RunRows:
         """Its own rows."""
-        return OutputRows.at(self._of.t[self.index], self._of.y.shape[1])
+        return RunRows.at(self._of.t[self.index], self._of.y.shape[1])
 
     @cached_property
     def _settings(self) -> SolverSettings:
-        return _coarse(self._asked)
+        by = min(COARSER, COARSEST_RTOL / self._asked.rtol)
+        return replace(_settings_scaled(self._asked, by), keep_books=False)
 
     def go_on(self, until: float | None = None) -> Attempt:
         """The run up to a time, or to its end."""
@@ -377,9 +393,10 @@ class _Coarser:
         passed = made.ends[-1].standing.t - float(self._of.t[0])
         return made.steps * self._settings.max_step < HELD_BACK * passed
 
-    def error_of(self, settings: SolverSettings, found: OutputRows, steps: int, until: float | None = None) -> float:
+    def error_of(self, settings: SolverSettings, found: RunRows, steps: int, until: float | None = None) -> float:
         """The error of what was found, in tolerances, as far as this run tells."""
         ratio = self._settings.rtol / settings.rtol
+        # A run asked for at nearly the coarsest tolerance has no coarser one to be compared with.
         if ratio < 2.0:
             return 0.0
         made = self.go_on(until)
@@ -400,16 +417,11 @@ def _finer(settings: SolverSettings, solver: str, factor: float) -> float:
     return max(factor, FINEST[solver] / settings.rtol)
 
 
-def _coarse(settings: SolverSettings) -> SolverSettings:
-    """The settings of a run to compare with."""
-    return replace(_settings_scaled(settings, min(COARSER, COARSEST_RTOL / settings.rtol)), keep_books=False)
-
-
 def _settings_scaled(settings: SolverSettings, by: float) -> SolverSettings:
     return replace(settings, rtol=by * settings.rtol, atol=by * settings.atol)
 
 
-def _again(attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows) -> Attempt:
+def _again(attempt: AttemptFunction, settings: SolverSettings, rows: RunRows) -> Attempt:
     rows.done, rows.samples = 0, []
     return attempt(settings, rows)
 
@@ -459,7 +471,8 @@ def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
     made = integrate(problem)
     if not _whole_run_may_add_up(made, problem.rtol):
         return made
-    over, times = _over(made), _times(problem)
+    # Before the run is let go: its rows may fill the memory.
+    over, times = _over(made), problem.output_times(compared_rows)
     runs = _Runs(problem, integrate, times, _compared_part(times, made), _sizes(problem, made), len(made.events))
     error, factor, seen = runs.first_error(), 1.0, runs.first
     solver, more = made.solver, MORE_STEPS_DELAYED if problem.model.delays else MORE_STEPS
@@ -510,10 +523,6 @@ class _Seen:
     status: str
 
 
-def _times(problem: Problem) -> Array:
-    return problem.output_times(compared_rows)
-
-
 def _compared_part(times: Array, run: Trajectory) -> _Seen:
     times = times[times <= run.t[-1]] if len(run.t) else times[:0]
     rows = np.searchsorted(run.t, times)
@@ -548,12 +557,15 @@ class _Runs:
     def _error_up_to(self, until: float, share: float) -> float:
         """The error in tolerances up to a time, as a coarser run shows, or a finer one where that tells nothing."""
         by = min(COARSER, COARSEST_RTOL / self.problem.rtol)
+        # The cheap way first: a coarser run costs a third to a half of the steps.
         rough = self._compared(by, until)
+        # With as many steps it is not coarser at all: something else than the tolerance decides them.
         if rough.status == "finished" and rough.steps <= SAME_STEPS * share * self.first.steps:
             return GROWTH / by * self.difference(rough, self.first)
         finer = max(FINER, FINEST_RTOL / self.problem.rtol)
         if finer > NO_FINER:
             return 0.0
+        # Who has cancelled the run does not want another one.
         fine = rough if rough.status == "cancelled" else self._compared(finer, until)
         return self.difference(fine, self.first) if fine.status == "finished" else 0.0
 
@@ -570,6 +582,7 @@ class _Runs:
         count, most = min(len(one.t), len(other.t)), 0.0
         for k in np.flatnonzero(_agree(one, other, one.t[:count])):
             names = one.names[k]
+            # In another mode y holds other variables.
             if names == other.names[k]:
                 off = np.abs(one.y[k, : len(names)] - other.y[k, : len(names)])
                 size = np.array(
@@ -581,6 +594,7 @@ class _Runs:
 
 def _agree(one: _Seen, other: _Seen, times: Array) -> NDArray[np.bool_]:
     """Whether both runs stand between the same two events at a time, or none of them is near one."""
+    # One row to either side: two runs meet the same event at slightly different times.
     aside = float(np.max(np.diff(times), initial=0.0))
     quiet = np.ones(len(times), dtype=np.bool_)
     for events in (one.events, other.events):
@@ -591,11 +605,11 @@ def _agree(one: _Seen, other: _Seen, times: Array) -> NDArray[np.bool_]:
 def _sizes(problem: Problem, run: Trajectory) -> dict[str, float]:
     """One tolerance of each variable: beside the largest value that it has."""
     largest: dict[str, float] = {}
-    stops = [*(segment.start for segment in run.segments[1:]), len(run.t)]
-    for segment, stop in zip(run.segments, stops, strict=True):
-        values = run.y[segment.start : stop, : segment.model.size]
+    for model, rows in run.parts:
+        values = run.y[rows, : model.size]
+        # Without a copy of absolute values: rows may fill the memory.
         most = np.maximum(np.max(values, axis=0, initial=0.0), -np.min(values, axis=0, initial=0.0))
-        for name, value in zip(segment.model.names, most.tolist(), strict=True):
+        for name, value in zip(model.names, most.tolist(), strict=True):
             largest[name] = max(value, largest.get(name, 0.0))
     return {name: problem.absolute_tolerance(name) + problem.rtol * value for name, value in largest.items()}
 

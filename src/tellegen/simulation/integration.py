@@ -1,14 +1,12 @@
 """`integrate`: from a Problem to a Trajectory."""
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation import rules
 from tellegen.simulation.energy_books import ModelRows, checked_books
@@ -28,8 +26,8 @@ from tellegen.simulation.solvers.delays import Past, past_of
 from tellegen.simulation.solvers.jobs import Job
 from tellegen.simulation.solvers.library import Run, solver
 from tellegen.simulation.solvers.stretch import (
-    OutputRows,
     PreparedModel,
+    RunRows,
     SolverSettings,
     StatePoint,
     StretchEnd,
@@ -41,8 +39,6 @@ from tellegen.simulation.solvers.stretch import (
 from tellegen.simulation.solvers.taylor import taylor_stretch
 from tellegen.simulation.starting import consistent_start, restore_memory, take_first_samples
 from tellegen.simulation.trajectory import Books, Effort, RunEvent, Segment, Status, Trajectory
-
-Array = NDArray[np.float64]
 
 COMPARED: Final = ("runge-kutta", "cvode", "ida")
 """Solvers whose runs are compared with others, so that there may be several."""
@@ -57,6 +53,7 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
     Raises: SimulationError when the problem makes no sense or there is no start to advance from.
     """
     watch = monotonic_watch(watch)
+    # What was sampled, and the past, cannot be taken up again in the middle: such runs are compared as a whole.
     if has_memory(problem.model) and problem.context is None:
         return whole_run_within_tolerance(problem, lambda asked: _integrated(asked, watch))
     return _integrated(problem, watch)
@@ -69,17 +66,21 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
     context = problem.context or model.new_context(*problem.given)
     settings = settings_of(problem)
     prepared, past = prepare(model), past_of(model, context, problem.before)
+    # Before the start is made consistent: unknowns may follow from what is held.
     restore_memory(model, context, problem.before)
     start = consistent_start(prepared, context, settings, problem.t0, problem.start(), problem.yp0)
+    # Samples due at the start see the consistent start, and what they then hold may change rates and unknowns.
     if problem.context is None and take_first_samples(model, context, start):
         start = consistent_start(prepared, context, settings, problem.t0, start.y, start.yp)
+    # Now, for the solvers change the memory as they go; rows are told from it what was held first.
     held = context.memory[: len(model.memory)].copy()
     choice = choose(model, problem.solver, context, start, problem.until)
-    rows = OutputRows.at(problem.output_times(), model.size)
+    rows = RunRows.at(problem.output_times(), model.size)
+    # After the samples: what they move at t0 is no energy of the run.
     before = stored_energy_at(model, context, start) if problem.books else 0.0
 
     def keeping(given: Watch | None) -> Attempt:
-        attempt = _attempting(problem, prepared, context, start, choice, given, past)
+        attempt = _attempting(problem, prepared, context, start, choice, watch=given, past=past)
         return run_within_tolerance(model, attempt, settings, rows, choice.solver)
 
     def directly(running: list[Job]) -> Attempt:
@@ -115,25 +116,31 @@ def _attempting(
     context: ModelContext,
     start: StatePoint,
     first: SolverChoice,
+    *,
     watch: Watch | None,
     past: Past | None,
 ) -> AttemptFunction:
     """How to go from the start to the end, with settings and rows that may differ from one time to the next."""
-    automatic = problem.solver == "auto"
 
     def attempt(
-        settings: SolverSettings, rows: OutputRows, *, until: float | None = None, after: Attempt | None = None
+        settings: SolverSettings, rows: RunRows, *, until: float | None = None, after: Attempt | None = None
     ) -> Attempt:
         choice, at, ends = first, start, list[StretchEnd]()
         if after is not None:
             choice, at, ends = after.choice, after.ends[-1].standing, list(after.ends)
+            # It goes on with the step that it had: starting small again would cost steps, and change the result.
             settings = replace(settings, first_step=after.ends[-1].last_step)
         horizon = problem.until if until is None else until
         while True:
-            step = _advancing(choice, settings, prepared, context, rows, horizon, watch, past)
-            ends.append(step(at))
-            at, status = ends[-1].standing, ends[-1].status
-            following = _next_choice(choice, status, at.t, automatic=automatic)
+            asked = settings_for(choice, settings)
+            if choice.solver == "heyoka":
+                end = taylor_stretch(prepared.model, context, asked, rows, at, until=horizon, watch=watch or Watch())
+            else:
+                run = solver_function(choice.solver, stiff=choice.stiff)
+                end = run_stretch(run, prepared, context, asked, rows, at, until=horizon, watch=watch, past=past)
+            ends.append(end)
+            at = end.standing
+            following = _next_choice(choice, end.status, at.t, automatic=problem.solver == "auto")
             if following is None:
                 return Attempt(ends, choice)
             choice = following
@@ -145,6 +152,7 @@ def monotonic_watch(watch: Watch | None) -> Watch | None:
     """The same watch, told of no time before one that it knows: a second run begins again."""
     if watch is None or watch.progress is None:
         return watch
+    # A list, for the function below has to change it.
     tell, reached = watch.progress, [-np.inf]
 
     def told(t: float) -> None:
@@ -161,29 +169,14 @@ def _next_choice(choice: SolverChoice, status: int, t: float, *, automatic: bool
         return SolverChoice("runge-kutta", "an input is not a number later")
     if status == jobs.UNSUITED:
         if automatic:
+            # The reason stays but for one word: the model is as stiff as it was, only its inputs are no constants,
+            # ramps or sines.
             return SolverChoice("cvode", choice.reason.replace("linear and stiff", "stiff"))
         return replace(choice, stiff=False) if choice.may_switch else None
+    # A solver that was asked for stays: the run ends there and says so.
     if status == jobs.STIFF and choice.may_switch:
         return SolverChoice("cvode", f"stiff from t = {t:.3g} s on, where Runge-Kutta stopped")
     return None
-
-
-def _advancing(
-    choice: SolverChoice,
-    asked: SolverSettings,
-    prepared: PreparedModel,
-    context: ModelContext,
-    rows: OutputRows,
-    until: float,
-    watch: Watch | None,
-    past: Past | None,
-) -> Callable[[StatePoint], StretchEnd]:
-    """How a choice becomes a stretch: by one of our solvers, or by heyoka."""
-    model, settings = prepared.model, settings_for(choice, asked)
-    if choice.solver == "heyoka":
-        return lambda at: taylor_stretch(model, context, settings, rows, at, until, watch or Watch())
-    run = solver_function(choice.solver, stiff=choice.stiff)
-    return lambda at: run_stretch(run, prepared, context, settings, rows, at, until, watch=watch, past=past)
 
 
 def settings_of(problem: Problem) -> SolverSettings:
@@ -202,10 +195,10 @@ def settings_of(problem: Problem) -> SolverSettings:
         problem.rtol,
         problem.tolerances(),
         # without states no error limits the step: the books still want points
-        problem.max_step if problem.model.size else min(problem.max_step, span / STATIC_STEPS),
-        problem.step or 0.0,
-        problem.max_steps,
-        problem.books,
+        max_step=problem.max_step if problem.model.size else min(problem.max_step, span / STATIC_STEPS),
+        first_step=problem.step or 0.0,
+        max_steps=problem.max_steps,
+        keep_books=problem.books,
     )
 
 
@@ -228,6 +221,7 @@ def stored_energy_at(model: NumericModel, context: ModelContext, at: StatePoint)
     try:
         return float(model.balance(at.t, at.y[: model.size], at.yp[: model.size], context)[4])
     except FloatingPointError:
+        # A law without a value ends the run anyway, and the finding of that says more.
         return float("nan")
 
 
@@ -235,7 +229,7 @@ def trajectory_of(
     ends: list[StretchEnd],
     prepared: PreparedModel,
     context: ModelContext,
-    rows: OutputRows,
+    rows: RunRows,
     choice: SolverChoice,
     settings: SolverSettings,
     *,
@@ -246,37 +240,38 @@ def trajectory_of(
 ) -> Trajectory:
     """The rows that were written, with the account of all stretches."""
     model, last = prepared.model, ends[-1]
-    account = None if books is None else _books(ends, books, stored_energy_at(model, context, last.standing))
+    account = None
+    if books is not None:
+        after = stored_energy_at(model, context, last.standing)
+        account = Books.of(sum((end.energies for end in ends), np.zeros(4)), books, after)
     n = model.size
     seen = ModelRows(
         model, context, settings.atol, rows.t[: rows.done], rows.y[: rows.done, :n], rows.yp[: rows.done, :n]
     )
+    # The end of a run that failed comes before its books: an open account only follows from it.
     account, gap = checked_books(account, settings.rtol, model.name, lambda: (seen,))
     finding = finding_of(last, model, context, settings, choice.solver) or gap
     status: dict[int, Literal["finished", "cancelled"]] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
+    # All other statuses are failures, and the finding says which.
     ending: Status = status.get(last.status, "failed")
     return Trajectory(
         seen.t,
         seen.y,
         seen.yp,
-        (Segment(0, model),),
-        choice.solver,
-        reason_in_words(choice, model),
-        account,
-        tuple(_happening(model, t, k) for end in ends for t, k in end.events),
-        sum((end.effort for end in ends), Effort()),
-        *seconds,
-        ending,
-        finding,
+        segments=(Segment(0, model),),
+        solver=choice.solver,
+        reason=reason_in_words(choice, model),
+        books=account,
+        events=tuple(_happening(model, t, k) for end in ends for t, k in end.events),
+        effort=sum((end.effort for end in ends), Effort()),
+        setup_s=seconds[0],
+        solve_s=seconds[1],
+        status=ending,
+        finding=finding,
         memory=None if held is None else rows.memory(held),
         past=past,
         turns=max(end.turns for end in ends),
     )
-
-
-def _books(ends: list[StretchEnd], before: float, after: float) -> Books:
-    supplied, dissipated, generated, modulation = map(sum, zip(*(end.energies.tolist() for end in ends), strict=True))
-    return Books(supplied, dissipated, generated, modulation, 0.0, before, after)
 
 
 def _happening(model: NumericModel, t: float, number: int) -> RunEvent:

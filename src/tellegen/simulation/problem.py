@@ -9,12 +9,10 @@ from typing import Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules
-
-Array = NDArray[np.float64]
 
 
 @final
@@ -111,6 +109,7 @@ class Problem:
         elif isinstance(self.y0, Mapping):
             y, place = self.model.start(), self.model.places
             for name, value in self.y0.items():
+                # The usual case is looked up at once; `index_of` is there to raise the error with near names.
                 y[place[name] if name in place else index_of(name, self.model, "an initial value")] = value
         else:
             y = np.array(self.y0, dtype=float)
@@ -155,6 +154,7 @@ class Problem:
             return _evenly_spaced(self.t0, self.until, self.times)
         rows = chosen(self.times)  # all of ten million would need room of their own
         some = np.asarray(rows * ((self.until - self.t0) / (self.times - 1)) + self.t0, dtype=np.float64)
+        # Exactly, as in the whole list: a row beyond the end by rounding would never be written.
         some[rows == self.times - 1] = self.until
         return some
 
@@ -165,6 +165,7 @@ def _evenly_spaced(start: float, stop: float, count: int) -> Array:
     for first in range(0, count, BLOCK):
         part = times[first : first + BLOCK]
         part[:] = (block[: len(part)] + first) * step + start
+    # start + n step misses the end by rounding, and a row behind the end would never be written.
     times[-1] = stop
     return times
 
@@ -191,6 +192,7 @@ def _check_solver(solver: str) -> None:
 
 
 def _check_tolerances(problem: Problem) -> None:
+    # Finer than this, rounding in a single step is larger than its tolerance.
     if not FINEST_RTOL <= problem.rtol < 1.0:
         raise rules.BAD_TOLERANCE.error(
             f"the relative tolerance is {problem.rtol:g}",
@@ -201,6 +203,7 @@ def _check_tolerances(problem: Problem) -> None:
         raise rules.BAD_TOLERANCE.error(f"the largest step is {problem.max_step:g}", fix="give a positive time")
     if problem.step is not None and not (np.isfinite(problem.step) and problem.step > 0.0):
         raise rules.NO_STEP.error(f"the step is {problem.step:g}", fix="give a positive time")
+    # Refused rather than ignored: who gives a step believes that it is kept.
     if problem.step is not None and problem.solver not in FIXED_STEP:
         raise rules.UNUSED_STEP.error(
             f"a step of {problem.step:g} s is given, and the solver '{problem.solver}' chooses its own steps",
@@ -231,6 +234,7 @@ def _check_horizon(problem: Problem) -> None:
     if isinstance(problem.times, int):
         return  # evenly spaced: ten million need not be made to be looked at
     times = problem.output_times()
+    # One look at all times where they are right; what is wrong with others is looked for only then.
     ordered = times.ndim == 1 and len(times) > 0 and bool((times[1:] >= times[:-1]).all())
     if not (ordered and problem.t0 <= times[0] and times[-1] <= problem.until):
         _check_times(problem, times)
@@ -261,8 +265,10 @@ def _check_numbers(problem: Problem) -> None:
             at = int(np.argmin(finite))
             what = f"{word} '{names[at]}' is {values[at]}"
             raise rules.NOT_A_NUMBER.error(what, where=model.name, fix=f"give '{names[at]}' a number")
+    # A run that goes on has its inputs in the context.
     if problem.context is None and model.inputs:
         given = problem.inputs if isinstance(problem.inputs, Mapping) else ()
+        # An input that nobody names would be zero, and a motor without voltage is more often a slip than a wish.
         missing = [] if isinstance(problem.inputs, np.ndarray) else [name for name in model.inputs if name not in given]
         if missing:
             raise rules.MISSING_INPUT.error(

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext, TgContext
+from tellegen.compiler.context import Array, Integers, ModelContext, TgContext
 from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel, native_addresses
 from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules
@@ -32,12 +31,11 @@ from tellegen.simulation.solvers.delays import Past
 from tellegen.simulation.solvers.jobs import FUNCTIONS, SlopeWrapper
 from tellegen.simulation.solvers.library import library, solver
 from tellegen.simulation.solvers.stretch import (
-    OutputRows,
     PreparedModel,
+    RunRows,
     SolverSettings,
     StatePoint,
     StretchEnd,
-    Watch,
     make_job,
     prepare,
     run_stretch,
@@ -45,9 +43,6 @@ from tellegen.simulation.solvers.stretch import (
 )
 from tellegen.simulation.starting import consistent_start
 from tellegen.simulation.trajectory import HeldRows, Trajectory
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int32]
 
 DelaySlopes = Mapping[str, tuple[Array, Array]]
 """How delays and their initial values change with each parameter, by the names of the delayed signals."""
@@ -75,6 +70,7 @@ class SensitivityModel:
         self.prepared = replace(
             plain, blocks=1 + count, addresses=_addresses(model), terminal=_terminal(plain, through_modes=through_modes)
         )
+        # Sensitivities have the unit of y over that of p: this gives all of them tolerances of one meaning.
         sizes = [abs(context.parameters[k]) or 1.0 for k in numbers]
         self.settings = replace(
             settings, atol=np.concatenate([settings.atol, *(settings.atol / size for size in sizes)])
@@ -108,6 +104,7 @@ class SensitivityModel:
 
     def _look_beside(self) -> None:
         """Contexts with a little more and a little less of each parameter, for what no tangent tells: samples and delays."""
+        # What a signal samples may read anything; differences of it need no further code.
         steps = [difference_step(self.context.parameters[k]) for k in self.numbers]
         self._contexts = [
             context_with_parameter(self.model, self.context, int(k), by)
@@ -125,12 +122,14 @@ class SensitivityModel:
     def begin(self, start: StatePoint, slopes: Array) -> StatePoint:
         """The start with its sensitivities (parameters by variables); those of algebraic unknowns and rates follow."""
         model, count = self.model, len(self.numbers)
+        # One larger model, whose blocks share one Jacobian: any solver takes it as it is.
         y = np.concatenate([start.y, np.ascontiguousarray(slopes).ravel()])
         wide = StatePoint(start.t, y, np.concatenate([start.yp, np.zeros(count * model.size)]))
         if model.explicit:
             return wide
-        empty = OutputRows.at(np.zeros(0), self.prepared.width)
+        empty = RunRows.at(np.zeros(0), self.prepared.width)
         job, arrays = make_job(self.prepared, self.context, self.settings, empty, wide, np.inf, address=self.address)
+        # States and their slopes are kept; slopes of algebraic unknowns follow from the same equations.
         if solver("tg_consistent")(job) != jobs.FINISHED:
             raise rules.NOT_CONSISTENT.error(
                 f"the sensitivities of the algebraic unknowns at t = {start.t:g} s were not found", where=model.name
@@ -148,7 +147,8 @@ class SensitivityModel:
 
     def expect_samples(self, duration: float) -> None:
         """Room for the sampling instants of a stretch; forgets those before it."""
-        self._log = np.zeros((len(self.model.sample_groups) * sampling_instants(self.model, duration), 1 + self._entry))
+        instants = len(self.model.sample_groups) * sampling_instants(self.model, duration)
+        self._log = np.zeros((instants, 1 + len(self.numbers) * len(self.model.memory)))
         self._struct.log = self._log.ctypes.data
         self._struct.log_room, self._struct.log_count = len(self._log), 0
         self._struct.sampled_at = -np.inf
@@ -157,16 +157,14 @@ class SensitivityModel:
         """d(memory)/dp at times of the stretch: rows, parameters, places; `first` is what it was at its start."""
         places = len(self.model.memory)
         start = np.concatenate([[-np.inf], first[:, :places].ravel()])
+        # What held at the start holds from the beginning of time, so that every row finds an entry.
         log = np.vstack([start, self._log[: self._struct.log_count]])
         found = log[np.searchsorted(log[:, 0], times, side="right") - 1, 1:]
         return np.asarray(found.reshape(len(times), len(self.numbers), places))
 
-    @property
-    def _entry(self) -> int:
-        return len(self.numbers) * len(self.model.memory)
-
     def _wrapped(self) -> SlopeWrapper:
         model, struct = self.model, SlopeWrapper()
+        # The wrapper begins with a context of its own: to a solver it is one, while the model is given the true one.
         ctypes.memmove(ctypes.addressof(struct.head), self.context.address, ctypes.sizeof(TgContext))
         struct.model = self.context.address
         for name in FUNCTIONS:
@@ -196,6 +194,7 @@ def parameter_numbers(model: NumericModel, parameters: Sequence[str]) -> Integer
 def _terminal(plain: PreparedModel, *, through_modes: bool) -> Integers:
     """Which events end a stretch: those where rates jump; transitions are known from the run before, where there are any."""
     kinds = [event.kind for event in plain.model.events]
+    # When modes change is known from the run before; here only rates that jump stop the run, and slopes with them.
     if through_modes:
         return np.array([int(kind != "transition") for kind in kinds] or [0], dtype=np.int32)
     return np.ones_like(plain.terminal)
@@ -242,9 +241,8 @@ def integrate_sensitivities(
     start_slopes: Array | None = None,
     moving: MovingBreaks = NOTHING_MOVES,
     delays: DelaySlopes = NO_DELAYS,
-    watch: Watch | None = None,
-) -> Trajectory:
-    """The trajectory with `sensitivities`: dy/dp in SI units, by row, variable and parameter.
+) -> tuple[Trajectory, SensitivityRows]:
+    """The trajectory, and its rows with dy/dp in SI units.
 
     `start_slopes` is dy0/dp (variables by parameters) where initial values depend on the parameters; zero without it. The
     sensitivities keep the tolerance of the run, relative to the size of the parameter.
@@ -254,29 +252,6 @@ def integrate_sensitivities(
 
     Raises: SimulationError (S126) for a model that changes its mode, or naming a parameter that the model does not have.
     """
-    return _integrated(problem, parameters, start_slopes, moving, delays, watch)[0]
-
-
-def integrate_sensitivity_rows(
-    problem: Problem,
-    parameters: Sequence[str],
-    *,
-    start_slopes: Array | None = None,
-    moving: MovingBreaks = NOTHING_MOVES,
-    delays: DelaySlopes = NO_DELAYS,
-) -> tuple[Trajectory, SensitivityRows]:
-    """As `integrate_sensitivities`, with all that observing the rows needs."""
-    return _integrated(problem, parameters, start_slopes, moving, delays, None)
-
-
-def _integrated(
-    problem: Problem,
-    parameters: Sequence[str],
-    start_slopes: Array | None,
-    moving: MovingBreaks,
-    delays: DelaySlopes,
-    watch: Watch | None,
-) -> tuple[Trajectory, SensitivityRows]:
     began = time.perf_counter()
     problem.checked()
     model = problem.model
@@ -293,22 +268,22 @@ def _integrated(
     wide = SensitivityModel(plain, context, numbers, settings, through_modes=False)
     wide.delay(delays)
     if problem.context is None and model.sample_groups:
+        # Samples at the start see slopes too: a held value may depend on the parameter from the first moment.
         wide.held[:] = first_sample_slopes(model, context, start, numbers, start_slopes)
         start = consistent_start(plain, context, settings, problem.t0, start.y, start.yp)
     held = context.memory[: len(model.memory)].copy()
     choice = solver_with_sensitivities(choose(model, problem.solver, context, start, problem.until))
-    rows = OutputRows.at(problem.output_times(), wide.prepared.width)
+    rows = RunRows.at(problem.output_times(), wide.prepared.width)
     before = stored_energy_at(model, context, start)
     ready = time.perf_counter()
     slopes = np.zeros((len(numbers), model.size)) if start_slopes is None else np.asarray(start_slopes, dtype=float).T
-    advance = SensitivityIntegration(problem, moving, watch)
+    advance = SensitivityIntegration(problem, moving)
     first_slopes = wide.held.copy()
     ends, choice = advance.through(wide, choice, rows, wide.begin(start, slopes), problem.until)
     seconds = (ready - began, time.perf_counter() - ready)
     books = before if problem.books else None
     made = trajectory_of(ends, wide.prepared, context, rows, choice, settings, books=books, seconds=seconds, held=held)
-    part = sensitivity_rows(wide, rows, made.memory, first_slopes)
-    return replace(made, sensitivities=part.slopes), part
+    return made, sensitivity_rows(wide, rows, made.memory, first_slopes)
 
 
 @final
@@ -318,15 +293,16 @@ class SensitivityIntegration:
 
     problem: Problem
     moving: MovingBreaks
-    watch: Watch | None = None
 
     def through(
-        self, wide: SensitivityModel, choice: SolverChoice, rows: OutputRows, standing: StatePoint, until: float
+        self, wide: SensitivityModel, choice: SolverChoice, rows: RunRows, standing: StatePoint, until: float
     ) -> tuple[list[StretchEnd], SolverChoice]:
         """From where it stands to `until`: how each stretch ended, and the solver of the last one."""
         ends: list[StretchEnd] = []
         wide.expect_samples(until - standing.t)
+        # Scheduled instants that move with a parameter are ends of stretches, for the slopes jump there.
         for instant in (*self.moving.between(standing.t, until).tolist(), np.inf):
+            # A little beyond, so that the solver has crossed the break and rates are those behind it.
             goal = min(instant + _gap(instant), until)
             while True:
                 run, asked = solver_function(choice.solver), settings_for(choice, wide.settings)
@@ -338,8 +314,7 @@ class SensitivityIntegration:
                         asked,
                         rows,
                         standing,
-                        goal,
-                        watch=self.watch,
+                        until=goal,
                         address=wide.address,
                         past=wide.past,
                     )
@@ -357,6 +332,7 @@ class SensitivityIntegration:
                 break
             if goal < until and (by := self.moving.slopes(instant)) is not None:
                 if wide.past is not None:
+                    # The instant is told again with the slopes behind the jump.
                     wide.past.forget_last()
                 standing = self._jumped(wide, standing, by)
         return ends, choice
@@ -370,18 +346,18 @@ class SensitivityIntegration:
         """Where a run goes on after the rates jumped; several events at once are one jump of the rates."""
         at, slopes = split_sensitivities(wide, end.standing)
         earlier, later = rates_on_both_sides(wide.plain, wide.context, at, self.aside)
+        # Rates that do not jump leave the slopes as they are: an event that only bends costs nothing.
         if np.allclose(earlier, later, rtol=1e-6, atol=0.0):
             return end.standing
         event = int(np.flatnonzero(end.signs)[0])
-        by = event_time_slopes(
-            wide.plain, wide.context, at, slopes, wide.held, wide.numbers, event, self.aside, wide.moved_past
-        )
+        by = event_time_slopes(wide, at, slopes, wide.held, event, self.aside)
         return self._jumped(wide, end.standing, by)
 
     def _jumped(self, wide: SensitivityModel, standing: StatePoint, by: Array) -> StatePoint:
         """The sensitivities after an instant that moves with the parameters by `by`."""
         at, slopes = split_sensitivities(wide, standing)
         earlier, later = rates_on_both_sides(wide.plain, wide.context, at, self.aside)
+        # Unknowns have no rates of their own: their slopes follow when the start is made consistent.
         moving = wide.model.size - len(wide.model.unknowns)
         slopes[:, :moving] += np.outer(by, (earlier - later)[:moving])
         return wide.begin(at, slopes)
@@ -394,19 +370,24 @@ def split_sensitivities(wide: SensitivityModel, standing: StatePoint) -> tuple[S
     return StatePoint(standing.t, standing.y[:n].copy(), standing.yp[:n].copy()), slopes
 
 
-def sensitivity_rows(
-    wide: SensitivityModel, rows: OutputRows, memory: HeldRows | None, first: Array
-) -> SensitivityRows:
+def sensitivity_rows(wide: SensitivityModel, rows: RunRows, memory: HeldRows | None, first: Array) -> SensitivityRows:
     """The rows of a stretch."""
     n, done, count = wide.model.size, rows.done, len(wide.numbers)
 
     def blocks(values: Array) -> Array:
+        # The solver keeps one block for each parameter; people ask by variable.
         return np.ascontiguousarray(values[:done, n:].reshape(done, count, n).transpose(0, 2, 1))
 
     t = rows.t[:done]
-    held = wide.held_at(t, first)
     return SensitivityRows(
-        wide, t, rows.y[:done, :n], rows.yp[:done, :n], blocks(rows.y), blocks(rows.yp), memory, held
+        wide,
+        t,
+        y=rows.y[:done, :n],
+        yp=rows.yp[:done, :n],
+        slopes=blocks(rows.y),
+        rate_slopes=blocks(rows.yp),
+        memory=memory,
+        held=wide.held_at(t, first),
     )
 
 
@@ -425,6 +406,7 @@ def observable_slopes(part: SensitivityRows, parameters: Sequence[str]) -> Array
                 for i, t in enumerate(part.t):
                     if part.memory is not None:
                         context.memory[: len(model.memory)] = part.memory.row(i) + by * part.held[i, k]
+                    # Along the slopes: the difference is of the parameter and of all that moves with it.
                     y = part.y[i] + by * part.slopes[i, :, k]
                     yp = part.yp[i] + by * part.rate_slopes[i, :, k]
                     found[i, :, k] += model.observe(t, y, yp, context) / (2.0 * by)

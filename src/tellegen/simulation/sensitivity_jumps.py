@@ -5,15 +5,13 @@ scheduled one follows from its formula. A sensitivity then jumps by dtau/dp time
 of the variational equations).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, Integers, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import ZERO, Expression, number
@@ -24,11 +22,8 @@ from tellegen.simulation.solvers.delays import GENERATIONS
 from tellegen.simulation.solvers.stretch import PreparedModel, SolverSettings, StatePoint
 from tellegen.simulation.starting import consistent_start, take_first_samples
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int32]
-
-MovedPast = Callable[[int, float], AbstractContextManager[None]]
-"""Moves the past along a parameter by a little, for as long as the context lasts."""
+if TYPE_CHECKING:
+    from tellegen.simulation.sensitivities import SensitivityModel
 
 NUDGE: Final = 6e-6
 """Of central differences: the cube root of the rounding unit."""
@@ -60,6 +55,7 @@ def consistent_point(
     plain: PreparedModel, context: ModelContext, t: float, y: Array, yp: Array | None = None
 ) -> StatePoint:
     """Rates and unknowns at a point, as exactly as rounding allows."""
+    # Differences of such points are taken: what Newton leaves open would be divided by a small step.
     fine = SolverSettings(1e-13, np.full(plain.model.size, 1e-15))
     return consistent_start(plain, context, fine, t, y, yp)
 
@@ -80,49 +76,44 @@ def first_sample_slopes(
             take_first_samples(model, aside, StatePoint(start.t, y, yp))
             sides.append(aside.memory[: len(model.memory)].copy())
         found[k, : len(model.memory)] = (sides[0] - sides[1]) / (2.0 * step)
+    # At last for the run itself: the two sides have started from the memory before.
     take_first_samples(model, context, start)
     return found
 
 
 def event_time_slopes(
-    plain: PreparedModel,
-    context: ModelContext,
-    at: StatePoint,
-    slopes: Array,
-    held: Array,
-    numbers: Integers,
-    event: int,
-    aside: float,
-    moved_past: MovedPast,
+    wide: "SensitivityModel", at: StatePoint, slopes: Array, held: Array, event: int, aside: float
 ) -> Array:
-    """dtau/dp of an event for each parameter; `slopes` and `held` are dy/dp and d(memory)/dp before it, by parameter. `moved_past`
-    lets delayed signals be what they would have been.
+    """dtau/dp of an event for each parameter; `slopes` and `held` are dy/dp and d(memory)/dp before it, by parameter.
 
     Raises: SimulationError (S175) where the event function only touches zero: the instant is then no smooth function.
     """
-    model = plain.model
+    plain, context, model = wide.plain, wide.context, wide.model
     rates = consistent_point(
         plain, context, at.t - aside, at.y - aside * at.yp, at.yp
     ).yp  # those before: they may jump here
+    # Both on the near side of the event: the guard may bend or jump behind it.
     later, earlier = (_guards(plain, context, at.t - by, at.y - by * rates, at)[event] for by in (aside, 2.0 * aside))
     speed = (later - earlier) / aside
-    found, grazes = np.zeros(len(numbers)), False
-    for k, which in enumerate(numbers):
+    found, grazes = np.zeros(len(wide.numbers)), False
+    for k, which in enumerate(wide.numbers):
         step = difference_step(context.parameters[which])
 
         def guard(by: float, after: float, k: int = k, number: int = int(which)) -> float:
             other = context_with_parameter(model, context, number, by)
             other.memory[: len(model.memory)] += by * held[k, : len(model.memory)]
-            with moved_past(k, by):
+            with wide.moved_past(k, by):
                 y = at.y + by * slopes[k] + after * rates
                 return float(_guards(plain, other, at.t + after, y, at)[event])
 
         found[k] = -(guard(step, 0.0) - guard(-step, 0.0)) / (2.0 * step)
+        # A guard that jumps, as that of a switch does, has no slope in time: the jump itself is looked for.
         if speed == 0.0 and found[k] != 0.0:
             found[k], jumps = _moved_jump(guard, step, aside)
             grazes = grazes or not jumps
         else:
             found[k] /= speed or 1.0
+            # An instant that moves by more than the length of the run, for a tiny step of the parameter, has no slope.
             grazes = grazes or abs(found[k]) * step > aside / ASIDE
     if grazes:
         raise rules.GRAZING.error(
@@ -139,6 +130,7 @@ def _moved_jump(guard: Callable[[float, float], float], step: float, aside: floa
     instants = []
     for by in (step, -step):
         reach = aside
+        # Wider and wider, until the jump lies inside.
         while (guard(by, -reach) > 0.0) == (guard(by, reach) > 0.0):
             reach *= 4.0
             if reach > LARGEST_SHIFT * aside / ASIDE:
@@ -208,6 +200,7 @@ class MovingBreaks:
             k = known.count(t)
             if k >= 0 and abs(known.at + k * known.period - t) <= NEAR * max(abs(t), abs(known.at)):
                 found = known.by_at + k * known.by_period
+                # The first one that falls here counts, also when it does not move: it is what the signal itself does.
                 return found if np.any(found) else None
         return None
 
@@ -232,6 +225,7 @@ class MovingBreaks:
             last = np.floor((until - known.at) / known.period)
             times.append(known.at + known.period * np.arange(first, last + 1.0))
         found = np.unique(np.concatenate(times))
+        # Several that fall together are one stop: between them there would be no time to advance.
         found = found[np.diff(found, prepend=-np.inf) > NEAR * np.abs(found)]
         gaps = NEAR * np.abs(found)
         return np.asarray(found[(found - gaps > start) & (found + gaps < until)])
@@ -245,6 +239,7 @@ def moving_breaks(graph: PowerGraph, parameters: Sequence[str]) -> MovingBreaks:
     look = _Slopes(graph, parameters)
     breaks = {b for signal in graph.signals if isinstance(signal, Value) for b in signal.breaks}
     fresh = [look.moving(b.at, b.period or ZERO) for b in breaks]
+    # Those that move first, so that they count where several fall together; then by time, for a set has no order.
     fresh.sort(key=lambda known: (not known.moves, known.at, known.period))
     found = list(fresh)
     delays = [look.moving(signal.by, ZERO) for signal in graph.signals if isinstance(signal, Delayed)]
@@ -271,7 +266,10 @@ class _Slopes:
         self._values = parameter_values(graph.parameters)
         self._steps = [difference_step(self._values.get(name, 0.0)) for name in parameters]
         self._sides = [
-            [_beside(graph, name, self._values.get(name, 0.0) + by) for by in (step, -step)]
+            [
+                parameter_values({**graph.parameters, name: number(self._values.get(name, 0.0) + by)})
+                for by in (step, -step)
+            ]
             for name, step in zip(parameters, self._steps, strict=True)
         ]
 
@@ -284,7 +282,3 @@ class _Slopes:
         """The slopes of a formula, by parameter."""
         sides = zip(self._sides, self._steps, strict=True)
         return np.array([(formula.evaluate(up) - formula.evaluate(down)) / (2.0 * step) for (up, down), step in sides])
-
-
-def _beside(graph: PowerGraph, name: str, value: float) -> Mapping[str, float]:
-    return parameter_values({**graph.parameters, name: number(value)})

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.simulation import rules
@@ -13,9 +12,7 @@ from tellegen.simulation.failures import failed_variable, undecided_variable, wi
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.library import solver
-from tellegen.simulation.solvers.stretch import OutputRows, PreparedModel, SolverSettings, StatePoint, make_job, prepare
-
-Array = NDArray[np.float64]
+from tellegen.simulation.solvers.stretch import PreparedModel, RunRows, SolverSettings, StatePoint, make_job, prepare
 
 EQUILIBRIUM_STEPS = 400
 
@@ -36,8 +33,10 @@ def consistent_start(
     model = prepared.model
     if model.explicit:
         return _explicit_start(model, context, t, y)
+    # Rates of a point nearby are a good guess: after an event Newton then needs a round or two.
     given = StatePoint(t, y, np.zeros(model.size) if yp is None else yp)
-    job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), given, np.inf)
+    # The same struct as for a run, without rows and without an end.
+    job, arrays = make_job(prepared, context, settings, RunRows.at(np.zeros(0), model.size), given, np.inf)
     status = solver("tg_consistent")(job)
     if status == jobs.FINISHED:
         return StatePoint(t, arrays.y, arrays.yp)
@@ -45,6 +44,7 @@ def consistent_start(
         raise _outside(model, context, given)
     if status == jobs.SINGULAR:
         name = undecided_variable(model, job.detail)
+        # States are kept, so it is the rate of a state that stays open.
         word = "value" if name in model.unknowns else "rate"
         raise rules.SINGULAR.error(
             f"at the start the equations do not decide the {word} of '{name}'",
@@ -53,10 +53,11 @@ def consistent_start(
             members=(name,),
         )
     name = _largest_residual(model, context, t, arrays.y, arrays.yp)
+    near = ", ".join(f"'{unknown}'" for unknown in model.unknowns[:3]) or f"'{name}'"
     raise rules.NOT_CONSISTENT.error(
         f"no consistent start was found at t = {t:g} s; the equation of '{name}' is furthest from being met",
         where=model.name,
-        fix=f"give an initial value near the solution for {_quoted(model.unknowns) or repr(name)}",
+        fix=f"give an initial value near the solution for {near}",
         members=(name,),
     )
 
@@ -69,8 +70,10 @@ def restore_memory(model: NumericModel, context: ModelContext, before: Mapping[s
 
 def take_first_samples(model: NumericModel, context: ModelContext, start: StatePoint) -> bool:
     """Let the groups that are due at the start take their samples; whether there were any."""
+    # All groups see the memory from before the instant: the order in which they stand must not matter.
     memory, due = context.memory.copy(), False
     for number, group in enumerate(model.sample_groups):
+        # Within rounding: t0 = 0.3 is a sampling instant of a period of 0.1, though 0.3 / 0.1 is not three.
         periods = (start.t - group.offset) / group.period
         if periods > -1e-9 and abs(periods - round(periods)) < 1e-9:
             taken = model.sample(start.t, start.y, start.yp, number, context)
@@ -90,11 +93,10 @@ def find_equilibrium(problem: Problem) -> StatePoint:
     model, y = problem.model, problem.start()
     prepared = prepare(model)
     context = problem.context or model.new_context(problem.parameters, problem.inputs)
-    settings = SolverSettings(
-        problem.rtol, problem.tolerances(), max_steps=EQUILIBRIUM_STEPS, first_step=_first_step(problem)
-    )
+    first = problem.step if problem.step is not None else 1e-3 * (problem.until - problem.t0)
+    settings = SolverSettings(problem.rtol, problem.tolerances(), max_steps=EQUILIBRIUM_STEPS, first_step=first)
     start = StatePoint(problem.t0, y, np.zeros(model.size))
-    job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), start, np.inf)
+    job, arrays = make_job(prepared, context, settings, RunRows.at(np.zeros(0), model.size), start, np.inf)
     status = solver("tg_equilibrium")(job)
     if status == jobs.FINISHED:
         return StatePoint(problem.t0, arrays.y, np.zeros(model.size))
@@ -107,10 +109,6 @@ def find_equilibrium(problem: Problem) -> StatePoint:
         fix=f"hold '{name}' by a spring, a loss or a controller, or start nearer to the equilibrium",
         members=(name,),
     )
-
-
-def _first_step(problem: Problem) -> float:
-    return problem.step if problem.step is not None else 1e-3 * (problem.until - problem.t0)
 
 
 def _explicit_start(model: NumericModel, context: ModelContext, t: float, y: Array) -> StatePoint:
@@ -146,10 +144,7 @@ def _drifting(
         rates = consistent_start(prepare(model), context, settings, t, y).yp
     except (SimulationError, FloatingPointError):
         return model.names[0], float("nan")
+    # Beside its tolerance: a current in A and a position in m cannot be compared otherwise.
     scale = settings.atol + settings.rtol * np.abs(y)
     k = int(np.argmax(np.abs(rates) / scale))
     return model.names[k], float(rates[k])
-
-
-def _quoted(names: tuple[str, ...]) -> str:
-    return ", ".join(f"'{name}'" for name in names[:3])

@@ -1,7 +1,7 @@
 """What a run gives back: rows of variables, what sampled signals held there, energy books and an account of the work."""
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, Protocol, final
@@ -9,12 +9,10 @@ from typing import Any, Literal, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext, address_of, raise_kept_error
+from tellegen.compiler.context import Array, ModelContext, address_of, raise_kept_error
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation.solvers.library import library
-
-Array = NDArray[np.float64]
 
 
 @final
@@ -50,6 +48,7 @@ class HeldRows:
     def part(self, rows: slice) -> "HeldRows":
         """Rows that follow each other."""
         start, stop, _ = rows.indices(self.count)
+        # Also the one that was held when the part begins.
         first = max(int(np.searchsorted(self.since, start, side="right")) - 1, 0)
         last = max(int(np.searchsorted(self.since, stop, side="left")), first + 1)
         since = np.maximum(self.since[first:last] - start, 0)
@@ -60,6 +59,7 @@ class HeldRows:
         return HeldRows.of(self.values[np.searchsorted(self.since, rows, side="right") - 1])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        # Made only for who reads it: a run of a million rows with a slow sampler holds a few values.
         made = np.repeat(self.values, np.diff(self.since, append=self.count), axis=0)
         return made if dtype is None else made.astype(dtype, copy=False)
 
@@ -70,6 +70,7 @@ def observe_rows(
     t: Array,
     y: Array,
     yp: Array,
+    *,
     memory: HeldRows | None,
     places: NDArray[np.intp],
     into: Array,
@@ -80,22 +81,12 @@ def observe_rows(
     """
     floats = [np.ascontiguousarray(a, dtype=float) for a in (t, y, yp)]
     held = np.zeros((len(t), 0)) if memory is None else np.ascontiguousarray(memory, dtype=float)
+    # C writes all observables of a row and copies those asked for: one call for thousands of rows.
     everything, chosen = np.zeros(max(len(model.observables), 1)), np.ascontiguousarray(places, dtype=ctypes.c_int64)
     assert into.flags.c_contiguous, "rows of an array that was just made"
-    _function()(
-        model.addresses["observe"],
-        context.address,
-        len(t),
-        *map(address_of, floats),
-        y.shape[1],
-        address_of(held),
-        held.shape[1],
-        address_of(everything),
-        len(everything),
-        address_of(chosen),
-        len(chosen),
-        address_of(into),
-    )
+    rows = (len(t), *map(address_of, floats), y.shape[1], address_of(held), held.shape[1])
+    room = (address_of(everything), len(everything), address_of(chosen), len(chosen), address_of(into))
+    _function()(model.addresses["observe"], context.address, *rows, *room)
     raise_kept_error()
 
 
@@ -128,25 +119,26 @@ class Books:
     explained: float = 0.0
     """Where books would be open: the most that was stored on the way, and what powers off by the tolerance add up to meanwhile."""
 
+    @classmethod
+    def of(cls, energies: Array, stored_start: float, stored_end: float, impulsive: float = 0.0) -> "Books":
+        """Books from the four energies that solvers sum up, in the order of the fields."""
+        supplied, dissipated, generated, modulation = energies.tolist()
+        return cls(
+            supplied, dissipated, generated, modulation, impulsive, stored_start=stored_start, stored_end=stored_end
+        )
+
     @property
     def difference(self) -> float:
         """What is missing from the balance, in joule."""
         came = self.supplied + self.generated + self.modulation
+        # Generated energy and work of modulation count as coming in, as supply does.
         return self.stored_end - self.stored_start + self.dissipated + self.impulsive - came
 
     @property
     def handled(self) -> float:
         """The energy that was at stake: the largest entry of the books, or what was stored on the way where that came back."""
-        return max(
-            abs(self.supplied),
-            abs(self.dissipated),
-            abs(self.generated),
-            abs(self.modulation),
-            abs(self.impulsive),
-            abs(self.stored_start),
-            abs(self.stored_end),
-            abs(self.stored_most),
-        )
+        stored = (self.stored_start, self.stored_end, self.stored_most)
+        return max(map(abs, (self.supplied, self.dissipated, self.generated, self.modulation, self.impulsive, *stored)))
 
     @property
     def residual(self) -> float:
@@ -172,6 +164,12 @@ class Segment:
 
     start: int
     model: NumericModel
+
+
+def rows_of_segments(segments: Sequence[Segment], count: int) -> list[tuple[NumericModel, slice]]:
+    """The model of each segment with its rows, of so many in all."""
+    stops = [*(segment.start for segment in segments[1:]), count]
+    return [(segment.model, slice(segment.start, stop)) for segment, stop in zip(segments, stops, strict=True)]
 
 
 @final
@@ -224,8 +222,6 @@ class Trajectory:
     solve_s: float = 0.0
     status: Status = "finished"
     finding: Finding | None = None
-    sensitivities: Array | None = None
-    """dy/dp: rows, variables, parameters asked for."""
     memory: HeldRows | None = None
     """What was held at each row (sampled signals), None where nothing is: observing a row needs it."""
     losses: Mapping[str, float] = field(default_factory=dict)
@@ -234,6 +230,11 @@ class Trajectory:
     """What delayed signals were, at every step: observing a row needs it. None where nothing is delayed."""
     turns: int = 0
     """How often the variable that swings most has turned back; changes of mode count, too."""
+
+    @property
+    def parts(self) -> list[tuple[NumericModel, slice]]:
+        """The model of each stretch with its rows."""
+        return rows_of_segments(self.segments, len(self.t))
 
     @property
     def model(self) -> NumericModel:

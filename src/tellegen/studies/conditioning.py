@@ -32,7 +32,6 @@ from tellegen.expressions import Expression, number
 from tellegen.expressions.elimination import with_definitions
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
-from tellegen.results.channels import segments
 from tellegen.results.run import Run
 
 Array = NDArray[np.float64]
@@ -513,7 +512,7 @@ def _rows_as_at_start(run: Run) -> NDArray[np.bool_]:
     """The rows in the mode of the first one: a run has one compiled model for each mode."""
     first, *_ = run.trajectory.segments
     held = np.zeros(len(run.t), dtype=np.bool_)
-    for model, rows in segments(run.trajectory):
+    for model, rows in run.trajectory.parts:
         # By identity: each mode has its compiled model.
         held[rows] = model is first.model
     return held

@@ -27,8 +27,8 @@ from tellegen.core.names import TIME, did_you_mean, identifier, listing
 from tellegen.core.packages import load_package
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.matrices import Matrix
+from tellegen.equations.printing.explanation import Sign
 from tellegen.equations.printing.record import equations_to_record
-from tellegen.equations.printing.terms import Sign
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName, number_of
 from tellegen.expressions import ZERO, Expression, number, symbol
 from tellegen.graph import Port, SourceLaw, lower

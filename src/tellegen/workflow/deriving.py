@@ -10,10 +10,10 @@ from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.options import option
 from tellegen.equations.derivation import derive_equations, linear_outputs, measured_equations
-from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals, linearise_loop
+from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals
 from tellegen.equations.forms.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem, port_hamiltonian
-from tellegen.equations.forms.linearisation import linearise_equations
+from tellegen.equations.forms.linearisation import linearise_equations, linearise_loop
 from tellegen.equations.forms.transfer import TransferMatrix, transfer_matrix
 from tellegen.equations.steps import Explanation, derivation_steps
 from tellegen.equations.system import EquationSystem, with_measured_outputs, with_values

@@ -17,15 +17,15 @@ from tellegen.conditioning.parasitic import DAMPING, ERROR
 from tellegen.core.names import identifier
 from tellegen.core.options import keywords, option
 from tellegen.experiments.analysing import analyse as analysed
-from tellegen.experiments.equilibria import equilibrium
 from tellegen.experiments.setup import sort_settings
 from tellegen.experiments.simulating import simulate as simulated
+from tellegen.experiments.steady_state import equilibrium
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
 from tellegen.results.files import check_folder
 from tellegen.results.plotting import blank_figure, check_suffix, save_figure
+from tellegen.results.records import writer_for
 from tellegen.results.run import Run
-from tellegen.results.saving import writer_for
 from tellegen.simulation.problem import FIXED_STEP
 from tellegen.studies.conditioning import RTOL, compare_conditioning
 from tellegen.studies.conditioning import condition as conditioned

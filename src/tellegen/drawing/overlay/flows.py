@@ -11,8 +11,7 @@ from tellegen.core.domains import DOMAINS
 from tellegen.graph import ResistiveLaw, SourceLaw
 from tellegen.model.bond_graph import PowerBond
 from tellegen.results import Run
-from tellegen.results.element_variables import sources_of, supplying
-from tellegen.results.section_powers import SectionPowers
+from tellegen.results.element_variables import SectionPowers, sources_of, supplying
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 from tellegen.schemes.pog_scheme import PogScheme
 

@@ -1,4 +1,4 @@
-"""The closed loop: power equations and signals as one model, with references as inputs; and its linear part at a point.
+"""The closed loop: power equations and signals as one model, with references as inputs.
 
 States of controllers and filters stand behind the displacements, with their own rates. What drives a source is written into the
 equations in its place. Signals that depend on time alone are references: they become inputs.
@@ -10,18 +10,15 @@ from dataclasses import replace
 from tellegen.core.errors import EquationError, TellegenError
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
-from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, zeros
+from tellegen.equations.matrices import Matrix, Vector, dot, zeros
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations, SignalRates
 from tellegen.equations.system import (
     NOTHING_MEASURED,
     Algebraic,
     EquationSystem,
     MatrixName,
-    parameter_values,
-    with_short_names_inlined,
 )
-from tellegen.expressions import ONE, ZERO, Call, Condition, Expression, number, postorder, rebuild, symbol
-from tellegen.expressions.elimination import NamedEntries, solve
+from tellegen.expressions import ZERO, Expression, number, symbol
 from tellegen.graph.signals import Delayed, External, Sampled, Table, Value
 from tellegen.model.model import Model
 from tellegen.model.signals import Signal, SignalDefinition, order_signals
@@ -31,11 +28,13 @@ from tellegen.model.signals import Signal, SignalDefinition, order_signals
 
 def references(signals: SignalEquations, constants: Iterable[str]) -> tuple[str, ...]:
     """The signals that depend on time alone."""
+    # In the order of evaluation, a signal that reads references alone is one itself.
     known = {*constants, TIME}
     found: list[str] = []
     for law in signals.laws:
         if isinstance(law, Value | Table):
             read = law.expression.free_symbols if isinstance(law, Value) else law.argument.free_symbols
+            # A signal of constants does not change, and is no input of anything.
             if read <= known and not read <= set(constants):
                 known.add(law.name)
                 found.append(law.name)
@@ -55,6 +54,7 @@ def following_inputs(model: Model, given: Container[str] = ()) -> dict[str, Sign
 def algebraic_unknowns(signals: SignalEquations) -> tuple[str, ...]:
     """The signals and driven inputs that decide themselves at the same time, one for each loop that has to be cut."""
     formulas = {**signals.values, **signals.drivers}
+    # The order of evaluation tears where signals read each other at the same time: each tear is an unknown.
     return order_signals(SignalDefinition(name, "formula", {"formula": e}) for name, e in formulas.items()).torn
 
 
@@ -68,18 +68,18 @@ def hold_signals(system: EquationSystem, at: Mapping[str, float]) -> EquationSys
     signals = system.signals
     power = replace(system, signals=NO_SIGNALS)
     entries = [*power.entries(), *system.displacements.values(), *system.where.values()]
+    # Signals that only drive sources leave the power equations as they are.
     if not any(signals.names & e.free_symbols for e in entries):
         return system
     held: dict[str, Expression] = {TIME: number(at.get(TIME, 0.0))}
+    # A state of a controller is where the point says, else where it starts.
     held |= {name: number(at[name]) if name in at else e for name, e in signals.initial.items()}
     for name, expression in signals.values.items():
         held[name] = expression.substitute(held)
     left = [law for law in signals.others if any(law.name in e.substitute(held).free_symbols for e in entries)]
     if left:
         raise _not_continuous("the model reads", left)
-    where = {name: e.substitute(held) for name, e in system.where.items()}
-    rates = {name: e.substitute(held) for name, e in system.displacements.items()}
-    return replace(power.with_entries(lambda e: e.substitute(held)), where=where, displacements=rates)
+    return power.everywhere(lambda e: e.substitute(held))
 
 
 def _not_continuous(reads: str, laws: Sequence[Sampled | Delayed | Table | External]) -> TellegenError:
@@ -111,6 +111,7 @@ class _Closing:
         self.open = system
         self.signals = system.signals
         self.given = references(self.signals, system.parameters)
+        # References are inputs of the loop, so their formulas are not written in.
         self.values = {n: e for n, e in self.signals.values.items() if n not in self.given}
         self.drivers = self.signals.drivers
         self.used = self._used()
@@ -123,6 +124,7 @@ class _Closing:
         """The signals that reach the power equations."""
         found: set[str] = set()
         power = replace(self.open, signals=NO_SIGNALS)
+        # Backwards from the power equations: a signal that only a plot reads has no part in the loop.
         waiting = [*power.entries(), *power.displacements.values(), *power.where.values(), *self.drivers.values()]
         laws = {law.name: law for law in self.signals.laws}
         while waiting:
@@ -148,13 +150,11 @@ class _Closing:
             else:
                 self.written[definition.name] = expression
 
-    def _closed(self, expression: Expression) -> Expression:
-        return expression.substitute(self.written)
-
     def system(self, time: Expression) -> EquationSystem:
         """The finished loop."""
         m, v = self.open.matrices, self.open.vectors
         kept = [j for j, name in enumerate(self.open.inputs) if name not in self.drivers]
+        # Columns of driven inputs leave B and D; what drives them goes into f and f_y.
         driven = [j for j in range(len(self.open.inputs)) if j not in kept]
         given = [name for name in self.given if name in self.used]
         shown = [name for name in self.values if self._is_shown(name)]
@@ -180,6 +180,7 @@ class _Closing:
             algebraic=Algebraic(
                 (*self.open.algebraic.unknowns, *self.unknowns), (*self.open.algebraic.residuals, *residuals)
             ),
+            # The loop has states that store nothing, and its inputs are no sources: the books of energy do not apply.
             stored_energy=None,
             dissipated_power=ZERO,
             dependent={},
@@ -187,13 +188,7 @@ class _Closing:
             signals=NO_SIGNALS,
             measured=NOTHING_MEASURED,
         )
-
-        def settled(expression: Expression) -> Expression:
-            return self._closed(expression).substitute({TIME: time})
-
-        rates = {name: settled(rate) for name, rate in whole.displacements.items()}
-        where = {name: settled(e) for name, e in whole.where.items()}
-        return replace(whole.with_entries(settled), displacements=rates, where=where)
+        return whole.everywhere(lambda e: e.substitute(self.written).substitute({TIME: time}))
 
     def _is_shown(self, name: str) -> bool:
         """Signals whose value follows from the closed loop."""
@@ -208,6 +203,7 @@ class _Closing:
         """What driven inputs bring to each row."""
         names = [self.open.inputs[j] for j in driven]
         values = [symbol(name) for name in names]
+        # Rates are asked for only where they count: most drivers have none that is known.
         needed = [any(row[j] is not ZERO for row in of_rates) for j in driven]
         rates = [self._rate(name) if needs else ZERO for name, needs in zip(names, needed, strict=True)]
         return tuple(
@@ -216,7 +212,6 @@ class _Closing:
         )
 
     def _rate(self, name: str) -> Expression:
-        """The rate of what drives an input."""
         whole = Value(name, self.drivers[name])
         signals = SignalEquations((*self.signals.laws, whole))
         known = SignalRates(signals, self.open.displacements, {}, self.open.parameters)
@@ -228,121 +223,3 @@ class _Closing:
                 where=name,
                 fix="put a small resistance or compliance between the source and the storage",
             ) from error
-
-
-def linearise_loop(closed: EquationSystem, at: Mapping[str, float]) -> EquationSystem | None:
-    """The linear part of a closed loop at a point, with symbols; None where numbers are needed to say what it is."""
-    variables = (*closed.states, *closed.displacements, *closed.inputs)
-    if not _is_constant(closed):
-        return None
-    point = {name: number(at.get(name, 0.0)) for name in variables}
-    tangent = _Tangent(closed, point)
-    z = (*closed.states, *closed.displacements)
-    m = closed.matrices
-    n, count = len(closed.states), len(z)
-    x, u = [symbol(s) for s in closed.states], [symbol(s) for s in closed.inputs]
-    forces = tuple(
-        dot(b, u) - dot(a, x) - f for a, b, f in zip(plus(m["A"], m["N"]), m["B"], closed.vectors["f"], strict=True)
-    )
-    rates = (*forces, *closed.displacements.values())
-    outputs = tuple(dot(c, x) + dot(d, u) + f for c, d, f in zip(m["C"], m["D"], closed.vectors["f_y"], strict=True))
-    found = [tangent.of(part, names) for part in (rates, outputs) for names in (z, closed.inputs)]
-    if any(part is None for part in found):
-        return None
-    A, B, C, D = (part if part is not None else () for part in found)
-    ones = tuple(tuple(ONE if j == k else ZERO for j in range(count)) for k in range(n, count))
-    L = (*((*row, *(ZERO,) * (count - n)) for row in m["L"]), *ones)
-    B_1 = (*m["B_1"], *zeros(count - n, len(u)))
-    found_loop = replace(
-        closed,
-        states=z,
-        matrices={
-            "L": L,
-            "A": negative(A),
-            "B": B,
-            "C": C,
-            "D": D,
-            "N": zeros(count, count),
-            "B_1": B_1,
-            "D_1": m["D_1"],
-        },
-        vectors={"f": (ZERO,) * count, "f_y": (ZERO,) * len(closed.outputs)},
-        displacements={},
-        algebraic=Algebraic(),
-        initial={},
-        where={**closed.where, **tangent.arithmetic.where},
-    )
-    return with_short_names_inlined(found_loop, tangent.arithmetic.where)
-
-
-def _is_constant(closed: EquationSystem) -> bool:
-    """Whether the power matrices hold neither variables nor names for something that does."""
-    variables = {*closed.states, *closed.displacements, *closed.inputs, *closed.algebraic.unknowns}
-    entries = (e for matrix in closed.matrices.values() for row in matrix for e in row)
-    return not any(variables & e.free_symbols for e in (*entries, *closed.where.values()))
-
-
-class _Tangent:
-    """Derivatives at a point, the unknowns of algebraic loops eliminated."""
-
-    def __init__(self, closed: EquationSystem, point: Mapping[str, Expression]) -> None:
-        self.closed = closed
-        self.point = point
-        self.values = parameter_values(closed.parameters)
-        self.arithmetic = NamedEntries(closed.parameters, [*closed.where, *point], prefix="k")
-
-    def of(self, functions: Vector, names: tuple[str, ...]) -> Matrix | None:
-        """The derivatives of functions by names; None where one depends on what only numbers decide."""
-        direct = self._derivatives(functions, names)
-        unknowns = self.closed.algebraic.unknowns
-        if not unknowns or direct is None:
-            return direct
-        through = self._derivatives(functions, unknowns)
-        residuals = self.closed.algebraic.residuals
-        square, right = self._derivatives(residuals, unknowns), self._derivatives(residuals, names)
-        if through is None or square is None or right is None:
-            return None
-        follow = self._solved(square, right, len(names))
-        return plus(direct, negative(product(through, follow, len(names))))
-
-    def _solved(self, square: Matrix, right: Matrix, width: int) -> Matrix:
-        n, entry = len(square), self.arithmetic.entry
-        rows = [{j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in square]
-        known = [{n + j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
-        found, left = solve(rows, known, range(n), self.arithmetic)
-        if left:
-            raise rules.NO_OPERATING_POINT.error(
-                f"the algebraic loop of {listing(self.closed.algebraic.unknowns)} has no unique solution",
-                where=self.closed.name,
-                fix="put a state into the loop",
-            )
-        return tuple(
-            tuple(found[k][n + j].expression if n + j in found[k] else ZERO for j in range(width)) for k in range(n)
-        )
-
-    def _derivatives(self, functions: Vector, names: tuple[str, ...]) -> Matrix | None:
-        rows = tuple(tuple(self._at_point(f.derivative(name)) for name in names) for f in functions)
-        free = set(self.closed.algebraic.unknowns)
-        for row in rows:
-            for e in row:
-                if free & e.free_symbols or any(isinstance(node, Condition) for node in postorder(e)):
-                    return None
-        return rows
-
-    def _at_point(self, expression: Expression) -> Expression:
-        """The expression at the point, conditions decided by the values of parameters where they are known."""
-        made: dict[Expression, Expression] = {}
-        for node in postorder(expression.substitute(self.point)):
-            new = rebuild(node, tuple(made[arg] for arg in node.args)) if node.args else node
-            made[node] = self._decided(new) if isinstance(new, Call) else new
-        return made[expression.substitute(self.point)]
-
-    def _decided(self, call: Call) -> Expression:
-        """The branch that the values of parameters choose, where they are known."""
-        tested = call.arguments[:1] if call.name == "if" else call.arguments
-        if call.name not in ("if", "min", "max") or any(e.free_symbols - self.values.keys() for e in tested):
-            return call
-        if call.name == "if":
-            return call.arguments[1] if tested[0].evaluate(self.values) else call.arguments[2]
-        choose = min if call.name == "min" else max
-        return choose(tested, key=lambda e: float(e.evaluate(self.values)))

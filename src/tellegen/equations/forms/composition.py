@@ -25,18 +25,19 @@ def invert_ports(system: EquationSystem, inputs: Iterable[str] | None = None) ->
     Raises: EquationError (E104) for a system that is not linear, E130 for a name that is no input, for rates of inputs, and where
     an output does not answer its input at once.
     """
-    check_ports(system)
+    _check_ports(system)
     wanted = list(system.inputs) if inputs is None else list(inputs)
     for name in wanted:
         if name not in system.inputs:
             fix = did_you_mean(name, system.inputs) or f"the inputs are {', '.join(system.inputs) or '(none)'}"
             raise rules.NO_PORT_INVERSION.error(f"'{name}' is no input", where=name, fix=fix)
+    # In the order of the system, not of the question, so that both give one result.
     chosen = [k for k, name in enumerate(system.inputs) if name in wanted]
     others = [k for k in range(len(system.inputs)) if k not in chosen]
     return _exchanged(system, chosen, others)
 
 
-def check_ports(system: EquationSystem) -> None:
+def _check_ports(system: EquationSystem) -> None:
     """Raises: EquationError (E104, E130) for a system that is not linear or contains rates of inputs."""
     if not system.linear:
         fix = "linearise it at an operating point first"
@@ -124,6 +125,7 @@ def in_chain(one: EquationSystem, two: EquationSystem, ports: Mapping[str, str])
     both = _beside(one, two)
     first = [_place(one.outputs, name, "output") for name in ports]
     second = [len(one.inputs) + _place(two.inputs, name, "input") for name in ports.values()]
+    # Two outputs cannot both decide one input.
     if len(set(second)) < len(second):
         raise rules.NO_COMPOSITION.error("an input is joined to two outputs", fix="join each input once")
     return _closed(both, first, second)
@@ -140,6 +142,7 @@ def side_by_side(one: EquationSystem, two: EquationSystem, ports: Mapping[str, s
     first = [_place(one.inputs, name, "input") for name in ports]
     second = [len(one.inputs) + _place(two.inputs, name, "input") for name in ports.values()]
     m = len(both.inputs)
+    # The input of the second system gives way to that of the first.
     joined = dict(zip(second, first, strict=True))
     kept = [k for k in range(m) if k not in joined]
     # u = P v and y of v = P^T y of u: the same matrix on both sides, so that power is the same.
@@ -160,8 +163,8 @@ def side_by_side(one: EquationSystem, two: EquationSystem, ports: Mapping[str, s
 
 def _beside(one: EquationSystem, two: EquationSystem) -> EquationSystem:
     """Both systems as one that nothing joins."""
-    check_ports(one)
-    check_ports(two)
+    _check_ports(one)
+    _check_ports(two)
     _check_names(one, two)
     matrices: dict[MatrixName, Matrix] = {
         name: _diagonal(one.matrices[name], two.matrices[name], *_widths(one, two, name)) for name in one.matrices
@@ -200,6 +203,7 @@ def _diagonal(one: Matrix, two: Matrix, first: int, second: int) -> Matrix:
 
 def _check_names(one: EquationSystem, two: EquationSystem) -> None:
     """Variables are apart; a parameter or a name under "where" of both has one meaning."""
+    # Equal names of variables would merge two states into one without a word.
     variables = [{*s.states, *s.inputs, *s.displacements, *s.signals.names} for s in (one, two)]
     twice = sorted(variables[0] & variables[1])
     others = [set(s.parameters) | set(s.where) for s in (one, two)]
@@ -222,6 +226,7 @@ def _place(names: Sequence[str], name: str, word: str) -> int:
 def _closed(both: EquationSystem, first: Sequence[int], second: Sequence[int]) -> EquationSystem:
     """Ports joined two by two: u_second = y_first, u_first = -y_second."""
     M, n, m = both.matrices, len(both.states), len(both.inputs)
+    # Joined ports disappear from the system: what one gives is what the other takes.
     inner = [*first, *second]
     kept = [k for k in range(m) if k not in inner]
     signed = [(j, -ONE) for j in second] + [(i, ONE) for i in first]  # what decides each inner input

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.core.names import named_after
+from tellegen.core.names import named_after, unused
 from tellegen.equations.printing.latex import descriptor_to_latex
 from tellegen.equations.printing.record import descriptor_to_record
 from tellegen.equations.printing.text import descriptor_to_text
@@ -48,6 +48,7 @@ class DescriptorSystem:
         """
         values = parameter_values(self.parameters)
         variables = {*self.unknowns, *self.signals}
+        # Each expression once: a network of equal elements has few different ones.
         used = {e for matrix in (self.E, self.F, self.G, self.H, self.D) for e in matrix.values()} | set(
             self.h.values()
         )
@@ -136,9 +137,19 @@ class _Writer:
         )
         h = {row: self._written(e) for row, e in self.h.items() if e is not ZERO}
         signals = tuple(signal.name for signal in self.graph.signals)
-        names, inputs, outputs = tuple(self.names), tuple(self.inputs), tuple(self.outputs)
         return DescriptorSystem(
-            self.graph.name, names, inputs, outputs, self.graph.parameters, E, F, G, H, D, h, signals
+            name=self.graph.name,
+            unknowns=tuple(self.names),
+            inputs=tuple(self.inputs),
+            outputs=tuple(self.outputs),
+            parameters=self.graph.parameters,
+            E=E,
+            F=F,
+            G=G,
+            H=H,
+            D=D,
+            h=h,
+            signals=signals,
         )
 
     def _written(self, expression: Expression) -> Expression:
@@ -147,8 +158,7 @@ class _Writer:
 
     def _unknown(self, name: str) -> int:
         """An unknown that the model has no name for."""
-        while name in self.taken:
-            name += "_"
+        name = unused(name, self.taken)
         self.taken.add(name)
         return self._own(name)
 
@@ -197,6 +207,8 @@ class _Writer:
         x = symbol(port.state)
         inertia = ONE if law.keeps_energy_variable else law.inertia_at(x)
         output = law.output.substitute({ARGUMENT: x}) if law.output is not None else None
+        # A capacitor gives its current as the rate of its content, so it needs no row for its law but one that ties its
+        # state to the nodes.
         if law.side == "across":
             self._leaves_with_rate(port.plus, port.minus, state, inertia)
             self._across(self.F, row, port.plus, port.minus, ONE)
@@ -219,12 +231,14 @@ class _Writer:
     def _resistive(self, port: Port, law: ResistiveLaw) -> None:
         if law.side == "through":
             if law.coefficient is not None:
+                # A conductance goes into the balances of its two nodes, as in nodal analysis, and needs no unknown.
                 for node, sign in ((port.plus, -ONE), (port.minus, ONE)):
                     if node in self.node:
                         self._across(self.F, self.node[node], port.plus, port.minus, sign * law.coefficient)
             else:
                 self._leaves_curved(port.plus, port.minus, law.value_at(self._difference(port)))
             return
+        # A resistance may be zero, so its current stays an unknown and its law a row: nothing is divided.
         through, row = self._own(port.through), self._row()
         self._leaves(self.F, port.plus, port.minus, through, ONE)
         self._across(self.F, row, port.plus, port.minus, -ONE)
@@ -241,6 +255,7 @@ class _Writer:
             self._across(self.H, y, port.plus, port.minus, -ONE)
             self.outputs.append(port.across)
             return
+        # What a source of an across variable supplies follows from the network alone (modified nodal analysis).
         supplied, row = self._own(port.through), self._row()
         self._leaves(self.F, port.plus, port.minus, supplied, -ONE)
         self._across(self.F, row, port.plus, port.minus, ONE)

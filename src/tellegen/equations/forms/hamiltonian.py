@@ -27,18 +27,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, final
 
 from tellegen.core.domains import DOMAINS, other_side
-from tellegen.core.names import listing, named_after
+from tellegen.core.names import listing, named_after, unused
 from tellegen.equations import rules
 from tellegen.equations.derivation import derive_equations
-from tellegen.equations.energy import energy_of_law, energy_of_port
-from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, solved, transposed, zeros
 from tellegen.equations.printing.latex import hamiltonian_to_latex
 from tellegen.equations.printing.record import hamiltonian_to_record
 from tellegen.equations.printing.text import hamiltonian_to_text
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
+from tellegen.equations.storages import energy_of_law, energy_of_port
 from tellegen.equations.system import Algebraic, EquationSystem, number_of, parameter_values
 from tellegen.expressions import HALF, MINUS_ONE, ONE, ZERO, Add, Expression, Mul, is_zero, number, symbol, total
-from tellegen.expressions.elimination import LONGEST, NamedEntries, leaf_count, solve, with_definitions
+from tellegen.expressions.elimination import LONGEST, NamedEntries, leaf_count, with_definitions
 from tellegen.expressions.simplification import shortened
 from tellegen.expressions.sympy_view import matrix_to_sympy
 from tellegen.graph import Port, SourceLaw, StorageLaw
@@ -181,13 +181,14 @@ SUPPLY = "#supply"
 """Ends the name of what a source supplies while it is an input: no name of a model has it."""
 
 
-def held_inputs(system: EquationSystem) -> tuple[str, ...]:
+def _held_inputs(system: EquationSystem) -> tuple[str, ...]:
     """The inputs whose rates the equations contain: each decides the output of a storage."""
+    # A source whose rate counts holds the output of a storage: that is what rates of inputs mean.
     rows = (*system.matrices["B_1"], *system.matrices["D_1"])
     return tuple(name for j, name in enumerate(system.inputs) if any(row[j] is not ZERO for row in rows))
 
 
-def with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationSystem:
+def _with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationSystem:
     """The model with storages of no inertia in place of the sources that hold the output of a storage.
 
     Their outputs are then states under the names of the inputs, and the storages that follow them share in the energy matrix.
@@ -203,22 +204,22 @@ def with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationS
             fix="derive the form from the model",
         )
     graph = origin.graph
-    ports = [_without_source(port) if _holds(port, held) else port for port in graph.ports]
+    ports = [
+        replace(p, law=StorageLaw(p.source.side, ZERO), state=p.source.input) if _holds(p, held) else p
+        for p in graph.ports
+    ]
+    # With a constant transformation a storage of no inertia in place of the source says it all.
     if not _moves(system):
         return derive_equations(replace(origin, graph=replace(graph, ports=tuple(ports))))
     # The rate of a modulus that reads a state contains what the source supplies: it is an input, until the constraint is back.
     supplies = [_supply(port, system) for port in graph.ports if _holds(port, held)]
-    decides = (*origin.decides, *(law_of(port).side for port in supplies))
+    # Causality is not assigned anew: every other port keeps what it decides.
+    decides = (*origin.decides, *(port.source.side for port in supplies))
     return derive_equations(replace(origin, graph=replace(graph, ports=(*ports, *supplies)), decides=decides))
 
 
 def _holds(port: Port, held: Sequence[str]) -> bool:
     return isinstance(port.law, SourceLaw) and port.law.input in held
-
-
-def _without_source(port: Port) -> Port:
-    assert isinstance(port.law, SourceLaw), "only sources are freed"
-    return replace(port, law=StorageLaw(port.law.side, ZERO), state=port.law.input)
 
 
 def _moves(system: EquationSystem) -> bool:
@@ -231,23 +232,17 @@ def _moves(system: EquationSystem) -> bool:
 
 def _supply(port: Port, system: EquationSystem) -> Port:
     """What a source supplies, as a source of its own at the same place; it counts into the element, so against the supply."""
-    law = law_of(port)
+    law = port.source
     return replace(
         port, element=f"{port.element}{SUPPLY}", law=SourceLaw(other_side(law.side), _supply_name(law.input))
     )
-
-
-def law_of(port: Port) -> SourceLaw:
-    """The law of a source."""
-    assert isinstance(port.law, SourceLaw), f"'{port.element}' is no source"
-    return port.law
 
 
 def _supply_name(given: str) -> str:
     return f"{given}{SUPPLY}"
 
 
-def rate_name(state: str) -> str:
+def _rate_name(state: str) -> str:
     """What equations call the rate of a state that a modulus reads."""
     return f"{state}_rate"
 
@@ -260,18 +255,19 @@ def with_constraints(form: HamiltonianSystem, system: EquationSystem, held: Sequ
     columns = [form.inputs.index(name) if name in form.inputs else None for name in system.inputs]
     n, k = len(form.states), len(held)
     m = form.matrices
+    # 0 = u - v below, and its transpose with the other sign beside it: J stays skew.
     tied = tuple(tuple(MINUS_ONE if j == place else ZERO for j in range(n)) for place in places)
     ties = tuple(tuple(ONE if i == place else ZERO for place in places) for i in range(n))
     inputs = tuple(tuple(ONE if name == given else ZERO for given in system.inputs) for name in held)
     matrices: dict[HamiltonianName, Matrix] = {
         "J": _bordered(m["J"], ties, tied),
-        "R": _bordered(m["R"], _zeros(n, k), _zeros(k, n)),
+        "R": _bordered(m["R"], zeros(n, k), zeros(k, n)),
         "g": (*_picked(m["g"], columns), *inputs),
-        "P": (*_picked(m["P"], columns), *_zeros(k, len(columns))),
+        "P": (*_picked(m["P"], columns), *zeros(k, len(columns))),
         "S": _spread(m["S"], columns),
         "N": _spread(m["N"], columns),
-        "E": _bordered(m["E"], _zeros(n, k), _zeros(k, n)),
-        "E_1": _bordered(m["E_1"], _zeros(n, k), _zeros(k, n)),
+        "E": _bordered(m["E"], zeros(n, k), zeros(k, n)),
+        "E_1": _bordered(m["E_1"], zeros(n, k), zeros(k, n)),
     }
     whole = replace(
         form,
@@ -284,7 +280,7 @@ def with_constraints(form: HamiltonianSystem, system: EquationSystem, held: Sequ
     )
     own: dict[str, Expression] = {name: symbol(new) for name, new in names.items()}
     own |= {_supply_name(name): -symbol(y) for name, y in zip(held, supplied, strict=True)}
-    rates = {rate_name(name): rate_name(new) for name, new in names.items() if rate_name(name) in form.where}
+    rates = {_rate_name(name): _rate_name(new) for name, new in names.items() if _rate_name(name) in form.where}
     own |= {old: symbol(new) for old, new in rates.items()}
     return replace(
         whole.with_entries(lambda e: e.substitute(own)),
@@ -298,6 +294,7 @@ def with_constraints(form: HamiltonianSystem, system: EquationSystem, held: Sequ
 def _state_names(system: EquationSystem, held: Sequence[str]) -> dict[str, str]:
     """A name for the output that each source holds: that of a storage that has it too, else the letter and the source."""
     assert system.origin is not None, "freed models have a graph"
+    # A storage that follows the source has the same output, and its name tells more than that of the source.
     same = {e: name for name, e in system.dependent.items()}
     taken = {*system.parameters, *system.states, *system.inputs, *system.outputs, *system.where, *system.displacements}
     found: dict[str, str] = {}
@@ -306,21 +303,15 @@ def _state_names(system: EquationSystem, held: Sequence[str]) -> dict[str, str]:
         if isinstance(law, SourceLaw) and law.input in held:
             letter = DOMAINS[port.domain].power(law.side).symbol
             name = same.get(symbol(law.input), named_after(letter, port.element))
-            while name in taken:
-                name += "_"
-            taken.add(name)
-            found[law.input] = name
+            found[law.input] = unused(name, taken)
+            taken.add(found[law.input])
     return found
-
-
-def _zeros(rows: int, columns: int) -> Matrix:
-    return ((ZERO,) * columns,) * rows
 
 
 def _bordered(matrix: Matrix, right: Matrix, below: Matrix) -> Matrix:
     """[[matrix, right], [below, 0]]."""
     k = len(below)
-    return (*((*a, *b) for a, b in zip(matrix, right, strict=True)), *((*row, *_zeros(1, k)[0]) for row in below))
+    return (*((*a, *b) for a, b in zip(matrix, right, strict=True)), *((*row, *zeros(1, k)[0]) for row in below))
 
 
 def _picked(matrix: Matrix, columns: Iterable[int | None]) -> Matrix:
@@ -353,10 +344,11 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     >>> form.states
     ('phi_L_a', 'p_J_m', 'V_C_0')
     """
-    held = held_inputs(system)
+    # Without such sources the form is an ordinary one; with them E is singular.
+    held = _held_inputs(system)
     if not held:
         return _Conversion(system).system()
-    return with_constraints(_Conversion(with_sources_freed(system, held), by_energy=False).system(), system, held)
+    return with_constraints(_Conversion(_with_sources_freed(system, held), by_energy=False).system(), system, held)
 
 
 def energy_names(system: EquationSystem) -> tuple[str, ...]:
@@ -367,18 +359,15 @@ def energy_names(system: EquationSystem) -> tuple[str, ...]:
         taken |= {name for port in system.origin.graph.ports for name in (port.across, port.through)}
     names = []
     for state, port in zip(system.states, _state_ports(system), strict=True):
-        name = _energy_name(state, port)
-        while name in taken and name != state:
-            name += "_"
-        taken.add(name)
-        names.append(name)
+        names.append(unused(_energy_name(state, port), taken - {state}))
+        taken.add(names[-1])
     return tuple(names)
 
 
 def _energy_name(state: str, port: Port | None) -> str:
     if port is None:
         return named_after("p", state)
-    law = storage_law(port)
+    law = port.storage
     letter = DOMAINS[port.domain].energy(law.side).symbol
     return state if law.keeps_energy_variable else named_after(letter, port.element)
 
@@ -389,13 +378,7 @@ def _state_ports(system: EquationSystem) -> list[Port | None]:
     return [system.origin.graph.ports[k] for k in system.origin.integral]
 
 
-def storage_law(port: Port) -> StorageLaw:
-    """The law of a storage port."""
-    assert isinstance(port.law, StorageLaw), f"'{port.element}' stores nothing"
-    return port.law
-
-
-def by_co_energy(system: EquationSystem) -> EquationSystem:
+def _by_co_energy(system: EquationSystem) -> EquationSystem:
     """The same model with the output of every storage as its state, whatever the law of the storage.
 
     A storage that keeps its energy variable is replaced by one of inertia 1, so that A, B, C and D act on its output.
@@ -412,7 +395,7 @@ def _keeps(port: Port | None) -> bool:
 
 
 def _plain_storage(port: Port) -> Port:
-    side = storage_law(port).side
+    side = port.storage.side
     return replace(port, law=StorageLaw(side, ONE), state=port.variable(side))
 
 
@@ -422,12 +405,13 @@ class _Conversion:
     def __init__(self, system: EquationSystem, *, by_energy: bool = True) -> None:
         self.given = system
         self.by_energy = by_energy
-        self.plain = by_co_energy(system)
+        self.plain = _by_co_energy(system)
         self.ports = _state_ports(system)
         self.variables = {*self.plain.states, *system.inputs, *system.algebraic.unknowns, *system.displacements}
 
     def system(self) -> HamiltonianSystem:
         """The form in energy variables where they exist, else in co-energy variables."""
+        # Energy variables need x = L^-1 p; where that is long, or L moves, the co-energy form is the readable one.
         inverse = self._inverse() if self.by_energy and self._has_energy_form() else None
         names = self.given.states if inverse is None else energy_names(self.given)
         gradient = tuple(self._output(k, name, inverse, names) for k, name in enumerate(names))
@@ -462,6 +446,7 @@ class _Conversion:
     def _has_energy_form(self) -> bool:
         """Whether p = L x can be solved for x: L constant, and no dependent storage couples two states."""
         L = self.plain.matrices["L"]
+        # With an L that moves H would depend on displacements, and its gradient on more than x.
         constant = all(self._is_constant(e) for row in L for e in row)
         return constant and (not self.plain.dependent or self._is_diagonal())
 
@@ -474,31 +459,29 @@ class _Conversion:
     def _inverse(self) -> Matrix | None:
         """L^-1; None where the inverse of a field is too long to be read."""
         L = self.plain.matrices["L"]
+        # Storages without fields: their reciprocals, without an elimination.
         if self._is_diagonal():
             return tuple(tuple(ONE / e if i == j else ZERO for j, e in enumerate(row)) for i, row in enumerate(L))
         n = len(L)
         arithmetic = NamedEntries(self.plain.parameters, [*self.variables, *self.plain.where], prefix="h")
-        rows = [{j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in L]
-        found, left = solve(rows, [{n + i: arithmetic.entry(ONE)} for i in range(n)], range(n), arithmetic)
-        assert not left, "an energy matrix of independent storages is regular"
-        entries = [[found[i].get(n + j) for j in range(n)] for i in range(n)]
-        inverse = tuple(
-            tuple(ZERO if e is None else shortened(with_definitions(e.expression, arithmetic.where)) for e in row)
-            for row in entries
-        )
+        identity = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
+        found = solved(L, identity, n, arithmetic)
+        assert found is not None, "an energy matrix of independent storages is regular"
+        inverse = tuple(tuple(shortened(with_definitions(e, arithmetic.where)) for e in row) for row in found)
         return inverse if all(leaf_count(e) <= LONGEST_INVERSE for row in inverse for e in row) else None
 
     def _offset(self, k: int) -> Expression:
         """The content of a storage whose output is zero: the flux of a magnet."""
         port = self.ports[k]
-        law = None if port is None else storage_law(port)
+        law = None if port is None else port.storage
+        # A permanent magnet has flux at zero current: p = p_0 + L x.
         return ZERO if law is None or law.content is None else law.content.substitute({ARGUMENT: ZERO})
 
     def _output(self, k: int, name: str, inverse: Matrix | None, names: tuple[str, ...]) -> Expression:
         """The co-energy variable of a storage, in terms of the states of the form."""
         port = self.ports[k]
         if port is not None and _keeps(port):
-            law = storage_law(port)
+            law = port.storage
             assert law.output is not None, "a law that keeps its energy variable gives the output"
             return law.output.substitute({ARGUMENT: symbol(name)})
         if inverse is None:
@@ -512,7 +495,7 @@ class _Conversion:
             if _is_heat(port) != heat:
                 continue
             if port is not None and _keeps(port):
-                shares.append(energy_of_law(storage_law(port), symbol(name)))
+                shares.append(energy_of_law(port.storage, symbol(name)))
             else:
                 shares.append(HALF * (symbol(name) - self._offset(k)) * gradient[k])
         return _total_of(shares)
@@ -528,7 +511,7 @@ class _Conversion:
         """What capacities of heat add to the form, as if temperature times heat flow were a power; zero for most models."""
         if by_energy is not None:
             return self._energy(*by_energy, heat=True)
-        return _total_of(energy_of_law(storage_law(port), at) for port, at in self._heats())
+        return _total_of(energy_of_law(port.storage, at) for port, at in self._heats())
 
     def _heats(self) -> Iterable[tuple[Port, Expression]]:
         """The storages of heat, each with its state or, where it follows others, its output."""
@@ -539,7 +522,7 @@ class _Conversion:
         yield from ((ports[k], symbol(ports[k].state)) for k in origin.integral if _is_heat(ports[k]))
         for k in origin.derivative:
             if _is_heat(ports[k]):
-                yield ports[k], self.given.dependent[ports[k].variable(storage_law(ports[k]).side)]
+                yield ports[k], self.given.dependent[ports[k].variable(ports[k].storage.side)]
 
     def _definitions(self, names: tuple[str, ...]) -> dict[str, Expression]:
         """What the energy variables are in the power variables of the POG form."""
@@ -559,7 +542,9 @@ class _Conversion:
 
     def _structure(self) -> tuple[dict[HamiltonianName, Matrix], Vector]:
         m = self.plain.matrices
-        C_t = _transposed(m["C"], len(self.plain.states))
+        C_t = transposed(m["C"], len(self.plain.states))
+        # What A dissipates is R, what it redistributes J. The skew part of N joins J; its symmetric part is half of L',
+        # and stands left as E_1.
         R, f = self._with_laws(self._half(m["A"], 1))
         J = plus(negative(self._half(m["A"], -1)), negative(self._half(m["N"], -1)))
         found: dict[HamiltonianName, Matrix] = {
@@ -577,7 +562,7 @@ class _Conversion:
 
     def _half(self, matrix: Matrix, sign: int) -> Matrix:
         """The symmetric or the skew part of a square matrix."""
-        return self._halves(matrix, _transposed(matrix, len(matrix)), sign)
+        return self._halves(matrix, transposed(matrix, len(matrix)), sign)
 
     def _halves(self, a: Matrix, b: Matrix, sign: int) -> Matrix:
         """(a + sign b)/2."""
@@ -592,6 +577,7 @@ class _Conversion:
             return ZERO
         if is_zero(with_definitions(a - b, where)):
             return a
+        # Halves of equal entries are told apart by residues, as B and C^T are written by different paths.
         mean = HALF * (a + b)
         return shortened(mean) if leaf_count(mean) <= LONGEST else mean
 
@@ -600,6 +586,7 @@ class _Conversion:
         rest = list(self.plain.vectors["f"])
         rows = [list(row) for row in R]
         for i, name in enumerate(self.plain.states):
+            # A law of its own variable alone, f = r(x) x, dissipates on the diagonal, so it may join R.
             alone = self.variables & with_definitions(rest[i], self.plain.where).free_symbols == {name}
             rate = _divided(rest[i], name) if alone else None
             if rate is not None:
@@ -625,10 +612,7 @@ def _divided(expression: Expression, name: str) -> Expression | None:
         if expression.constant or any(share is None for share in shares):
             return None
         return total(c * share for (_, c), share in zip(expression.terms, shares, strict=True) if share is not None)
+    # At least one whole power: sqrt(x)/x is infinite at rest.
     if isinstance(expression, Mul) and dict(expression.factors).get(symbol(name), 0) >= 1:
         return expression * symbol(name) ** MINUS_ONE
     return None
-
-
-def _transposed(matrix: Matrix, columns: int) -> Matrix:
-    return tuple(tuple(row[j] for row in matrix) for j in range(columns))

@@ -1,12 +1,22 @@
-"""The linear model that touches a nonlinear one at an operating point."""
+"""The linear model that touches a nonlinear one at an operating point: as numbers, or with symbols where they say what it is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tellegen.core.names import listing
 from tellegen.equations import rules
-from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, zeros
-from tellegen.equations.system import NOTHING_MEASURED, Algebraic, EquationSystem, number_of
-from tellegen.expressions import ONE, ZERO, Expression, number, symbol
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, solved, zeros
+from tellegen.equations.system import (
+    NOTHING_MEASURED,
+    Algebraic,
+    EquationSystem,
+    MatrixName,
+    number_of,
+    parameter_values,
+    with_short_names_inlined,
+)
+from tellegen.expressions import ONE, ZERO, Call, Condition, Expression, number, postorder, rebuild, symbol
+from tellegen.expressions.elimination import NamedEntries, resolved_definitions
 
 Point = Mapping[str, float]
 
@@ -22,61 +32,87 @@ def linearise_equations(system: EquationSystem, at: Point) -> EquationSystem:
     Raises: EquationError when a parameter has no value, or the operating point does not exist.
     """
     point = _Point(system, at)
-    m = point.system.matrices
+    written = point.system
     states = (*system.states, *system.displacements)
-    x = [symbol(n) for n in system.states]
-    u = tuple(symbol(n) for n in system.inputs)
-    forces = tuple(
-        dot(b, u) - dot(a, x) - dot(n, x) - f
-        for a, n, b, f in zip(m["A"], m["N"], m["B"], point.system.vectors["f"], strict=True)
-    )
-    rates = (*forces, *point.system.displacements.values())
-    outputs = tuple(
-        dot(c, x) + dot(d, u) + f for c, d, f in zip(m["C"], m["D"], point.system.vectors["f_y"], strict=True)
-    )
+    forces, rates, outputs = _right_sides(written)
+    # Where L moves with the state, L x' has a slope of its own beside L dx': it counts against the forces.
     A = plus(negative(point.jacobian(rates, states)), point.inertial_term(forces, states))
     B = plus(point.jacobian(rates, system.inputs), negative(point.inertial_term(forces, system.inputs)))
     C, D = point.jacobian(outputs, states), point.jacobian(outputs, system.inputs)
-    moved = len(system.displacements)
-    still = zeros(moved, len(u))
+    numbers: dict[MatrixName, Matrix] = {name: point.numbers(written.matrices[name]) for name in ("L", "B_1", "D_1")}
+    found = _with_jacobians(replace(system, matrices={**system.matrices, **numbers}), A, B, C, D)
+    # Only outputs conjugate to the inputs make y^T u a power, of which a part may be lost.
+    conjugate = len(system.outputs) == len(system.inputs)
     return replace(
-        system,
-        states=states,
-        matrices={
-            "L": _with_ones(point.numbers(m["L"]), moved),
-            "A": A,
-            "B": B,
-            "C": C,
-            "D": D,
-            "N": zeros(len(states), len(states)),
-            "B_1": (*point.numbers(m["B_1"]), *still),
-            "D_1": point.numbers(m["D_1"]),
-        },
-        vectors={"f": (ZERO,) * len(states), "f_y": (ZERO,) * len(system.outputs)},
-        algebraic=Algebraic(),
+        found,
         where={},
         stored_energy=None,
-        dissipated_power=_quadratic(states, u, A, B, C, D) if len(system.outputs) == len(u) else ZERO,
+        dissipated_power=_quadratic(found) if conjugate else ZERO,
         dependent={},
-        initial={},
-        displacements={},
         measured=NOTHING_MEASURED,
     )
 
 
-def _with_ones(L: Matrix, count: int) -> Matrix:
-    """L with ones for the displacements below it."""
-    n = len(L)
-    rows = tuple((*row, *(ZERO,) * count) for row in L)
-    return (*rows, *(tuple(ONE if j == n + k else ZERO for j in range(n + count)) for k in range(count)))
+def linearise_loop(closed: EquationSystem, at: Point) -> EquationSystem | None:
+    """The linear part of a closed loop at a point, with symbols; None where numbers are needed to say what it is."""
+    if not _is_constant(closed):
+        return None
+    states = (*closed.states, *closed.displacements)
+    # Variables get numbers and parameters stay symbols: so poles can be told as formulas of gains.
+    tangent = _Tangent(closed, {name: number(at.get(name, 0.0)) for name in (*states, *closed.inputs)})
+    _, rates, outputs = _right_sides(closed)
+    found = [tangent.of(part, names) for part in (rates, outputs) for names in (states, closed.inputs)]
+    if any(part is None for part in found):
+        return None
+    A, B, C, D = (part if part is not None else () for part in found)
+    linear = _with_jacobians(closed, negative(A), B, C, D)
+    named = replace(linear, where={**closed.where, **tangent.arithmetic.where})
+    return with_short_names_inlined(named, tangent.arithmetic.where)
 
 
-def _quadratic(states: Sequence[str], u: Vector, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> Expression:
-    """What the deviations dissipate: x^T (A x - B u) + u^T (C x + D u)."""
-    x = [symbol(n) for n in states]
-    return dot(x, (dot(a, x) - dot(b, u) for a, b in zip(A, B, strict=True))) + dot(
-        u, (dot(c, x) + dot(d, u) for c, d in zip(C, D, strict=True))
+def _right_sides(system: EquationSystem) -> tuple[Vector, Vector, Vector]:
+    """-(A + N) x - f + B u, the same with the rates of displacements below, and C x + D u + f_y."""
+    m, v = system.matrices, system.vectors
+    x, u = [symbol(n) for n in system.states], [symbol(n) for n in system.inputs]
+    rows = zip(m["A"], m["N"], m["B"], v["f"], strict=True)
+    forces = tuple(dot(b, u) - dot(a, x) - dot(n, x) - f for a, n, b, f in rows)
+    outputs = tuple(dot(c, x) + dot(d, u) + f for c, d, f in zip(m["C"], m["D"], v["f_y"], strict=True))
+    return forces, (*forces, *system.displacements.values()), outputs
+
+
+def _with_jacobians(system: EquationSystem, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> EquationSystem:
+    """The linear system whose states are those of the system and its displacements, with these derivatives."""
+    m, n, moved = system.matrices, len(system.states), len(system.displacements)
+    count, inputs = n + moved, len(system.inputs)
+    # Displacements have their rates by themselves, L x' = ... with ones.
+    ones = tuple(tuple(ONE if j == n + k else ZERO for j in range(count)) for k in range(moved))
+    matrices: dict[MatrixName, Matrix] = {
+        "L": (*((*row, *(ZERO,) * moved) for row in m["L"]), *ones),
+        "A": A,
+        "B": B,
+        "C": C,
+        "D": D,
+        "N": zeros(count, count),
+        "B_1": (*m["B_1"], *zeros(moved, inputs)),
+        "D_1": m["D_1"],
+    }
+    return replace(
+        system,
+        states=(*system.states, *system.displacements),
+        matrices=matrices,
+        vectors={"f": (ZERO,) * count, "f_y": (ZERO,) * len(system.outputs)},
+        displacements={},
+        algebraic=Algebraic(),
+        initial={},
     )
+
+
+def _quadratic(linear: EquationSystem) -> Expression:
+    """What the deviations dissipate: x^T (A x - B u) + u^T (C x + D u)."""
+    m = linear.matrices
+    x, u = [symbol(n) for n in linear.states], [symbol(n) for n in linear.inputs]
+    lost = (dot(a, x) - dot(b, u) for a, b in zip(m["A"], m["B"], strict=True))
+    return dot(x, lost) + dot(u, (dot(c, x) + dot(d, u) for c, d in zip(m["C"], m["D"], strict=True)))
 
 
 class _Point:
@@ -104,7 +140,9 @@ class _Point:
         if not unknowns:
             return tuple(tuple(number(e) for e in row) for row in direct)
         through = self._derivatives(functions, unknowns)
-        follow = _solve(self._derivatives(self.system.algebraic.residuals, unknowns), self._residual_jacobian(names))
+        residuals = self.system.algebraic.residuals
+        # Implicit functions: r(z, w) = 0 gives dw/dz = -(dr/dw)^-1 dr/dz.
+        follow = _solve(self._derivatives(residuals, unknowns), self._derivatives(residuals, names))
         return tuple(
             tuple(number(d - sum(t * follow[k][j] for k, t in enumerate(row_w))) for j, d in enumerate(row))
             for row, row_w in zip(direct, through, strict=True)
@@ -117,6 +155,7 @@ class _Point:
         """
         L = self.system.matrices["L"]
         moved = zeros(len(self.system.displacements), len(names))
+        # L is constant for most models, and then nothing has to be solved.
         if not any(set(names) & e.free_symbols for row in L for e in row):
             return (*zeros(len(L), len(names)), *moved)
         inertia = [[self.number(e) for e in row] for row in L]
@@ -130,15 +169,13 @@ class _Point:
         )
         return (*terms, *moved)
 
-    def _residual_jacobian(self, names: Sequence[str]) -> list[list[float]]:
-        return self._derivatives(self.system.algebraic.residuals, names)
-
     def _derivatives(self, functions: Vector, names: Sequence[str]) -> list[list[float]]:
         return [[self.number(function.derivative(name)) for name in names] for function in functions]
 
     def _solve_unknowns(self) -> None:
         """Newton's method with halved steps, from zero."""
         unknowns, residuals = self.system.algebraic.unknowns, self.system.algebraic.residuals
+        # From rest: the solution that a motion from zero would have followed.
         self.values |= dict.fromkeys(unknowns, 0.0)
         for _ in range(_STEPS if unknowns else 0):
             now = [self.number(r) for r in residuals]
@@ -156,6 +193,8 @@ class _Point:
     def _advance(self, unknowns: Sequence[str], step: Sequence[float], residual: float) -> None:
         start = {w: self.values[w] for w in unknowns}
         share = 1.0
+        # Halved until the residual does not grow: a full step of Newton's method overshoots at laws like that of a
+        # diode.
         while share > 1e-6:
             self.values |= {w: start[w] - share * s for w, s in zip(unknowns, step, strict=True)}
             if max(abs(self.number(r)) for r in self.system.algebraic.residuals) <= residual:
@@ -165,13 +204,8 @@ class _Point:
 
 def _written_out(system: EquationSystem) -> EquationSystem:
     """The system with the names of `where` replaced, so that derivatives see through them."""
-    written: dict[str, Expression] = {}
-    for name, expression in system.where.items():
-        written[name] = expression.substitute(written)
-    if not written:
-        return system
-    rates = {name: e.substitute(written) for name, e in system.displacements.items()}
-    return replace(system.with_entries(lambda e: e.substitute(written)), where={}, displacements=rates)
+    written = resolved_definitions(system.where)
+    return replace(system.everywhere(lambda e: e.substitute(written)), where={}) if written else system
 
 
 def _solve(matrix: list[list[float]], right: list[list[float]]) -> list[list[float]]:
@@ -179,6 +213,7 @@ def _solve(matrix: list[list[float]], right: list[list[float]]) -> list[list[flo
     n = len(matrix)
     rows = [[*a, *b] for a, b in zip(matrix, right, strict=True)]
     for k in range(n):
+        # The largest pivot: units differ by many powers of ten from row to row.
         best = max(range(k, n), key=lambda i: abs(rows[i][k]))
         if rows[best][k] == 0.0:
             raise rules.NO_OPERATING_POINT.error(
@@ -190,3 +225,71 @@ def _solve(matrix: list[list[float]], right: list[list[float]]) -> list[list[flo
                 factor = rows[i][k] / rows[k][k]
                 rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
     return [[value / rows[k][k] for value in rows[k][n:]] for k in range(n)]
+
+
+def _is_constant(closed: EquationSystem) -> bool:
+    """Whether the power matrices hold neither variables nor names for something that does."""
+    variables = {*closed.states, *closed.displacements, *closed.inputs, *closed.algebraic.unknowns}
+    entries = (e for matrix in closed.matrices.values() for row in matrix for e in row)
+    return not any(variables & e.free_symbols for e in (*entries, *closed.where.values()))
+
+
+class _Tangent:
+    """Derivatives at a point, the unknowns of algebraic loops eliminated."""
+
+    def __init__(self, closed: EquationSystem, point: Mapping[str, Expression]) -> None:
+        self.closed = closed
+        self.point = point
+        self.values = parameter_values(closed.parameters)
+        self.arithmetic = NamedEntries(closed.parameters, [*closed.where, *point], prefix="k")
+
+    def of(self, functions: Vector, names: tuple[str, ...]) -> Matrix | None:
+        """The derivatives of functions by names; None where one depends on what only numbers decide."""
+        direct = self._derivatives(functions, names)
+        unknowns = self.closed.algebraic.unknowns
+        if not unknowns or direct is None:
+            return direct
+        through = self._derivatives(functions, unknowns)
+        residuals = self.closed.algebraic.residuals
+        square, right = self._derivatives(residuals, unknowns), self._derivatives(residuals, names)
+        if through is None or square is None or right is None:
+            return None
+        follow = solved(square, right, len(names), self.arithmetic)
+        if follow is None:
+            raise rules.NO_OPERATING_POINT.error(
+                f"the algebraic loop of {listing(unknowns)} has no unique solution",
+                where=self.closed.name,
+                fix="put a state into the loop",
+            )
+        return plus(direct, negative(product(through, follow, len(names))))
+
+    def _derivatives(self, functions: Vector, names: tuple[str, ...]) -> Matrix | None:
+        rows = tuple(tuple(self._at_point(f.derivative(name)) for name in names) for f in functions)
+        free = set(self.closed.algebraic.unknowns)
+        for row in rows:
+            for e in row:
+                # A tangent that depends on what only a solver finds, or on a branch that only numbers choose, has no
+                # symbols.
+                if free & e.free_symbols or any(isinstance(node, Condition) for node in postorder(e)):
+                    return None
+        return rows
+
+    def _at_point(self, expression: Expression) -> Expression:
+        """The expression at the point, conditions decided by the values of parameters where they are known."""
+        made: dict[Expression, Expression] = {}
+        for node in postorder(expression.substitute(self.point)):
+            new = rebuild(node, tuple(made[arg] for arg in node.args)) if node.args else node
+            made[node] = self._decided(new) if isinstance(new, Call) else new
+        return made[expression.substitute(self.point)]
+
+    def _decided(self, call: Call) -> Expression:
+        """The branch that the values of parameters choose, where they are known."""
+        tested = call.arguments[:1] if call.name == "if" else call.arguments
+        # A limit that is not reached at the point is no part of the tangent; whether it is, the values of parameters
+        # tell.
+        if call.name not in ("if", "min", "max") or any(e.free_symbols - self.values.keys() for e in tested):
+            return call
+        if call.name == "if":
+            return call.arguments[1] if tested[0].evaluate(self.values) else call.arguments[2]
+        choose = min if call.name == "min" else max
+        return choose(tested, key=lambda e: float(e.evaluate(self.values)))

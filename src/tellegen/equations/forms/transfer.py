@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import final
 
+from tellegen.core.names import unused
 from tellegen.equations import rules
-from tellegen.equations.matrices import Matrix, plus, scaled
+from tellegen.equations.matrices import Matrix, plus, product, scaled, solved
 from tellegen.equations.printing.latex import transfer_to_latex
 from tellegen.equations.printing.record import transfer_to_record
 from tellegen.equations.printing.text import transfer_to_text
 from tellegen.equations.system import EquationSystem, parameter_values
-from tellegen.expressions import ZERO, Call, Expression, postorder, symbol, total
-from tellegen.expressions.elimination import NamedEntries, leaf_count, solve
+from tellegen.expressions import ZERO, Call, Expression, postorder, symbol
+from tellegen.expressions.elimination import NamedEntries, leaf_count
 from tellegen.expressions.sympy_view import rational_functions
 
 MOST_STATES, MOST_SYMBOLS, MOST_LEAVES = 6, 16, 60
@@ -59,29 +60,32 @@ def transfer_matrix(system: EquationSystem) -> TransferMatrix:
         raise rules.NOT_LINEAR.error(
             f"'{system.name}' is not linear", where=system.name, fix="linearise it at an operating point first"
         )
-    name = "s"
-    while name in system.parameters or name in system.where:
-        name += "_"
+    name = unused("s", {*system.parameters, *system.where})
     s = symbol(name)
     m = system.matrices
     pencil = plus(scaled(m["L"], s), m["A"])
     right = plus(m["B"], scaled(m["B_1"], s))
     direct = plus(m["D"], scaled(m["D_1"], s))
+    where: Mapping[str, Expression] = {}
     if not system.inputs or not system.outputs:
-        empty = tuple(() for _ in system.outputs)
-        return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, empty, variable=name)
-    if _is_small(system):
+        entries: Matrix = tuple(() for _ in system.outputs)
+    elif _is_small(system):
         entries = rational_functions(pencil, right, m["C"], direct, name)
-        return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, entries, variable=name)
-    arithmetic = NamedEntries(system.parameters, [*system.where, *system.states, *system.inputs, name], prefix="g")
-    arithmetic.where.update(system.where)
-    found = _solve(pencil, right, arithmetic)
-    entries = tuple(
-        tuple(direct[i][j] + total(c * found[k][j] for k, c in enumerate(row)) for j in range(len(system.inputs)))
-        for i, row in enumerate(m["C"])
-    )
+    else:
+        arithmetic = NamedEntries(system.parameters, [*system.where, *system.states, *system.inputs, name], prefix="g")
+        arithmetic.where.update(system.where)
+        found = solved(pencil, right, len(system.inputs), arithmetic)
+        assert found is not None, "the pencil of a model is regular"
+        # Named entries are sums of fractions in s: correct, quick, and not one quotient of polynomials.
+        entries, where = plus(direct, product(m["C"], found, len(system.inputs))), arithmetic.where
     return TransferMatrix(
-        system.name, system.inputs, system.outputs, system.parameters, entries, arithmetic.where, name
+        name=system.name,
+        inputs=system.inputs,
+        outputs=system.outputs,
+        parameters=system.parameters,
+        entries=entries,
+        where=where,
+        variable=name,
     )
 
 
@@ -92,16 +96,7 @@ def _is_small(system: EquationSystem) -> bool:
     size = sum(map(leaf_count, entries))
     if any(isinstance(node, Call) for node in postorder(*entries)):  # to polynomials, each sine is one more unknown
         return False
+    # Beyond this the polynomials of one entry fill a page, and SymPy's time for cancelling them grows without bound.
     return (
         not system.where and len(system.states) <= MOST_STATES and len(symbols) <= MOST_SYMBOLS and size <= MOST_LEAVES
     )
-
-
-def _solve(pencil: Matrix, right: Matrix, arithmetic: NamedEntries) -> list[list[Expression]]:
-    n = len(pencil)
-    rows = [{j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in pencil]
-    known = [{n + j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
-    found, left = solve(rows, known, range(n), arithmetic)
-    assert not left, "the pencil of a model is regular"
-    width = len(right[0]) if right else 0
-    return [[found[k][n + j].expression if n + j in found[k] else ZERO for j in range(width)] for k in range(n)]

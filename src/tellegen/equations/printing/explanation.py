@@ -1,10 +1,26 @@
-"""What an explanation is made of: sentences, named formulas, matrices, entries with their paths, and algebraic loops."""
+"""What is shown of equations, whatever the language: the terms of a form, and the sentences, formulas and paths of a derivation.
 
+    L x' + N x + f = -A x + B u + B_1 u'
+                 y =  C x + D u + D_1 u' + f_y
+
+Terms that vanish are left out. With the sign "+" the equation is `L x' = A x + B u` with A negated; N and f keep their
+place on the left. Text, LaTeX and JSON read what stands here and decide nothing but how it is written.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
-from tellegen.equations.matrices import Matrix
-from tellegen.expressions import ONE, Expression, symbol, total
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, transposed
+from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.graph.signals import Delayed, Sampled, Table
+
+if TYPE_CHECKING:  # the forms print themselves, so they import their printers
+    from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+    from tellegen.equations.signal_equations import SignalEquations
+    from tellegen.equations.system import EquationSystem
+
+# A derivation
 
 
 @final
@@ -107,3 +123,203 @@ class ExplanationSection:
 
     title: str
     items: tuple[Item, ...]
+
+
+# Terms of a form
+
+Sign = Literal["-", "+"]
+"""The sign in front of A: "-" of the Mechatronics paper, "+" of the lecture and of POG_Modeler."""
+
+
+class SignedMatrix(NamedTuple):
+    """A matrix inside a sum, with its sign."""
+
+    negative: bool
+    letter: str
+    rows: Matrix
+
+
+class MatrixSum(NamedTuple):
+    """A sum of matrices times one vector, `(J - R) grad_H`; without a vector, a column of its own. A prime marks x' and u'."""
+
+    shares: tuple[SignedMatrix, ...]
+    vector: str
+    factors: tuple[Expression, ...]
+    negative: bool = False
+
+    @property
+    def dotted(self) -> bool:
+        """Whether the factors are rates."""
+        return self.vector.endswith("'")
+
+
+class EquationSides(NamedTuple):
+    """An equation: its terms left and right of the sign."""
+
+    left: tuple[MatrixSum, ...]
+    right: tuple[MatrixSum, ...]
+
+
+def matrix_sum(
+    vector: str,
+    factors: tuple[str, ...] | tuple[Expression, ...],
+    *shares: tuple[str, Matrix],
+    negative: bool = False,
+    kept: bool = False,
+) -> MatrixSum:
+    """A term of an equation from matrices with their letters, `-R` for one that is subtracted.
+
+    Matrices of zeros are left out, but for the first one where it is `kept` because it makes the form.
+    """
+    # By identity with ZERO: what is zero in hiding would be shown as the formula that it is.
+    shown = [share for k, share in enumerate(shares) if (kept and k == 0) or not vanishes(share[1])]
+    signed = tuple(SignedMatrix(letter.startswith("-"), letter.removeprefix("-"), rows) for letter, rows in shown)
+    return MatrixSum(signed, vector, tuple(symbol(f) if isinstance(f, str) else f for f in factors), negative)
+
+
+def vanishes(rows: Matrix) -> bool:
+    """Whether a matrix holds nothing but zeros, or nothing at all."""
+    return all(e is ZERO for row in rows for e in row)
+
+
+def signed_power_matrix(equations: "EquationSystem", sign: Sign) -> Matrix:
+    """A as it stands in the equation of a sign convention."""
+    A = equations.matrices["A"]
+    return A if sign == "-" else negative(A)
+
+
+def state_equation(equations: "EquationSystem", sign: Sign) -> EquationSides:
+    """The terms of `L x' + N x + f = -A x + B u + B_1 u'`; A and B stay where they vanish: they make the form."""
+    x, u = equations.states, equations.inputs
+    m, f = equations.matrices, equations.vectors["f"]
+    A = signed_power_matrix(equations, sign)
+    left = (
+        matrix_sum("x'", x, ("L", m["L"]), kept=True),
+        matrix_sum("x", x, ("N", m["N"])),
+        matrix_sum("", (), ("f", _column(f))),
+    )
+    right = (
+        matrix_sum("x", x, ("A", A), negative=sign == "-", kept=True),
+        # Where only the rates of inputs count, as for a source on a storage alone, a B of zeros would say nothing.
+        matrix_sum("u", u, ("B", m["B"]), kept=bool(u) and vanishes(m["B_1"])),
+        matrix_sum("u'", u, ("B_1", m["B_1"])),
+    )
+    return EquationSides(_filled(*left), _filled(*right))
+
+
+def output_equation(equations: "EquationSystem") -> EquationSides:
+    """The terms of `y = C x + D u + D_1 u' + f_y`."""
+    x, u = equations.states, equations.inputs
+    m, f_y = equations.matrices, equations.vectors["f_y"]
+    right = (
+        matrix_sum("x", x, ("C", m["C"]), kept=bool(x)),
+        matrix_sum("u", u, ("D", m["D"]), kept=not x),
+        matrix_sum("u'", u, ("D_1", m["D_1"])),
+        matrix_sum("", (), ("f_y", _column(f_y))),
+    )
+    return EquationSides((), _filled(*right))
+
+
+def hamiltonian_state(form: "HamiltonianSystem") -> EquationSides:
+    """Both sides of `E x' + E_1 x + f = (J - R) grad_H + (g - P) u`; f stands right. The left one is empty for x' alone."""
+    m, x = form.matrices, form.states
+    left: tuple[MatrixSum, ...] = ()
+    if "E" in m:
+        left = (matrix_sum("x'", x, ("E", m["E"])), matrix_sum("x", x, ("E_1", m["E_1"])))
+    right = (
+        matrix_sum("grad_H", form.grad_H, ("J", m["J"]), ("-R", m["R"]), kept=True),
+        matrix_sum("u", form.inputs, ("g", m["g"]), ("-P", m["P"]), kept=bool(form.inputs)),
+        matrix_sum("", (), ("f", _column(form.f)), negative=True),
+    )
+    return EquationSides(_filled(*left), _filled(*right))
+
+
+def hamiltonian_output(form: "HamiltonianSystem") -> EquationSides:
+    """The terms of `y = (g + P)^T grad_H + (S + N) u + f_y`."""
+    m, n = form.matrices, len(form.inputs)
+    g, P = transposed(m["g"], n), transposed(m["P"], n)
+    right = (
+        matrix_sum("grad_H", form.grad_H, ("g^T", g), ("P^T", P), kept=bool(form.states)),
+        matrix_sum("u", form.inputs, ("S", m["S"]), ("N", m["N"]), kept=not form.states),
+        matrix_sum("", (), ("f_y", _column(form.f_y))),
+    )
+    return EquationSides((), _filled(*right))
+
+
+def _column(vector: Vector) -> Matrix:
+    return tuple((e,) for e in vector)
+
+
+def _filled(*sums: MatrixSum) -> tuple[MatrixSum, ...]:
+    return tuple(each for each in sums if each.shares)
+
+
+# Lines beside the matrices
+
+
+class ElementModes(NamedTuple):
+    """The words for the modes of an element, and the one that equations hold in."""
+
+    words: tuple[str, ...]
+    now: str
+
+
+def signal_lines(signals: "SignalEquations") -> Iterator[tuple[str, bool, str, tuple[Expression, ...]]]:
+    """What is said of each signal: its name, whether its rate is given, a word such as `delay`, and what stands in it.
+
+    Formulas and rates have no word and one expression. What drives inputs comes last.
+    """
+    for name, value in signals.values.items():
+        yield name, False, "", (value,)
+    for name, rate in signals.states.items():
+        yield name, True, "", (rate,)
+    # Signals with a memory have no formula of the same instant; a word tells what they are.
+    for law in signals.others:
+        if isinstance(law, Sampled):
+            yield law.name, False, "sample", (law.expression, law.period)
+        elif isinstance(law, Delayed):
+            yield law.name, False, "delay", (law.expression, law.by)
+        elif isinstance(law, Table):
+            yield law.name, False, "table", (law.argument,)
+        else:
+            yield law.name, False, "function", law.arguments
+    for name, value in signals.drivers.items():
+        yield name, False, "", (value,)
+
+
+def summaries(equations: "EquationSystem") -> Iterator[tuple[str, Expression]]:
+    """The scalar lines below the matrices: stored energy and dissipated power, where they say something."""
+    if equations.stored_energy is not None and equations.stored_energy is not ZERO:
+        yield "E", equations.stored_energy
+    if equations.dissipated_power is not ZERO:
+        yield "P_d", equations.dissipated_power
+
+
+def measured_formulas(equations: "EquationSystem") -> dict[str, Expression]:
+    """What is measured, each as one formula; rates of inputs have a prime."""
+    rows = equations.measured
+    x, u = ([symbol(name) for name in names] for names in (equations.states, equations.inputs))
+    rates = [symbol(f"{name}'") for name in equations.inputs]
+    return {
+        name: dot(rows.C[k], x) + dot(rows.D[k], u) + dot(rows.D_1[k], rates) + rows.rest[k]
+        for k, name in enumerate(rows.names)
+    }
+
+
+HEAT_NOTE = "J*K; temperature times heat flow is no power, so H_heat falls as heat spreads but is no energy"
+
+
+def _energy_label(form: "HamiltonianSystem") -> str:
+    """H, or H(x) where H is a name of the model."""
+    # A magnetic field or a height is called H, too.
+    return "H(x)" if "H" in {*form.parameters, *form.states, *form.inputs, *form.where} else "H"
+
+
+def energy_functions(form: "HamiltonianSystem") -> list[tuple[str, str, Expression | None]]:
+    """H with its name, and what capacities of heat add with a word about it; a model of heat alone has no H."""
+    shown: list[tuple[str, str, Expression | None]] = []
+    if form.H is not ZERO or form.H_heat is ZERO:
+        shown.append((_energy_label(form), "", form.H))
+    if form.H_heat is not ZERO:
+        shown.append(("H_heat", HEAT_NOTE, form.H_heat))
+    return shown

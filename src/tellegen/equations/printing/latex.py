@@ -6,40 +6,21 @@ TeX knows no length beyond 5.7 m, and a page none beyond its margins.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tellegen.equations.matrices import Matrix
-from tellegen.equations.printing.explanation import (
-    AlgebraicLoop,
-    CausalPath,
-    ExplainedEntry,
-    ExplanationSection,
-    Item,
-    NamedFormula,
-    Sentence,
-)
-from tellegen.equations.printing.terms import (
-    HamiltonianForm,
-    MatrixSum,
-    MatrixTerm,
-    ReadableEquations,
-    ReadableExplanation,
-    ReadableSignals,
-    Sign,
-    SparseForm,
-    SparseRows,
-    TransferForm,
-    energy_functions,
-    hamiltonian_output,
-    hamiltonian_state,
-    measured_formulas,
-    output_equation,
-    signal_lines,
-    state_equation,
-    summaries,
-)
+from tellegen.equations.matrices import Matrix, Sparse
+from tellegen.equations.printing import explanation as shown
+from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
 from tellegen.expressions import ONE, ZERO, Add, Expression, Number, latex_name, number, to_latex, to_text, total
 from tellegen.expressions.simplification import NamedParts
+
+if TYPE_CHECKING:
+    from tellegen.equations.forms.descriptor import DescriptorSystem
+    from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+    from tellegen.equations.forms.transfer import TransferMatrix
+    from tellegen.equations.signal_equations import SignalEquations
+    from tellegen.equations.steps import Explanation
+    from tellegen.equations.system import EquationSystem
 
 LONGEST_LINE = 400
 """Characters of LaTeX: about two thirds of them are commands, so this is about the width of a page."""
@@ -49,8 +30,9 @@ LONGEST_PART = 60
 """Characters of a part without a name, written as text."""
 
 
-def equation_lines(left: str, right: Expression) -> list[str]:
+def _equation_lines(left: str, right: Expression) -> list[str]:
     """`left &= right`, a long sum over several lines: the next ones begin with `&\\qquad`."""
+    # Only sums can be broken: a line may begin with a plus, not inside a fraction.
     whole = to_latex(right)
     if len(whole) <= LONGEST_LINE or not isinstance(right, Add):
         return [f"{left} &= {whole}"]
@@ -96,8 +78,7 @@ class ShortEntries:
         return self._parts.short(expression)
 
 
-def names_in(expressions: Iterable[Expression]) -> set[str]:
-    """Every name in the expressions."""
+def _names_in(expressions: Iterable[Expression]) -> set[str]:
     return set().union(*(e.free_symbols for e in expressions))
 
 
@@ -110,64 +91,79 @@ MOST_COLUMNS = 10
 _NAMES_OF_SUMMARIES = {"E": "E", "P_d": "P_{d}"}
 
 
-def equations_to_latex(equations: ReadableEquations, *, sign: Sign = "-", environment: str = "align*") -> str:
+def equations_to_latex(equations: "EquationSystem", *, sign: Sign = "-", environment: str = "align*") -> str:
     r"""The equations in an amsmath environment: `align`, `align*`, or `aligned` to stand inside $$.
 
     State equation, output equation, unknowns, energy, dissipated power, dependent storages, and the names used.
     """
-    if not _is_wide(equations.matrices):
-        return _environment(environment, _lines(equations, equations, sign, _itself))
-    short = ShortEntries(_names_of(equations))
-    lines = _lines(equations.with_entries(short.entry), equations, sign, short.formula)
-    return _environment(environment, [*lines, *_parts(short, lines)])
+    return _with_short_names(equations, lambda *change: _lines(equations, sign, *change), environment)
+
+
+def _with_short_names(
+    form: "EquationSystem | HamiltonianSystem", lines: Callable[[Change, Change], list[str]], environment: str
+) -> str:
+    """The lines of a form; where its matrices are wide, over names for long entries and for parts of other formulas."""
+    if not _is_wide(form.matrices):
+        return _environment(environment, lines(_itself, _itself))
+    short = ShortEntries(_names_of(form))
+    written = lines(short.entry, short.formula)
+    return _environment(environment, [*written, *_parts(short, written)])
 
 
 def relation_to_latex(
-    names: Iterable[str], terms: Iterable[MatrixTerm], where: Mapping[str, Expression], *, environment: str = "align*"
+    names: Iterable[str], terms: Iterable[MatrixSum], where: Mapping[str, Expression], *, environment: str = "align*"
 ) -> str:
     """Variables x as a sum of matrices times vectors, `x = T z + T_u u`, and what the names in it stand for."""
     left = _braced(_column(map(latex_name, names)), r"\mathbf{x}")
-    return _environment(environment, [f"{left} &= {_terms(terms)}", *_definitions(where)])
+    return _environment(environment, [f"{left} &= {_sums(terms)}", *_definitions(where)])
 
 
 def _parts(short: ShortEntries, lines: Iterable[str]) -> list[str]:
     """What the names in the lines stand for."""
     wanted: dict[str, list[str]] = {}
     text = "\n".join(lines)
+    # Backwards, since a definition reads earlier ones: what no line shows need not be told.
     for name, e in reversed(list(short.definitions.items())):
         if latex_name(name) in text:
-            wanted[name] = equation_lines(latex_name(name), e)
+            wanted[name] = _equation_lines(latex_name(name), e)
             text += "\n".join(wanted[name])
     return [line for name in reversed(wanted) for line in wanted[name]]
 
 
-def _lines(shown: ReadableEquations, given: ReadableEquations, sign: Sign, formula: Change) -> list[str]:
-    """The lines: matrices as `shown`, all else as `given` with its formulas changed."""
-    lines: list[str] = []
-    if shown.states:
-        sides = state_equation(shown, sign)
-        lines.append(f"{_terms(sides.left)} &= {_terms(sides.right)}")
-    if shown.outputs:
-        left = _braced(_column(map(latex_name, shown.outputs)), r"\mathbf{y}")
-        lines.append(f"{left} &= {_terms(output_equation(shown).right)}")
-    lines += _definitions(measured_formulas(given), formula)
-    lines += [line for e in given.algebraic.residuals for line in equation_lines("0", formula(e))]
-    energies = {_NAMES_OF_SUMMARIES[name]: e for name, e in summaries(given)}
+def _lines(given: "EquationSystem", sign: Sign, entry: Change, formula: Change) -> list[str]:
+    """The lines: matrices with their entries changed, all else with its formulas changed."""
+    brief = given.with_entries(entry)
+    lines = _equations(brief, shown.state_equation(brief, sign), shown.output_equation(brief))
+    lines += _definitions(shown.measured_formulas(given), formula)
+    lines += [line for e in given.algebraic.residuals for line in _equation_lines("0", formula(e))]
+    energies = {_NAMES_OF_SUMMARIES[name]: e for name, e in shown.summaries(given)}
     rates = {dotted(name): e for name, e in given.displacements.items()}
-    lines += [line for name, e in {**energies, **rates}.items() for line in equation_lines(name, formula(e))]
+    lines += [line for name, e in {**energies, **rates}.items() for line in _equation_lines(name, formula(e))]
     lines += _definitions(given.dependent, formula)
     lines += _signals(given.signals)
     return lines + _definitions(given.where, formula)
 
 
+def _equations(form: "EquationSystem | HamiltonianSystem", state: EquationSides, output: EquationSides) -> list[str]:
+    lines: list[str] = []
+    if form.states:
+        rates = _braced(_column(map(dotted, form.states)), r"\dot{\mathbf{x}}")
+        lines.append(f"{_sums(state.left) or rates} &= {_sums(state.right)}")
+    if form.outputs:
+        head = _braced(_column(map(latex_name, form.outputs)), r"\mathbf{y}")
+        lines.append(f"{head} &= {_sums(output.right)}")
+    return lines
+
+
 def _is_wide(matrices: Mapping[Any, Matrix]) -> bool:
+    # Numbers are short; a large matrix is nearly all of them.
     entries = (e for rows in matrices.values() for row in rows for e in row if not isinstance(e, Number))
     return sum(len(to_latex(e)) for e in entries) > LONGEST_MATRICES
 
 
-def _names_of(form: ReadableEquations | HamiltonianForm) -> set[str]:
+def _names_of(form: "EquationSystem | HamiltonianSystem") -> set[str]:
     entries = [e for rows in form.matrices.values() for row in rows for e in row]
-    names = names_in([*entries, *form.where.values(), *form.displacements.values()])
+    names = _names_in([*entries, *form.where.values(), *form.displacements.values()])
     return {*names, *form.parameters, *form.states, *form.inputs, *form.outputs, *form.where}
 
 
@@ -175,43 +171,33 @@ def _itself(expression: Expression) -> Expression:
     return expression
 
 
-def _signals(signals: ReadableSignals) -> Iterator[str]:
-    for name, is_rate, word, inside in signal_lines(signals):
+def _signals(signals: "SignalEquations") -> Iterator[str]:
+    for name, is_rate, word, inside in shown.signal_lines(signals):
         texts = ",\\; ".join(map(to_latex, inside))
         right = rf"\operatorname{{{word}}}\left({texts}\right)" if word else texts
         yield f"{dotted(name) if is_rate else latex_name(name)} &= {right}"
 
 
-def hamiltonian_to_latex(form: HamiltonianForm, *, environment: str = "align*") -> str:
+def hamiltonian_to_latex(form: "HamiltonianSystem", *, environment: str = "align*") -> str:
     """The port-Hamiltonian form: state equation, outputs, unknowns, energy, and the names used."""
-    if not _is_wide(form.matrices):
-        return _environment(environment, _hamiltonian_lines(form, form, _itself))
-    short = ShortEntries(_names_of(form))
-    lines = _hamiltonian_lines(form.with_entries(short.entry), form, short.formula)
-    return _environment(environment, [*lines, *_parts(short, lines)])
+    return _with_short_names(form, lambda *change: _hamiltonian_lines(form, *change), environment)
 
 
-def _hamiltonian_lines(shown: HamiltonianForm, given: HamiltonianForm, formula: Change) -> list[str]:
-    """The lines: matrices as `shown`, all else as `given` with its formulas changed."""
-    left, right = hamiltonian_state(shown)
-    lines: list[str] = []
-    if shown.states:
-        rates = _braced(_column(map(dotted, shown.states)), r"\dot{\mathbf{x}}")
-        lines.append(f"{_groups(left) or rates} &= {_groups(right)}")
-    if shown.outputs:
-        head = _braced(_column(map(latex_name, shown.outputs)), r"\mathbf{y}")
-        lines.append(f"{head} &= {_groups(hamiltonian_output(shown))}")
-    lines += [line for e in given.algebraic.residuals for line in equation_lines("0", formula(e))]
-    for name, note, e in energy_functions(given):
-        lines += [] if e is None else equation_lines(latex_name(name) if note else name, formula(e))
+def _hamiltonian_lines(given: "HamiltonianSystem", entry: Change, formula: Change) -> list[str]:
+    """The lines: matrices with their entries changed, all else with its formulas changed."""
+    brief = given.with_entries(entry)
+    lines = _equations(brief, shown.hamiltonian_state(brief), shown.hamiltonian_output(brief))
+    lines += [line for e in given.algebraic.residuals for line in _equation_lines("0", formula(e))]
+    for name, note, e in shown.energy_functions(given):
+        lines += [] if e is None else _equation_lines(latex_name(name) if note else name, formula(e))
     lines += _definitions(given.energy_variables, formula)
     for name, rate in given.displacements.items():
-        lines += equation_lines(dotted(name), formula(rate))
+        lines += _equation_lines(dotted(name), formula(rate))
     lines += _signals(given.signals)
     return lines + _definitions(given.where, formula)
 
 
-def steps_to_latex(steps: ReadableExplanation) -> str:
+def steps_to_latex(steps: "Explanation") -> str:
     r"""The derivation as paragraphs: sentences, lists, and formulas in `align*`. Needs amsmath."""
     parts = [_section(n, section) for n, section in enumerate(steps.sections, 1)]
     if steps.where:
@@ -219,7 +205,7 @@ def steps_to_latex(steps: ReadableExplanation) -> str:
     return "\n\n".join(parts)
 
 
-def transfer_to_latex(form: TransferForm, *, environment: str = "align*") -> str:
+def transfer_to_latex(form: "TransferMatrix", *, environment: str = "align*") -> str:
     """The transfer matrix as a matrix of fractions."""
     left = _braced(_column(map(latex_name, form.outputs)), r"\mathbf{y}")
     matrix = _braced(_matrix(form.entries), rf"\mathbf{{G}}({latex_name(form.variable)})")
@@ -227,7 +213,7 @@ def transfer_to_latex(form: TransferForm, *, environment: str = "align*") -> str
     return _environment(environment, [f"{left} &= {matrix} {right}", *_definitions(form.where)])
 
 
-def descriptor_to_latex(form: SparseForm, *, environment: str = "align*") -> str:
+def descriptor_to_latex(form: "DescriptorSystem", *, environment: str = "align*") -> str:
     """The descriptor form, one equation a row."""
     rows: dict[int, tuple[list[str], list[str]]] = {}
     _collect(rows, form.E, [dotted(name) for name in form.unknowns], 0)
@@ -251,7 +237,7 @@ def dotted(name: str) -> str:
     return rf"\dot{{{letter}}}{brace}{subscript}"
 
 
-def _section(n: int, section: ExplanationSection) -> str:
+def _section(n: int, section: shown.ExplanationSection) -> str:
     """A paragraph; neighbours of one kind share an environment."""
     parts: list[tuple[str, list[str]]] = []
     for item in section.items:
@@ -264,17 +250,17 @@ def _section(n: int, section: ExplanationSection) -> str:
     return "\n".join([rf"\paragraph{{{n}. {section.title}}}", *bodies])
 
 
-def _item(item: Item) -> tuple[str, list[str]]:
-    if isinstance(item, Sentence):
+def _item(item: shown.Item) -> tuple[str, list[str]]:
+    if isinstance(item, shown.Sentence):
         return ("itemize", [rf"\item {_prose(item.text)}"]) if item.listed else ("", [_prose(item.text)])
-    if isinstance(item, NamedFormula):
+    if isinstance(item, shown.NamedFormula):
         return "align*", [f"{_quotient(item.name)} &= {to_latex(item.value)}"]
-    if isinstance(item, ExplainedEntry):
+    if isinstance(item, shown.ExplainedEntry):
         whole = f"{_place(item)} &= {to_latex(item.value)}"
         if len(item.paths) == 1 and item.paths[0].gain == item.value:
             return "align*", [f"{whole} && {_route(item.paths[0])}"]
         return "align*", [whole, *(rf"&\quad {to_latex(path.gain)} && {_route(path)}" for path in item.paths)]
-    if isinstance(item, AlgebraicLoop):
+    if isinstance(item, shown.AlgebraicLoop):
         rounds = [rf"&\quad {to_latex(path.gain)} && {_route(path)}" for path in item.rounds]
         return "align*", [*rounds, f"{latex_name(item.name)} &= {to_latex(item.determinant)}"]
     return "align*", [f"{_letter(item.name)} &= {_matrix(item.rows)}"]
@@ -286,7 +272,7 @@ def _body(kind: str, lines: list[str]) -> str:
     return _environment(kind, lines) if kind else " ".join(lines)
 
 
-def _place(entry: ExplainedEntry) -> str:
+def _place(entry: shown.ExplainedEntry) -> str:
     letter, _, subscript = entry.matrix.partition("_")
     below = ",".join(
         [*([subscript] if subscript else []), str(entry.row), *([str(entry.column)] if entry.column else [])]
@@ -294,7 +280,7 @@ def _place(entry: ExplainedEntry) -> str:
     return f"{letter}_{{{below}}}"
 
 
-def _route(path: CausalPath) -> str:
+def _route(path: shown.CausalPath) -> str:
     return r" \to ".join(map(_stop, path.stops))
 
 
@@ -331,45 +317,32 @@ def _environment(name: str, lines: Iterable[str]) -> str:
 
 
 def _definitions(names: Mapping[str, Expression], formula: Change = _itself) -> list[str]:
-    return [line for name, e in names.items() for line in equation_lines(latex_name(name), formula(e))]
+    return [line for name, e in names.items() for line in _equation_lines(latex_name(name), formula(e))]
 
 
-def _terms(terms: Iterable[MatrixTerm]) -> str:
+def _sums(sums: Iterable[MatrixSum]) -> str:
     text = ""
-    for term in terms:
-        sign = "-" if term.negative else "+" if text else ""
-        text += f" {sign} " if text else sign
-        text += _braced(_matrix(term.rows), _letter(term.matrix))
-        if term.vector:
-            text += " " + _factor(term)
-    return text
-
-
-def _groups(groups: Iterable[MatrixSum]) -> str:
-    text = ""
-    for group in groups:
-        text += (" - " if group.negative else " + ") if text else "-" if group.negative else ""
+    for each in sums:
+        text += _joint(text, each.negative)
         inner = ""
-        for share in group.shares:
-            inner += (" - " if share.negative else " + ") if inner else "-" if share.negative else ""
-            inner += _braced(_matrix(share.rows), _letter(share.matrix))
-        text += rf"\left({inner}\right)" if len(group.shares) > 1 else inner
-        text += f" {_group_factor(group)}" if group.vector else ""
+        for share in each.shares:
+            inner += _joint(inner, share.negative) + _braced(_matrix(share.rows), _letter(share.letter))
+        text += rf"\left({inner}\right)" if len(each.shares) > 1 else inner
+        text += f" {_factors(each)}" if each.vector else ""
     return text
 
 
-def _group_factor(group: MatrixSum) -> str:
-    if group.vector == "grad_H":
-        return _braced(_column(map(to_latex, group.factors)), r"\nabla H")
-    names = [dotted(to_text(e)) if group.dotted else to_latex(e) for e in group.factors]
-    letter = rf"\mathbf{{{group.vector}}}"
-    return _braced(_column(names), rf"\dot{{{letter}}}" if group.dotted else letter)
+def _joint(before: str, negative: bool) -> str:
+    return (" - " if negative else " + ") if before else "-" if negative else ""
 
 
-def _factor(term: MatrixTerm) -> str:
-    names = map(dotted if term.dotted else latex_name, term.factors)
-    letter = rf"\mathbf{{{term.vector}}}"
-    return _braced(_column(names), rf"\dot{{{letter}}}" if term.dotted else letter)
+def _factors(each: MatrixSum) -> str:
+    if each.vector == "grad_H":
+        return _braced(_column(map(to_latex, each.factors)), r"\nabla H")
+    names = [dotted(to_text(e)) if each.dotted else to_latex(e) for e in each.factors]
+    vector = each.vector.removesuffix("'")
+    letter = rf"\mathbf{{{vector}}}"
+    return _braced(_column(names), rf"\dot{{{letter}}}" if each.dotted else letter)
 
 
 def _letter(matrix: str) -> str:
@@ -395,12 +368,13 @@ def _column(cells: Iterable[str]) -> str:
 def _bracketed(cells: list[list[str]]) -> str:
     body = r" \\ ".join(" & ".join(row) for row in cells)
     columns = max((len(row) for row in cells), default=0)
+    # amsmath stops at ten columns with an error; an array has to be told how many it has.
     if columns <= MOST_COLUMNS:
         return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
     return rf"\left[\begin{{array}}{{{'c' * columns}}} {body} \end{{array}}\right]"
 
 
-def _collect(rows: dict[int, tuple[list[str], list[str]]], matrix: SparseRows, factors: list[str], side: int) -> None:
+def _collect(rows: dict[int, tuple[list[str], list[str]]], matrix: Sparse, factors: list[str], side: int) -> None:
     for (i, j), e in sorted(matrix.items(), key=lambda item: item[0]):
         rows.setdefault(i, ([], []))[side].append(_product(e, factors[j]))
 

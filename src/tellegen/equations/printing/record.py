@@ -1,39 +1,26 @@
 """Equations as JSON: names, numbers and formulas in Python syntax."""
 
 from collections.abc import Iterable, Mapping
-from typing import final
+from typing import TYPE_CHECKING, final
 
-from tellegen.core.names import identifier
-from tellegen.equations.matrices import Matrix, Vector
-from tellegen.equations.printing.explanation import (
-    AlgebraicLoop,
-    CausalPath,
-    ExplainedEntry,
-    ExplanationSection,
-    Item,
-    NamedFormula,
-    Sentence,
-    ShownMatrix,
-)
-from tellegen.equations.printing.terms import (
-    HamiltonianForm,
-    MeasuredRows,
-    ReadableEquations,
-    ReadableExplanation,
-    ReadableSignals,
-    Sign,
-    SparseForm,
-    SparseRows,
-    TransferForm,
-    signed_power_matrix,
-    vanishes,
-)
+from tellegen.core.names import identifier, unused
+from tellegen.equations.matrices import Matrix, Sparse, Vector
+from tellegen.equations.printing import explanation as shown
+from tellegen.equations.printing.explanation import Sign, vanishes
 from tellegen.expressions import ZERO, Expression, Number, symbol, to_python
 from tellegen.expressions.elimination import used_names
 from tellegen.graph.signals import Delayed, Sampled, Table
 
+if TYPE_CHECKING:
+    from tellegen.equations.forms.descriptor import DescriptorSystem
+    from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+    from tellegen.equations.forms.transfer import TransferMatrix
+    from tellegen.equations.signal_equations import SignalEquations
+    from tellegen.equations.steps import Explanation
+    from tellegen.equations.system import EquationSystem, Measured
 
-def equations_to_record(equations: ReadableEquations, sign: Sign = "-", *, numeric: bool = False) -> dict[str, object]:
+
+def equations_to_record(equations: "EquationSystem", sign: Sign = "-", *, numeric: bool = False) -> dict[str, object]:
     """The record that `derive --json` prints.
 
     Names are identifiers: `drive.motor.L_a` is `drive__motor__L_a` everywhere in the record. Formulas are texts in
@@ -45,6 +32,7 @@ def equations_to_record(equations: ReadableEquations, sign: Sign = "-", *, numer
     """
     variables = (*equations.states, *equations.inputs, *equations.outputs, *equations.algebraic.unknowns)
     variables = (*variables, *equations.displacements, *(law for law in sorted(equations.signals.names)))
+    # Parameters first: they keep their identifier where two names meet.
     names = [*equations.parameters, *variables, *equations.dependent, *equations.where, *equations.measured.names]
     writer = _Writer(names, numeric)
     record: dict[str, object] = {
@@ -56,21 +44,21 @@ def equations_to_record(equations: ReadableEquations, sign: Sign = "-", *, numer
     }
     record["displacements"] = writer.definitions(equations.displacements)
     m = equations.matrices
-    shown = [e for matrix in m.values() for row in matrix for e in row] + [
-        e for v in equations.vectors.values() for e in v
-    ]
+    entries = [e for matrix in m.values() for row in matrix for e in row]
+    entries += [e for v in equations.vectors.values() for e in v]
     further = [*equations.algebraic.residuals, *equations.dependent.values(), *equations.signals.entries()]
     measured = equations.measured
     further += [e for m in (measured.C, measured.D, measured.D_1, (measured.rest,)) for row in m for e in row]
-    needed = used_names([*shown, *further], equations.where)
+    # A program that reads the record should find no name that nothing uses.
+    needed = used_names([*entries, *further], equations.where)
     if needed:
         record["where"] = writer.definitions({name: e for name, e in equations.where.items() if name in needed})
-    record |= {"L": writer.matrix(m["L"]), "A": writer.matrix(signed_power_matrix(equations, sign))}
+    record |= {"L": writer.matrix(m["L"]), "A": writer.matrix(shown.signed_power_matrix(equations, sign))}
     record |= {name: writer.matrix(m[name]) for name in ("B", "C", "D")}
     return record | _further_terms(equations, writer)
 
 
-def hamiltonian_to_record(form: HamiltonianForm, *, numeric: bool = False) -> dict[str, object]:
+def hamiltonian_to_record(form: "HamiltonianSystem", *, numeric: bool = False) -> dict[str, object]:
     """The record that `derive --form ph --json` prints.
 
     `H` is a formula of the states, null where it has no closed form; `grad_H` has one formula for each state. `P`, `S`, `N`,
@@ -79,7 +67,8 @@ def hamiltonian_to_record(form: HamiltonianForm, *, numeric: bool = False) -> di
     """
     variables = (*form.states, *form.inputs, *form.outputs, *form.algebraic.unknowns, *form.displacements)
     variables = (*variables, *sorted(form.signals.names))
-    writer = _Writer([*form.parameters, *variables, *_power_variables(form), *form.where], numeric)
+    power_variables = sorted({name for e in form.energy_variables.values() for name in e.free_symbols})
+    writer = _Writer([*form.parameters, *variables, *power_variables, *form.where], numeric)
     m = form.matrices
     record: dict[str, object] = {
         "x": writer.names(form.states),
@@ -113,7 +102,7 @@ def hamiltonian_to_record(form: HamiltonianForm, *, numeric: bool = False) -> di
     return record
 
 
-def steps_to_record(steps: ReadableExplanation) -> dict[str, object]:
+def steps_to_record(steps: "Explanation") -> dict[str, object]:
     """The record that `derive --steps --json` prints.
 
     Each step has its `text`, and where it has them `relations`, `matrices`, `loops` and `entries`. An entry of a matrix is counted
@@ -136,26 +125,26 @@ def steps_to_record(steps: ReadableExplanation) -> dict[str, object]:
     return record
 
 
-def _names_in(item: Item) -> list[str]:
-    if isinstance(item, NamedFormula):
+def _names_in(item: shown.Item) -> list[str]:
+    if isinstance(item, shown.NamedFormula):
         return [item.name, *sorted(item.value.free_symbols)]
-    return [item.name] if isinstance(item, AlgebraicLoop) else []
+    return [item.name] if isinstance(item, shown.AlgebraicLoop) else []
 
 
-def _step(section: ExplanationSection, writer: "_Writer") -> dict[str, object]:
+def _step(section: shown.ExplanationSection, writer: "_Writer") -> dict[str, object]:
     of: dict[str, object] = {"title": section.title}
-    of["text"] = [item.plain for item in section.items if isinstance(item, Sentence)]
-    relations = {i.name: i.value for i in section.items if isinstance(i, NamedFormula)}
-    matrices = {i.name: writer.matrix(i.rows) for i in section.items if isinstance(i, ShownMatrix)}
-    loops = [_loop(i, writer) for i in section.items if isinstance(i, AlgebraicLoop)]
-    entries = [_entry(i, writer) for i in section.items if isinstance(i, ExplainedEntry)]
+    of["text"] = [item.plain for item in section.items if isinstance(item, shown.Sentence)]
+    relations = {i.name: i.value for i in section.items if isinstance(i, shown.NamedFormula)}
+    matrices = {i.name: writer.matrix(i.rows) for i in section.items if isinstance(i, shown.ShownMatrix)}
+    loops = [_loop(i, writer) for i in section.items if isinstance(i, shown.AlgebraicLoop)]
+    entries = [_entry(i, writer) for i in section.items if isinstance(i, shown.ExplainedEntry)]
     of |= {"relations": writer.definitions(relations)} if relations else {}
     of |= {"matrices": matrices} if matrices else {}
     of |= {"loops": loops} if loops else {}
     return of | ({"entries": entries} if entries else {})
 
 
-def _loop(loop: AlgebraicLoop, writer: "_Writer") -> dict[str, object]:
+def _loop(loop: shown.AlgebraicLoop, writer: "_Writer") -> dict[str, object]:
     return {
         "members": list(map(identifier, loop.members)),
         "loops": [_path(path, writer) for path in loop.rounds],
@@ -164,13 +153,13 @@ def _loop(loop: AlgebraicLoop, writer: "_Writer") -> dict[str, object]:
     }
 
 
-def _entry(entry: ExplainedEntry, writer: "_Writer") -> dict[str, object]:
+def _entry(entry: shown.ExplainedEntry, writer: "_Writer") -> dict[str, object]:
     place = {"row": entry.row, "column": entry.column} if entry.column else {"row": entry.row}
     paths = [_path(path, writer) for path in entry.paths]
     return {"matrix": entry.matrix, **place, "value": writer.formula(entry.value), "paths": paths}
 
 
-def _path(path: CausalPath, writer: "_Writer") -> dict[str, object]:
+def _path(path: shown.CausalPath, writer: "_Writer") -> dict[str, object]:
     found: dict[str, object] = {"gain": writer.formula(path.gain)}
     if path.delta:
         found |= {
@@ -183,11 +172,7 @@ def _path(path: CausalPath, writer: "_Writer") -> dict[str, object]:
     return found | {"through": [identifier(stop) for stop in path.stops if not stop.startswith("(")]}
 
 
-def _power_variables(form: HamiltonianForm) -> list[str]:
-    return sorted({name for e in form.energy_variables.values() for name in e.free_symbols})
-
-
-def transfer_to_record(form: TransferForm, values: Mapping[str, float]) -> dict[str, object]:
+def transfer_to_record(form: "TransferMatrix", values: Mapping[str, float]) -> dict[str, object]:
     """The transfer matrix: `G` has one row an output and one column an input, in Python syntax over `variable`."""
     writer = _Writer([form.variable, *form.parameters, *form.inputs, *form.outputs, *form.where], False)
     record: dict[str, object] = {
@@ -201,7 +186,9 @@ def transfer_to_record(form: TransferForm, values: Mapping[str, float]) -> dict[
     return record | {"G": writer.matrix(form.entries)}
 
 
-def descriptor_to_record(form: SparseForm, values: Mapping[str, float], *, numeric: bool = False) -> dict[str, object]:
+def descriptor_to_record(
+    form: "DescriptorSystem", values: Mapping[str, float], *, numeric: bool = False
+) -> dict[str, object]:
     """The descriptor form `E w' = F w + G u + h`, `y = H w + D u`.
 
     Each matrix is a list of its nonzero entries `[row, column, entry]`, counted from 0 in the order of `w`, `inputs` and
@@ -221,16 +208,13 @@ def descriptor_to_record(form: SparseForm, values: Mapping[str, float], *, numer
     return record
 
 
-def _further_terms(equations: ReadableEquations, writer: "_Writer") -> dict[str, object]:
+def _further_terms(equations: "EquationSystem", writer: "_Writer") -> dict[str, object]:
     """What most models do not have."""
     m, v = equations.matrices, equations.vectors
     found: dict[str, object] = {}
-    for name in ("N", "f", "B_1", "D_1", "f_y"):
-        if name in v:
-            if not vanishes((v[name],)):
-                found[name] = writer.vector(v[name])
-        elif not vanishes(m[name]):
-            found[name] = writer.matrix(m[name])
+    for name, rows in (("N", m["N"]), ("f", (v["f"],)), ("B_1", m["B_1"]), ("D_1", m["D_1"]), ("f_y", (v["f_y"],))):
+        if not vanishes(rows):
+            found[name] = writer.vector(rows[0]) if name in v else writer.matrix(rows)
     if equations.algebraic.unknowns:
         residuals = [writer.formula(e) for e in equations.algebraic.residuals]
         found["algebraic"] = {"w": writer.names(equations.algebraic.unknowns), "residual": residuals}
@@ -246,7 +230,7 @@ def _further_terms(equations: ReadableEquations, writer: "_Writer") -> dict[str,
     return found
 
 
-def _measured(rows: MeasuredRows, writer: "_Writer") -> dict[str, object]:
+def _measured(rows: "Measured", writer: "_Writer") -> dict[str, object]:
     """What detectors read, as rows over states and inputs."""
     found: dict[str, object] = {
         "names": writer.names(rows.names),
@@ -258,7 +242,7 @@ def _measured(rows: MeasuredRows, writer: "_Writer") -> dict[str, object]:
     return found if vanishes((rows.rest,)) else found | {"f": writer.vector(rows.rest)}
 
 
-def _signals(signals: ReadableSignals, writer: "_Writer") -> dict[str, object]:
+def _signals(signals: "SignalEquations", writer: "_Writer") -> dict[str, object]:
     """Signals by kind, where there are any: formulas, states, samples, delays, tables and functions, and what drives inputs."""
     found: dict[str, dict[str, object]] = {
         "signals": dict(writer.definitions(signals.values)),
@@ -291,11 +275,8 @@ class _Writer:
         self._formulas: dict[Expression, str] = {}  # most entries of a large matrix are the same zero
         taken: set[str] = set()
         for name in dict.fromkeys(names):
-            written = identifier(name)
-            while written in taken:
-                written += "_"
-            taken.add(written)
-            self._written[name] = written
+            self._written[name] = unused(identifier(name), taken)
+            taken.add(self._written[name])
         self._changed: dict[str, Expression] = {
             name: symbol(written) for name, written in self._written.items() if written != identifier(name)
         }
@@ -319,6 +300,7 @@ class _Writer:
         return found
 
     def _formula(self, expression: Expression) -> str:
+        # Substituting walks through the whole formula; nearly none holds a name that was changed.
         if self._changed and not self._changed.keys().isdisjoint(expression.free_symbols):
             expression = expression.substitute(self._changed)
         return to_python(expression)
@@ -332,5 +314,5 @@ class _Writer:
     def matrix(self, rows: Matrix) -> list[list[str | float]]:
         return [self.vector(row) for row in rows]
 
-    def sparse(self, matrix: SparseRows) -> list[list[int | str | float]]:
+    def sparse(self, matrix: Sparse) -> list[list[int | str | float]]:
         return [[i, j, self.entry(matrix[i, j])] for i, j in sorted(matrix)]

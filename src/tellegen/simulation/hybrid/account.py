@@ -5,16 +5,14 @@ from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import EventFunction, NumericModel
 from tellegen.simulation.hybrid.handover import Handover, Impact
 from tellegen.simulation.hybrid.mode_choice import ModeTrial
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels
-from tellegen.simulation.solvers.stretch import OutputRows, StatePoint, StretchEnd
+from tellegen.simulation.solvers.stretch import RunRows, StatePoint, StretchEnd
 from tellegen.simulation.trajectory import Books, Effort, HeldRows, RunEvent, Segment
-
-Array = NDArray[np.float64]
 
 BLOCK: Final = 200_000
 """Rows for which there is room at a time."""
@@ -48,15 +46,16 @@ class HybridAccount:
         self.turns = 0
         self.events: list[RunEvent] = []
         self.samples: list[Array] = []
-        self._room: dict[Mode, OutputRows] = {}
+        self._room: dict[Mode, RunRows] = {}
         self._y, self._yp = np.empty((len(times), 0)), np.empty((len(times), 0))
         self._kept: list[tuple[ModeModel, slice] | _Part] = []
 
-    def rows(self, model: ModeModel) -> OutputRows:
+    def rows(self, model: ModeModel) -> RunRows:
         """Room for the next rows of a mode."""
+        # A mode gets room for some rows only: with many modes and millions of rows each would need all.
         times = self.times[self.done : self.done + BLOCK]
         if model.mode not in self._room:
-            self._room[model.mode] = OutputRows.at(times, model.model.size)
+            self._room[model.mode] = RunRows.at(times, model.model.size)
         rows = self._room[model.mode]
         rows.t, rows.done = times, 0
         return rows
@@ -73,6 +72,7 @@ class HybridAccount:
             written = slice(self.done, self.done + rows.done)
             self._widen(size)
             for to, given in ((self._y, rows.y), (self._yp, rows.yp)):
+                # Columns that this mode lacks are no numbers, lest somebody plots them.
                 to[written, :size], to[written, size:] = given[: rows.done], np.nan
             self._kept.append((model, written))
             self.done = written.stop
@@ -93,6 +93,7 @@ class HybridAccount:
 
     def change(self, before: ModeModel, left: StatePoint, after: ModeModel, entered: StatePoint) -> None:
         """Rows on both sides of a change of mode; times still rise, so the first stands one rounding unit earlier."""
+        # Rows at one and the same time could not be interpolated between.
         just_before = np.nextafter(left.t, -np.inf)
         if self._kept and just_before > self._last_time():
             self._kept.append(_single(before, float(just_before), left))
@@ -116,11 +117,11 @@ class HybridAccount:
 
     def books(self, stored_start: float, stored_end: float) -> Books:
         """The energy books."""
-        supplied, dissipated, generated, modulation = self.energies.tolist()
-        return Books(supplied, dissipated, generated, modulation, self.impulsive, stored_start, stored_end)
+        return Books.of(self.energies, stored_start, stored_end, self.impulsive)
 
     def finished(self, held: Array, last: NumericModel) -> "ModeRows":
         """All rows in order of time; `held` is what was held at the start, `last` stands in where there are no rows."""
+        # Without rows of changes what stands in the arrays is the result: nothing is copied.
         asked = [kept for kept in self._kept if not isinstance(kept, _Part)]
         if len(asked) < len(self._kept):
             return self._merged(held, last)
@@ -138,6 +139,7 @@ class HybridAccount:
         parts: list[_Part] = []
         for kept in self._kept:
             part = kept if isinstance(kept, _Part) else self._part(*kept)
+            # A row asked for may fall on a change: what stands behind the change is the truth from then on.
             while parts and parts[-1].t[-1] >= part.t[0]:
                 early = parts.pop()
                 if len(early.t) > 1:
@@ -159,7 +161,7 @@ class HybridAccount:
 
     def _memory(self, times: Array, held: Array) -> HeldRows | None:
         nothing = np.zeros((0, 0))
-        return OutputRows(times, nothing, nothing, len(times), self.samples).memory(held)
+        return RunRows(times, nothing, nothing, len(times), self.samples).memory(held)
 
 
 @final
@@ -178,6 +180,7 @@ def _segments(found: Sequence[tuple[NumericModel, int]], last: NumericModel) -> 
     """Which rows belong to which model."""
     made: list[Segment] = []
     for model, start in found:
+        # Stretches of one mode that follow each other are one segment.
         if not made or made[-1].model is not model:
             made.append(Segment(start, model))
     return tuple(made) or (Segment(0, last),)
@@ -185,15 +188,6 @@ def _segments(found: Sequence[tuple[NumericModel, int]], last: NumericModel) -> 
 
 def _single(model: ModeModel, t: float, at: StatePoint) -> _Part:
     return _Part(model, np.array([t]), at.y[None, : model.model.size].copy(), at.yp[None, : model.model.size].copy())
-
-
-@final
-@dataclass(frozen=True)
-class ElementImpact:
-    """An impact of an element."""
-
-    element: str
-    impact: Impact
 
 
 @final
@@ -207,22 +201,22 @@ class ModeChange:
     before: ModeModel
     left: StatePoint
     hits: tuple[EventFunction, ...]
-    knocks: tuple[ElementImpact, ...]
+    impacts: tuple[Impact, ...]
     entered: ModeTrial
     memory: Mapping[str, float]
 
     @property
     def changed(self) -> bool:
         """Whether the mode changed, or a body bounced."""
-        return bool(self.knocks) or self.before.mode != self.entered.model.mode
+        return bool(self.impacts) or self.before.mode != self.entered.model.mode
 
 
 @final
 @dataclass
 class ModeChangeLog:
-    """The start of a run and every passage from then on."""
+    """The start of a run, and every change from one stretch to the next."""
 
-    passages: list[ModeChange] = field(default_factory=list)
+    changes: list[ModeChange] = field(default_factory=list)
     models: ModeModels | None = None
     state: HybridState | None = None
     first: ModeTrial | None = None

@@ -15,13 +15,12 @@ from functools import cached_property
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.core.errors import ERROR_OF_LAYER, Finding
+from tellegen.graph.power_graph import Transition
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels, Storages
 from tellegen.simulation.solvers.stretch import StatePoint
-
-Array = NDArray[np.float64]
 
 MOST_ITERATIONS: Final = 50
 CONVERGED: Final = 1e-13
@@ -70,18 +69,22 @@ def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: floa
     own, dependent = target.plans.get("partners") or target.plans.setdefault("partners", _partners(target, storages))
     T, told = _relation(target, state, t, own, dependent)
     before = state.outputs
+    # x_0 of the relation: what sources impose on dependent storages, whatever the others do.
     rest = told - T @ before[own]
     after = before.copy()
     mismatch = np.zeros(len(before))
     mismatch[dependent] = told - before[dependent]
     environment = storages.environment(state.displacements)
+    # Others keep their contents: an impulse reaches only what the constraints join.
     among = [*own, *dependent]
     for _ in range(MOST_ITERATIONS if own else 0):  # without partners the mode tells all that there is to know
         after[dependent] = T @ after[own] + rest
         change = storages.change(among, before, after, environment)
         inertia = storages.inertia(among, after, environment)
+        # All motions that the mode allows: the impulses of the constraints do no work along these.
         motion = np.vstack([np.eye(len(own)), T])
-        step = _solved(motion.T @ inertia @ motion, motion.T @ change)
+        # Newton, for contents of nonlinear laws; a linear one is done in one step.
+        step = np.linalg.solve(motion.T @ inertia @ motion, motion.T @ change)
         after[own] -= step
         if np.all(np.abs(step) <= CONVERGED * (np.abs(after[own]) + np.abs(before[own]))):
             break
@@ -90,6 +93,7 @@ def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: floa
     def energies() -> tuple[float, float]:
         supplied = float(rest @ storages.change(dependent, before, after, environment))
         lost = supplied - storages.energy_change(among, before, after, environment)
+        # What is at stake, to tell a loss from rounding.
         held = abs(storages.energy_change(among, np.zeros(len(after)), before, environment)) + abs(supplied)
         return supplied, lost if abs(lost) > ROUNDING * held else 0.0
 
@@ -114,6 +118,7 @@ def _partners(target: ModeModel, storages: Storages) -> tuple[list[int], list[in
     dependent = [storages.place(d.port) for d in target.causal.dependent]
     place = {k: i for i, k in enumerate(storages.ports)}
     found = {place[k] for d in target.causal.dependent for k in d.on if k in place}
+    # Through fields too: coils on one core share their flux, so one that jumps takes the others along.
     waiting = [*found, *dependent]
     while waiting:
         for j in storages.partners(waiting.pop()):
@@ -142,6 +147,7 @@ def _relation(
     step = PROBE * largest if largest > 0.0 else 1.0
     for column, i in enumerate(own):
         moved = y.copy()
+        # By a difference: the relation is linear in the outputs, so its size hardly matters.
         moved[target.independent[i]] += step
         T[:, column] = (told(moved) - base) / (moved[target.independent[i]] - y[target.independent[i]])
     if target.model.linear:  # the same whenever the mode is met
@@ -149,18 +155,15 @@ def _relation(
     return T, base
 
 
-def _solved(matrix: Array, right: Array) -> Array:
-    return np.asarray(np.linalg.solve(matrix, right), dtype=float) if len(right) else right
-
-
 @final
 @dataclass(frozen=True)
 class Impact:
-    """What an impact leaves: the state, the mode to go on from, what was handed over, and whether the bodies now rest.
+    """What an impact leaves: the element, the state, the mode to go on from, what was handed over, and whether bodies now rest.
 
     `contact` is the mode in which they touch.
     """
 
+    element: str
     state: HybridState
     mode: Mode
     handover: Handover
@@ -184,12 +187,13 @@ class Impacts:
 
         Raises: CausalityError when the bodies cannot be in contact.
         """
-        k = self.models.elements.index(element)
-        transition = next(t for t in self.models.laws[k].transitions[model.mode[k]] if t.to == to)
+        transition = _transition(self.models, element, mode=model.mode, to=to)
         if transition.restitution is None:
             return None
-        contact = tuple(to if i == k else word for i, word in enumerate(mode))
+        # The mode in which the bodies touch gives the plastic impact; a bounce is a multiple of that.
+        contact = tuple(to if name == element else word for name, word in zip(self.models.elements, mode, strict=True))
         target = self.models.get(contact)
+        # Bodies that cannot touch, for sources hold them apart: the run cannot go on, and says why.
         if isinstance(target, Finding):
             raise ERROR_OF_LAYER[target.code[0]](target)
         storages = self.models.storages
@@ -197,28 +201,14 @@ class Impacts:
         target.remember(state)
         plastic = hand_over(target, storages, state, at.t)
         if self._hardly_moves(element, restitution, self._speed(model, element, at)):
-            return Impact(replace(state, outputs=plastic.outputs), contact, plastic, True, contact)
+            return Impact(element, replace(state, outputs=plastic.outputs), contact, plastic, True, contact)
         made = bounced(storages, state, plastic, restitution)
-        return Impact(replace(state, outputs=made.outputs), mode, made, False, contact)
+        return Impact(element, replace(state, outputs=made.outputs), mode, made, False, contact)
 
     def _hardly_moves(self, element: str, restitution: float, speed: float) -> bool:
+        # Against the fastest impact of this element so far: a ball bounces ever slower, and for ever, in theory.
         fastest = self._fastest[element] = max(self._fastest.get(element, 0.0), speed)
         return restitution * speed <= max(self.rtol * fastest, self.atol)
-
-    @staticmethod
-    def again(models: ModeModels, state: HybridState, element: str, impact: "Impact", before: Mode, t: float) -> Array:
-        """The outputs after the same impact from a state nearby, where nothing else is decided."""
-        target = models.get(impact.contact)
-        assert isinstance(target, ModeModel), "the impact has happened"
-        target.remember(state)
-        plastic = hand_over(target, models.storages, state, t)
-        if impact.rests:
-            return plastic.outputs
-        k = models.elements.index(element)
-        transition = next(to for to in models.laws[k].transitions[before[k]] if to.to == impact.contact[k])
-        assert transition.restitution is not None, "the impact has happened"
-        restitution = transition.restitution.evaluate(models.storages.environment(state.displacements))
-        return bounced(models.storages, state, plastic, restitution).outputs
 
     @staticmethod
     def _speed(model: ModeModel, element: str, at: StatePoint) -> float:
@@ -226,3 +216,23 @@ class Impacts:
         observables = model.model.observables
         place = next(i for i, o in enumerate(observables) if o.element == element and o.kind == "across")
         return float(model.model.observe(at.t, at.y, at.yp, model.context)[place])
+
+
+def repeated_impact(models: ModeModels, state: HybridState, impact: Impact, before: Mode, t: float) -> Array:
+    """The outputs after the same impact from a state nearby, where nothing else is decided."""
+    target, storages = models.get(impact.contact), models.storages
+    assert isinstance(target, ModeModel), "the impact has happened"
+    target.remember(state)
+    plastic = hand_over(target, storages, state, t)
+    if impact.rests:
+        return plastic.outputs
+    to = impact.contact[models.elements.index(impact.element)]
+    transition = _transition(models, impact.element, mode=before, to=to)
+    assert transition.restitution is not None, "the impact has happened"
+    restitution = transition.restitution.evaluate(storages.environment(state.displacements))
+    return bounced(storages, state, plastic, restitution).outputs
+
+
+def _transition(models: ModeModels, element: str, *, mode: Mode, to: str) -> Transition:
+    k = models.elements.index(element)
+    return next(found for found in models.laws[k].transitions[mode[k]] if found.to == to)

@@ -4,16 +4,14 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler.compiling import compile_model
-from tellegen.compiler.context import stop_building_slopes
+from tellegen.compiler.context import Array, stop_building_slopes
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
 from tellegen.core.cancellation import Cancellable
@@ -23,8 +21,8 @@ from tellegen.simulation import rules
 from tellegen.simulation.energy_books import ModelRows, checked_books
 from tellegen.simulation.failures import ChatterDetector, finding_of
 from tellegen.simulation.global_error import whole_run_within_tolerance
-from tellegen.simulation.hybrid.account import ElementImpact, HybridAccount, ModeChange, ModeChangeLog, ModeRows
-from tellegen.simulation.hybrid.handover import Impacts
+from tellegen.simulation.hybrid.account import HybridAccount, ModeChange, ModeChangeLog, ModeRows
+from tellegen.simulation.hybrid.handover import Impact, Impacts
 from tellegen.simulation.hybrid.mode_choice import ModeChoice, ModeTrial
 from tellegen.simulation.hybrid.mode_models import (
     Mode,
@@ -47,11 +45,9 @@ from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice, choose, reason_in_words
 from tellegen.simulation.solvers.jobs import Job
 from tellegen.simulation.solvers.library import Run
-from tellegen.simulation.solvers.stretch import POLL_S, SolverSettings, StatePoint, StretchEnd, Watch, run_stretch
+from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, StretchEnd, Watch, attended, run_stretch
 from tellegen.simulation.starting import take_first_samples
-from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
-
-Array = NDArray[np.float64]
+from tellegen.simulation.trajectory import RunEvent, Status, Trajectory, rows_of_segments
 
 CHATTER_EVENTS: Final = 100
 CHATTER_SHARE: Final = 1e-9
@@ -94,41 +90,23 @@ def integrate_modes(
     Raises: SimulationError when there is no mode to start in.
     """
     checked = _checked(problem, graph)
+    # By name: a mode may have other parameters and inputs, in another order.
     parameters = named_values(problem.parameters, problem.model.parameters)
     inputs = named_values(problem.inputs, problem.model.inputs)
     models, told = ModeModels(graph, compiled, parameters, inputs, problem.before), monotonic_watch(watch)
 
     def run(asked: Problem) -> Trajectory:
         nonlocal models
+        # A second run shares what was compiled, and not what the first one left in contexts and past.
         models = models.afresh() if models.met else models
         made = _HybridRun(models, asked, diary)
+        # Nobody listens: a thread of its own would only cost time.
         if told is None and threading.current_thread() is not threading.main_thread():
             return made.run()
-        return _watched(made, told or Watch())
+        return attended(made.run, told or Watch(), made.stop, lambda: (made.steps, made.progress))
 
+    # A diary is the way of one run: it must not be told of coarser and finer ones.
     return run(checked) if diary is not None else whole_run_within_tolerance(checked, run)
-
-
-def _watched(made: "_HybridRun", watch: Watch) -> Trajectory:
-    """Run in a thread of its own, so that Ctrl-C and `cancel` are heard within a step."""
-    with ThreadPoolExecutor(1, "tellegen-modes") as pool:
-        future, stopping = pool.submit(made.run), False
-        while True:
-            try:
-                return future.result(POLL_S)
-            except TimeoutError:
-                if future.done():  # what runs may give up by the same error
-                    return future.result()
-                # again each time: a stretch that was just about to begin has not heard of it
-                stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
-                if stopping:
-                    made.stop()
-                if watch.steps is not None:
-                    watch.steps(made.steps)
-                if watch.progress is not None:
-                    watch.progress(made.progress)
-            except KeyboardInterrupt:
-                stopping = True
 
 
 @final
@@ -139,15 +117,11 @@ class _HybridRun:
     here: StatePoint
     held: Array
 
-    def __init__(
-        self,
-        models: ModeModels,
-        problem: Problem,
-        diary: ModeChangeLog | None = None,
-    ) -> None:
+    def __init__(self, models: ModeModels, problem: Problem, diary: ModeChangeLog | None = None) -> None:
         self.problem = problem
         self.diary = diary
         self.running: list[Job] = []
+        # The whole run has a thread of its own already; stretches run in it directly and leave their job here.
         self.direct = Watch(running=self.running)
         self.stopped = threading.Event()
         self.deciding = Cancellable()
@@ -174,6 +148,7 @@ class _HybridRun:
 
         Raises: SimulationError (S125) when it is stopped before it has begun.
         """
+        # Only now: the run may be made in one thread and go on in another.
         self.worker = threading.get_ident()
         try:
             with self.deciding.here():
@@ -200,6 +175,7 @@ class _HybridRun:
 
     def stop(self) -> None:
         """End the run as soon as possible, from another thread; what is finished is kept."""
+        # A flag first: a stretch may just have ended, and the next job is not there yet.
         self.stopped.set()
         for job in self.running:
             job.cancel = 1
@@ -212,10 +188,12 @@ class _HybridRun:
         """Find the first mode; gives the energy stored before it was entered."""
         problem, models = self.problem, self.models
         state = starting_state(models, initial_values(problem), problem.t0)
+        # No step is known yet; a guess will do for looking ahead.
         step = FIRST_STEP_SHARE * (problem.until - problem.t0)
         probe = self._probe(problem.t0, step)
         self.trial = self.choice.next_mode(state, models.start, problem.t0, probe)
         model = self.trial.model
+        # What is sampled at the start may close a switch: the mode is chosen again with it.
         if take_first_samples(model.model, model.context, self.trial.standing):
             sampled = dict(zip(model.model.memory, map(float, model.context.memory), strict=False))
             self.trial = self.choice.next_mode(replace(state, memory=sampled), model.mode, problem.t0, probe)
@@ -226,6 +204,7 @@ class _HybridRun:
             self.diary.begin(models, state, self.trial)
         stored = stored_energy_at(model.model, model.context, self.trial.standing)
         environment = models.storages.environment(state.displacements)
+        # The books begin before the handover into the first mode, for what that lost or took is part of the run.
         return stored - models.storages.energy_change(handover.among, state.outputs, handover.outputs, environment)
 
     def _loop(self) -> Finding | None:
@@ -233,7 +212,8 @@ class _HybridRun:
         while True:
             self.end = end = self._advance()
             self.here, model = end.standing, self.trial.model
-            if end.status != jobs.EVENT and not self._goes_on(end):
+            ended = end.status != jobs.FINISHED or end.standing.t >= self.problem.until
+            if ended and end.status != jobs.EVENT:
                 return finding_of(end, model.model, model.context, self._settings(model), self._solver()[0].solver)
             if self.stopped.is_set():
                 return self._cancelled(end)
@@ -242,6 +222,7 @@ class _HybridRun:
                     self._change(end)
             except CompilerStoppedError:
                 return self._cancelled(end)
+            # No mode to go on in: rows up to here are a result too.
             except TellegenError as error:
                 return error.finding
             if (finding := self._chattering(end.standing.t) or self.ever_faster) is not None:
@@ -250,15 +231,14 @@ class _HybridRun:
     # -- one stretch -----------------------------------------------------------------------------------------------------------
 
     def _settings(self, model: ModeModel) -> SolverSettings:
-        if model.mode not in self.settings:
-            self.settings[model.mode] = self._settings_of(model)
-        return self.settings[model.mode]
-
-    def _settings_of(self, model: ModeModel) -> SolverSettings:
+        if model.mode in self.settings:
+            return self.settings[model.mode]
         # Guards follow inputs that no state may feel, so steps stay short enough to see them; without states nothing else does.
         steps = EVENT_STEPS if model.model.size else STATELESS_STEPS
         longest = min(self.problem.max_step, (self.problem.until - self.problem.t0) / steps)
-        return replace(self.asked, atol=self._tolerances(model.model.names), max_step=longest)
+        made = replace(self.asked, atol=self._tolerances(model.model.names), max_step=longest)
+        self.settings[model.mode] = made
+        return made
 
     def _tolerances(self, names: tuple[str, ...]) -> Array:
         return np.array([self.problem.absolute_tolerance(name) for name in names])
@@ -283,28 +263,35 @@ class _HybridRun:
         while True:
             choice, run = self._solver()
             settings, rows = self.tuned[model.mode], self.account.rows(model)
+            # Each mode observes in an order of its own; the past is one.
             if (past := self.models.past) is not None:
                 past.follow(model.model)
-            until = self._until()
             end = run_stretch(
-                run, model.prepared, model.context, settings, rows, standing, until, watch=self.direct, past=past
+                run,
+                model.prepared,
+                model.context,
+                settings,
+                rows,
+                standing,
+                until=self._until(),
+                watch=self.direct,
+                past=past,
             )
             self.reached = end.standing.t
             self.running.clear()  # its steps are in the account from here on
             self.account.stretch(model, end)
             if end.status != jobs.STIFF or not choice.may_switch:
                 return end
+            # For this mode from now on: it would be as stiff when it is next met.
             self._use(SolverChoice("cvode", f"stiff from t = {end.standing.t:.3g} s on"))
             standing = end.standing
 
     def _until(self) -> float:
         """Where a stretch ends at the latest: where a guard stays at zero, soon, to look at it again."""
         until, here = self.problem.until, self.trial.standing.t
+        # Not beyond the rows for which there is room, nor beyond breaks that can be listed in no time.
         far = min(until, self.trial.model.prepared.reach(here), self.account.reach())
         return min(far, here + SHORT * (until - self.problem.t0)) if self.trial.undecided else far
-
-    def _goes_on(self, end: StretchEnd) -> bool:
-        return end.status == jobs.FINISHED and end.standing.t < self.problem.until
 
     def _cancelled(self, end: StretchEnd) -> Finding | None:
         self.end = replace(end, status=jobs.CANCELLED)
@@ -317,29 +304,35 @@ class _HybridRun:
         """Impacts first, then the mode that follows."""
         model, at = self.trial.model, end.standing
         if self.models.past is not None:
+            # Signals jump here: what the past tells must not be smoothed across.
             self.models.past.mark_break()
         events = model.model.events
+        # Restarts are events too, but of the same mode: they have done their work by ending the stretch.
         hits = [e for e, sign in zip(events, end.signs, strict=True) if sign and e.kind == "transition"]
         fired = frozenset(event.name for event in hits)
         state, mode = model.state(at.t, at.y, at.yp), model.mode
-        noted, knocks = len(self.account.events), list[ElementImpact]()
+        noted, impacts = len(self.account.events), list[Impact]()
         for event in hits:
+            # One after the other: each impact starts from the speeds that the one before has left.
             impact = self.impacts.hit(model, state, mode, event.element, event.to, at)
             if impact is not None:
+                # The event is answered: asked for again it would be taken for a change of mode.
                 state, mode, fired = impact.state, impact.mode, frozenset()
-                knocks.append(ElementImpact(event.element, impact))
+                impacts.append(impact)
                 self.account.impulse(impact.handover, event.element)
                 if not impact.rests:
                     self._note(RunEvent(at.t, event.element, "impact"))
         self.trial = self.choice.next_mode(state, mode, at.t, self._probe(at.t, end.last_step), fired)
         self.here = self.trial.standing
         if self.diary is not None:
-            self.diary.passages.append(ModeChange(model, at, tuple(hits), tuple(knocks), self.trial, state.memory))
+            self.diary.changes.append(ModeChange(model, at, tuple(hits), tuple(impacts), self.trial, state.memory))
         self._note_changes(model.mode, at.t)
+        # Only where something happened: stretches also end where a guard was to be looked at again.
         if self.problem.rows_at_changes and len(self.account.events) > noted:
             self.account.change(model, at, self.trial.model, self.trial.standing)
 
     def _probe(self, t: float, step: float) -> float:
+        # Far enough to be resolved by time, near enough that nothing else happens: the sign of a guard decides there.
         return max(PROBE_SHARE * step, PROBE_ULPS * float(np.spacing(max(abs(t), self.problem.until * 1e-6))))
 
     def _note_changes(self, before: Mode, t: float) -> None:
@@ -361,6 +354,7 @@ class _HybridRun:
         recent = self.recent
         if len(recent) < CHATTER_EVENTS or t - recent[0].t > CHATTER_SHARE * (self.problem.until - self.problem.t0):
             return None
+        # A fast pulse that does move something is a motion, however short its time.
         if self._moves():
             return None
         element, count = Counter(h.element for h in recent).most_common(1)[0]
@@ -395,16 +389,16 @@ class _HybridRun:
             rows.t,
             rows.y,
             rows.yp,
-            rows.segments,
-            first.solver,
-            reason_in_words(first, rows.segments[0].model),
-            books,
-            tuple(account.events),
-            account.effort,
-            self.ready - self.began,
-            time.perf_counter() - self.ready,
-            endings.get(end.status, "failed"),
-            finding or gap,
+            segments=rows.segments,
+            solver=first.solver,
+            reason=reason_in_words(first, rows.segments[0].model),
+            books=books,
+            events=tuple(account.events),
+            effort=account.effort,
+            setup_s=self.ready - self.began,
+            solve_s=time.perf_counter() - self.ready,
+            status=endings.get(end.status, "failed"),
+            finding=finding or gap,
             memory=rows.memory,
             losses=account.losses,
             past=self.models.past,
@@ -414,31 +408,26 @@ class _HybridRun:
     def _parts(self, rows: ModeRows) -> list[ModelRows]:
         """The rows of each mode, with what its model was given."""
         known = {id(mode.model): mode for mode in self.models.met}
-        stops = [*(segment.start for segment in rows.segments[1:]), len(rows.t)]
         made: list[ModelRows] = []
-        for segment, stop in zip(rows.segments, stops, strict=True):
-            mode, at = known[id(segment.model)], slice(segment.start, stop)
-            y, yp = (values[at, : segment.model.size] for values in (rows.y, rows.yp))
+        for model, at in rows_of_segments(rows.segments, len(rows.t)):
+            mode = known[id(model)]
+            y, yp = (values[at, : model.size] for values in (rows.y, rows.yp))
             made.append(ModelRows(mode.model, mode.context, self._settings(mode).atol, rows.t[at], y, yp))
         return made
 
 
 def _checked(problem: Problem, graph: PowerGraph) -> Problem:
     """Refuse a problem that makes no sense; tolerances may be those of variables that the first mode does not have."""
-    if problem.solver in FIXED_STEP:
+    if problem.solver in (*FIXED_STEP, "heyoka"):
+        steps = "keeps its step and " if problem.solver in FIXED_STEP else ""
         raise rules.UNSUITED.error(
-            f"'{problem.solver}' keeps its step and looks for no events, and this model changes its mode",
-            where=problem.model.name,
-            fix="choose 'runge-kutta', 'cvode' or 'ida', or leave the choice to 'auto'",
-        )
-    if problem.solver == "heyoka":
-        raise rules.UNSUITED.error(
-            "'heyoka' looks for no events, and this model changes its mode",
+            f"'{problem.solver}' {steps}looks for no events, and this model changes its mode",
             where=problem.model.name,
             fix="choose 'runge-kutta', 'cvode' or 'ida', or leave the choice to 'auto'",
         )
     known = problem.model.names
     if isinstance(problem.atol, Mapping):
+        # A state of another mode is no slip of the pen; a name of no mode is.
         later = {graph.ports[k].state for k in graph.storages()}
         for name in problem.atol.keys() - later:
             index_of(name, problem.model, "a tolerance")

@@ -13,9 +13,8 @@ from math import prod
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
@@ -25,8 +24,6 @@ from tellegen.simulation.hybrid.handover import Handover, hand_over
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels
 from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint
 from tellegen.simulation.starting import consistent_start
-
-Array = NDArray[np.float64]
 
 
 @final
@@ -48,9 +45,11 @@ def mode_start(model: ModeModel, settings: SolverSettings, t: float, y: Array, p
         lookout: _Lookout = model.plans.get("lookout") or model.plans.setdefault(
             "lookout", _Lookout(model.model, model.context)
         )
+        # The quick way; where something has no value, the long one raises the error that says what.
         if (found := lookout.look(t, y, probe)) is not None:
             return found
     start = consistent_start(model.prepared, model.context, settings, t, y)
+    # A moment later along the motion: there a guard that is zero now shows where it goes.
     later = consistent_start(
         model.prepared, model.context, settings, t + probe, _ahead(model.model, start, probe), start.yp
     )
@@ -63,6 +62,7 @@ def guard_bands(model: ModeModel, settings: SolverSettings, at: StatePoint) -> A
     here, bands = np.array(_guards(model, at)), np.zeros(len(numeric.events))
     for k in range(moving):
         y = at.y.copy()
+        # One state at a time: effects of several add up at worst, and so they are added.
         y[k] += settings.atol[k] + settings.rtol * abs(y[k])
         moved = consistent_start(model.prepared, model.context, settings, at.t, y, at.yp)
         bands += np.abs(np.array(_guards(model, moved)) - here)
@@ -73,6 +73,7 @@ def _ahead(model: NumericModel, at: StatePoint, probe: float) -> Array:
     """y a moment later; algebraic unknowns are solved for anyway."""
     y = at.y.copy()
     moving = model.size - len(model.unknowns)
+    # One step of Euler: the way is so short that a better one would land in the same place.
     y[:moving] += probe * at.yp[:moving]
     return y
 
@@ -125,9 +126,9 @@ class ModeTrial:
     standing: StatePoint
     handover: Handover
     smooth: bool
-    violated: tuple[tuple[int, str], ...]
-    broken: bool
-    undecided: bool
+    violated: tuple[tuple[int, str], ...] = ()
+    broken: bool = False
+    undecided: bool = False
 
 
 @final
@@ -148,6 +149,7 @@ class ModeChoice:
 
         Raises: SimulationError (S130) when no mode agrees with itself.
         """
+        # The largest so far: by that a jump of a storage is told from rounding.
         self.scale = np.maximum(self.scale, np.abs(state.outputs))
         impulsive: ModeTrial | None = None
         brief: ModeTrial | None = None
@@ -157,7 +159,9 @@ class ModeChoice:
                 last = last or trial
             elif not trial.violated:
                 if trial.smooth:
+                    # The first smooth one is the nearest: candidates come in the order of how much changes.
                     return trial
+                # An impulse is taken only where no smooth mode is found.
                 impulsive = impulsive or trial
             elif trial.smooth and not trial.broken and trial.model.mode != now:
                 brief = brief or trial
@@ -194,10 +198,12 @@ class ModeChoice:
         seen = {now}
         queue = [(0, 1, now)]
         if (asked := self._asked(now, fired)) != now:
+            # First of all what the events ask for, all together: nearly always that is it.
             seen.add(asked)
             queue.insert(0, (0, 0, asked))
         while queue and len(seen) <= MOST_TRIED:
             _, _, mode = heapq.heappop(queue)
+            # Events that fired count against the present mode only: in another one the guard may rightly stand at zero.
             trial = self._trial(mode, state, t, probe, fired if mode == now else frozenset())
             yield trial
             for other in self._neighbours(mode, trial):
@@ -205,6 +211,7 @@ class ModeChoice:
                     seen.add(other)
                     heapq.heappush(queue, (_distance(other, now), len(seen), other))
         words = [reachable(law, word) for law, word in zip(self.models.laws, now, strict=True)]
+        # Being led by what is wrong may miss a way; where there are few combinations, none is left out.
         if prod(map(len, words)) <= MOST_COMBINATIONS:
             for mode in sorted(product(*words), key=lambda m: _distance(m, now)):
                 if mode not in seen:
@@ -219,10 +226,12 @@ class ModeChoice:
 
     def _neighbours(self, mode: Mode, trial: ModeTrial | Finding) -> Iterator[Mode]:
         if isinstance(trial, Finding):
+            # A mode without a causality names the elements that conflict: one of these has to change.
             for name in trial.members:
                 if name in self._place:
                     yield from self._others(mode, self._place[name])
             return
+        # Together first: the diodes of a bridge change in pairs.
         if len(trial.violated) > 1:
             yield _changed(mode, dict(trial.violated))
         for element, word in trial.violated:
@@ -267,25 +276,23 @@ class ModeChoice:
             return rules.BAD_START.finding(
                 f"at t = {t:g} s {problem}", where=model.model.name, members=self._names(mode)
             )
-        violated, broken, undecided = self._judged(model, begun, fired)
         smooth = handover.is_smooth(self._tolerance(settings))
-        return ModeTrial(model, begun.standing, handover, smooth, violated, broken, undecided)
+        return self._judged(ModeTrial(model, begun.standing, handover, smooth), begun, fired)
 
-    def _judged(
-        self, model: ModeModel, begun: ModeStart, fired: frozenset[str]
-    ) -> tuple[tuple[tuple[int, str], ...], bool, bool]:
-        """The transitions that would be taken at once, whether one is due at the start already, whether a guard stays at zero."""
+    def _judged(self, trial: ModeTrial, begun: ModeStart, fired: frozenset[str]) -> ModeTrial:
+        """The trial with what its guards say just after its start."""
         found, broken, undecided = list[tuple[int, str]](), False, False
-        for event, low, high in zip(model.model.events, begun.before, begun.after, strict=True):
+        for event, low, high in zip(trial.model.model.events, begun.before, begun.after, strict=True):
             if event.kind != "transition":
                 continue
             largest = max(self._largest.get(event.name, 0.0), abs(low), abs(high))
             self._largest[event.name] = largest
+            # Zero within rounding, as measured by the largest value that this guard has had.
             if high > NOISE * largest or (event.name in fired and high > low):
                 found.append((self._place[event.element], event.to))
             broken = broken or low > NOISE * largest
             undecided = undecided or abs(high) <= NOISE * largest
-        return tuple(found), broken, undecided
+        return replace(trial, violated=tuple(found), broken=broken, undecided=undecided)
 
     def _tolerance(self, settings: SolverSettings) -> Array:
         """By how much the output of a storage may jump without being an impulse: the error that is allowed for it anyway."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, Finding
 from tellegen.core.names import did_you_mean, listing
@@ -21,8 +21,6 @@ from tellegen.simulation import rules
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers.delays import Past, past_of
 from tellegen.simulation.solvers.stretch import PreparedModel, prepare
-
-Array = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -191,6 +189,8 @@ class ModeModel:
 
     def outputs(self, t: float, y: Array, yp: Array) -> Array:
         """The outputs of all storages; of those whose energy variable is the state, that variable."""
+        # Of dependent storages the observable, of the others the state itself: exact, with no way through the
+        # equations.
         found = self.model.observe(t, y, yp, self.context)[self.observed]
         found[self.own] = y[self._own_places]
         return found
@@ -253,14 +253,15 @@ class ModeModels:
 
     def moved(self, name: str, value: float) -> "ModeModels":
         """The same modes with another value of one parameter; nothing is compiled again."""
-        made = ModeModels(self.graph, self._compiled, {**self._parameters, name: value}, self._inputs, self.before)
-        made._origin, made._shares_past = self, True
-        return made
+        return self._copied({**self._parameters, name: value}, shares_past=True)
 
     def afresh(self) -> "ModeModels":
         """The same modes for another run from the start; nothing is compiled again."""
-        made = ModeModels(self.graph, self._compiled, self._parameters, self._inputs, self.before)
-        made._origin = self
+        return self._copied(self._parameters, shares_past=False)
+
+    def _copied(self, parameters: Mapping[str, float], *, shares_past: bool) -> "ModeModels":
+        made = ModeModels(self.graph, self._compiled, parameters, self._inputs, self.before)
+        made._origin, made._shares_past = self, shares_past
         return made
 
     @property
@@ -270,10 +271,12 @@ class ModeModels:
 
     def get(self, mode: Mode) -> ModeModel | Finding:
         """The model of a mode, or why the mode cannot be."""
+        # Made when first met: of 2^n modes a run sees a handful.
         if mode not in self._known:
             try:
                 self._known[mode] = self._made(mode)
             except CausalityError as error:
+                # Kept as well: the search meets the same impossible mode again and again.
                 self._known[mode] = error.finding
         return self._known[mode]
 
@@ -283,17 +286,15 @@ class ModeModels:
         return [known for known in self._known.values() if isinstance(known, ModeModel)]
 
     def _made(self, mode: Mode) -> ModeModel | Finding:
+        # Contexts alone are new: causality, code and preparation are those of the first run.
         if self._origin is not None:
-            return self._beside(self._origin.get(mode))
+            known = self._origin.get(mode)
+            return known if isinstance(known, Finding) else replace(known, context=self._context(known.model))
         causal = assign_causality(self.graph.in_mode(dict(zip(self.elements, mode, strict=True))))
         model = self._compiled(causal)
         context = self._context(model)
-        return ModeModel(
-            mode, causal, model, prepare(model), context, self._independent(causal, model), self._observed(model)
-        )
-
-    def _beside(self, known: ModeModel | Finding) -> ModeModel | Finding:
-        return known if isinstance(known, Finding) else replace(known, context=self._context(known.model))
+        own, observed = self._independent(causal, model), self._observed(model)
+        return ModeModel(mode, causal, model, prepare(model), context, independent=own, observed=observed)
 
     def _context(self, model: NumericModel) -> ModelContext:
         given = {name: value for name, value in self._parameters.items() if name in model.parameters}
@@ -301,6 +302,7 @@ class ModeModels:
         context = model.new_context(given, inputs)
         if self.past is not None:
             self.past.tie(context)
+        # One past for all modes: what was delayed does not begin anew when a switch opens.
         elif not self._shares_past:
             self.past = past_of(model, context, self.before)
         return context
@@ -337,6 +339,7 @@ def starting_state(models: ModeModels, initial: Mapping[str, float], t0: float) 
             outputs[i], given[i] = port.initial.evaluate(storages.parameters), True
     displacements = {name: float(initial.get(name, 0.0)) for name in graph.displacements}
     state = HybridState(outputs, displacements, {}, {}, {})
+    # The first mode may be impossible: then the search for one decides, from the outputs alone.
     model = models.get(models.start)
     if isinstance(model, ModeModel):
         known = {**model.model.initial, **initial}

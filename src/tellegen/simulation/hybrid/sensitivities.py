@@ -12,17 +12,17 @@ from dataclasses import replace
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import EventFunction
 from tellegen.core.errors import SimulationError
 from tellegen.graph import PowerGraph
 from tellegen.simulation.hybrid.account import ModeChange, ModeChangeLog
-from tellegen.simulation.hybrid.handover import Impacts, hand_over
+from tellegen.simulation.hybrid.handover import hand_over, repeated_impact
 from tellegen.simulation.hybrid.integration import EVENT_STEPS, integrate_modes
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels, starting_state
 from tellegen.simulation.integration import settings_of
-from tellegen.simulation.problem import ATOL_OVER_RTOL, Problem
+from tellegen.simulation.problem import Problem
 from tellegen.simulation.sensitivities import (
     DelaySlopes,
     SensitivityIntegration,
@@ -42,9 +42,8 @@ from tellegen.simulation.sensitivity_jumps import (
     first_sample_slopes,
 )
 from tellegen.simulation.solvers.choice import choose
-from tellegen.simulation.solvers.stretch import OutputRows, StatePoint
+from tellegen.simulation.solvers.stretch import RunRows, StatePoint
 
-Array = NDArray[np.float64]
 Starts = Callable[[str, float], Mapping[str, float]]
 """The initial values that are given, where a parameter has another value."""
 
@@ -66,6 +65,7 @@ def integrate_mode_sensitivities(
     Raises: SimulationError as the run does, or (S175) where an event only grazes its limit.
     """
     diary = ModeChangeLog()
+    # First the run itself, for the order of modes and instants; then along the same way with slopes.
     made = integrate_modes(graph, replace(problem, rows_at_changes=False), diary=diary)
     if made.status != "finished":
         assert made.finding is not None, "a run that ends early says why"
@@ -91,6 +91,8 @@ class _ModeSlopes:
         self.models: ModeModels = diary.models
         values = self.models.storages.parameters
         self.steps = [difference_step(values[name]) for name in parameters]
+        # A little more and a little less of each parameter: the handover is differentiated as it is, not by a second
+        # formula.
         self.beside = {
             (k, sign): self.models.moved(name, values[name] + sign * self.steps[k])
             for k, name in enumerate(parameters)
@@ -108,12 +110,13 @@ class _ModeSlopes:
         model, at, memory = diary.first.model, diary.first.standing, diary.memory
         slopes = self._first_slopes(starts, model)
         held = self._first_held(model, at, slopes)
-        for passage in diary.passages:
-            left, held = self._stretch(model, at, slopes, held, memory, passage.left.t)
-            if passage.changed and (past := self._wide(model).past) is not None:
+        for change in diary.changes:
+            left, held = self._stretch(model, at, slopes, held, memory, change.left.t)
+            # What is delayed has jumped with the mode.
+            if change.changed and (past := self._wide(model).past) is not None:
                 past.mark_break()
-            slopes = self._handed_over(passage, left, held)
-            model, at, memory = passage.entered.model, passage.entered.standing, passage.memory
+            slopes = self._handed_over(change, left, held)
+            model, at, memory = change.entered.model, change.entered.standing, change.memory
         self._stretch(model, at, slopes, held, memory, self.problem.until)
         return self.found
 
@@ -123,6 +126,7 @@ class _ModeSlopes:
         self, model: ModeModel, at: StatePoint, slopes: Array, held: Array, memory: Mapping[str, float], until: float
     ) -> tuple[Array, Array]:
         """The sensitivities of variables and of what is held at the end of a stretch, by parameter."""
+        # Several changes in one instant: nothing passes between them.
         if until <= at.t:
             return slopes, held
         wide = self._wide(model)
@@ -132,8 +136,9 @@ class _ModeSlopes:
         wide.held[:] = held
         start = wide.begin(at, slopes)
         done = sum(len(part.t) for part in self.found)
+        # A row at a change belongs to the stretch before it; of the last stretch all that are left.
         last = np.searchsorted(self.times, until, "right") if until < self.problem.until else len(self.times)
-        rows = OutputRows.at(self.times[done:last], wide.prepared.width)
+        rows = RunRows.at(self.times[done:last], wide.prepared.width)
         choice = solver_with_sensitivities(
             choose(model.model, self.problem.solver, model.context, at, self.problem.until)
         )
@@ -148,7 +153,7 @@ class _ModeSlopes:
             problem = self.problem
             settings = replace(
                 settings_of(replace(problem, atol=None)),
-                atol=_tolerances(problem, model.model.names),
+                atol=np.array([problem.absolute_tolerance(name) for name in model.model.names]),
                 max_step=min(problem.max_step, (problem.until - problem.t0) / EVENT_STEPS),
                 keep_books=False,
             )
@@ -183,11 +188,11 @@ class _ModeSlopes:
 
     # -- from one mode to the next ---------------------------------------------------------------------------------------------
 
-    def _handed_over(self, passage: ModeChange, slopes: Array, held: Array) -> Array:
+    def _handed_over(self, change: ModeChange, slopes: Array, held: Array) -> Array:
         """The sensitivities in the mode that is entered."""
-        by = self._instant(passage, slopes, held)
-        before, left, entered = passage.before, passage.left, passage.entered
-        if passage.changed:
+        by = self._instant(change, slopes, held)
+        before, left, entered = change.before, change.left, change.entered
+        if change.changed:
             self._expect_returns(before, left.t, by)
         size = before.model.size
         y, yp = left.y[:size], left.yp[:size]
@@ -199,11 +204,14 @@ class _ModeSlopes:
             for mode in (before.mode, entered.model.mode):
                 _model(models, mode).context.share_past(wide.context)
             with wide.moved_past(k, step):
-                state = self._state(models, before, t, y + step * (slopes[k] + by[k] * yp), yp, passage, step * held[k])
-                for knock in passage.knocks:
-                    outputs = Impacts.again(models, state, knock.element, knock.impact, before.mode, t)
+                # At the instant as it would have moved: the states there are those of the old mode, a little earlier or
+                # later.
+                state = self._state(models, change, t, y + step * (slopes[k] + by[k] * yp), yp, step * held[k])
+                for impact in change.impacts:
+                    outputs = repeated_impact(models, state, impact, before.mode, t)
                     state = replace(state, outputs=outputs)
                 found[k] += _entered(models, entered.model.mode, state, t) / (2.0 * step)
+        # Back to the instant of the run itself, along the motion of the new mode.
         return found - np.outer(by, entered.standing.yp[: entered.model.model.size])
 
     def _expect_returns(self, model: ModeModel, t: float, by: Array) -> None:
@@ -213,48 +221,36 @@ class _ModeSlopes:
         if delays:
             self.advance = replace(self.advance, moving=self.advance.moving.returning(t, by, delays))
 
-    def _state(
-        self,
-        models: ModeModels,
-        before: ModeModel,
-        t: float,
-        y: Array,
-        yp: Array,
-        passage: ModeChange,
-        by: Array,
-    ) -> HybridState:
+    def _state(self, models: ModeModels, change: ModeChange, t: float, y: Array, yp: Array, by: Array) -> HybridState:
         """What is carried on from a point beside the one where the mode ended."""
-        model = _model(models, before.mode)
+        model = _model(models, change.before.mode)
         places = len(model.model.memory)
-        model.context.memory[:places] = [passage.memory[name] for name in model.model.memory]
+        model.context.memory[:places] = [change.memory[name] for name in model.model.memory]
         model.context.memory[:places] += by[:places]
         there = consistent_point(model.prepared, model.context, t, y, yp)
         return model.state(t, there.y, there.yp)
 
-    def _instant(self, passage: ModeChange, slopes: Array, held: Array) -> Array:
+    def _instant(self, change: ModeChange, slopes: Array, held: Array) -> Array:
         """How the instant of a change moves with each parameter."""
-        t, before = passage.left.t, passage.before
+        t, before = change.left.t, change.before
         if (by := self.advance.moving.slopes(t)) is not None:
             return by
-        events = [*passage.hits, *self._behind(passage)]
-        if not passage.changed or not events or self._is_scheduled(before, t):
+        events = [*change.hits, *self._behind(change)]
+        # A known instant does not move, and neither does one at which nothing changed.
+        if not change.changed or not events or self._is_scheduled(before, t):
             return np.zeros(len(self.parameters))
-        numbers = parameter_numbers(before.model, self.parameters)
         size = before.model.size
-        at = StatePoint(t, passage.left.y[:size], passage.left.yp[:size])
+        at = StatePoint(t, change.left.y[:size], change.left.yp[:size])
         event = before.model.events.index(events[0])
-        moved_past = self._wide(before).moved_past
-        return event_time_slopes(
-            before.prepared, before.context, at, slopes, held, numbers, event, self.advance.aside, moved_past
-        )
+        return event_time_slopes(self._wide(before), at, slopes, held, event, self.advance.aside)
 
-    def _behind(self, passage: ModeChange) -> list[EventFunction]:
+    def _behind(self, change: ModeChange) -> list[EventFunction]:
         """The event functions of the elements that changed, where none was seen to pass zero."""
-        after = dict(zip(self.models.elements, passage.entered.model.mode, strict=True))
-        now = dict(zip(self.models.elements, passage.before.mode, strict=True))
+        after = dict(zip(self.models.elements, change.entered.model.mode, strict=True))
+        now = dict(zip(self.models.elements, change.before.mode, strict=True))
         return [
             event
-            for event in passage.before.model.events
+            for event in change.before.model.events
             if event.kind == "transition" and after[event.element] == event.to != now[event.element]
         ]
 
@@ -267,14 +263,6 @@ class _ModeSlopes:
             abs((t - group.offset) / group.period - round((t - group.offset) / group.period)) * group.period <= near
             for group in model.model.sample_groups
         )
-
-
-def _tolerances(problem: Problem, names: Sequence[str]) -> Array:
-    """The absolute tolerances of the variables of a mode."""
-    default, atol = ATOL_OVER_RTOL * problem.rtol, problem.atol
-    if isinstance(atol, Mapping):
-        return np.array([atol.get(name, default) for name in names])
-    return np.full(len(names), default if atol is None else float(atol))
 
 
 def _entered(models: ModeModels, mode: Mode, state: HybridState, t: float) -> Array:

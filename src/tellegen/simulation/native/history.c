@@ -20,16 +20,19 @@ double tg_past(void *history, int k, double time) {
   const tg_history *h = history;
   if (time < h->start || h->count == 0) return h->initial[k];
   int64_t low = 0, high = h->count - 1, d = h->n_delays;
+  /* A step is never longer than the shortest delay, so that this is the last instant, up to rounding. */
   if (time >= h->times[high]) return h->values[high * d + k];
   while (high - low > 1) {
     int64_t middle = (low + high) / 2;
     if (h->times[middle] <= time) low = middle; else high = middle;
   }
+  /* Between the two lies a break: a polynomial across it would mean nothing, and the nearer side is taken. */
   if (h->fresh[high]) return h->values[(time - h->times[low] < h->times[high] - time ? low : high) * d + k];
   double least = 0.5 * (h->times[high] - h->times[low]);
   int64_t points[TG_PAST_POINTS] = {low, high}, before = low, after = high;
   int n = 2;
   for (int left = 0, right = 0; n < TG_PAST_POINTS && (before >= 0 || after >= 0);) {
+    /* In turn from both sides, so that the point that is read stays in the middle. */
     int back = before >= 0 && (after < 0 || left <= right);
     int64_t *from = back ? &before : &after, next = back ? tg_point_before(h, before, least) : tg_point_after(h, after, least);
     if (next >= 0) {

@@ -28,6 +28,7 @@ typedef struct tg_matrix {
 } tg_matrix;
 
 static void *tg_new(size_t count, size_t size) {
+  /* One more than asked for: of nothing, too, there is an address, and a null pointer always means that memory is short. */
   return calloc(count + 1, size);
 }
 
@@ -48,6 +49,7 @@ static int tg_matrix_open(tg_matrix *m, const tg_job *j) {
   m->members = tg_new((size_t)n, sizeof(int));
   m->first = tg_new((size_t)m->n_colours + 1, sizeof(int));
   if (!m->values || !m->seed || !m->scaled || !m->swept || !m->members || !m->first) return TG_NO_MEMORY;
+  /* Columns sorted by colour, by counting: a sweep then goes through its own columns alone. */
   for (int k = 0; k < n; k++) m->first[m->colours[k] + 1]++;
   for (int c = 0; c < m->n_colours; c++) m->first[c + 1] += m->first[c];
   int *next = tg_new((size_t)m->n_colours, sizeof(int));
@@ -69,6 +71,7 @@ static void tg_matrix_close(tg_matrix *m) {
 static void tg_gather(tg_matrix *m, int colour) {
   for (int i = m->first[colour]; i < m->first[colour + 1]; i++) {
     int k = m->members[i];
+    /* No two columns of a colour share a row, so each entry of the sweep belongs to one of them. */
     for (int p = m->columns[k]; p < m->columns[k + 1]; p++) m->values[p] = m->swept[m->rows[p]];
   }
 }
@@ -118,6 +121,7 @@ static int tg_factors_open(tg_factors *f, const tg_matrix *m, const int *order) 
     f->x = tg_new((size_t)n, sizeof(double));
     return f->a && f->swap && f->x ? 0 : TG_NO_MEMORY;
   }
+  /* A guess at the fill, which grows where it is wrong: networks in a good order have little. */
   f->l_room = f->u_room = 4 * (size_t)m->nnz + (size_t)n;
   f->lp = tg_new((size_t)n + 1, sizeof(int));
   f->up = tg_new((size_t)n + 1, sizeof(int));
@@ -173,6 +177,7 @@ static int tg_reach(tg_factors *f, const tg_matrix *m, int column, int stamp) {
     if (f->mark[start] == stamp) continue;
     int depth = 0;
     f->stack[0] = start;
+    /* The number of the column marks what was met: nothing has to be cleared between columns. */
     f->mark[start] = stamp;
     f->heads[0] = f->pinv[start] < 0 ? 0 : f->lp[f->pinv[start]];
     while (depth >= 0) {
@@ -207,6 +212,7 @@ static int tg_factor_anew(tg_factors *f, const tg_matrix *m, const double *value
     f->up[k] = u;
     if (tg_room(&f->li, &f->lx, &f->l_room, (size_t)l + (size_t)n + 1)) return TG_NO_MEMORY;
     if (tg_room(&f->ui, &f->ux, &f->u_room, (size_t)u + (size_t)n + 1)) return TG_NO_MEMORY;
+    /* Only rows that the column reaches can become anything but zero: the work follows the fill and not the size. */
     int top = tg_reach(f, m, column, k);
     for (int p = m->columns[column]; p < m->columns[column + 1]; p++) f->x[m->rows[p]] = values[p];
     for (int i = top; i < n; i++) {
@@ -231,10 +237,12 @@ static int tg_factor_anew(tg_factors *f, const tg_matrix *m, const double *value
       f->ready = -(column + 1);
       return TG_SINGULAR;
     }
+    /* The diagonal, where it is not a thousand times smaller: the order was chosen for it, and another pivot brings fill. */
     if (f->mark[column] == k && f->pinv[column] < 0 && fabs(f->x[column]) >= 1e-3 * largest) pivot = column;
     double head = f->x[pivot];
     f->pinv[pivot] = k;
     f->ui[u] = pivot;
+    /* As an inverse: it is multiplied by in every solution, and divided by once. */
     f->ux[u++] = 1 / head;
     for (int i = top; i < n; i++) {
       int row = f->topological[i];
@@ -272,6 +280,7 @@ static int tg_factor_again(tg_factors *f, const tg_matrix *m, const double *valu
       f->lx[q] = v * inverse;
     }
     f->ux[last] = inverse;
+    /* Written so that what is not a number asks for new pivots too. */
     if (!(fabs(head) > 1e-6 * largest) || head == 0) return 1;
   }
   return 0;
@@ -303,6 +312,7 @@ static int tg_factor_dense(tg_factors *f, const tg_matrix *m, const double *valu
     for (int r = k + 1; r < n; r++) {
       double *row = a + (size_t)r * n, v = row[k] * inverse;
       row[k] = v;
+      /* Treated as full it may still hold many zeros: such a row costs nothing. */
       if (v != 0)
         for (int c = k + 1; c < n; c++) row[c] -= v * top[c];
     }

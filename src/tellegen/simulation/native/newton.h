@@ -41,8 +41,10 @@ static int tg_newton_open(tg_newton *w, const tg_job *j) {
   w->y = tg_new(n, sizeof(double));
   w->yp = tg_new(n, sizeof(double));
   w->floor = tg_new(n, sizeof(double));
+  /* Far below any tolerance that is asked for, far above rounding. */
   w->precision = 1e-10;
   if (bad || !w->on_y || !w->on_yp || !w->r || !w->step || !w->y || !w->yp || !w->floor) return TG_NO_MEMORY;
+  /* Where relative and absolute tolerance meet: below this size a variable counts by its absolute one. */
   for (int k = 0; k < j->n; k++) w->floor[k] = j->rtol > 0 ? j->atol[k] / j->rtol : j->atol[k];
   return 0;
 }
@@ -59,6 +61,7 @@ static double tg_size(const tg_newton *w, const tg_job *j, const double *step, c
       v = fabs(a * step[k]) / (fabs(y[k]) + w->floor[k]);
     else
       v = rates > 0 ? fabs(b * step[k]) / (fabs(yp[k]) + 1e-6 * rates) : 0;
+    /* Written so that what is not a number wins. */
     if (!(v <= most)) most = v;
   }
   return most;
@@ -66,6 +69,7 @@ static double tg_size(const tg_newton *w, const tg_job *j, const double *step, c
 
 static void tg_back_substitute(tg_newton *w, const tg_job *j, const double *r, double *step) {
   memcpy(step, r, sizeof(double) * (size_t)j->n);
+  /* Slopes by parameters have the same matrix in every block: one factorisation serves all. */
   for (int k = 0; k < j->blocks; k++) tg_solve(&w->factors, step + (size_t)k * (size_t)w->factors.n);
   for (int k = 0; k < j->n; k++) step[k] = -step[k];
 }
@@ -143,8 +147,10 @@ static int tg_newton_solve(tg_newton *w, tg_job *j, double t, double *y, double 
       tg_move(w, j, by, w->step, y, yp, w->y, w->yp);
       j->rhs_calls++;
       if (j->residual(j->context, t, w->y, w->yp, w->r)) continue;
+      /* The natural test: the step that the old factors would make next must be shorter than this one. */
       tg_back_substitute(w, j, w->r, trial);
       double next = tg_size(w, j, trial, w->y, w->yp);
+      /* A whole step within the precision is taken whatever the test says: rounding may make the next one longer. */
       if (next <= (1 - by / 4) * norm || (by == 1 && norm <= w->precision) || exact) break;
     }
     if (by < 1e-8) break;

@@ -7,6 +7,7 @@
 
 static int compare(const void *a, const void *b) {
   const int *x = a, *y = b;
+  /* By degree, then by number: qsort does not keep the order of equal ones, and results must not depend on the library of C. */
   return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : (x[1] < y[1] ? -1 : x[1] > y[1]);
 }
 
@@ -54,9 +55,11 @@ static int far_end(int root, const int *starts, const int *list, int *level, int
     int depth, count = levels(root, starts, list, level, met, &depth), end = met[count - 1];
     for (int i = 0; i < count; i++) {
       int v = met[i];
+      /* Of the farthest the one with the fewest neighbours: from there layers are narrow. */
       if (level[v] == depth && starts[v + 1] - starts[v] < starts[end + 1] - starts[end]) end = v;
     }
     for (int i = 0; i < count; i++) level[met[i]] = -1;
+    /* Once more from there, until the longest path grows no longer. */
     if (depth <= best) return root;
     best = depth;
     root = end;
@@ -89,6 +92,7 @@ int64_t tg_order(int n, const int *columns, const int *rows, int *order) {
         for (int q = 0; q < found; q++) order[done++] = pairs[2 * q + 1];
       }
     }
+    /* Reversed, the same band has less fill (George and Liu). */
     for (int a = 0, b = n - 1; a < b; a++, b--) {
       int keep = order[a];
       order[a] = order[b];

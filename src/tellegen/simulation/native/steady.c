@@ -37,11 +37,13 @@ int tg_equilibrium(tg_job *j) {
   int quiet = 0; /* long steps that changed nothing */
   for (int64_t k = 0; status && status != TG_NO_MEMORY && k < j->max_steps && !j->cancel; k++) {
     int failed = 0;
+    /* An implicit step of Euler: yp is the change of y over the step. */
     for (size_t i = 0; i < n; i++) w.on_yp[i] = (int)i < j->n_differential ? 1 / step : 0;
     memcpy(y, j->y, size);
     memset(j->yp, 0, size);
     failed = tg_newton_solve(&w, j, j->t, y, j->yp, 12);
     if (failed) {
+      /* Back by more than a step gains, else it would try the same one again at once. */
       step /= 8;
       if (step < 1e-12 * j->first_step) {
         status = failed;
@@ -49,6 +51,7 @@ int tg_equilibrium(tg_job *j) {
       }
       continue;
     }
+    /* Stillness counts only over long steps: over short ones everything stands still. */
     quiet = step > 1e6 * j->first_step && is_still(&w, j->n, y, j->y) ? quiet + 1 : 0;
     memcpy(j->y, y, size);
     j->steps++;
@@ -57,6 +60,7 @@ int tg_equilibrium(tg_job *j) {
       status = 0;
       break;
     }
+    /* Now and then straight to the rest again, from a point that lies nearer to it. */
     if (step > 1e9 * j->first_step || k % 6 == 5) {
       memset(rest, 0, size);
       memset(w.on_yp, 0, size);

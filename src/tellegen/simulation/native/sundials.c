@@ -1,5 +1,5 @@
 /* CVODE and IDA driven to the end of a stretch: no Python runs inside. The library is reached through a table of addresses, because
- * its headers need not be there; `solvers/sundials.py` fills the table and checks the version.
+ * its headers need not be there; `solvers/library.py` fills the table and checks the version.
  *
  * Three things replace the library's own. The norm is the maximum norm, so that a tolerance holds for every state whatever the size of
  * the model. Linear systems go to linear.h: the library sees a matrix of one row and a solver whose two operations are ours.

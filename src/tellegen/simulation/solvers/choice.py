@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
@@ -14,8 +13,6 @@ from tellegen.simulation import rules
 from tellegen.simulation.problem import SOLVERS
 from tellegen.simulation.solvers.stretch import StatePoint
 from tellegen.simulation.solvers.taylor import check_smooth
-
-Array = NDArray[np.float64]
 
 STIFF_STEPS: Final = 5_000.0
 """Explicit steps that stability alone would ask for: beyond these an implicit step is cheaper."""
@@ -78,6 +75,7 @@ def choose(model: NumericModel, asked: str, context: ModelContext, start: StateP
         _check_suits(model, asked)
         if not model.size and asked in ("cvode", "ida"):  # SUNDIALS cannot be given nothing to integrate
             return SolverChoice("runge-kutta", f"without states there is nothing for '{asked}' to do")
+        # These two alone need to know how fast the model moves.
         if asked not in ("runge-kutta", "exponential"):
             return SolverChoice(asked, "asked for")
         speed = fastest_motion(model, context, start)
@@ -88,13 +86,19 @@ def choose(model: NumericModel, asked: str, context: ModelContext, start: StateP
             )
         return SolverChoice(asked, "asked for", longest_step=_longest_step(speed, until - start.t))
     if not model.explicit:
+        # Only IDA advances 0 = F(t, y, yp): no estimate is needed.
         unknowns = len(model.unknowns)
         what = f"{unknowns} algebraic unknowns" if unknowns != 1 else "an algebraic unknown"
         return SolverChoice("ida", f"implicit model with {what}" if unknowns else "implicit model")
     speed = fastest_motion(model, context, start)
+    # What stability alone would ask of an explicit method, were accuracy no matter.
     steps = speed.size * (until - start.t) / _EXPLICIT_REACH
+    # A motion that swings must be followed anyway: only what dies away makes an implicit step worth its price.
     is_stiff = speed.decay > 0.5 and steps > STIFF_STEPS
-    if exponential_suits(model) and (speed.decay < 0.1 or _is_short(model, speed, until - start.t)):
+    # The fastest motion fits into the run so few times that following it costs nothing beside setting up a solver.
+    is_short = speed.size * (until - start.t) * model.size <= FEW_RADIANS
+    # First the linear models: the exponential takes one long step where others take thousands.
+    if exponential_suits(model) and (speed.decay < 0.1 or is_short):
         work = speed.size * (until - start.t) * len(model.pattern.indices)
         return SolverChoice("exponential", "linear with constant coefficients", work=work)
     if exponential_suits(model) and _decays(speed, until - start.t):
@@ -103,6 +107,7 @@ def choose(model: NumericModel, asked: str, context: ModelContext, start: StateP
         return SolverChoice("cvode", f"stiff: {_fastest(speed)}")
     if model.size > LARGE:
         return SolverChoice("cvode", f"large: {model.size} states")
+    # Perhaps stiff, perhaps not: CVODE can do both.
     if not np.isfinite(speed.size):
         return SolverChoice("cvode", "its fastest motion could not be estimated")
     step = _longest_step(speed, until - start.t)
@@ -123,11 +128,6 @@ def _longest_step(speed: FastestMotion, horizon: float) -> float:
     if speed.decay <= 0.5 or not 0.0 < speed.size * horizon < STIFF_STEPS * _EXPLICIT_REACH:
         return np.inf
     return _INTERPOLANT_REACH / speed.size
-
-
-def _is_short(model: NumericModel, speed: FastestMotion, horizon: float) -> bool:
-    """Whether the fastest motion fits into the run so few times that following it costs nothing beside setting up a solver."""
-    return speed.size * horizon * model.size <= FEW_RADIANS
 
 
 def exponential_suits(model: NumericModel) -> bool:
@@ -159,25 +159,21 @@ def fastest_motion(model: NumericModel, context: ModelContext, start: StatePoint
     """The largest eigenvalue: of a small model as it is, else an estimate at the cost of some tens of evaluations."""
     if model.size == 0:
         return FastestMotion(0.0, 0.0)
+    estimated = _largest_eigenvalue if model.size <= SMALL and not model.slopes_wait else _power_iteration
     if not model.linear:
-        return _fastest_motion(model, context, start)
+        return estimated(model, context, start)
     key = context.parameters.tobytes(), start.y.tobytes()
     known: tuple[tuple[bytes, bytes], FastestMotion] | None = model.plans.get("speed")
     if known is None or known[0] != key:  # of a linear model it is the same in the next run
-        known = model.plans["speed"] = key, _fastest_motion(model, context, start)
+        known = model.plans["speed"] = key, estimated(model, context, start)
     return known[1]
-
-
-def _fastest_motion(model: NumericModel, context: ModelContext, start: StatePoint) -> FastestMotion:
-    if model.size <= SMALL and not model.slopes_wait:
-        return _largest_eigenvalue(model, context, start)
-    return _power_iteration(model, context, start)
 
 
 def _largest_eigenvalue(model: NumericModel, context: ModelContext, start: StatePoint) -> FastestMotion:
     n = model.size
     columns, direction = np.empty((n, n)), np.zeros(n)
     for k, column in enumerate(columns):
+        # Column by column through the one tangent that every model has.
         direction[k] = 1.0
         bad = model.prepared_tangent(start.t, start.y, direction, column, context)()
         direction[k] = 0.0
@@ -194,10 +190,15 @@ def _power_iteration(model: NumericModel, context: ModelContext, start: StatePoi
     """With the tangent. Where two motions swing it need not settle, and may be off by some times."""
     n = model.size
     scale = np.maximum(np.abs(start.y), 1e-3 * float(np.max(np.abs(start.y), initial=0.0)))
+    # At rest there is no scale: SI units make one.
     scale[scale == 0.0] = 1.0
+    # By chance, lest it be orthogonal to the fastest motion; but the same in every run.
     direction = np.random.default_rng(1).standard_normal(n) * scale
     image, second = np.empty(n), np.empty(n)
+    # Compiling slopes for an estimate would take longer than many a run.
     prepared = model.prepared_difference if model.slopes_wait else model.prepared_tangent
+    # Twice the Jacobian each time: of a swinging motion the first image tells nothing, for it is a quarter of a turn
+    # off.
     first, again = (prepared(start.t, start.y, *pair, context) for pair in ((direction, image), (image, second)))
     size, decay = 0.0, 0.0
     for _ in range(_ITERATIONS):
@@ -207,11 +208,13 @@ def _power_iteration(model: NumericModel, context: ModelContext, start: StatePoi
         length = math.sqrt(float(second @ second))
         if length == 0.0 or not math.isfinite(length):
             break
+        # The second image is longer by the square of the eigenvalue.
         before, size = size, math.sqrt(length)
         # of a decaying motion the second image points along the direction, of a swinging one against it
         along = float(direction @ second) / length
         known, decay = decay, max(0.0, along)
         if abs(size - before) <= _CLOSE * size and abs(decay - known) <= _CLOSE:
             break
+        # In place: the prepared calls know the arrays by their addresses.
         direction[:] = second
     return FastestMotion(size, decay)

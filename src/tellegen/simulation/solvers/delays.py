@@ -5,14 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation.solvers.jobs import History
 from tellegen.simulation.solvers.library import library
-
-Array = NDArray[np.float64]
 
 GENERATIONS = 4
 """A jump comes back after the delay, smoother by one order each time: so often it is treated as a break."""
@@ -26,6 +23,7 @@ class Past:
         """`slopes` are those of the initial values, by parameter: the past then keeps them behind what it keeps of the signals."""
         more = np.zeros(0) if slopes is None else slopes.ravel()
         beyond = np.arange(len(model.observables), len(model.observables) + len(more))
+        # Slopes of delayed signals stand behind the observables: to C they are further signals with delays.
         self._observables = np.array([*(d.observable for d in model.delays), *beyond], dtype=np.int32)
         self._delays = np.resize([d.by for d in model.delays], len(model.delays) + len(more)).astype(float)
         self._initial = np.array([*(d.initial for d in model.delays), *more])
@@ -39,6 +37,7 @@ class Past:
         self.struct.initial = self._initial.ctypes.data
         self.struct.scratch = self._scratch.ctypes.data
         self.struct.most_echoes = GENERATIONS
+        # Kept, for the context holds only its address.
         self._tell = library().tg_past
         self.tie(context)
 
@@ -69,11 +68,13 @@ class Past:
         own, seen = len(model.delays), len(model.observables)
         self._observables[:own] = [d.observable for d in model.delays]
         self._observables[own:] = np.arange(seen, seen + len(self._observables) - own)
+        # Another mode may observe more than the first one did.
         if len(self._scratch) < seen + len(self._observables) - own:
             self._scratch = np.zeros(seen + len(self._observables) - own)
             self.struct.scratch = self._scratch.ctypes.data
 
     def __del__(self) -> None:
+        # C has allocated the columns as they grew.
         self._forget(self.address)
 
 
@@ -93,6 +94,7 @@ def longest_delay_step(model: NumericModel) -> float:
 
 def delayed_breaks(model: NumericModel, breaks: Iterable[float], start: float, until: float) -> Array:
     """The breaks known before a run, with those that come back through delays. What is sampled jumps, and comes back too."""
+    # Delays on delays: each generation is the one before, later by every delay there is.
     found = {*breaks, *(_sampling_instants(model, until) if model.delays else ())}
     fresh = found | {start}
     for _ in range(GENERATIONS if model.delays else 0):

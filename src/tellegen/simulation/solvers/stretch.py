@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext, address_of, stop_building_slopes
+from tellegen.compiler.context import Array, Integers, ModelContext, address_of, stop_building_slopes
 from tellegen.compiler.numeric_model import NumericModel, SparsityPattern
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.delays import Past, longest_delay_step
@@ -30,6 +30,7 @@ _IDLE: list[SimpleQueue[Work]] = []
 def in_a_thread(work: Callable[[], Found]) -> Future[Found]:
     """Start the work in an idle thread, or in a new one where all are busy."""
     try:
+        # Threads are kept: starting one takes longer than a short run.
         queue = _IDLE.pop()
     except IndexError:
         queue = SimpleQueue()
@@ -45,6 +46,7 @@ def _serve(queue: SimpleQueue[Work]) -> None:
         try:
             found = work()
         except BaseException as error:  # handed to whoever waits for the result
+            # Idle again before the result is known: whoever waits for it may have more work at once.
             _IDLE.append(queue)
             future.set_exception(error)
         else:
@@ -55,8 +57,6 @@ def _serve(queue: SimpleQueue[Work]) -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_IDLE.clear)  # threads do not come along
 
-
-Integers = NDArray[np.int32]
 
 DENSE_SIZE: Final = 10
 DENSE_SHARE: Final = 0.3
@@ -72,6 +72,7 @@ def sparse_elimination_order(pattern: SparsityPattern) -> Integers | None:
     Narrow networks (ladders, trees, chains) by reverse Cuthill-McKee; meshes by least degree.
     """
     size, entries = pattern.size, len(pattern.indices)
+    # Index lists of a sparse elimination cost more than the zeros that they spare.
     if size <= DENSE_SIZE or entries >= DENSE_SHARE * size * size:
         return None
     order = np.zeros(size, dtype=np.int32)
@@ -91,14 +92,13 @@ def _least_degree(pattern: SparsityPattern) -> Integers:
 
     size = pattern.size
     columns = np.repeat(np.arange(size), np.diff(pattern.indptr))
+    # Numbers that need no pivoting, for only the order is wanted: the diagonal outweighs its column.
     values = np.where(columns == pattern.indices, float(size), 1.0)
     matrix = csc_array((values, pattern.indices, pattern.indptr), shape=(size, size))
     matrix = matrix + float(size) * csc_array((np.ones(size), (np.arange(size), np.arange(size))), shape=(size, size))
     factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     return np.argsort(factors.perm_c).astype(np.int32)
 
-
-Array = NDArray[np.float64]
 
 POLL_S: Final = 0.05
 MOST_BREAKS: Final = 10_000
@@ -130,7 +130,7 @@ class SolverSettings:
 
 @final
 @dataclass
-class OutputRows:
+class RunRows:
     """Output rows, allocated before the run: the first `done` are written.
 
     `samples` has an entry for each sampling instant that was met: its time, and what is held from then on.
@@ -143,21 +143,22 @@ class OutputRows:
     samples: list[Array] = field(default_factory=list)
 
     @classmethod
-    def at(cls, times: Array, width: int) -> "OutputRows":
+    def at(cls, times: Array, width: int) -> "RunRows":
         """Room for rows at the given times."""
         return cls(times, np.empty((len(times), width)), np.empty((len(times), width)))
 
-    def with_last(self, at: "StatePoint") -> "OutputRows":
+    def with_last(self, at: "StatePoint") -> "RunRows":
         """The rows that are written, and one where a run ended between two of them, in the place of the next one."""
         if self.done == len(self.t) or (self.done and at.t <= self.t[self.done - 1]):
             return self
         self.y[self.done], self.yp[self.done] = at.y, at.yp
-        return OutputRows(np.append(self.t[: self.done], at.t), self.y, self.yp, self.done + 1, self.samples)
+        return RunRows(np.append(self.t[: self.done], at.t), self.y, self.yp, self.done + 1, self.samples)
 
     def memory(self, held: Array) -> HeldRows | None:
         """What was held at each row that is written; `held` is what was held at the start. None where nothing is sampled."""
         if not len(held):
             return None
+        # What was held at the start holds from the beginning of time, so that every row finds an entry.
         log = np.vstack([np.concatenate([[-np.inf], held]), *self.samples])
         return HeldRows(np.searchsorted(self.t[: self.done], log[:, 0]), log[:, 1:], self.done)
 
@@ -238,6 +239,7 @@ class PreparedModel:
 
     def reach(self, start: float) -> float:
         """How far a stretch may lead so that its breaks are listed in no time: a run of many periods has millions of them."""
+        # Breaks in a second, of all signals together.
         often = sum(1.0 / known.period for known in self.model.breaks if known.period)
         return start + MOST_BREAKS / often if often > 0.0 else np.inf
 
@@ -249,6 +251,7 @@ class PreparedModel:
     @cached_property
     def template(self) -> Job:
         """A job with what is the same in every stretch; its arrays are those of this object."""
+        # Most of a job is the same in every stretch: a run with thousands of changes of mode copies it in one piece.
         model, job = self.model, Job()
         for name, function in (self.addresses or model.addresses).items():
             setattr(job, name, function)
@@ -259,6 +262,7 @@ class PreparedModel:
         job.n_states, job.n_differential = len(model.states), model.size - len(model.unknowns)
         job.n_events, job.n_memory = len(model.events), len(model.memory)
         job.n_groups, job.n_observables = len(model.sample_groups), len(model.observables)
+        # A model written by hand does not say: then its powers may read them.
         job.powers_read_rates = int(model.data is None or model.data.powers_read_rates)
         job.n_colours = int(self.colours.max(initial=-1)) + 1
         return job
@@ -281,23 +285,22 @@ class PreparedModel:
 
 def prepare(model: NumericModel) -> PreparedModel:
     """The model ready for any solver; made once for each."""
-    found: PreparedModel = model.plans.get("prepared") or model.plans.setdefault("prepared", _prepared(model))
-    return found
-
-
-def _prepared(model: NumericModel) -> PreparedModel:
-    pattern, colours = model.pattern, model.colours
-    return PreparedModel(
+    known: PreparedModel | None = model.plans.get("prepared")
+    if known is not None:
+        return known
+    made = PreparedModel(
         model,
-        pattern,
-        colours,
-        sparse_elimination_order(pattern),
-        np.array([e.direction for e in model.events] or [0], dtype=np.int32),
-        np.array([int(e.kind == "transition") for e in model.events] or [0], dtype=np.int32),
-        np.array([int(e.kind == "bend") for e in model.events] or [0], dtype=np.int32),
-        np.array([g.period for g in model.sample_groups] or [0.0]),
-        np.array([g.offset for g in model.sample_groups] or [0.0]),
+        pattern=model.pattern,
+        colours=model.colours,
+        order=sparse_elimination_order(model.pattern),
+        directions=np.array([e.direction for e in model.events] or [0], dtype=np.int32),
+        terminal=np.array([int(e.kind == "transition") for e in model.events] or [0], dtype=np.int32),
+        bends=np.array([int(e.kind == "bend") for e in model.events] or [0], dtype=np.int32),
+        periods=np.array([g.period for g in model.sample_groups] or [0.0]),
+        offsets=np.array([g.offset for g in model.sample_groups] or [0.0]),
     )
+    found: PreparedModel = model.plans.setdefault("prepared", made)  # of two threads the first one decides
+    return found
 
 
 def run_stretch(
@@ -305,10 +308,10 @@ def run_stretch(
     prepared: PreparedModel,
     context: ModelContext,
     settings: SolverSettings,
-    rows: OutputRows,
+    rows: RunRows,
     standing: StatePoint,
-    until: float,
     *,
+    until: float,
     watch: Watch | None = None,
     address: int | None = None,
     past: Past | None = None,
@@ -319,6 +322,7 @@ def run_stretch(
     """
     model = prepared.model
     job, arrays = make_job(prepared, context, settings, rows, standing, until, address=address, past=past)
+    # A short stretch goes without a thread: handing work over would take longer than the work.
     status = run(job) if watch is None and _is_brief(model, settings, job) else _run_watched(run, job, watch or Watch())
     if job.cancel and status not in (jobs.FINISHED, jobs.EVENT):
         status = jobs.CANCELLED  # what is stopped may fail in any way
@@ -330,13 +334,13 @@ def run_stretch(
         status,
         StatePoint(job.t, arrays.y, arrays.yp),
         Effort(job.steps, job.rejected, job.rhs_calls, job.jacobians, job.factorisations),
-        np.array(job.books[:]),
-        log.events(job.n_logged) if job.n_logged else (),
-        tuple(log.event_signs[: job.n_events].tolist()) if job.n_events else (),
-        job.detail,
-        context.failed,
-        job.last_step,
-        job.turns,
+        energies=np.array(job.books[:]),
+        events=log.events(job.n_logged) if job.n_logged else (),
+        signs=tuple(log.event_signs[: job.n_events].tolist()) if job.n_events else (),
+        detail=job.detail,
+        failed=context.failed,
+        last_step=job.last_step,
+        turns=job.turns,
     )
 
 
@@ -377,7 +381,7 @@ def make_job(
     prepared: PreparedModel,
     context: ModelContext,
     settings: SolverSettings,
-    rows: OutputRows,
+    rows: RunRows,
     standing: StatePoint,
     until: float,
     *,
@@ -401,6 +405,7 @@ def make_job(
     job.times, job.out_y, job.out_yp = address_of(rows.t), address_of(rows.y), address_of(rows.yp)
     job.n_times, job.next_time = len(rows.t), rows.done
     job.rtol = settings.rtol
+    # A step longer than the shortest delay would read what it is about to write.
     job.max_step = min(settings.max_step, longest_delay_step(model), until - standing.t)
     job.first_step, job.max_steps = settings.first_step, settings.max_steps
     job.keep_books = int(settings.keep_books and "balance" in model.addresses)
@@ -461,15 +466,33 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
     """
     if watch.running is not None:
         return work(watch.running)
+    # Ctrl-C is heard in the main thread only: elsewhere there is nothing to listen for.
     if threading.current_thread() is not threading.main_thread() and watch == Watch():
         return work([])
-    running, stopping, thread = list[Job](), False, list[int]()
+    running, thread = list[Job](), list[int]()
 
     def begun() -> Found:
         thread.append(threading.get_ident())
         return work(running)
 
-    made = in_a_thread(begun)
+    # Slopes that are being compiled hold a stretch up for seconds, and it does not look at its job meanwhile.
+    def stop() -> None:
+        if thread:
+            stop_building_slopes(thread[0])
+        for job in tuple(running):
+            job.cancel = 1
+
+    def reached() -> tuple[int, float] | None:
+        return next(((int(job.steps), float(job.progress)) for job in tuple(running)), None)
+
+    return attended(begun, watch, stop, reached)
+
+
+def attended(
+    work: Callable[[], Found], watch: Watch, stop: Callable[[], None], reached: Callable[[], tuple[int, float] | None]
+) -> Found:
+    """What work gives that runs in a thread of its own. `reached` tells its steps and time, `stop` asks it to end."""
+    made, stopping = in_a_thread(work), False
     while True:
         try:
             return made.result(POLL_S)
@@ -479,12 +502,10 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
         except KeyboardInterrupt:
             stopping = True
         stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
-        if stopping and thread:
-            stop_building_slopes(thread[0])
-        for job in tuple(running):
-            if stopping:  # again each time: a stretch that was just about to begin has not heard of it
-                job.cancel = 1
+        if stopping:  # again each time: a stretch that was just about to begin has not heard of it
+            stop()
+        if (at := reached()) is not None:
             if watch.steps is not None:
-                watch.steps(int(job.steps))
+                watch.steps(at[0])
             if watch.progress is not None:
-                watch.progress(float(job.progress))
+                watch.progress(at[1])

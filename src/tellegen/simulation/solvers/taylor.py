@@ -6,19 +6,17 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.compiler.statements import Let, Newton, RateFormulas, Read, Solve, Statement
+from tellegen.compiler.statements import Let, Newton, Read, Routine, Solve, Statement
 from tellegen.core.packages import load_package
 from tellegen.expressions import Add, Call, Expression, Mul, Number, Pow, Relation, Symbol, postorder
 from tellegen.simulation import rules
 from tellegen.simulation.solvers import jobs
-from tellegen.simulation.solvers.stretch import POLL_S, OutputRows, SolverSettings, StatePoint, StretchEnd, Watch
+from tellegen.simulation.solvers.stretch import POLL_S, RunRows, SolverSettings, StatePoint, StretchEnd, Watch
 from tellegen.simulation.trajectory import Effort
 
-Array = NDArray[np.float64]
 Given = Mapping[str, float]
 """The values of variables that stay constant during a run."""
 
@@ -31,6 +29,7 @@ def check_smooth(model: NumericModel) -> None:
 
     Raises: SimulationError (S115) saying what the model has that cannot be expanded; ExportError (X001) without heyoka.
     """
+    # Obstacles before formulas: a model without formulas has none to look at.
     why = next((reason for holds, reason in _obstacles(model) if holds), None) or _bend(rates_of(model))
     why = why or ("the model has events" if model.events else "")
     if why:
@@ -48,7 +47,7 @@ def heyoka() -> Any:
     return load_package("heyoka", purpose="the solver 'heyoka'", extra="heyoka")
 
 
-def rates_of(model: NumericModel) -> RateFormulas:
+def rates_of(model: NumericModel) -> Routine:
     """The formulas of the rates of a model that has them."""
     assert model.data is not None, "a model without formulas was refused"
     assert model.data.rates is not None, "a model without formulas was refused"
@@ -62,8 +61,9 @@ def _obstacles(model: NumericModel) -> Iterator[tuple[bool, str]]:
     yield model.data is None or model.data.rates is None, "the model is large or written in C, and has no formulas"
 
 
-def _bend(rates: RateFormulas) -> str:
+def _bend(rates: Routine) -> str:
     """What in the formulas has no Taylor series, in words; empty where nothing is."""
+    # What follows from parameters and inputs alone stays constant, and may be any function of them.
     fixed = {f"%{k}" for k, (word, _) in rates.leaves.items() if word in ("p", "u")}
     time = _time(rates)
     for statement in rates.statements:
@@ -73,6 +73,7 @@ def _bend(rates: RateFormulas) -> str:
             return why
     for value in _values(rates):
         for node in postorder(value):
+            # Comparisons with time alone are known beforehand: the run is divided there, and each part is smooth.
             if isinstance(node, Relation) and not (node.free_symbols <= fixed or _switches(node, time, fixed)):
                 return "a condition compares more than time with a constant"
             if isinstance(node, Call) and node.name not in (*SMOOTH, "hypot", "if") and not node.free_symbols <= fixed:
@@ -92,7 +93,7 @@ def _cannot_be_expanded(statement: Statement, fixed: set[str]) -> str:
             return ""
 
 
-def _values(rates: RateFormulas) -> Iterator[Expression]:
+def _values(rates: Routine) -> Iterator[Expression]:
     for statement in rates.statements:
         match statement:
             case Let():
@@ -102,7 +103,7 @@ def _values(rates: RateFormulas) -> Iterator[Expression]:
     yield from rates.results
 
 
-def _time(rates: RateFormulas) -> str:
+def _time(rates: Routine) -> str:
     return next(f"%{k}" for k, (word, _) in rates.leaves.items() if word == "t")
 
 
@@ -112,7 +113,7 @@ def _switches(node: Relation, time: str, fixed: set[str]) -> bool:
     return any(isinstance(a, Symbol) and a.name == time and b.free_symbols <= fixed for a, b in (sides, sides[::-1]))
 
 
-def constants(rates: RateFormulas, context: ModelContext) -> dict[str, float]:
+def constants(rates: Routine, context: ModelContext) -> dict[str, float]:
     """The values of parameters, inputs, and all that follows from them alone."""
     arrays = {"p": context.parameters, "u": context.inputs}
     known = {f"%{k}": float(arrays[word][i]) for k, (word, i) in rates.leaves.items() if word in arrays}
@@ -122,7 +123,7 @@ def constants(rates: RateFormulas, context: ModelContext) -> dict[str, float]:
     return known
 
 
-def switching_times(rates: RateFormulas, known: Given) -> set[float]:
+def switching_times(rates: Routine, known: Given) -> set[float]:
     """The times at which conditions of the formulas change."""
     time = _time(rates)
     found = set()
@@ -134,7 +135,7 @@ def switching_times(rates: RateFormulas, known: Given) -> set[float]:
     return found
 
 
-def taylor_system(rates: RateFormulas, known: Given, inside: float) -> list[tuple[Any, Any]]:
+def taylor_system(rates: Routine, known: Given, inside: float) -> list[tuple[Any, Any]]:
     """Variables and rates for heyoka, with the branches that hold at a time inside a stretch without switching."""
     package = heyoka()
     states = {i: k for k, (word, i) in rates.leaves.items() if word == "y"}
@@ -158,6 +159,7 @@ def taylor_system(rates: RateFormulas, known: Given, inside: float) -> list[tupl
 def _solved(statement: Solve, known: Given, right: list[Any]) -> list[Any]:
     """The solution of equations with constant coefficients, as sums of their right-hand sides."""
     matrix = np.array([[_number(entry, known) for entry in row] for row in statement.matrix])
+    # The matrix is constant, so its inverse is taken once; heyoka has no linear solver.
     inverse = np.linalg.inv(matrix).tolist()
     return [heyoka().sum([weight * e for weight, e in zip(row, right, strict=True)]) for row in inverse]
 
@@ -172,9 +174,11 @@ def _converted(root: Expression, values: Mapping[str, Any], at: Given, known: Gi
         if node in made:
             stack.pop()
             continue
+        # Numbers instead of names: heyoka compiles less, and needs no parameters.
         if node.free_symbols <= known.keys():
             made[node] = package.expression(_number(node, known))
             continue
+        # Of a choice only the branch that holds in this stretch: the other may have no value here.
         inner = _taken(node, at)
         missing = [arg for arg in inner if arg not in made]
         if missing:
@@ -250,8 +254,9 @@ def taylor_stretch(
     model: NumericModel,
     context: ModelContext,
     settings: SolverSettings,
-    rows: OutputRows,
+    rows: RunRows,
     standing: StatePoint,
+    *,
     until: float,
     watch: Watch,
 ) -> StretchEnd:
@@ -259,6 +264,7 @@ def taylor_stretch(
     made = _Advance(model, context, settings, rows, watch)
     made.here = standing
     status = jobs.CANCELLED
+    # What was reached is a result too: rows up to here are kept.
     with contextlib.suppress(KeyboardInterrupt):
         status = made.to(until)
     return made.ended(status)
@@ -271,7 +277,7 @@ class _Advance:
     here: StatePoint
 
     def __init__(
-        self, model: NumericModel, context: ModelContext, settings: SolverSettings, rows: OutputRows, watch: Watch
+        self, model: NumericModel, context: ModelContext, settings: SolverSettings, rows: RunRows, watch: Watch
     ) -> None:
         self.model, self.context, self.settings, self.rows, self.watch = model, context, settings, rows, watch
         self.rates = rates_of(model)
@@ -296,6 +302,7 @@ class _Advance:
         """Advance to a break: up to there one set of formulas holds."""
         start = self.here.t
         series = heyoka().taylor_adaptive(
+            # In the middle of the stretch no condition can be in doubt.
             taylor_system(self.rates, self.known, 0.5 * (start + halt)),
             state=self.here.y.tolist(),
             time=start,
@@ -320,6 +327,7 @@ class _Advance:
             return jobs.NOT_FINITE
         self.steps += 1
         now = float(series.time)
+        # A step that time cannot resolve, far from the end of the stretch.
         if length <= _CLOSE * abs(now) and halt - now > _CLOSE * abs(halt):
             return jobs.TINY_STEP
         try:
@@ -348,6 +356,7 @@ class _Advance:
         """The energies of a step, by the points of Gauss."""
         half = 0.5 * (now - before)
         for point, weight in zip(self.points, self.weights, strict=True):
+            # On the dense output, which is as exact as the step itself.
             t = before + half * (1.0 + float(point))
             y = np.array(series.update_d_output(t))
             self.energies += half * weight * self.model.balance(t, y, self._rate(t, y), self.context)[:4]

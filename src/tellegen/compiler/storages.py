@@ -1,13 +1,31 @@
-"""Storages: what those that depend on others decide, and the equations of those that have a state."""
+"""Storages: what those that depend on others decide, and the equations of those that have a state.
 
-from collections.abc import Iterable
+Both take rates along the motion: the derivative by time of variables of a program, as further steps. Differentiating a template
+differentiates every member of its group; sparse rows with constant gains hold for rates as they are.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, final
 
 from tellegen.compiler import rules
 from tellegen.compiler.scheduling import ScheduledItem
-from tellegen.compiler.steps import BALANCE, RATE_BALANCE, SCALED, TemplateInstance, variable
-from tellegen.compiler.time_derivatives import LeafRates, TimeDerivatives
+from tellegen.compiler.steps import (
+    BALANCE,
+    RATE_BALANCE,
+    SCALED,
+    LawGroup,
+    LinearRows,
+    Lookup,
+    Slots,
+    Step,
+    TemplateInstance,
+    Variables,
+    derived_template,
+    slot,
+    variable,
+)
 from tellegen.core.names import listing
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.graph import Port, StorageLaw
@@ -15,6 +33,126 @@ from tellegen.graph.power_graph import ARGUMENT, argument
 
 if TYPE_CHECKING:
     from tellegen.compiler.builder import Builder
+
+
+@final
+@dataclass(frozen=True)
+class LeafRates:
+    """The rates of variables given from outside: `of` a leaf gives its rate, None for a constant.
+
+    `refuse` is called with a variable that has no rate where one is needed.
+    """
+
+    of: Callable[[int], int | None]
+    refuse: Callable[[int], Exception]
+    time: int
+    one: int
+
+
+@final
+class TimeDerivatives:
+    """Appends to `steps` what the rates of variables need; each is computed once."""
+
+    def __init__(self, steps: list[Step], variables: Variables, leaves: LeafRates) -> None:
+        self.steps = steps
+        self.variables = variables
+        self.leaves = leaves
+        self.found: dict[int, int | None] = {leaves.time: leaves.one}
+        self._defined: dict[int, tuple[int, int]] = {}
+        self._seen = 0
+
+    def of(self, targets: Iterable[int]) -> dict[int, int | None]:
+        """The variables that hold the rates of `targets`; None where the rate is zero."""
+        asked = list(targets)
+        self._index()
+        reached = self._reached(asked)
+        # Neighbours of one step with the same moving arguments share a template, so that groups stay groups.
+        last: tuple[int, tuple[int, ...]] | None = None
+        group: LawGroup | None = None
+        rows = LinearRows()
+        for s, r, k in sorted((*self._defined[k], k) for k in reached if k in self._defined):
+            step = self.steps[s]
+            if isinstance(step, LinearRows):
+                # Gains of sums do not move, so the rate of a sum is the sum of the rates.
+                terms = [(rate, gain) for v, gain in step.entries(r) if (rate := self._rate(v)) is not None]
+                if terms:
+                    rows.add(self._new(k), terms)
+                else:
+                    self.found[k] = None
+                continue
+            if rows.targets:
+                self.steps.append(rows)
+                rows = LinearRows()
+            if isinstance(step, Lookup):
+                self._reading(step, k)
+                continue
+            moving = tuple(j for j, column in enumerate(step.arguments) if self._rate(column[r]) is not None)
+            if not moving:
+                self.found[k] = None
+                continue
+            slots = derived_template(step.template, len(step.arguments), moving)
+            if group is None or last != (s, moving):
+                group = LawGroup(slots.template, [], [[] for _ in slots.arguments], [[] for _ in slots.coefficients])
+                self.steps.append(group)
+                last = (s, moving)
+            self._fill(group, step, r, slots, moving)
+            group.targets.append(self._new(k))
+        if rows.targets:
+            self.steps.append(rows)
+        return {k: self._rate(k) for k in asked}
+
+    def _fill(self, group: LawGroup, step: LawGroup, r: int, slots: Slots, moving: tuple[int, ...]) -> None:
+        count = len(step.arguments)
+        for column, old in zip(group.arguments, slots.arguments, strict=True):
+            if old < count:
+                column.append(step.arguments[old][r])
+            else:
+                rate = self._rate(step.arguments[moving[old - count]][r])
+                assert rate is not None, "only arguments with a rate have a slot for it"
+                column.append(rate)
+        for formulas, old in zip(group.coefficients, slots.coefficients, strict=True):
+            formulas.append(step.coefficients[old][r])
+
+    def _reading(self, step: Lookup, k: int) -> None:
+        # Nobody knows the rate of a function of the host, or of what is read from the past.
+        if step.kind != "table":
+            raise self.leaves.refuse(k)
+        rate = self._rate(step.arguments[0])
+        if rate is None:
+            self.found[k] = None
+            return
+        slope = self.variables.new(f"slope of {self.variables.names[k]}")
+        self.steps.append(Lookup("slope", step.number, slope, step.arguments))
+        self.steps.append(LawGroup(slot(0) * slot(1), [self._new(k)], [[slope], [rate]], []))
+
+    def _new(self, k: int) -> int:
+        rate = self.found[k] = self.variables.new(f"{self.variables.names[k]}'")
+        return rate
+
+    def _rate(self, k: int) -> int | None:
+        if k not in self.found:
+            self.found[k] = self.leaves.of(k)
+        return self.found[k]
+
+    def _index(self) -> None:
+        """Where each variable is computed, for the steps not looked at yet."""
+        # Steps are only ever appended, rates among them: each is looked at once.
+        for s in range(self._seen, len(self.steps)):
+            self._defined.update((k, (s, r)) for r, k in enumerate(self.steps[s].targets))
+        self._seen = len(self.steps)
+
+    def _reached(self, targets: Iterable[int]) -> set[int]:
+        reached: set[int] = set()
+        stack = list(targets)
+        while stack:
+            k = stack.pop()
+            if k in reached or k in self.found:
+                continue
+            reached.add(k)
+            if k in self._defined:
+                s, r = self._defined[k]
+                stack.extend(self.steps[s].reads(r))
+        return reached
 
 
 RATE, TOLD = "@rate", "@told"
@@ -40,6 +178,7 @@ class StorageEquations:
     def follow(self, dependent: list[int]) -> None:
         """What dependent storages decide: the rate of their content, which follows from the rate of their output."""
         builder = self.builder
+        # All contents first, then all rates: each rate may need that of another.
         contents = [self._content(k) for k in dependent]
         found = self._rates(contents)
         for k, content, rate in zip(dependent, contents, found, strict=True):
@@ -60,6 +199,7 @@ class StorageEquations:
         moving = []
         for k, state in zip(builder.causal.integral, builder.states, strict=True):
             how = self._plain(k, state)
+            # Those with a plain equation need no rate of anything else.
             if how is None:
                 moving.append((k, state, self._content(k)))
             else:
@@ -84,6 +224,7 @@ class StorageEquations:
         law = _law(port)
         if law.keeps_energy_variable:
             return TemplateInstance(RATE_BALANCE, arguments, ())
+        # A field couples outputs, and an inertia that moves has a rate of its own: both need the rate of the content.
         if law.inertia is None or k in builder.field_rows or builder.moves(law.inertia):
             return None
         builder.refuse_unknown(law.inertia, port)
@@ -130,6 +271,7 @@ class StorageEquations:
             )
         content = self.builder.variables.named(port.state)
         self.builder.loops.add(content, self.builder.filled(law, {ARGUMENT: content}, port), out)
+        # x = g(q), so the rate of q is that of x over g'(q).
         return _Content(out, 1 / law.derivative(ARGUMENT), content)
 
     # -- rates -----------------------------------------------------------------------------------------------------------------
@@ -150,11 +292,14 @@ class StorageEquations:
         constant = {*builder.inputs, *builder.signals.memory}
 
         def rate(k: int) -> int | None:
+            # Displacements and integrals of signals: their rates are formulas, exact where yp is only what a solver
+            # makes of it.
             for known in (builder.rate_items, builder.signals.rates):
                 if k in known and known[k] in builder.scheduler.known:
                     return known[k]
             if k in builder.variables.rate_of and k not in builder.loops.unknowns:
                 return builder.variables.rate_of[k]
+            # Inputs that no signal drives and what is sampled stand still between events.
             if k in constant:
                 return None
             raise self._no_rate(k)

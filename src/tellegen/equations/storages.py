@@ -1,4 +1,5 @@
-"""Dependent storages by the congruent transformation x = T z + T_u u, also where T moves with displacements and states.
+"""The energy that storages hold, and dependent storages by the congruent transformation x = T z + T_u u, also where T moves with
+displacements and states.
 
 x are the outputs of all storages, z those of the independent ones. With L the energy matrix of all storages and T' the
 derivative along the motion (T and L may depend on displacements, and T on states: see `state_motion`),
@@ -17,18 +18,22 @@ Rates of inputs enter x' through T_u, and through T where a modulus reads an inp
 B_1 and D_1.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
+from tellegen.core.domains import DOMAINS
 from tellegen.equations.matrices import Matrix, Sparse, Vector, congruent, dot, plus, product, zeros
-from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions import HALF, ONE, ZERO, Expression, number, symbol, total
 from tellegen.expressions.elimination import with_definitions
+from tellegen.expressions.polynomials import powers_of, sum_of_powers
+from tellegen.graph import Port, PowerGraph, StorageLaw
+from tellegen.graph.power_graph import ARGUMENT, argument
 
 
 @final
 @dataclass(frozen=True)
-class OutputRows:
+class RateRows:
     """`P z' + C z + D u + D_1 u'`."""
 
     P: Matrix
@@ -98,9 +103,9 @@ class Congruence:
         """T_u^T (L T_u' + L' T_u), what sources see of themselves through the motion."""
         return self._moved(self.T_u, self.T_u, self.T_u_rate, self.inputs, self.inputs)
 
-    def read_by(self, gains: Matrix, rows: int) -> "OutputRows":
+    def read_by(self, gains: Matrix, rows: int) -> "RateRows":
         """What `gains^T (L x)'` is: a sum of the rates of contents, over the rates of states, states, inputs and their rates."""
-        return OutputRows(
+        return RateRows(
             P=congruent(gains, self.energy, self.T, rows, self.states),
             C=self._moved(gains, self.T, self.T_rate, rows, self.states),
             D=self._moved(gains, self.T_u, self.T_u_rate, rows, self.inputs),
@@ -108,9 +113,11 @@ class Congruence:
         )
 
     def _by_input_rates(self) -> Matrix:
+        # What rates of inputs do through a modulus that reads an input counts like what they do directly.
         return plus(self.T_u, self.carried) if self.carried else self.T_u
 
     def _moved(self, left: Matrix, right: Matrix, right_rate: Matrix, rows: int, columns: int) -> Matrix:
+        # The energy matrix is symmetric and constant for most models, so that its own rate costs nothing.
         carried = congruent(left, self.energy, right_rate, rows, columns)
         return plus(carried, congruent(left, self.energy_rate, right, rows, columns)) if self.energy_rate else carried
 
@@ -120,17 +127,30 @@ def congruence(
     T_u: Sequence[Sequence[Expression]],
     energy: Sparse,
     motion: "ParameterRates",
+    *,
     states: int,
     inputs: int,
     curved: Collection[tuple[int, int]] = (),
 ) -> Congruence:
     """The transformation from the rows of the dependent storages; `curved` entries of the energy are slopes of nonlinear laws."""
+    # Independent storages come first and decide themselves: the top of T is the identity, the top of T_u zero.
     identity = tuple(tuple(ONE if i == j else ZERO for j in range(states)) for i in range(states))
     whole = (*identity, *map(tuple, T))
     whole_u = (*zeros(states, inputs), *map(tuple, T_u))
+    # The slope of a nonlinear content moves with the output, which L x' counts already; only what displacements change
+    # is left for L'.
     rates = {place: motion.rate_of(entry) for place, entry in energy.items() if place not in curved}
     energy_rate = {place: rate for place, rate in rates.items() if rate is not ZERO}
-    return Congruence(whole, whole_u, motion.rate(whole), motion.rate(whole_u), energy, energy_rate, states, inputs)
+    return Congruence(
+        T=whole,
+        T_u=whole_u,
+        T_rate=motion.rate(whole),
+        T_u_rate=motion.rate(whole_u),
+        energy=energy,
+        energy_rate=energy_rate,
+        states=states,
+        inputs=inputs,
+    )
 
 
 class ParameterRates:
@@ -141,6 +161,7 @@ class ParameterRates:
         self.rates = dict(rates)
         self.slopes: dict[str, Expression] = {}
         for name in moving:
+            # Written out first: a moving parameter may read another one, and its slope must see through that.
             written = with_definitions(symbol(name), moving)
             slopes = {d: written.derivative(d) for d in rates if d in written.free_symbols}
             self.slopes |= {f"{name}_{d}": slope for d, slope in slopes.items()}
@@ -160,6 +181,7 @@ class ParameterRates:
         """The derivative of one expression along the motion."""
         if not self.rates or expression is ZERO:  # nearly all entries of large models
             return ZERO
+        # Sorted, because sets of names have another order in every process.
         names = sorted(expression.free_symbols & self.rates.keys())
         return total(expression.derivative(name) * self.rates[name] for name in names)
 
@@ -188,6 +210,7 @@ def state_motion(shared: Congruence, states: Sequence[str], inputs: Sequence[str
     """The slopes of x = T z + T_u u through T and T_u; None where these read neither states nor inputs."""
     variables = {*states, *inputs}
     entries = [e for matrix in (shared.T, shared.T_u) for row in matrix for e in row]
+    # With constant moduli M is L, and nothing has to be solved for.
     if all(variables.isdisjoint(e.free_symbols) for e in entries):
         return None
     return StateMotion(shared, _slopes(shared, states, inputs, states), _slopes(shared, states, inputs, inputs))
@@ -226,6 +249,7 @@ def solve_state_rates(
     `names` gives the name of the rate of each state, in their order, and `times_inverse(P, M)` is P M^-1.
     """
     shared, n = motion.shared, len(names)
+    # Only these rates occur in T', so only their rows of M^-1 are needed: for most models one or two.
     read = {name for matrix in (shared.T, shared.T_u) for row in matrix for e in row for name in e.free_symbols}
     wanted = {k: state for k, state in enumerate(names) if state in read}
     unit = tuple(tuple(ONE if k == j else ZERO for j in range(n)) for k in wanted)
@@ -240,3 +264,95 @@ def solve_state_rates(
         {names[state]: dot(rows[k], forces) for k, state in wanted.items()},
         plus(product(motion.G, answers, shared.inputs), motion.G_u),
     )
+
+
+# Energy
+
+
+def energy_of_port(port: Port, at: Expression) -> Expression | None:
+    """The energy that a storage holds at a value of its state; where heat is counted, that is what it keeps."""
+    return port.storage.content_at(at) if DOMAINS[port.domain].heat_books else energy_of_law(port.storage, at)
+
+
+def energy_of_law(law: StorageLaw, at: Expression) -> Expression | None:
+    """The stored energy at a value of the state, zero at rest; None where it has no closed form that we find.
+
+    Linear: inertia x^2 / 2. The user's energy function as given. Otherwise the integral of output d(energy variable).
+    """
+    if law.inertia is not None:
+        return HALF * law.inertia * at * at
+    # What the user wrote wins over an integral: it may hold a constant that no integration would find.
+    if law.energy is not None:
+        return law.energy.substitute({ARGUMENT: at})
+    if law.output is not None:
+        found = _antiderivative(law.output)
+    else:
+        assert law.content is not None, "a nonlinear law gives content, output or energy"
+        found = _antiderivative(argument() * law.content.derivative(ARGUMENT))
+    return None if found is None else found.substitute({ARGUMENT: at})
+
+
+def _antiderivative(expression: Expression) -> Expression | None:
+    """The integral over ARGUMENT of a sum of its powers, zero at zero; None for anything else."""
+    powers = powers_of(expression, ARGUMENT)
+    # 1/x has a logarithm for its integral, which is no number at rest.
+    if powers is None or any(n <= -1 for n in powers):
+        return None
+    return sum_of_powers({n + 1: c / number(n + 1) for n, c in powers.items()}, ARGUMENT)
+
+
+@final
+class StoredEnergy:
+    """The storages in the order of `outputs`, which gives by port what each decides, written over states and inputs."""
+
+    def __init__(self, graph: PowerGraph, outputs: Mapping[int, Expression]) -> None:
+        self.graph = graph
+        self.outputs = outputs
+
+    def matrix(self) -> Sparse:
+        """The energy matrix of all storages: diagonal but for fields."""
+        # Rows follow the order of `outputs`: independent storages first, as in T.
+        at = {k: i for i, k in enumerate(self.outputs)}
+        energy = {(i, i): self._inertia(k) for k, i in at.items()}
+        for field in self.graph.fields:
+            for a, row in zip(field.ports, field.matrix, strict=True):
+                for b, entry in zip(field.ports, row, strict=True):
+                    # A field of resistors has a matrix too, and stores nothing.
+                    if a in at and entry is not ZERO:
+                        energy[at[a], at[b]] = entry
+        return energy
+
+    def _inertia(self, k: int) -> Expression:
+        law = self.graph.ports[k].storage
+        # Where the state is the energy variable its rate is what the port is told, so its inertia is one.
+        return ONE if law.keeps_energy_variable else law.inertia_at(self.outputs[k])
+
+    def curved(self) -> set[tuple[int, int]]:
+        """The entries of the energy matrix that are slopes of nonlinear contents."""
+        laws = [self.graph.ports[k].storage for k in self.outputs]
+        return {(i, i) for i, law in enumerate(laws) if law.inertia is None}
+
+    def moved(self, motion: ParameterRates) -> dict[int, Expression]:
+        """What storages with nonlinear contents take because displacements move their law, the output being held."""
+        found = {}
+        for i, (k, output) in enumerate(self.outputs.items()):
+            content = self.graph.ports[k].storage.content
+            if content is not None and (rate := motion.rate_of(content)) is not ZERO:
+                found[i] = rate.substitute({ARGUMENT: output})
+        return found
+
+    def total(self) -> Expression | None:
+        """The energy of all storages together; None where that of one is not known."""
+        shares = [energy_of_port(self.graph.ports[k], at) for k, at in self.outputs.items()]
+        known = [share for share in shares if share is not None]
+        # One share without a closed form leaves the sum unknown: a part of the energy would be taken for all of it.
+        return total([*known, *self._mutual()]) if len(known) == len(shares) else None
+
+    def _mutual(self) -> Iterable[Expression]:
+        """What the entries of fields beside the diagonal store."""
+        for coupled in self.graph.fields:
+            for i, a in enumerate(coupled.ports):
+                # Each pair once: x_a M x_b counts twice in x^T M x / 2.
+                for j, b in enumerate(coupled.ports[:i]):
+                    if a in self.outputs:
+                        yield coupled.matrix[i][j] * self.outputs[a] * self.outputs[b]
