@@ -1,7 +1,8 @@
 """Models for the tests of analysis."""
 
 import tellegen as tg
-from tellegen.analysis import Analysis, LinearModel, linear_model
+from tellegen.analysis.linear_model import LinearModel, linear_model
+from tellegen.analysis.summary import Analysis
 from tellegen.notations.reading import read_model
 from tellegen.results.units import variable_units
 

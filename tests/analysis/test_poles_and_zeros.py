@@ -12,9 +12,8 @@ from analysis.support import analysed, linear
 from support.evaluated import legal
 from support.networks import Network
 from support.strategies import networks
-from tellegen.analysis import LinearModel, linear_model, poles_near
-from tellegen.analysis.linear_model import energy_coordinates
-from tellegen.analysis.poles import poles, stiffness_ratio, zeros
+from tellegen.analysis.linear_model import LinearModel, energy_coordinates, linear_model
+from tellegen.analysis.poles import poles, poles_near, stiffness_ratio, zeros
 from tellegen.core.errors import EquationError
 from tellegen.notations.reading import read_model
 

@@ -14,8 +14,8 @@ from support import nodal
 from support.evaluated import legal
 from support.networks import Network
 from support.strategies import networks
-from tellegen.analysis import frequency_response, linear_model
-from tellegen.analysis.linear_model import energy_coordinates
+from tellegen.analysis.linear_model import energy_coordinates, linear_model
+from tellegen.analysis.poles import frequency_response
 from tellegen.analysis.responses import dc_gain, step_response, transfer_values
 from tellegen.core.errors import EquationError
 

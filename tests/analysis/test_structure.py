@@ -12,8 +12,10 @@ from analysis.support import analysed, linear
 from support.evaluated import legal
 from support.networks import Network
 from support.strategies import networks
-from tellegen.analysis import linear_model, split_power, steady_state
-from tellegen.analysis.structure import controllability, observability, passivity
+from tellegen.analysis.linear_model import linear_model
+from tellegen.analysis.poles import controllability, observability, passivity
+from tellegen.analysis.steady import steady_state
+from tellegen.analysis.summary import split_power
 from tellegen.core.errors import EquationError
 from tellegen.notations.reading import read_model
 

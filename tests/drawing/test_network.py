@@ -28,8 +28,7 @@ from tellegen.drawing.geometry import hull
 from tellegen.drawing.ink import check_scene
 from tellegen.drawing.options import LabelChoice, Options
 from tellegen.drawing.scene import Band, Label, Scene
-from tellegen.drawing.schematic.breaks import break_letter
-from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.drawing.schematic.scene import break_letter, schematic_scene
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol
 from tellegen.elements import KINDS
 from tellegen.model.model import Element, Model

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tellegen.exporting.simulink_blocks import LIBRARY
+from tellegen.exporting.simulink import LIBRARY
 
 KINDS = {path: kind for kind, path in LIBRARY.items()}
 WITHOUT_INPUT = {"clock", "constant", "inport"}

@@ -17,9 +17,8 @@ from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.exports import simulink_files
 from tellegen.exporting.matlab_program import parameters_file
 from tellegen.exporting.mode_diagrams import HybridDiagram, mode_diagrams
-from tellegen.exporting.simulink_blocks import LIBRARY
+from tellegen.exporting.simulink import LIBRARY, build_file
 from tellegen.exporting.simulink_modes import mode_diagram, mode_name
-from tellegen.exporting.simulink_program import build_file
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 from tellegen.model.model import Model
 from tellegen.notations.loading import example_names, load

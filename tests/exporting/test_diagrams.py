@@ -12,7 +12,7 @@ from tellegen.core.errors import CausalityError, CompilerError, EquationError, S
 from tellegen.experiments.setup import set_up
 from tellegen.exporting.diagram import Diagram, Formula, formula
 from tellegen.exporting.diagram_building import block_diagram
-from tellegen.exporting.simulink_blocks import TOP, SimulinkWiring, simulink_blocks
+from tellegen.exporting.simulink import TOP, DiagramBuilder, SimulinkWiring
 from tellegen.expressions import parse
 from tellegen.expressions.matlab import matlab_name
 from tellegen.notations.loading import load
@@ -75,7 +75,7 @@ def rates(diagram: Diagram, states: dict[str, float], inputs: dict[str, float]) 
 @given(networks())
 def test_simulink_gets_every_block_once_and_every_signal_has_one_name(network: Network) -> None:
     diagram, _ = exported(network)
-    wiring = simulink_blocks(diagram)
+    wiring = DiagramBuilder(diagram).built()
     paths = [block.path for block in wiring.blocks]
     assert len(paths) == len(set(paths))
     ends = [(line.system, line.target, line.target_port) for line in wiring.lines]
@@ -102,7 +102,7 @@ def test_a_vector_model_stands_in_the_columns_of_its_figure(name: str, columns: 
     for item in sums:
         letters = {part.rpartition("_")[2]: sign for part, sign in item.terms}
         assert all(sign == (1 if letter == "B" else -1) for letter, sign in letters.items())
-    inside = {block.system for block in simulink_blocks(diagram).blocks if block.kind == "integrator"}
+    inside = {block.system for block in DiagramBuilder(diagram).built().blocks if block.kind == "integrator"}
     assert "L" in inside
 
 

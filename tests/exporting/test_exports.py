@@ -9,7 +9,7 @@ from command_line import tellegen
 from tellegen import ExportError, export_model, load
 from tellegen.exporting.exports import simulink_files
 from tellegen.exporting.matlab_program import program_name
-from tellegen.exporting.simulink_program import quoted
+from tellegen.exporting.simulink import quoted
 from tellegen.notations.reading import read_model
 
 RC = """

@@ -66,6 +66,18 @@ network:
 experiment: {until: 0.1 s, inputs: {V: "sine(5, 50 Hz)"}}
 """
 
+SOURCE_READ = """
+system: Signal of the current of a source
+parameters: {C: 1 mF, R: 10 ohm, L: 0.1 H}
+network:
+  V: {voltage source: [a, gnd], current: I_V}
+  C: {capacitor: [a, gnd]}
+  R: {resistor: [a, b]}
+  L: {inductor: [b, gnd], current: I_L}
+signals: {twice: 2 * I_V}
+experiment: {until: 0.1 s, inputs: {V: "sine(5, 50 Hz)"}}
+"""
+
 CHOICES = """
 system: Orifice both ways
 parameters: {C: 1 F, k: 2 A, U: 1 V}
@@ -228,6 +240,7 @@ PLAIN_TEXTS = {
     "sampled_late": SAMPLED_LATE,
     "unknown": UNKNOWN,
     "following_a_source": FOLLOWING_A_SOURCE,
+    "source_read": SOURCE_READ,
     "choices": CHOICES,
     "awkward_names": AWKWARD_NAMES,
     "static": STATIC,

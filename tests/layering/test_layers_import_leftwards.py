@@ -58,7 +58,7 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.simulation.solvers.stretch", "scipy"): "only large meshes ask SciPy for an order of elimination",
     ("tellegen.drawing.typesetting", "ziamath"): "a font is read when the first label is set",
     ("tellegen.drawing.typesetting", "ziafont"): "a font is read when the first label is set",
-    ("tellegen.reporting.sections", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
+    ("tellegen.reporting.reports", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     ("tellegen.reporting.formulas", "latex2mathml"): "its tables of symbols are read when a page has formulas",
     ("tellegen.experiments.simulating", "IPython"): "there only in a notebook",
     ("tellegen.experiments.simulating", "rich"): "most runs are over before there is progress to show",

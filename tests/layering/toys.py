@@ -302,7 +302,7 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
             '    playful: bool = option(False, "A toy: draw for play.")\n',
         ),
         (
-            "cli/commands/simulate.py",
+            "cli/commands/experiments.py",
             r'^class SimulateOptions.*?:\n    """.*?"""\n\n',
             '    brief: bool = option(False, "A toy: a run of one second.")\n',
         ),

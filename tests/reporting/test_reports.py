@@ -15,7 +15,7 @@ import pytest
 import tellegen as tg
 from command_line import tellegen
 from tellegen.core.errors import Finding
-from tellegen.reporting import sections
+from tellegen.reporting import reports
 from tellegen.reporting.formulas import LINE, WIDEST, formula_lines, page_lines, to_mathml, width_of
 from tellegen.reporting.pages import (
     Folded,
@@ -26,9 +26,10 @@ from tellegen.reporting.pages import (
     PageTable,
     Paragraph,
     Report,
+    to_html,
+    write_report,
 )
-from tellegen.reporting.sections import FRAMES, Subject, equations_section, findings_section
-from tellegen.reporting.writing import to_html, write_report
+from tellegen.reporting.reports import FRAMES, Subject, equations_section, findings_section
 
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 ALONE = [*QUIET, "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -90,7 +91,7 @@ def test_page_shows_who_gave_energy_and_the_motion(motor: Path) -> None:
 
 
 def test_motion_that_is_too_large_is_left_to_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sections, "LARGEST_MOTION", 1000)
+    monkeypatch.setattr(reports, "LARGEST_MOTION", 1000)
     made = tg.report("rlc", tmp_path / "rlc.html")
     (moving,) = [section for section in made.sections if section.title == "Motion"]
     assert "tellegen draw rlc --as bond --animate" in str(moving.blocks[0])
@@ -203,7 +204,7 @@ def test_experiment_that_is_cancelled_shows_what_is_finished_and_tries_nothing_e
         run = tg.simulate(model, 1e-3)
         return replace(run, trajectory=replace(run.trajectory, status="cancelled", finding=CANCELLED))
 
-    monkeypatch.setattr(sections, "simulate", cancelled)
+    monkeypatch.setattr(reports, "simulate", cancelled)
     made = tg.report("rlc", tmp_path / "rlc.md")
     shown = {section.title: section.blocks for section in made.sections}
     assert shown["Reductions"] == (Paragraph("No limits were tried, since the experiment was cancelled."),)

@@ -15,7 +15,6 @@ from tellegen.core.packages import load_package
 from tellegen.equations.forms.linearisation import linearise_equations
 from tellegen.equations.matrices import Matrix
 from tellegen.equations.system import EquationSystem, with_measured_outputs, with_values
-from tellegen.expressions import Expression
 
 Array = npt.NDArray[np.float64]
 ComplexArray = npt.NDArray[np.complex128]
@@ -88,6 +87,7 @@ def linear_model(system: EquationSystem, point: Mapping[str, float] | None = Non
     conjugate = len(system.outputs)
     system = with_measured_outputs(system)
     measured = len(system.outputs) - conjugate
+    # A linear model needs no point; of a nonlinear one only deviations from a point are linear.
     if system.linear:
         numeric, moved, kept = with_values(system), 0, {}
     else:
@@ -95,15 +95,22 @@ def linear_model(system: EquationSystem, point: Mapping[str, float] | None = Non
         numeric, moved = linearise_equations(system, kept), len(system.displacements)
     m, n, k = numeric.matrices, len(numeric.states), len(numeric.inputs)
     outputs = len(numeric.outputs)
-    L, A, B, C = (
-        _array(m["L"], n, n),
-        _array(m["A"], n, n) + _array(m["N"], n, n),
-        _array(m["B"], n, k),
-        _array(m["C"], outputs, n),
-    )
-    D, B_1, D_1 = _array(m["D"], outputs, k), _array(m["B_1"], n, k), _array(m["D_1"], outputs, k)
     return LinearModel(
-        system.name, numeric.states, numeric.inputs, numeric.outputs, L, A, B, C, D, B_1, D_1, kept, moved, measured
+        name=system.name,
+        states=numeric.states,
+        inputs=numeric.inputs,
+        outputs=numeric.outputs,
+        L=_array(m["L"], n, n),
+        # N x is what moduli that move take and give; for poles it counts like A.
+        A=_array(m["A"], n, n) + _array(m["N"], n, n),
+        B=_array(m["B"], n, k),
+        C=_array(m["C"], outputs, n),
+        D=_array(m["D"], outputs, k),
+        B_1=_array(m["B_1"], n, k),
+        D_1=_array(m["D_1"], outputs, k),
+        point=kept,
+        displacements=moved,
+        measured=measured,
     )
 
 
@@ -112,12 +119,13 @@ def energy_coordinates(model: LinearModel) -> StateSpace:
 
     Raises: EquationError (E202) when L is singular.
     """
+    # With L = G G^T the energy is |z|^2 / 2, so that volts and pascals are measured alike and ranks mean something.
     root = _root(model)
     A = -np.linalg.solve(root, np.linalg.solve(root, model.A.T).T)
     B, B_1 = np.linalg.solve(root, model.B), np.linalg.solve(root, model.B_1)
     back: Array = np.asarray(np.linalg.inv(root).T, dtype=float)
     C = model.C @ back
-    return StateSpace(A, B + A @ B_1, C, model.D + C @ B_1, model.D_1, back, back @ B_1)
+    return StateSpace(A=A, B=B + A @ B_1, C=C, D=model.D + C @ B_1, D_1=model.D_1, back=back, shift=back @ B_1)
 
 
 def _root(model: LinearModel) -> Array:
@@ -131,6 +139,7 @@ def _root(model: LinearModel) -> Array:
             members=without,
         )
     try:
+        # Scaled to a diagonal of ones first: entries of L may be many powers of ten apart between domains.
         root: Array = scale[:, None] * np.linalg.cholesky(model.L / np.outer(scale, scale))
     except np.linalg.LinAlgError:
         raise rules.SINGULAR_STORAGE.error(
@@ -142,11 +151,7 @@ def _root(model: LinearModel) -> Array:
 
 
 def _array(matrix: Matrix, rows: int, columns: int) -> Array:
-    return np.array([[_number(e) for e in row] for row in matrix], dtype=float).reshape(rows, columns)
-
-
-def _number(expression: Expression) -> float:
-    return expression.evaluate({})
+    return np.array([[e.evaluate({}) for e in row] for row in matrix], dtype=float).reshape(rows, columns)
 
 
 def _place(name: str, names: tuple[str, ...], word: str, model: str) -> int:

@@ -1,10 +1,10 @@
 """Poles and zeros: natural frequencies, damping and time constants, and frequencies at which a model passes nothing; for models
-of any size on the sparse descriptor form.
+of any size on the sparse descriptor form. What structure allows: states that inputs reach and outputs show, and passivity.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -77,6 +77,7 @@ def loop_poles(model: LinearModel) -> tuple[Pole, ...]:
 def stiffness_ratio(found: tuple[Pole, ...]) -> float:
     """How much faster the fastest decay is than the slowest, integrators left out; 1 where there is nothing to compare."""
     fastest = max((pole.natural_frequency for pole in found), default=0.0)
+    # An integrator does not decay at all: counted in, every model with a position would be infinitely stiff.
     rates = [-p.value.real for p in found if p.value.real < -INTEGRATOR_SHARE * fastest]
     return max(rates) / min(rates) if rates else 1.0
 
@@ -86,10 +87,12 @@ def conjugate_pairs(values: npt.ArrayLike) -> tuple[Pole, ...]:
     found = np.asarray(values, dtype=complex)
     size = np.abs(found).max(initial=0.0)
     found = np.where(np.abs(found) < INTEGRATOR_SHARE * size * 1e-3, 0.0, found)
-    kept = [complex(v.real + 0.0, v.imag) for v in found if v.imag >= 0.0]  # + 0.0: no negative zeros
+    # + 0.0: no negative zeros, which print as -0.
+    kept = [complex(v.real + 0.0, v.imag) for v in found if v.imag >= 0.0]
     return tuple(Pole(v) for v in sorted(kept, key=lambda v: (abs(v), v.imag)))
 
 
+# Well above rounding, and far below what a physical coupling amounts to in energy coordinates.
 RANK = 1e-10
 """Singular values below this share of the largest count as zero."""
 
@@ -109,6 +112,7 @@ def zeros(model: LinearModel, output: str | None = None, input_: str | None = No
     if not model.inputs or not model.outputs:
         return ()
     one = output is not None or input_ is not None
+    # Detectors would make the whole model non-square: its transmission zeros are those of its power ports.
     space = energy_coordinates(model if one else model.conjugate())
     if output is not None or input_ is not None:
         row, column = model.channel(output or model.outputs[0], input_ or model.inputs[0])
@@ -119,14 +123,13 @@ def zeros(model: LinearModel, output: str | None = None, input_: str | None = No
 def channel(space: StateSpace, row: int, column: int) -> StateSpace:
     """The model from one input to one output."""
     rows, columns = slice(row, row + 1), slice(column, column + 1)
-    return StateSpace(
-        space.A,
-        space.B[:, columns],
-        space.C[rows],
-        space.D[rows, columns],
-        space.D_1[rows, columns],
-        space.back,
-        space.shift[:, columns],
+    return replace(
+        space,
+        B=space.B[:, columns],
+        C=space.C[rows],
+        D=space.D[rows, columns],
+        D_1=space.D_1[rows, columns],
+        shift=space.shift[:, columns],
     )
 
 
@@ -138,11 +141,13 @@ def _zeros(space: StateSpace) -> Array:
     C, D = (part.T for part in _columns_scaled(C.T, D.T))
     A = space.A / speed
     A, B, C, D = _without_infinite(A, B, C, D)
+    # Once for rows, once for columns: then D is square and regular, and what remains are the finite zeros.
     A, C, B, D = (part.T for part in _without_infinite(A.T, C.T, B.T, D.T))
     if not A.size or D.shape[0] != D.shape[1]:
         return np.zeros(0)
     inside = A - B @ np.linalg.solve(D, C) if D.size else A
     found = np.linalg.eigvals(inside)
+    # A zero at rest is a statement about physics, such as a capacitor in series: it must not come out as 1e-17.
     found[np.abs(found) <= ROUNDING * len(A) * max(1.0, float(np.linalg.norm(inside, 2)))] = 0.0
     return np.asarray(found * speed)
 
@@ -164,6 +169,7 @@ def _without_infinite(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Ar
             return A, B, C, D
         _, sizes, V = np.linalg.svd(free)
         fixed = _rank(sizes)
+        # Nothing is held at zero any more: free outputs that see no state vanish by themselves.
         if fixed == 0:
             return A, B, C, D
         # States that these outputs hold at zero: what would move them must vanish too, and becomes an output.
@@ -183,6 +189,7 @@ def _zeros_with_derivatives(space: StateSpace) -> Array:
     n, m = space.A.shape[0], space.D.shape[1]
     fixed = np.block([[space.A, space.B], [space.C, space.D]])
     moving = np.block([[np.eye(n), np.zeros((n, m))], [np.zeros((m, n)), -space.D_1]])
+    # As pairs (alpha, beta): a quotient of two roundings would be a zero anywhere.
     above, below = scipy.linalg.eig(fixed, moving, right=False, homogeneous_eigvals=True)
     finite = np.abs(below) > RANK * np.abs(above)
     return np.asarray(above[finite] / below[finite])
@@ -209,11 +216,14 @@ def poles_near(system: DescriptorSystem, *, near: complex = 0.0, count: int = 12
         raise rules.NO_CONVERGENCE.error(f"{near:g} is a pole of '{system.name}'", where=system.name, fix=fix) from None
     kind = complex if complex(near).imag else float
     # In (F - s E)^-1 E an eigenvalue of the pencil nearest to s is the largest, and algebraic equations are zeros.
+    # ARPACK wants fewer eigenvalues than the size by two at least, and gains nothing on small matrices.
     if size <= FEW:
         inverse = np.linalg.eigvals(factors.solve(E.toarray().astype(kind)))
     else:
         inverse = _largest(LinearOperator((size, size), lambda v: factors.solve(E @ v), dtype=kind), count, system.name)
+    # Algebraic equations give eigenvalues at infinity, which are zeros of the inverse.
     dynamic = inverse[np.abs(inverse) > 1e-10 * np.abs(inverse).max(initial=0.0)]
+    # Back from the shifted inverse to poles.
     found = sorted((complex(near + 1.0 / v) for v in dynamic), key=lambda v: abs(v - near))
     return tuple(Pole(v) for v in found if v.imag >= 0.0 or complex(near).imag)[:count]
 
@@ -235,6 +245,7 @@ def frequency_response(system: DescriptorSystem, frequencies: Array) -> ComplexA
 def _largest(operator: LinearOperator, count: int, name: str) -> ComplexArray:
     size = operator.shape[0]
     try:
+        # Twice as many as asked for: of each pair of conjugate poles only one is shown.
         return np.asarray(eigs(operator, k=min(2 * count, size - 2), which="LM", return_eigenvectors=False))
     except ArpackError as reason:
         what = f"the {count} poles of '{name}' were not found"
@@ -251,3 +262,128 @@ def _refuse_nonlinear(system: DescriptorSystem) -> None:
     if system.h:
         fix = "linearise it at an operating point first"
         raise NOT_LINEAR.error(f"'{system.name}' is not linear", where=system.name, fix=fix)
+
+
+MARGIN = 100.0
+"""A direction counts as reached when it is so many times larger than its rounding errors."""
+
+PASSIVE_ROUNDING = 1e-11
+"""How negative an eigenvalue of a passive model may come out, in the scale of its rates."""
+
+FREQUENCIES = 400
+"""At so many frequencies, from far below the slowest rate to far above the fastest, the power through the ports is looked at."""
+
+STILL = 1e-14
+"""Directions that change at less than this share of the fastest rate drive nothing."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How many of the states are reached (or seen), and the poles that are not."""
+
+    rank: int
+    states: int
+    missed: tuple[Pole, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all states are."""
+        return self.rank == self.states
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Passivity:
+    """Whether a model can only store and lose: W, the symmetric part of [[A, -B], [C, D]], has no negative eigenvalue.
+
+    `passive` is None where W does not decide: models with displacements, or with derivatives of inputs, and tangents of nonlinear
+    models, whose L need not be their energy, where no frequency shows that the ports give power. `smallest` is the smallest
+    eigenvalue of W in energy coordinates, relative to the rates of the model.
+    """
+
+    passive: bool | None
+    smallest: float
+
+
+def controllability(model: LinearModel) -> Reach:
+    """How much of the state the inputs reach together."""
+    space = energy_coordinates(model)
+    return _reach(space.A, space.B)
+
+
+def observability(model: LinearModel) -> Reach:
+    """How much of the state the outputs show together."""
+    space = energy_coordinates(model)
+    return _reach(space.A.T, space.C.T)
+
+
+def passivity(model: LinearModel) -> Passivity:
+    """The dissipation test that holds for every passive linear model in the POG form; detectors take no part in it."""
+    model = model.conjugate()
+    space = energy_coordinates(model)
+    speed = float(np.linalg.norm(space.A, 2)) if space.A.size else 1.0
+    # A congruent change of units keeps the signs of eigenvalues: each input is measured by what it drives.
+    unit = np.linalg.norm(np.vstack([space.B, space.C.T]), axis=0) if len(space.A) else np.zeros(len(space.D))
+    # An input that drives no state, only an output, is measured by D; one that does nothing by one.
+    unit = np.where(unit > 0, unit, np.sqrt(np.abs(space.D).max(axis=0, initial=0.0)))
+    unit = np.where(unit > 0, unit, 1.0)
+    B, C = -space.B / unit, (space.C.T / unit).T
+    W = np.block([[-space.A / (speed or 1.0), B], [C, space.D / np.outer(unit, unit) * (speed or 1.0)]])
+    smallest = float(np.linalg.eigvalsh((W + W.T) / 2)[0]) if len(W) else 0.0
+    # W is the dissipation of energy stored in the states; displacements and rates of inputs are not among them.
+    if model.displacements or model.B_1.any() or model.D_1.any():
+        return Passivity(None, smallest)
+    if smallest >= -PASSIVE_ROUNDING * len(W):
+        return Passivity(True, smallest)
+    # A tangent may store energy that its L does not count: only power that comes out somewhere proves anything.
+    return Passivity(None if model.point and not _gives_power(space) else False, smallest)
+
+
+def _gives_power(space: StateSpace) -> bool:
+    """Whether the model grows by itself, or its ports give more than they take at some frequency."""
+    poles = np.linalg.eigvals(space.A)
+    speeds = np.abs(poles)
+    fastest = float(speeds.max(initial=1.0))
+    if poles.real.max(initial=0.0) > PASSIVE_ROUNDING * fastest:
+        return True
+    if not len(space.D):
+        return False
+    slowest = float(speeds[speeds > STILL * fastest].min(initial=fastest))
+    # Positive realness is asked frequency by frequency: G + G^H must have no negative eigenvalue.
+    for omega in np.geomspace(1e-3 * slowest, 1e3 * fastest, FREQUENCIES):
+        response = space.D + space.C @ np.linalg.solve(1j * omega * np.eye(len(space.A)) - space.A, space.B)
+        if np.linalg.eigvalsh(response + response.conj().T)[0] < -PASSIVE_ROUNDING * np.linalg.norm(response, 2):
+            return True
+    return False
+
+
+def _reach(A: Array, B: Array) -> Reach:
+    """The space that B and all A^k B span, built direction by direction (a staircase; powers of A would lose digits)."""
+    n = len(A)
+    speed = float(np.linalg.norm(A, 2)) if n else 1.0
+    basis = np.zeros((n, 0))
+    # Columns of one length: how strong an input is does not matter for what it reaches.
+    new = _unit_columns(B, 0.0)
+    noise = max(n, 1) * float(np.finfo(float).eps)
+    while new.size:
+        for _ in range(2):  # once is not enough when the new directions almost lie in the old ones
+            new = new - basis @ (basis.T @ new)
+        U, found, _ = np.linalg.svd(new, full_matrices=False)
+        kept = found > MARGIN * noise
+        directions = U[:, kept]
+        # A direction that hangs on by little carries the rounding of the whole, magnified.
+        noise = min(noise / found[kept].min(initial=1.0), 1.0)
+        basis = np.hstack([basis, directions])
+        new = _unit_columns(A @ directions, STILL * speed)
+    rank = basis.shape[1]
+    # The complement is invariant under the transposed map: its eigenvalues are the poles that are not reached.
+    rest = np.linalg.svd(basis)[0][:, rank:] if rank else np.eye(n)
+    missed = conjugate_pairs(np.linalg.eigvals(rest.T @ A @ rest)) if rank < n else ()
+    return Reach(rank, n, missed)
+
+
+def _unit_columns(columns: Array, least: float) -> Array:
+    """The columns with length one; those shorter than `least` are zero."""
+    sizes = np.linalg.norm(columns, axis=0)
+    return np.asarray(columns / np.where(sizes > least, sizes, np.inf))

@@ -99,8 +99,10 @@ def dc_gain(model: LinearModel) -> Array:
     if len(rates) == len(found):
         return _without_rounding(space, np.array(rates))
     # An integrator: near zero the gain of a driven channel grows like 1/s, the others have come to rest.
+    # Far below all rates that decay, so that only integrators still move there.
     slow = 1e-6 * min(rates, default=1.0)
     near, nearer = transfer_values(space, 1j * np.array([slow, slow / 8]))
+    # Eight times slower, a gain of 1/s grows by eight, and one at rest does not: four lies between them.
     grows = np.abs(nearer) > 4 * np.abs(near)
     return np.where(grows, np.inf, near.real)
 
@@ -121,6 +123,7 @@ def step_response(model: LinearModel, until: float | None = None, *, points: int
     space, t = _proper(model), _grid(model, until, points)
     n, m = space.B.shape
     # The exponential of the model with its held input: states and input after one step of the grid.
+    # One exponential for all steps of the grid: exact for a held input, however stiff the model.
     held = scipy.linalg.expm(np.block([[space.A, space.B], [np.zeros((m, n + m))]]) * (t[1] - t[0]))
     A, B = held[:n, :n], held[:n, n:]
     states = np.zeros((len(t), n, m))
@@ -139,6 +142,7 @@ def impulse_response(model: LinearModel, until: float | None = None, *, points: 
     space, t = _proper(model), _grid(model, until, points)
     A = scipy.linalg.expm(space.A * (t[1] - t[0]))
     states = np.zeros((len(t), *space.B.shape))
+    # An impulse puts B into the states at once.
     states[0] = space.B
     for k in range(1, len(t)):
         states[k] = A @ states[k - 1]
@@ -165,20 +169,17 @@ def horizon(found: tuple[Pole, ...]) -> float:
     """A time in which the slowest pole has settled; where nothing decays, some periods of what oscillates."""
     fastest = max((p.natural_frequency for p in found), default=0.0)
     decays = [p.time_constant for p in found if p.value.real < -INTEGRATOR_SHARE * fastest]
+    # What never decays is shown for some of its periods.
     others = [2 * math.pi / p.natural_frequency for p in found if p.natural_frequency > INTEGRATOR_SHARE * fastest]
     return SETTLED * max(decays or others or [1.0])
 
 
 def _frequencies(model: LinearModel, points: int) -> Array:
-    corners = [
-        p.natural_frequency for p in (*poles(model), *zeros(model), *_channel_zeros(model)) if p.natural_frequency > 0
-    ]
+    # Zeros of single channels too: dips of a curve are as much of it as its resonances.
+    dips = [zero for y in model.outputs for u in model.inputs for zero in zeros(model, y, u)]
+    corners = [p.natural_frequency for p in (*poles(model), *zeros(model), *dips) if p.natural_frequency > 0]
     low, high = (min(corners), max(corners)) if corners else (1.0, 1.0)
     return np.geomspace(low * 10**-DECADES, high * 10**DECADES, points)
-
-
-def _channel_zeros(model: LinearModel) -> list[Pole]:
-    return [zero for y in model.outputs for u in model.inputs for zero in zeros(model, y, u)]
 
 
 WIDTH, HEIGHT = 4.5, 5.5
@@ -193,6 +194,7 @@ def plot_bode(bode: Bode, *, figure: "Figure | None" = None) -> "Figure":
     for j, u in enumerate(bode.inputs):
         above, below = axes[0][j], axes[1][j]
         for i, y in enumerate(bode.outputs):
+            # A channel through which nothing passes is minus infinity everywhere, and has no curve.
             if np.isfinite(decibel[:, i, j]).any():
                 above.semilogx(bode.frequency, decibel[:, i, j], label=f"{y}/{u}")
                 below.semilogx(bode.frequency, phase[:, i, j])

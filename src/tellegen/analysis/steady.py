@@ -26,6 +26,7 @@ def steady_state(
 
     Raises: EquationError (E201) naming what keeps moving.
     """
+    # Unknowns of algebraic equations are looked for together with the states: at rest they have to hold as well.
     names = (*system.states, *system.displacements, *system.algebraic.unknowns)
     problem = _Rates(system, names, {n: float(inputs.get(n, 0.0)) for n in system.inputs})
     here = np.array([float((start or {}).get(name, 0.0)) for name in names])
@@ -33,7 +34,9 @@ def steady_state(
     for _ in range(STEPS):
         if problem.is_small(rates, here):
             return {**problem.inputs, **dict(zip(names, map(float, here), strict=True))}
+        # Newton alone may leap over a kink of a friction law and never come back: steps are halved until they help.
         there, after = problem.advance(here, problem.newton_step(rates, here), rates)
+        # No rate came down any further: what is left cannot come to rest under these inputs.
         if not np.any(np.abs(after) < np.abs(rates)):
             break
         here, rates = there, after
@@ -50,6 +53,7 @@ class _Rates:
     """What must vanish, with its derivatives, as functions of an array."""
 
     def __init__(self, system: EquationSystem, names: Sequence[str], inputs: Mapping[str, float]) -> None:
+        # Derivatives by states must see through the names of `where`.
         numeric = _written_out(with_values(system))
         m, x = numeric.matrices, [symbol(n) for n in numeric.states]
         u = [symbol(n) for n in numeric.inputs]
@@ -69,11 +73,13 @@ class _Rates:
         try:
             return np.array([e.evaluate(values) for e in self.functions], dtype=float)
         except (ArithmeticError, ValueError, TypeError):
+            # Outside of its domain a law rejects the step, and a shorter one is tried.
             return np.full(len(self.functions), np.inf)
 
     def sizes(self, at: Array) -> Array:
         """How large the terms of each function are, so that a rest can be judged."""
         jacobian = self.jacobian(at)
+        # What stays at rest without any state, such as a weight, is a size to compare with too.
         values = {**self._values(at), **dict.fromkeys(self.names, 0.0)}
         offset = np.array([_magnitude(e, values) for e in self.functions])
         return np.asarray(np.abs(jacobian) @ np.abs(at) + offset)
@@ -94,10 +100,12 @@ class _Rates:
     def newton_step(self, rates: Array, at: Array) -> Array:
         """The smallest step that makes the rates vanish to first order, rows and columns scaled to one."""
         jacobian = self.jacobian(at)
+        # Newtons and amperes in one matrix: unscaled, the smallest unit would decide what counts as zero.
         rows = np.abs(jacobian).max(axis=1, initial=0.0)
         rows[rows == 0] = 1.0
         columns = np.abs(jacobian / rows[:, None]).max(axis=0, initial=0.0)
         columns[columns == 0] = 1.0
+        # Least squares, since the matrix may be singular: a charge that nothing drains stays where it is.
         step, *_ = np.linalg.lstsq(jacobian / rows[:, None] / columns, -rates / rows, rcond=1e-12)
         return np.asarray(step / columns)
 
@@ -109,6 +117,7 @@ class _Rates:
         while True:
             there = at + share * step
             found = self.rates(there)
+            # Where not even so short a step helps, the direction leads nowhere, and the search ends with it.
             if share < 1e-4 or np.abs(found / sizes).max() < before:
                 return there, found
             share /= 2

@@ -1,15 +1,25 @@
-"""The analysis of a model as one value: ask it for poles, zeros, responses, ranks and the split of power; its text and its
+"""The analysis of a model as one value: ask it for poles, zeros, responses, ranks and the split of power, as text or as a
 record.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 from tellegen.analysis.linear_model import Array, LinearModel, to_control
-from tellegen.analysis.poles import Pole, poles, stiffness_ratio, zeros
+from tellegen.analysis.poles import (
+    Passivity,
+    Pole,
+    Reach,
+    controllability,
+    observability,
+    passivity,
+    poles,
+    stiffness_ratio,
+    zeros,
+)
 from tellegen.analysis.responses import (
     Bode,
     Response,
@@ -20,7 +30,6 @@ from tellegen.analysis.responses import (
     plot_response,
     step_response,
 )
-from tellegen.analysis.structure import Passivity, Reach, controllability, observability, passivity
 from tellegen.core.names import identifier
 from tellegen.results.units import ratio_unit
 
@@ -56,76 +65,15 @@ class PowerSplit:
 
 def split_power(powers: Mapping[str, float]) -> PowerSplit:
     """The split of powers that are positive into each element."""
+    # What is given is taken: each watt is counted on both sides.
     exchanged = sum(map(abs, powers.values())) / 2
+    # Rounding makes every element give or take a little: such shares would only be noise in the table.
     audible = {name: p for name, p in powers.items() if abs(p) > QUIET * exchanged}
     ordered = sorted(audible.items(), key=lambda entry: -abs(entry[1]))
     return PowerSplit({n: -p for n, p in ordered if p < 0}, {n: p for n, p in ordered if p > 0})
 
 
 OF_PLANT = "poles of the plant; controlled sources are inputs"
-
-
-def to_text(found: "Analysis") -> str:
-    """The analysis as an engineer reads it on a terminal."""
-    model = found.model
-    lines = [model.name]
-    if model.point:
-        lines += [
-            "",
-            "linearised at",
-            *_pairs((n, f"{v:.6g} {found.units.get(n, '')}") for n, v in model.point.items()),
-        ]
-    if found.modes:
-        lines += ["", "in the mode", *_pairs(found.modes.items())]
-    title = "poles" if found.closed_loop is None else OF_PLANT
-    lines += ["", title if found.poles else "no poles: the model is static", *_table(_pole_rows(found.poles))]
-    if found.poles:
-        lines += ["", f"stiffness ratio  {found.stiffness_ratio:.4g}"]
-    if found.closed_loop is not None:
-        lines += ["", *_closed_loop_lines(found.closed_loop)]
-    lines += ["", "channels", *_table([("from", "to", "gain at rest", "unit", "zeros [1/s]"), *_channel_rows(found)])]
-    lines += ["", *_structure(found)]
-    if found.power is not None:
-        lines += ["", "power in steady state [W]", *_table(_power_rows(found.power))]
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def to_record(found: "Analysis", points: int) -> dict[str, object]:
-    """Names, numbers and units; what is infinite is null."""
-    model, passivity = found.model, found.passivity
-    record: dict[str, object] = {
-        "name": model.name,
-        "states": _identifiers(model.states),
-        "inputs": _identifiers(model.inputs),
-        "outputs": _identifiers(model.outputs),
-        "units": {
-            identifier(n): found.units.get(n, "") for n in dict.fromkeys((*model.states, *model.inputs, *model.outputs))
-        },
-    }
-    if model.point:
-        record["point"] = {identifier(n): v for n, v in model.point.items()}
-    if found.modes:
-        record["modes"] = {identifier(n): mode for n, mode in found.modes.items()}
-    record |= {
-        "poles": [pole_record(p) for p in found.poles],
-        "zeros": [_complex(z.value) for z in found.zeros()],
-        "stiffness_ratio": _finite(found.stiffness_ratio),
-        "channels": [*_channel_records(found)],
-        "controllable": {"rank": found.controllability.rank, "states": found.controllability.states},
-        "observable": {"rank": found.observability.rank, "states": found.observability.states},
-        "passive": passivity.passive,
-        "bode": _bode_record(found, points),
-    }
-    if (loop := found.closed_loop) is not None:
-        record["controlled_inputs"] = _identifiers(loop.driven)
-        record["closed_loop_poles"] = None if loop.poles is None else [pole_record(p) for p in loop.poles]
-    if found.power is not None:
-        record["power"] = {
-            "unit": "W",
-            "given": {identifier(n): p for n, p in found.power.given.items()},
-            "taken": {identifier(n): p for n, p in found.power.taken.items()},
-        }
-    return record
 
 
 def poles_to_text(poles: Sequence[Pole], *, controlled: bool = False) -> str:
@@ -144,6 +92,7 @@ def pole_record(pole: Pole) -> dict[str, object]:
 
 
 def _closed_loop_lines(loop: "ClosedLoop") -> list[str]:
+    # Not every loop has poles in s; why this one has none is told instead.
     if loop.poles is None:
         return [f"no poles of the closed loop: {loop.reason}"]
     return [f"poles of the closed loop; {', '.join(loop.driven)} controlled", *_table(_pole_rows(loop.poles))]
@@ -183,23 +132,17 @@ def _bode_record(found: "Analysis", points: int) -> dict[str, object]:
 
 def _pole_rows(poles: Sequence[Pole]) -> list[tuple[str, ...]]:
     head = ("value [1/s]", "natural frequency [rad/s]", "[Hz]", "damping", "time constant [s]")
-    return (
-        []
-        if not poles
-        else [
-            head,
-            *(
-                (
-                    complex_text(p.value, both=p.is_pair),
-                    f"{p.natural_frequency:.5g}",
-                    f"{p.natural_frequency / (2 * math.pi):.5g}",
-                    f"{p.damping:.4g}",
-                    f"{p.time_constant:.5g}" if math.isfinite(p.time_constant) else "-",
-                )
-                for p in poles
-            ),
-        ]
-    )
+    rows = [
+        (
+            complex_text(p.value, both=p.is_pair),
+            f"{p.natural_frequency:.5g}",
+            f"{p.natural_frequency / (2 * math.pi):.5g}",
+            f"{p.damping:.4g}",
+            f"{p.time_constant:.5g}" if math.isfinite(p.time_constant) else "-",
+        )
+        for p in poles
+    ]
+    return [head, *rows] if rows else []
 
 
 def _channel_rows(found: "Analysis") -> Iterator[tuple[str, ...]]:
@@ -237,10 +180,6 @@ def complex_text(value: complex, *, both: bool = False) -> str:
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
     return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)) for row in rows]
-
-
-def _pairs(rows: Iterable[tuple[str, str]]) -> list[str]:
-    return _table(list(rows))
 
 
 def _identifiers(names: Sequence[str]) -> list[str]:
@@ -340,8 +279,67 @@ class Analysis:
         return plot_response(self.step_response(until), dict(self.units), figure=figure)
 
     def to_json(self, *, points: int = 100) -> dict[str, object]:
-        """The record that `analyse --json` prints: names, numbers and units."""
-        return to_record(self, points)
+        """The record that `analyse --json` prints: names, numbers and units; what is infinite is null."""
+        model, passivity = self.model, self.passivity
+        record: dict[str, object] = {
+            "name": model.name,
+            "states": _identifiers(model.states),
+            "inputs": _identifiers(model.inputs),
+            "outputs": _identifiers(model.outputs),
+            "units": {
+                identifier(n): self.units.get(n, "")
+                for n in dict.fromkeys((*model.states, *model.inputs, *model.outputs))
+            },
+        }
+        if model.point:
+            record["point"] = {identifier(n): v for n, v in model.point.items()}
+        if self.modes:
+            record["modes"] = {identifier(n): mode for n, mode in self.modes.items()}
+        record |= {
+            "poles": [pole_record(p) for p in self.poles],
+            "zeros": [_complex(z.value) for z in self.zeros()],
+            "stiffness_ratio": _finite(self.stiffness_ratio),
+            "channels": [*_channel_records(self)],
+            "controllable": {"rank": self.controllability.rank, "states": self.controllability.states},
+            "observable": {"rank": self.observability.rank, "states": self.observability.states},
+            "passive": passivity.passive,
+            "bode": _bode_record(self, points),
+        }
+        if (loop := self.closed_loop) is not None:
+            record["controlled_inputs"] = _identifiers(loop.driven)
+            record["closed_loop_poles"] = None if loop.poles is None else [pole_record(p) for p in loop.poles]
+        if self.power is not None:
+            record["power"] = {
+                "unit": "W",
+                "given": {identifier(n): p for n, p in self.power.given.items()},
+                "taken": {identifier(n): p for n, p in self.power.taken.items()},
+            }
+        return record
 
     def __str__(self) -> str:
-        return to_text(self)
+        """The analysis as an engineer reads it on a terminal."""
+        model = self.model
+        lines = [model.name]
+        if model.point:
+            lines += [
+                "",
+                "linearised at",
+                *_table([(n, f"{v:.6g} {self.units.get(n, '')}") for n, v in model.point.items()]),
+            ]
+        if self.modes:
+            lines += ["", "in the mode", *_table([*self.modes.items()])]
+        title = "poles" if self.closed_loop is None else OF_PLANT
+        lines += ["", title if self.poles else "no poles: the model is static", *_table(_pole_rows(self.poles))]
+        if self.poles:
+            lines += ["", f"stiffness ratio  {self.stiffness_ratio:.4g}"]
+        if self.closed_loop is not None:
+            lines += ["", *_closed_loop_lines(self.closed_loop)]
+        lines += [
+            "",
+            "channels",
+            *_table([("from", "to", "gain at rest", "unit", "zeros [1/s]"), *_channel_rows(self)]),
+        ]
+        lines += ["", *_structure(self)]
+        if self.power is not None:
+            lines += ["", "power in steady state [W]", *_table(_power_rows(self.power))]
+        return "\n".join(line.rstrip() for line in lines)

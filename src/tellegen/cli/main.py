@@ -28,23 +28,23 @@ COMMANDS = {
         "check", "Say what the code of an error means: why, a file that is wrong, and one that is right."
     ),
     "derive": CommandPlace("derive", "Derive the equations of a model."),
-    "simulate": CommandPlace("simulate", "Simulate a model: its experiment, or what the options say."),
-    "analyse": CommandPlace("analyse", "Poles, zeros, damping, gains, structure and the split of power."),
-    "reduce": CommandPlace("reduce", "Reduce a model: parameters at zero or infinity, fewer states."),
+    "simulate": CommandPlace("experiments", "Simulate a model: its experiment, or what the options say."),
+    "analyse": CommandPlace("experiments", "Poles, zeros, damping, gains, structure and the split of power."),
+    "reduce": CommandPlace("transforming", "Reduce a model: parameters at zero or infinity, fewer states."),
     "draw": CommandPlace(
         "draw",
         "Draw a model: bond graph, Power-Oriented Graph, schematic or equations, still or with the power of its experiment.",
     ),
-    "export": CommandPlace("translate", "Write a model with its experiment as files of another tool."),
-    "stiffen": CommandPlace("reduce", "Make a rigid connection elastic: the reverse of a limit."),
+    "export": CommandPlace("transforming", "Write a model with its experiment as files of another tool."),
+    "stiffen": CommandPlace("transforming", "Make a rigid connection elastic: the reverse of a limit."),
     "condition": CommandPlace(
-        "condition", "Compare six ways to treat dependent storages: time, error and what each is good for."
+        "experiments", "Compare six ways to treat dependent storages: time, error and what each is good for."
     ),
     "report": CommandPlace(
         "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
     ),
     "translate": CommandPlace(
-        "translate", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
+        "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),
     "import": CommandPlace("files", "Turn a file of another tool into a model file."),
     "schema": CommandPlace("files", "Print the JSON Schema of model files."),
@@ -92,6 +92,7 @@ class PlainGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, whole."""
+        # Only here, when the command is about to run, is its module loaded.
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name in COMMANDS else command, rest
 
@@ -99,6 +100,7 @@ class PlainGroup(TyperGroup):
 def find_command(name: str) -> Command:
     """The command with its function and its examples."""
     module = import_module(f"tellegen.cli.commands.{COMMANDS[name].module}")
+    # `import` is a word of Python, so its function has an underscore.
     found = getattr(module, f"{name}_" if name == "import" else name)
     assert isinstance(found, Command), f"'{name}' is a command"
     return found
@@ -108,6 +110,7 @@ def load_command(name: str) -> Any:
     """The command as typer runs it."""
     found = find_command(name)
     word = "Example" if len(found.examples) == 1 else "Examples"
+    # An application for each command alone: the words of the others need not be known.
     one = typer.Typer(add_completion=False, rich_markup_mode="rich", context_settings=SETTINGS)
     one.command(name, cls=PlainCommand, epilog="\n\n".join((f"{word}:", *found.examples)))(typer_function(found))
     return typer.main.get_command(one)
@@ -117,6 +120,7 @@ def without_types_of_flags(options: list[Any]) -> list[Any]:
     """The options of a command; for flags an empty word takes the place of a type."""
     for option in options:
         if getattr(option, "is_flag", False) and option.metavar is None:
+            # An empty word, since None makes typer print the type.
             option.metavar = ""
     return options
 
@@ -162,7 +166,9 @@ def run(arguments: list[str]) -> int:
     try:
         app(with_plot_file(arguments), prog_name="tellegen")
     except SystemExit as end:
+        # typer ends with a number, sys.exit also with a text or with nothing.
         return end.code if isinstance(end.code, int) else 0 if end.code is None else output.MODEL_ERRORS
+    # Findings are what the user can act on; anything else that escapes is our mistake and says so.
     except TellegenError as error:
         output.write_findings(error.findings, as_json="--json" in arguments)
         return output.MODEL_ERRORS

@@ -85,12 +85,14 @@ def printed_or_written(target: Path | None) -> Path | None:
 
 def typer_function(made: Command) -> Callable[..., None]:
     """The function with a parameter for each option, as typer wants it."""
+    # A command takes one argument, whose class lists all of its options.
     (kind,) = (hint for name, hint in get_type_hints(made.function).items() if name != "return")
     hints = get_type_hints(kind)
     known = {one.name: (one, words) for one in fields(kind) if (words := words_of(one))}
 
     def read(**given: Any) -> None:
         options = kind(**{name: _read(*known[name], hints[name], value) for name, value in given.items()})
+        # Asked of the whole, as an option may exclude another one that stands behind it.
         for wrong in contradictions(options):
             raise typer.BadParameter(wrong)
         made.function(options)
@@ -108,11 +110,14 @@ def _parameter(one: Field[Any], words: OptionWords, hint: Any) -> inspect.Parame
     about: dict[str, Any] = {"help": words.help}
     about |= {key: value for key, value in (("metavar", words.metavar), ("min", words.least)) if value}
     default = one.default
+    # A default that a person would not type is no help in the help.
     if default is MISSING or words.quiet:
         about["show_default"] = False
+    # Lists with None as default: an option that is absent then keeps the default of the dataclass.
     if words.once_for_each or _is_mapping(kind):
         kind, default = (list[str] if words.positional else list[str] | None), None
     elif get_origin(kind) is tuple:
+        # Names with commas between them are one word of the shell.
         kind, default = str | None, None
     elif choices := get_args(kind) if get_origin(kind) is Literal else words.choices:
         # Versions of typer that know no Literal are meant to work too.
@@ -137,6 +142,7 @@ def _spelt(one: Field[Any], words: OptionWords, about: dict[str, Any]) -> Any:
     if words.positional:
         return typer.Argument(**about)
     flag = flag_of(one)
+    # What is on by default needs a word that turns it off.
     both = f"{flag}/--no-{flag[2:]}" if one.default is True else flag
     return typer.Option(*filter(None, (words.short, both)), **about)
 
@@ -144,6 +150,7 @@ def _spelt(one: Field[Any], words: OptionWords, about: dict[str, Any]) -> Any:
 def _read(one: Field[Any], words: OptionWords, hint: Any, value: Any) -> Any:
     """The value of a field, from what typer has read."""
     kind = words.read or _plain(hint)
+    # The default of the field, not that of typer, so that Python and the command line mean the same.
     if value is None or value == [] or (get_origin(kind) is tuple and not value):
         return one.default if one.default_factory is MISSING else one.default_factory()
     if _is_mapping(kind):
@@ -178,6 +185,7 @@ def pairs(texts: Iterable[str], option: str, example: str) -> dict[str, str]:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not (name and sign and value):
             raise typer.BadParameter(f"'{text}' is not of the form {example}", param_hint=option)
+        # The last one would win silently otherwise.
         if name in found:
             raise typer.BadParameter(f"'{name}' is given twice", param_hint=option)
         found[name] = value
@@ -200,6 +208,7 @@ MODELS = (".yaml", ".yml", ".txt")
 def with_plot_file(arguments: list[str]) -> list[str]:
     """The arguments with a target for each `--plot` that names no file: the parser wants a value for every such option."""
     return [
+        # In one word: the parser would take the next word for the value otherwise.
         f"--plot={SCREEN}" if word == "--plot" and not _names_file(after) else word
         for word, after in zip_longest(arguments, arguments[1:], fillvalue="")
     ]

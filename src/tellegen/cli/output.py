@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from tellegen.core.errors import Finding
@@ -28,10 +28,25 @@ def write(text: str) -> None:
     stream = sys.stdout
     encoding = stream.encoding or "ascii"
     try:
+        # Not print: what the terminal cannot show must not end a command that has done its work.
         stream.write(f"{text.rstrip()}\n".encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
+        # Closing the stream is not enough: the interpreter flushes it once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def show(
+    options: object,
+    record: Callable[[], Mapping[str, object]],
+    text: Callable[[], str],
+    latex: Callable[[], str] | None = None,
+) -> None:
+    """Print what a command has found as its options say: as JSON, as LaTeX where it has some, else as text. Only that is made."""
+    if getattr(options, "as_json", False):
+        write_json(record())
+    else:
+        write(latex() if latex is not None and getattr(options, "as_latex", False) else text())
 
 
 def write_json(record: Mapping[str, object]) -> None:
@@ -65,6 +80,7 @@ def json_text(record: Mapping[str, object]) -> str:
 
 def _value(value: object) -> str:
     if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        # One row a line, so that a matrix in a file can be read and compared line by line.
         rows = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in value)
         return f"[\n{rows}\n  ]"
     return json.dumps(value, ensure_ascii=False)
@@ -80,6 +96,7 @@ def write_findings(findings: Iterable[Finding], *, as_json: bool) -> None:
 
 def complain(text: str) -> None:
     """Print a text on stderr."""
+    # Both streams may be one terminal: results so far come before the complaint.
     sys.stdout.flush()
     encoding = sys.stderr.encoding or "ascii"
     sys.stderr.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
@@ -100,6 +117,7 @@ def findings_text(parts: Iterable[str], colours: bool) -> str:
 def _coloured(text: str, colours: bool) -> str:
     """The text with the severity at its beginning in colour, where the stream is a terminal and NO_COLOR is not set."""
     word = text.split(" ", 1)[0]
+    # NO_COLOR is a convention of many programs (no-color.org).
     if not colours or os.environ.get("NO_COLOR") or word not in _COLOURS:
         return text
     return f"{_COLOURS[word]}{word}{_PLAIN}{text[len(word) :]}"
@@ -107,6 +125,7 @@ def _coloured(text: str, colours: bool) -> str:
 
 def width() -> int:
     """How wide a printout may be: the terminal, at least 60; 100 columns into a file."""
+    # Narrower than 60 no matrix fits; a file is made for a page, not for the window it was called from.
     return max(60, shutil.get_terminal_size((100, 24)).columns)
 
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.analysis import Analysis, ClosedLoop, PowerSplit, linear_model, steady_state
+from tellegen.analysis.linear_model import linear_model
 from tellegen.analysis.poles import loop_poles
+from tellegen.analysis.steady import steady_state
+from tellegen.analysis.summary import Analysis, ClosedLoop, PowerSplit
 from tellegen.core.errors import EquationError, SimulationError, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit

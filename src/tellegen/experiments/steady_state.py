@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.analysis import PowerSplit, split_power
+from tellegen.analysis.summary import PowerSplit, split_power
 from tellegen.compiler.context import PAST, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, SimulationError, TellegenError

@@ -16,6 +16,15 @@ from tellegen.expressions import Expression, symbol
 from tellegen.expressions.nodes import Add, Symbol
 from tellegen.graph.signals import Table
 
+
+def fresh(name: str, taken: set[str]) -> str:
+    """A name that none of those taken has, with underscores behind it where it must; it is taken then."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
 FormulaKind = Literal["gain", "sum", "function", "source"]
 
 
@@ -38,17 +47,22 @@ class Formula:
 
 def formula(name: str, expression: Expression, parameters: Container[str]) -> Formula:
     """A formula as the plainest block that says it: a gain of one signal, a sum of signals, a source, else a function."""
+    # Sorted, so that one model gives the same file each time: sets of texts come in another order in each process.
     signals = [read for read in sorted(expression.free_symbols) if read not in parameters]
     if len(signals) == 1:
+        # A gain is what is proportional to one signal, by a factor of parameters alone.
         factor = expression.derivative(signals[0])
         if factor * symbol(signals[0]) == expression and signals[0] not in factor.free_symbols:
             return Formula(name, "gain", expression, ((signals[0], 1),), factor)
+    # A clock feeds it: on the page it stands where inputs come from.
     if set(signals) <= {TIME}:
         return Formula(name, "source", expression)
+    # Simulink's sum takes signs alone; whatever has another factor or a constant is a function.
     if isinstance(expression, Add) and not expression.constant:
         terms = [
             (term.name, int(sign)) for term, sign in expression.terms if isinstance(term, Symbol) and abs(sign) == 1
         ]
+        # Every term is a plain signal, and none is there twice.
         if len(terms) == len(expression.terms) == len(signals):
             return Formula(name, "sum", expression, tuple(terms))
     return Formula(name, "function", expression)
@@ -151,12 +165,12 @@ class Diagram:
     vectorial: bool = False
     columns: tuple[DiagramColumn, ...] = ()
 
-    def expressions(self) -> list[Expression]:
-        """All formulas."""
+    def expressions(self, *, inertia: bool = True) -> list[Expression]:
+        """All formulas, or those outside the matrix of inertias."""
         expressions = [hold.expression for hold in self.holds]
         expressions += self.unknowns.residuals
         expressions += [formula_of(item) for item in (*self.formulas, *self.readings)]
-        if self.inertia is not None:
+        if self.inertia is not None and inertia:
             expressions += [entry for row in self.inertia.matrix for entry in row]
         return expressions
 
@@ -166,6 +180,7 @@ class Diagram:
 
     def names_given(self) -> set[str]:
         """The names of all signals."""
+        # States and signals share their names with blocks, so that lines in Simulink are called as in the model.
         made = {item.name for item in (*self.formulas, *self.readings, *self.integrators, *self.holds, *self.delays)}
         return made | {*self.unknowns.names, *(self.inertia.rates if self.inertia is not None else ())}
 
@@ -178,6 +193,7 @@ def formula_of(item: Formula | Table) -> Expression:
 def in_evaluation_order(formulas: Iterable[Formula | Table]) -> tuple[Formula | Table, ...] | None:
     """Formulas and tables sorted so that each reads only what stands before it; None where they go in a circle."""
     by_name = {item.name: item for item in formulas}
+    # Names that no formula makes are states, inputs or parameters, which are known before any formula is.
     reads = {name: sorted(formula_of(item).free_symbols & by_name.keys()) for name, item in by_name.items()}
     try:
         return tuple(by_name[name] for name in TopologicalSorter(reads).static_order())

@@ -3,12 +3,15 @@
 A storage that follows others decides how fast its content changes. So what it asks of the rest, and with it the force in a joint
 or in a clutch that sticks, is a formula of the rates of states and inputs.
 
-Its columns are those of the figure: B, the integrators with L, then what takes power back.
+Its columns are those of the figure: B, the integrators with L, then what takes power back. What stands before the first step
+(equations, values, an initial run) is a `DiagramStart`.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import final
+
+import numpy as np
 
 from tellegen.causality import CausalGraph
 from tellegen.core.names import TIME, listing
@@ -17,7 +20,8 @@ from tellegen.equations.outputs import PortVariables
 from tellegen.equations.signal_equations import SignalRates
 from tellegen.equations.structure import ResistiveSolution, causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem
-from tellegen.experiments.setup import set_up
+from tellegen.experiments.setup import Setup, set_up
+from tellegen.experiments.simulating import simulate
 from tellegen.exporting import rules
 from tellegen.exporting.diagram import (
     NO_UNKNOWNS,
@@ -26,22 +30,136 @@ from tellegen.exporting.diagram import (
     DiagramUnknowns,
     Formula,
     FormulaKind,
+    Hold,
     Inertia,
     Integrator,
+    TransportDelay,
     formula,
     formula_of,
+    fresh,
     in_evaluation_order,
 )
-from tellegen.exporting.start import DiagramStart, diagram_start, initial_run
-from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
 from tellegen.expressions.elimination import Entry, NamedEntries, with_definitions
 from tellegen.graph import SourceLaw
 from tellegen.graph.power_graph import ResistiveLaw, StorageLaw
-from tellegen.graph.signals import External, Table
+from tellegen.graph.signals import Delayed, External, Sampled, Table
 from tellegen.model.model import Model
+from tellegen.results import Run
 from tellegen.schemes import PogScheme, SchemeBlock, Summation, pog
 from tellegen.schemes.pog_scheme import Column as PogColumn
 from tellegen.schemes.pog_scheme import Ladder
+from tellegen.simulation.solvers.delays import delayed_breaks
+
+STIFF = 2e4
+"""So many times faster than the experiment is too fast for an explicit method in an interpreter."""
+MOST_STOPS = 100_000
+MOMENT = 1e-6
+"""The share of the experiment that is run to see where it begins."""
+
+
+@final
+@dataclass(frozen=True)
+class DiagramStart:
+    """The equations of a model, its values, and where it begins. `taken` are names that new signals may not have.
+
+    `sources` are the names of what goes into delays, by those of the delayed signals.
+    """
+
+    setup: Setup
+    system: EquationSystem
+    run: Run
+    taken: set[str] = field(default_factory=set)
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def initial(self, name: str) -> float:
+        """The value of a state at the start."""
+        return float(self.run.values(name)[0])
+
+    def guess(self, name: str) -> float:
+        """The value of an algebraic unknown at the start, where the run has it; a run through modes has those of one mode only."""
+        # In another mode the unknowns are others, and a solution of the first mode says nothing about them.
+        places = () if self.setup.graph.switching else self.setup.numeric.names
+        return float(self.run.trajectory.y[0][places.index(name)]) if name in places else 0.0
+
+    def fresh(self, name: str) -> str:
+        """A name that no other signal has."""
+        return fresh(name, self.taken)
+
+    def inputs(self) -> Iterator[Formula]:
+        """What the inputs are: sources of time alone, or functions of signals."""
+        for name in self.system.inputs:
+            # What no signal drives is constant: the value of the experiment, else zero.
+            expression = self.system.signals.drivers.get(name, number(self.setup.inputs.get(name, 0.0)))
+            yield formula(name, expression, self.setup.parameters)
+
+    def beside(self) -> list[Formula | Table]:
+        """Signals, tables, what is delayed, and names of the equations."""
+        system = self.system
+        values = {**system.signals.values, **system.where}
+        values |= {self.sources[law.name]: law.expression for law in system.signals.others if isinstance(law, Delayed)}
+        tables = [law for law in system.signals.others if isinstance(law, Table)]
+        return [*self.inputs(), *(formula(name, e, self.setup.parameters) for name, e in values.items()), *tables]
+
+    def further_states(self) -> tuple[list[Formula], list[Integrator]]:
+        """Displacements and the states of signals."""
+        rates = {**self.system.displacements, **self.system.signals.states}
+        names = {name: self.fresh(f"{name}_rate") for name in rates}
+        formulas = [formula(names[name], rate, self.setup.parameters) for name, rate in rates.items()]
+        return formulas, [Integrator(name, names[name], self.initial(name)) for name in rates]
+
+    def holds(self) -> tuple[Hold, ...]:
+        """The sampled signals."""
+        value = self._value
+        laws = [law for law in self.system.signals.others if isinstance(law, Sampled)]
+        return tuple(Hold(s.name, s.expression, value(s.period), value(s.offset), value(s.initial)) for s in laws)
+
+    def delays(self) -> tuple[TransportDelay, ...]:
+        """The delayed signals."""
+        laws = [law for law in self.system.signals.others if isinstance(law, Delayed)]
+        return tuple(
+            TransportDelay(d.name, self.sources[d.name], self._value(d.by), self._value(d.initial)) for d in laws
+        )
+
+    def _value(self, expression: Expression) -> float:
+        return expression.evaluate(self.setup.parameters)
+
+    def stops(self) -> tuple[float, ...]:
+        """The times at which inputs jump or bend, also where that comes back through delays."""
+        until, model = self.setup.until, self.setup.numeric
+        # A jump comes back through each delay that it passes, and steps must end there too.
+        return tuple(delayed_breaks(model, model.break_times(until)[:MOST_STOPS], 0.0, until).tolist())
+
+    def is_stiff(self) -> bool:
+        """Whether an explicit method would need a great many steps; between changes of mode it is taken anyway."""
+        if self.setup.graph.switching:
+            return False
+        model, y = self.setup.numeric, self.run.trajectory.y[0]
+        if not model.explicit or not len(y):
+            return not model.explicit
+        # The linear model at the start tells the fastest rate; how it changes on the way is not known before a run.
+        columns = [model.rhs_tangent(0.0, y, direction) for direction in np.eye(len(y))]
+        return bool(np.abs(np.linalg.eigvals(np.array(columns))).max() * self.setup.until > STIFF)
+
+
+def initial_run(setup: Setup) -> Run:
+    """The run of a model over its first moment: where it begins, with what follows from the values given.
+
+    Raises: SimulationError where there is no start.
+    """
+    # Our own start is taken over: initial values that follow from others would have to be solved for again in MATLAB.
+    return simulate(setup.model, until=MOMENT * setup.until, samples=1, progress=False)
+
+
+def diagram_start(setup: Setup, system: EquationSystem, run: Run) -> DiagramStart:
+    """A start that knows the names in use."""
+    ports: Iterable[str] = (name for p in setup.graph.ports for name in (p.across, p.through, p.state))
+    names = {*ports, *system.parameters, *system.where, *system.displacements, *system.signals.names, *system.inputs}
+    start = DiagramStart(setup, system, run, {*names, *system.algebraic.unknowns, TIME})
+    delayed = [law.name for law in system.signals.others if isinstance(law, Delayed)]
+    # A delay repeats one signal; what goes into it is a formula, which then needs a name.
+    start.sources.update({name: start.fresh(f"{name}_before") for name in delayed})
+    return start
 
 
 @final
@@ -58,6 +176,7 @@ class PortFormulas:
         self.system = system
         self.ports = causal.graph.ports
         self.rates = {name: symbol(rate) for name, rate in rates.items()}
+        # Large parts of formulas get names of their own, or a mesh would be written out again in each of its branches.
         self._field = NamedEntries(causal.graph.parameters, taken, prefix="k")
         self._structure = causal_structure(causal, self._field)
         self._told: ResistiveSolution = solve_resistive(self._structure, self._field)
@@ -80,25 +199,18 @@ class PortFormulas:
         Raises: EquationError where it reads the rate of something that jumps.
         """
         port, decided = self._places[name]
-        return self._decided(port) if decided else self.told(port)
-
-    def told(self, port: int) -> Expression:
-        """What the rest of the model tells a port."""
-        return self._sum(self._structure.gains[port])
-
-    def input_rate(self, name: str) -> Expression:
-        """How fast an input changes.
-
-        Raises: EquationError where it jumps.
-        """
-        driver = self.system.signals.drivers.get(name)
-        return ZERO if driver is None else self.rate(driver)
+        if decided:
+            return self._decided(port)
+        told = self._sum(self._structure.gains[port])
+        # Power counts into elements and out of sources: the conjugate of an input has the sign of the output y.
+        return -told if isinstance(self.ports[port].law, SourceLaw) else told
 
     def rate(self, expression: Expression) -> Expression:
         """The derivative of a formula along the motion.
 
         Raises: EquationError where it reads something that jumps.
         """
+        # The chain rule goes through names too: written out, only states, inputs and time are left.
         written = with_definitions(expression, self.system.where)
         return total(written.derivative(name) * self._rate_of(name) for name in sorted(written.free_symbols))
 
@@ -108,7 +220,8 @@ class PortFormulas:
         if name == TIME:
             return ONE
         if name in self.system.inputs:
-            return self.input_rate(name)
+            driver = self.system.signals.drivers.get(name)
+            return ZERO if driver is None else self.rate(driver)
         if name in self.causal.graph.parameters:
             return ZERO
         return self._signals.of(name)
@@ -130,13 +243,14 @@ class PortFormulas:
 
     def _content_rate(self, k: int) -> Expression:
         """How fast the content of a storage that follows others changes."""
-        for field in self.causal.graph.fields:
-            if k in field.ports:
-                row = field.matrix[field.ports.index(k)]
-                return self.rate(total(e * self.output(j) for e, j in zip(row, field.ports, strict=True)))
+        for coupled in self.causal.graph.fields:
+            if k in coupled.ports:
+                row = coupled.matrix[coupled.ports.index(k)]
+                return self.rate(total(e * self.output(j) for e, j in zip(row, coupled.ports, strict=True)))
         law = self.ports[k].law
         assert isinstance(law, StorageLaw), "only storages follow others"
         output = self.output(k)
+        # The rate of the content itself where there is a formula of it: that counts also what moves the storage.
         content = law.content_at(output)
         return law.inertia_at(output) * self.rate(output) if content is None else self.rate(content)
 
@@ -156,6 +270,7 @@ def ladder_blocks(scheme: PogScheme, start: DiagramStart) -> Blocks | None:
         name: title for column, title in _titles(scheme).items() for name in (*column.blocks, *column.summations)
     }
     signals = [name for b in scheme.blocks.values() for name in (b.input, b.output, b.energy)]
+    # The blocks keep the names of the figure; what is made beside them has to take others.
     start.taken.update(signals, scheme.summations)
     formulas = [_sum(item, columns.get(item.output, "")) for item in scheme.summations.values()]
     integrators: list[Integrator] = []
@@ -194,11 +309,7 @@ def _titles(scheme: PogScheme) -> dict[PogColumn, str]:
     taken: set[str] = set()
     for ladder in scheme.ladders:
         for column in ladder.all_columns():
-            title = column.name or (f"{column.junction}_branch" if column.junction else "branch")
-            while title in taken:
-                title += "_"
-            taken.add(title)
-            found[column] = title
+            found[column] = fresh(column.name or (f"{column.junction}_branch" if column.junction else "branch"), taken)
     return found
 
 
@@ -210,6 +321,7 @@ def _block(block: SchemeBlock, column: str, start: DiagramStart) -> Blocks | Non
         return _storage(block, column, start)
     input_ = symbol(block.input)
     if block.gain is not None:
+        # A modulus that moves with a state is no gain: Simulink would take its first value for good.
         constant = block.gain.free_symbols <= start.setup.parameters.keys()
         kind: FormulaKind = "gain" if constant else "function"
         factor = block.gain if constant else None
@@ -221,11 +333,14 @@ def _block(block: SchemeBlock, column: str, start: DiagramStart) -> Blocks | Non
 
 def _storage(block: SchemeBlock, column: str, start: DiagramStart) -> Blocks | None:
     values = start.setup.parameters
+    # As in the figure: the integrator keeps the content, and the gain behind it gives the output.
     if block.gain is not None and block.gain.free_symbols <= values.keys():
         energy = block.energy or start.fresh(f"{block.output}_energy")
+        # Initial values are those of outputs; the integrator begins with the content that gives them.
         first = start.initial(block.output) / block.gain.evaluate(values)
         gain = Formula(block.output, "gain", block.gain * symbol(energy), ((energy, 1),), block.gain, column)
         return [gain], [Integrator(energy, block.input, first, column)]
+    # Such a law reads its content, which one block of output and input does not have.
     if not isinstance(block.law, StorageLaw) or block.law.keeps_energy_variable:
         return None
     inertia = block.law.inertia_at(symbol(block.output))
@@ -249,25 +364,13 @@ DRIVING, STATES, TAKING = "B", "L", ("N", "f", "A")
 SECTIONS = {"N": "N x", "f": "f", "A": "A x"}
 
 
-@final
-@dataclass(frozen=True)
-class VectorBlocks:
-    """What arrives at each integrator, the integrators, and how the rates follow. `rates` names the rate of each state."""
-
-    formulas: tuple[Formula, ...]
-    integrators: tuple[Integrator, ...]
-    inertia: Inertia
-    unknowns: DiagramUnknowns
-    rates: dict[str, str]
-    columns: tuple[DiagramColumn, ...]
-
-
-def vector_blocks(start: DiagramStart) -> VectorBlocks:
-    """The rows of the equations.
+def vector_blocks(start: DiagramStart) -> Diagram:
+    """The rows of the equations: what arrives at each integrator, the integrators, and how their rates follow.
 
     Raises: EquationError where a dependent storage would need the rate of something that jumps.
     """
     system = start.system
+    # Only inputs whose rates matter get a block for these: the rate of a jump exists nowhere.
     slopes = {name: start.fresh(f"{name}_slope") for name in _met_by_storages(system)}
     rates = {name: start.fresh(f"{name}_rate") for name in system.states}
     sums = {name: start.fresh(f"{name}_sum") for name in system.states}
@@ -278,17 +381,18 @@ def vector_blocks(start: DiagramStart) -> VectorBlocks:
             _part(start.fresh(f"{name}_{letter}"), terms, letter, start)
             for letter, terms in _arriving(system, k, slopes).items()
         ]
+        # The signs are those of L x' = -A x - N x - f + B u, which the figure shows at its sums.
         signed = tuple((part.name, -1 if part.column in TAKING else 1) for part in parts)
         arriving = total(symbol(part) if sign > 0 else -symbol(part) for part, sign in signed)
         formulas += [*parts, Formula(sums[name], "sum", arriving, signed, column=STATES)]
         met += [part.column for part in parts]
-    return VectorBlocks(
-        tuple(formulas),
-        tuple(Integrator(name, rates[name], start.initial(name), STATES) for name in system.states),
-        Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values()), STATES),
-        _unknowns(start),
-        rates,
-        _columns(met) if system.states else (),
+    return replace(
+        _plain(start),
+        formulas=tuple(formulas),
+        integrators=tuple(Integrator(name, rates[name], start.initial(name), STATES) for name in system.states),
+        inertia=Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values()), STATES),
+        unknowns=_unknowns(start),
+        columns=_columns(met) if system.states else (),
     )
 
 
@@ -320,6 +424,7 @@ def _unknowns(start: DiagramStart) -> DiagramUnknowns:
 def _arriving(system: EquationSystem, k: int, slopes: dict[str, str]) -> dict[str, list[tuple[Expression, str]]]:
     """What arrives at one integrator by the letter of what brings it: factors with the signals that they multiply."""
     m = system.matrices
+    # B_1 u' arrives with B u: both bring what the inputs do.
     rates = [(b, slopes[name]) for b, name in zip(m["B_1"][k], system.inputs, strict=True) if name in slopes]
     found = {
         DRIVING: [*zip(m["B"][k], system.inputs, strict=True), *rates],
@@ -356,6 +461,7 @@ def block_diagram(model: Model, *, until: float | None = None) -> Diagram:
     Raises: ExportError for what a block diagram cannot hold: elements with modes, Python functions.
     """
     setup = set_up(model, until=until)
+    # One causality for all modes is what a single diagram has; `mode_diagrams` makes one for each.
     if setup.graph.switching:
         name = setup.graph.ports[next(iter(setup.graph.switching))].element
         raise rules.MODES.error(
@@ -366,6 +472,7 @@ def block_diagram(model: Model, *, until: float | None = None) -> Diagram:
     system = derive_equations(setup.causal)
     refuse_signals(system)
     start = diagram_start(setup, system, initial_run(setup))
+    # The ladder first: it is the scheme that a reader knows from the figure.
     return _ladder(start) or vector_diagram(start)
 
 
@@ -384,6 +491,7 @@ def refuse_signals(system: EquationSystem) -> None:
 def _ladder(start: DiagramStart) -> Diagram | None:
     """The diagram of a scalar ladder, or None where it cannot be one."""
     scheme = pog(start.setup.causal)
+    # The vector block says all that remains, at the price of one matrix instead of elements.
     if scheme.vectorial or start.system.algebraic.unknowns or not start.system.is_zero("B_1"):
         return None
     made = ladder_blocks(scheme, start)
@@ -393,6 +501,7 @@ def _ladder(start: DiagramStart) -> Diagram | None:
     further, states = start.further_states()
     items = _wanted([*start.beside(), *formulas, *further], start)
     ordered = in_evaluation_order(items)
+    # A circle without a state, or a name that only the vector block knows: not a ladder after all.
     if ordered is None or _unknown(items, start, {i.name for i in integrators}):
         return None
     plain = _plain(start)
@@ -407,25 +516,21 @@ def vector_diagram(start: DiagramStart, further_items: Items | None = None) -> D
     Raises: ExportError (X402) for signals in a circle, or for one that feeds back the force of a constraint.
     """
     blocks = vector_blocks(start)
+    assert blocks.inertia is not None, "a vector block has its matrix"
+    rates = dict(zip(start.system.states, blocks.inertia.rates, strict=True))
     further, states = start.further_states()
     items = _wanted([*start.beside(), *blocks.formulas, *further, *(further_items or [])], start)
-    items = _with_forces(items, start, blocks.rates)
-    before, after = _split(items, set(blocks.rates.values()))
+    # Forces read rates, so that they come after the states; what reads them in turn comes after them.
+    items = _with_forces(items, start, rates)
+    before, after = _split(items, {*blocks.inertia.rates})
     first, then = in_evaluation_order(before), in_evaluation_order(after)
+    # A late signal that a rate needs would be an algebraic loop through the matrix of inertias.
     needed = {*blocks.inertia.right, *(s.rate for s in states), *start.system.inputs} & {item.name for item in after}
     if first is None or then is None or needed:
         what = f"the signals of '{start.system.name}' go in a circle without a state"
         fix = "put a filter into the loop: a first-order lag is a state"
         raise rules.SIGNALS.error(what, where=start.system.name, fix=fix)
-    return replace(
-        _plain(start),
-        formulas=first,
-        readings=then,
-        integrators=(*blocks.integrators, *states),
-        inertia=blocks.inertia,
-        unknowns=blocks.unknowns,
-        columns=blocks.columns,
-    )
+    return replace(blocks, formulas=first, readings=then, integrators=(*blocks.integrators, *states))
 
 
 def _plain(start: DiagramStart) -> Diagram:
@@ -451,6 +556,7 @@ def _plain(start: DiagramStart) -> Diagram:
 def _wanted(items: Items, start: DiagramStart) -> Items:
     """The items without names of the equations that nothing needs."""
     by_name = {item.name: item for item in items}
+    # Names of the equations are only a means: those that nobody reads would be blocks without a line.
     waiting = [item.name for item in items if item.name not in start.system.where]
     reads = [hold.expression for hold in start.holds()] + list(start.system.algebraic.residuals)
     reads += [e for row in start.system.matrices["L"] for e in row]
@@ -480,6 +586,7 @@ def _with_forces(items: Items, start: DiagramStart, rates: dict[str, str]) -> It
     missing = _unknown(items, start, set())
     if not missing:
         return items
+    # Made only where it is needed: it solves the resistive part of the model once more.
     forces = PortFormulas(start.setup.causal, start.system, rates, start.taken)
     if strange := sorted(name for name in missing if name not in forces):
         raise rules.SIGNALS.error(f"signals read {listing(strange)}, which is not exported", where=start.system.name)

@@ -12,7 +12,8 @@ from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.matlab_modes import hybrid_run_file, modes_file
 from tellegen.exporting.matlab_program import parameters_file, program_name, run_file
 from tellegen.exporting.mode_diagrams import mode_diagrams
-from tellegen.exporting.simulink_program import build_file, hybrid_build_file
+from tellegen.exporting.simulink import build_file
+from tellegen.exporting.simulink_modes import HybridBuilder
 from tellegen.expressions.matlab import matlab_name
 from tellegen.graph import lower
 from tellegen.model.model import Model
@@ -35,19 +36,21 @@ def export_model(
     Raises: ExportError for an unknown tool (X403), for what the tool cannot hold (X401, X402, X406), for a file that is there
     already (X405) or cannot be written (X404). Nothing is written then, or what was written is whole.
     """
-    writer = _writer(to)
-    folder = Path(path)
+    if to not in TARGETS:
+        fix = did_you_mean(to, TARGETS) or f"models are exported to {', '.join(TARGETS)}"
+        raise rules.UNKNOWN_TARGET.error(f"models are not exported to '{to}'", fix=fix)
     opened = as_model(model)
-    files = writer(opened, program_name(name or _stem(model) or opened.name))
-    targets = [folder / name for name in files]
-    if not overwrite:
-        for target in targets:
-            if target.exists():
-                fix = "choose another folder, or force it (overwrite=True, --force)"
-                raise rules.WOULD_OVERWRITE.error(f"'{target}' is there already", fix=fix)
+    stem = Path(model).stem if isinstance(model, str | Path) else ""
+    files = TARGETS[to](opened, program_name(name or stem or opened.name))
+    # All files are made before the first is written: half an export is worse than none.
+    targets = tuple(Path(path) / name for name in files)
+    there = next((target for target in targets if target.exists()), None)
+    if there is not None and not overwrite:
+        fix = "choose another folder, or force it (overwrite=True, --force)"
+        raise rules.WOULD_OVERWRITE.error(f"'{there}' is there already", fix=fix)
     for target, text in zip(targets, files.values(), strict=True):
         _write(target, text)
-    return tuple(targets)
+    return targets
 
 
 def simulink_files(model: Model, name: str) -> Files:
@@ -63,7 +66,7 @@ def simulink_files(model: Model, name: str) -> Files:
             f"{name}_parameters.m": parameters_file(hybrid.first, name),
             f"{name}_run.m": hybrid_run_file(hybrid, name),
             f"{name}_modes.m": modes_file(hybrid, name),
-            f"{name}_build.m": hybrid_build_file(hybrid, name),
+            f"{name}_build.m": build_file(hybrid.first, name, HybridBuilder(hybrid, name).built()),
         }
     diagram = block_diagram(model)
     _refuse_one_name(diagram)
@@ -78,17 +81,13 @@ TARGETS: dict[str, Callable[[Model, str], Files]] = {"simulink": simulink_files}
 """The tools that there are files for."""
 
 
-def _stem(model: AnyModel) -> str:
-    """The name of a file or an example without its ending; empty for a model that is a value."""
-    return Path(model).stem if isinstance(model, str | Path) else ""
-
-
 def _refuse_one_name(diagram: Diagram | None) -> None:
     """Refuse names that MATLAB cannot tell apart.
 
     Raises: ExportError (X406).
     """
     known: dict[str, str] = {}
+    # MATLAB cuts names and reserves words, so that two names may become one there without any error.
     names = () if diagram is None else (*diagram.parameters, *sorted(diagram.names_given()))
     for name in names:
         other = known.setdefault(matlab_name(name), name)
@@ -97,16 +96,10 @@ def _refuse_one_name(diagram: Diagram | None) -> None:
             raise rules.ONE_NAME.error(what, where=name, fix=f"give '{name}' another name")
 
 
-def _writer(to: str) -> Callable[[Model, str], Files]:
-    if to in TARGETS:
-        return TARGETS[to]
-    fix = did_you_mean(to, TARGETS) or f"models are exported to {', '.join(TARGETS)}"
-    raise rules.UNKNOWN_TARGET.error(f"models are not exported to '{to}'", fix=fix)
-
-
 def _write(target: Path, text: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        # The file behind a link is replaced, not the link.
         write_bytes(Path(os.path.realpath(target)), text.encode())
     except (OSError, ValueError) as error:
         what = f"'{target}' cannot be written: {failure_reason(error)}"

@@ -18,11 +18,14 @@ from tellegen.exporting.matlab_program import (
 )
 from tellegen.exporting.matlab_steps import (
     ATOL,
+    DORMAND_PRINCE_5,
     GIVEN_PAST,
     HELPERS,
     HERMITE,
     RTOL,
+    TABLEAU_5,
     TABLES,
+    TIME_LOOP,
     hooks_in_modes,
     past_functions,
     with_hooks,
@@ -33,48 +36,23 @@ from tellegen.expressions.matlab import MatlabLines, matlab_name
 NOISE = 1e-11
 """A guard that is positive by less than this share of its largest value yet is zero."""
 
-MODE_STEPS = f"""function tg_values = tg_march(tg_p, tg_t, tg_stops)
+# A guard counts relative to its largest value so far, for each mode of its element: forces and speeds have other sizes.
+STEPS_THROUGH_MODES = """
+function [tg_s, tg_p, tg_m] = tg_begun(tg_p, tg_until)
 tg_m = tg_modes();
 [tg_x, tg_held, tg_mode] = tg_start();
-@begin
-tg_s = struct('x', tg_x, 'held', tg_held, 'w', tg_m.guesses{{tg_mode}}, 'mode', tg_mode, 'h', 0);
-tg_s.until = tg_t(end);
+tg_s = struct('x', tg_x, 'held', tg_held, 'w', tg_m.guesses{tg_mode}, 'mode', tg_mode, 'h', 0);
+tg_s.until = tg_until;
 tg_s.scale = zeros(tg_m.storages, 1);
 tg_s.largest = zeros(size(tg_m.words, 2), max(tg_m.words(:)), max(tg_m.words(:)));
 tg_s.fastest = zeros(size(tg_m.words, 2), 1);
 tg_p.tg_mode = tg_mode;
-tg_s.w = tg_solved(0, tg_s.x, tg_s.held, tg_s.w, tg_p);
-tg_s.held = tg_take(0, tg_s, tg_p);
-[~, tg_y] = tg_blocks(0, tg_s.x, tg_s.held, tg_s.w, tg_p);
-tg_values = zeros(numel(tg_t), numel(tg_y));
-tg_values(1, :) = tg_y;
-tg_near = 1e-12 * tg_t(end);
-for tg_k = 2:numel(tg_t)
-  % A stop that is a row but for rounding is that row: nothing is sampled twice.
-  tg_inner = tg_stops(tg_stops > tg_t(tg_k - 1) + tg_near & tg_stops < tg_t(tg_k) - tg_near);
-  tg_from = tg_t(tg_k - 1);
-  for tg_to = [tg_inner(:)', tg_t(tg_k)]
-    tg_s = tg_go(tg_s, tg_from, tg_to, tg_p, tg_m);
-    tg_p.tg_mode = tg_s.mode;
-    tg_s.held = tg_take(tg_to, tg_s, tg_p);
-    tg_from = tg_to;
-  end
-  tg_s.w = tg_solved(tg_t(tg_k), tg_s.x, tg_s.held, tg_s.w, tg_p);
-  [~, tg_y] = tg_blocks(tg_t(tg_k), tg_s.x, tg_s.held, tg_s.w, tg_p);
-  tg_values(tg_k, :) = tg_y;
 end
-end
+"""
 
-function tg_held = tg_take(tg_now, tg_s, tg_p)
-tg_held = tg_s.held;
-tg_chosen = tg_sampled(tg_now);
-if any(tg_chosen)
-  [~, ~, ~, tg_taken] = tg_blocks(tg_now, tg_s.x, tg_s.held, tg_s.w, tg_p);
-  tg_held(tg_chosen) = tg_taken(tg_chosen);
-end
-end
-
-function tg_s = tg_go(tg_s, tg_from, tg_to, tg_p, tg_m)
+# An event ends a step in its middle: the step is taken anew, shorter, until the guard stands at zero at its end.
+MODE_STEPS = f"""
+function [tg_s, tg_p] = tg_go(tg_s, tg_from, tg_to, tg_p, tg_m)
 % Advance through as many modes as come. The right side of a jump is meant: the interval is a little shorter at both ends.
 tg_now = tg_from; tg_tiny = tg_margin(tg_from, tg_to);
 tg_p.tg_mode = tg_s.mode;
@@ -88,6 +66,7 @@ while tg_now < tg_to
     tg_s = tg_change(tg_s, tg_now, tg_fired, tg_step, tg_p, tg_m);
   end
 end
+tg_p.tg_mode = tg_s.mode;
 end
 
 function tg_ahead = tg_probe(tg_s, tg_now, tg_step)
@@ -183,13 +162,9 @@ tg_g = tg_guard_values(min(tg_now + tg_step, tg_ends(2)), tg_s, tg_p);
 end
 
 function [tg_next, tg_w, tg_k7, tg_error] = tg_dormand_prince(tg_now, tg_step, tg_s, tg_k1, tg_ends, tg_p)
-% One step of Dormand and Prince (1980), order 5 with an error estimate of order 4.
-tg_c = [1/5, 3/10, 4/5, 8/9, 1, 1];
-tg_a = {{[1/5], [3/40; 9/40], [44/45; -56/15; 32/9], ...
-  [19372/6561; -25360/2187; 64448/6561; -212/729], ...
-  [9017/3168; -355/33; 46732/5247; 49/176; -5103/18656], ...
-  [35/384; 0; 500/1113; 125/192; -2187/6784; 11/84]}};
-tg_e = [71/57600; 0; -71/16695; 71/1920; -17253/339200; 22/525; -1/40];
+% {DORMAND_PRINCE_5}
+{TABLEAU_5}
+tg_c(end + 1) = 1; tg_a{{end + 1}} = tg_b;
 tg_k = zeros(numel(tg_s.x), 7);
 tg_k(:, 1) = tg_k1;
 tg_w = tg_s.w;
@@ -201,14 +176,11 @@ end
 tg_k7 = tg_k(:, 7);
 tg_error = norm(tg_step * (tg_k * tg_e) ./ ({ATOL} + {RTOL} * max(abs(tg_s.x), abs(tg_next))), inf);
 end
-
-function [tg_dx, tg_w] = tg_slope(tg_now, tg_x, tg_held, tg_w, tg_p)
-tg_w = tg_solved(tg_now, tg_x, tg_held, tg_w, tg_p);
-tg_dx = tg_blocks(tg_now, tg_x, tg_held, tg_w, tg_p);
-end
 """
 
 
+# As in our own runs: modes are tried in the order of how many elements change, and a mode is good when none of its
+# guards is positive a moment later. A mode that is only passed through may break them for that moment.
 MODE_CHOICE = f"""function tg_s = tg_change(tg_s, tg_now, tg_fired, tg_step, tg_p, tg_m)
 % Impacts first, then the mode that follows.
 tg_p.tg_mode = tg_s.mode; tg_mode = tg_s.mode;
@@ -364,6 +336,7 @@ end
 """
 
 
+# Four results as without modes, then guards, outputs, restitutions and speeds.
 PLACE = 9
 """Which result of the blocks what goes into delays is: behind those of models without modes and what tells of the mode."""
 
@@ -375,6 +348,7 @@ def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
     return _joined(
         main_function(hybrid.first, name, f"{name}_parameters()"),
         _start(hybrid),
+        with_hooks(TIME_LOOP + STEPS_THROUGH_MODES, hooks_in_modes(delays)),
         *_mode_functions(hybrid, hooks_in_modes(delays)),
         *past,
     )
@@ -406,6 +380,7 @@ def _joined(*parts: str) -> str:
 
 
 def _next_mode(hybrid: HybridDiagram, name: str) -> str:
+    # A time that does not go on belongs to a new run: what is remembered of the last one is cleared then.
     return f"""function [tg_mode, tg_x] = {name}_modes(tg_now, tg_x, tg_mode, tg_held, tg_late)
 % The mode of '{comment_text(hybrid.name)}' that follows when a guard rises, and the states handed over to it.
 % tg_held are what sampled signals hold, tg_late what delayed signals are now.
@@ -447,6 +422,7 @@ end
 
 def _modes(hybrid: HybridDiagram) -> str:
     """Words of modes by number, which modes there are, guards (element, mode to go to, impact), and which storages follow."""
+    # Modes are compared as rows of numbers; a comment in the file tells their words.
     words = _numbers(hybrid)
     table = "; ".join(", ".join(str(words[k][w]) for k, w in enumerate(mode.words)) for mode in hybrid.modes)
     possible = ", ".join(str(int(mode.diagram is not None)) for mode in hybrid.modes)
@@ -519,6 +495,7 @@ def _inertia(hybrid: HybridDiagram) -> str:
     """The contents of all storages by their outputs."""
     made = MatlabLines()
     entries = [e for row in hybrid.inertia for e in row]
+    # Inertias may read formulas of positions; only these are evaluated, not all blocks.
     moving = _needed(hybrid.first, frozenset().union(*(e.free_symbols for e in entries)))
     read = frozenset().union(*(e.free_symbols for e in (*entries, *(item.expression for item in moving))))
     made.lines += [f"{matlab_name(n)} = tg_p.{matlab_name(n)};" for n in hybrid.first.parameters if n in read]

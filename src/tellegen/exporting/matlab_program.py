@@ -57,7 +57,7 @@ NOTHING_PRECOMPUTED = Precomputed()
 def precomputed(diagram: Diagram) -> Precomputed:
     """What can be computed before a run of a diagram."""
     stays = _stays(diagram.inertia, diagram.parameters)
-    parts = constant_parts(_formulas(diagram, without_inertia=stays), diagram.parameters)
+    parts = constant_parts(diagram.expressions(inertia=not stays), diagram.parameters)
     texts = {part: f"tg_c({k})" for k, part in enumerate(parts, 1)}
     return Precomputed(texts, stays and diagram.inertia is not None, stays and _takes_columns(diagram))
 
@@ -65,10 +65,11 @@ def precomputed(diagram: Diagram) -> Precomputed:
 def names_still_read(diagram: Diagram, once: Precomputed) -> set[str]:
     """The names that blocks still read."""
     read: set[str] = set()
-    for expression in _formulas(diagram, without_inertia=once.inertia):
+    for expression in diagram.expressions(inertia=not once.inertia):
         waiting, seen = [expression], {expression}
         while waiting:
             node = waiting.pop()
+            # What lies below a constant part is read by it, not by the blocks.
             if node in once.parts:
                 continue
             if not node.args:
@@ -107,14 +108,6 @@ def matrix_text(inertia: Inertia, made: MatlabLines) -> str:
     return f"[{rows}]"
 
 
-def _formulas(diagram: Diagram, *, without_inertia: bool) -> Iterator[Expression]:
-    yield from (hold.expression for hold in diagram.holds)
-    yield from diagram.unknowns.residuals
-    yield from (formula_of(item) for item in (*diagram.formulas, *diagram.readings))
-    if diagram.inertia is not None and not without_inertia:
-        yield from (entry for row in diagram.inertia.matrix for entry in row)
-
-
 def _stays(inertia: Inertia | None, parameters: Mapping[str, float]) -> bool:
     """Whether the matrix of inertias is the same at all times, and needs no `if`."""
     entries = [] if inertia is None else [entry for row in inertia.matrix for entry in row]
@@ -125,6 +118,7 @@ def _takes_columns(diagram: Diagram) -> bool:
     """Whether formulas hold for rows of numbers: nothing is chosen, looked up, solved for or remembered."""
     tables = any(isinstance(item, Table) for item in (*diagram.formulas, *diagram.readings))
     plain = not (tables or diagram.unknowns.names or diagram.delays)
+    # `if` decides once for a row, and tables and solutions take one number at a time.
     return plain and not any(map(has_choice, diagram.expressions()))
 
 
@@ -154,6 +148,7 @@ def parameters_file(diagram: Diagram, name: str) -> str:
 
 def run_file(diagram: Diagram, name: str) -> str:
     """A function that integrates the diagram and gives the recorded signals over time."""
+    # What depends on parameters alone is computed before the run: an interpreter would do it again in each step.
     once = precomputed(diagram)
     parts = [
         main_function(diagram, name, f"tg_constants({name}_parameters())"),
@@ -176,6 +171,7 @@ def run_file(diagram: Diagram, name: str) -> str:
 
 def _steps(diagram: Diagram) -> str:
     """How the program advances; a method of order 5 has the past between its steps that delays need."""
+    # Delays read between steps, and only order 5 has its polynomial there written out.
     if not (diagram.stiff or diagram.delays):
         return with_hooks(EXPLICIT_STEPS_8, {})
     return with_hooks(
@@ -187,6 +183,7 @@ def main_function(diagram: Diagram, name: str, parameters: str) -> str:
     """The function that a user calls; `parameters` gives what blocks read."""
     stops = ", ".join(map(number_text, diagram.stops))
     shown = ", ".join(f"'{_m(signal)}'" for signal in diagram.recorded)
+    # A sampled signal jumps at its samples, and delays bring these jumps back later.
     late = "".join(f", tg_samples + {number_text(by)}" for by in _comes_back(diagram)) if diagram.holds else ""
     return f"""function [tg_t, tg_values, tg_names] = {name}_run(tg_until, tg_rows)
 % Integrate '{comment_text(diagram.name)}' without Simulink.
@@ -211,6 +208,7 @@ end
 
 def _comes_back(diagram: Diagram) -> list[float]:
     """When jumps come back through one delay or two; then they are smooth enough."""
+    # Where a jump passes through a state it comes back integrated once more, and soon no step notices it.
     once = {delay.by for delay in diagram.delays}
     return sorted(once | {one + two for one in once for two in once})
 
@@ -243,8 +241,10 @@ def blocks_function(
         _evaluate(item, made)
     if once.columns:
         made.lines[:] = map(pointwise, made.lines)
+    # Last, though it stands first: only now is known which parameters are still read.
     made.lines[:0] = _unpacked(diagram, states, once)
     _couple(diagram, made, once)
+    # A state that stands still in this mode has a rate of zero.
     rates = {item.name: _row(item.rate, diagram, once) for item in diagram.integrators}
     made.lines += [f"tg_dx = [{'; '.join(rates.get(state, '0') for state in states)}];", "if nargout < 2, return; end"]
     for item in diagram.readings:
@@ -290,6 +290,7 @@ def table_arguments(item: Table) -> str:
     """The numbers of a table as arguments: points, values, and slopes where it is curved."""
     rows = [item.points, item.values]
     if item.interpolation == "cubic":
+        # The same slopes as in our own runs, so that both read the same curve.
         rows.append(tuple(monotone_slopes(np.array(item.points), np.array(item.values))))
     return ", ".join(row_text(row) for row in rows)
 
@@ -318,6 +319,7 @@ def inertia_text(inertia: Inertia, made: MatlabLines) -> str:
 
 def samples_functions(holds: Iterable[Hold]) -> str:
     """When sampled signals take their values, and which of them do at a time."""
+    # Signals on one grid share its times.
     grids = {(hold.period, hold.offset) for hold in holds}
     times = " ".join(f"tg_times = [tg_times, {number_text(o)}:{number_text(p)}:tg_until];" for p, o in sorted(grids))
     chosen = "; ".join(f"tg_on_grid(tg_now, {number_text(hold.period)}, {number_text(hold.offset)})" for hold in holds)
@@ -342,6 +344,7 @@ def _m(name: str) -> str:
 
 def number_text(value: float) -> str:
     """A number, to the last digit."""
+    # repr gives the shortest text that reads back as the same number.
     return repr(float(value)) if math.isfinite(value) else {"inf": "Inf", "-inf": "-Inf"}.get(repr(float(value)), "NaN")
 
 

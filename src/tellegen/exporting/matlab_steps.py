@@ -1,12 +1,10 @@
 """How a run file advances, the same for every model: stiff and explicit steps, samples, unknowns, tables, and the past of
 delayed signals.
 
-Lines that begin with `@` are places where programs with delays have more (`m_past`).
-
 An interpreter pays for every evaluation, and a method of high order needs the fewest of them for the accuracy asked for: order 8,
 as our own solver takes. What remembers a past reads it between steps, and keeps to the shorter steps of order 5.
 
-Lines that begin with `@` are places where programs with delays have more (`m_past`).
+Lines that begin with `@` are places where programs with delays have more lines (`plain_hooks`, `hooks_in_modes`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,50 +12,69 @@ from collections.abc import Iterable, Mapping, Sequence
 from tellegen.exporting.diagram import TransportDelay
 from tellegen.simulation.solvers.coefficients import DORMAND_PRINCE_8
 
+# The steps are written out instead of left to ode45 and ode15s, for four reasons. Octave has ode15s only where it
+# was built with SUNDIALS. Both tools should take the same steps, so that a difference is a mistake. Evaluations have
+# to stay inside an interval between two jumps, where the solvers of MATLAB ask at its very ends. And delayed signals
+# read what lies between steps that are still being made.
 RTOL = 1e-9
 ATOL = 1e-12
 ESTIMATED = 0.1 * RTOL ** (-1 / 3)
 """The estimate of Radau steps has order 3, the step order 5: it may be larger than the tolerance by so much (Hairer and Wanner)."""
 
+# Steps end at every row as well as at every stop: no interpolation is needed, and rows are as exact as steps.
 TIME_LOOP = """function tg_values = tg_march(tg_p, tg_t, tg_stops)
-[tg_x, tg_held, tg_w] = tg_start();
+% Row after row, and within a row from stop to stop.
 @begin
-tg_w = tg_solved(0, tg_x, tg_held, tg_w, tg_p);
-tg_held = tg_take(0, tg_x, tg_held, tg_w, tg_p);
-[~, tg_y] = tg_blocks(0, tg_x, tg_held, tg_w, tg_p);
+[tg_s, tg_p, tg_m] = tg_begun(tg_p, tg_t(end));
+tg_s.w = tg_solved(0, tg_s.x, tg_s.held, tg_s.w, tg_p);
+tg_s.held = tg_take(0, tg_s, tg_p);
+[~, tg_y] = tg_blocks(0, tg_s.x, tg_s.held, tg_s.w, tg_p);
 tg_values = zeros(numel(tg_t), numel(tg_y));
 tg_values(1, :) = tg_y;
-tg_h = 0;
+tg_near = 1e-12 * tg_t(end);
 for tg_k = 2:numel(tg_t)
   % A stop that is a row but for rounding is that row: nothing is sampled twice.
-  tg_near = 1e-12 * tg_t(end);
   tg_inner = tg_stops(tg_stops > tg_t(tg_k - 1) + tg_near & tg_stops < tg_t(tg_k) - tg_near);
-  tg_ends = [tg_inner(:)', tg_t(tg_k)];
   tg_from = tg_t(tg_k - 1);
-  for tg_to = tg_ends
-    if tg_to > tg_from
-      [tg_x, tg_w, tg_h] = tg_advance(tg_from, tg_to, tg_x, tg_held, tg_w, tg_p, tg_h);
-    end
-    tg_held = tg_take(tg_to, tg_x, tg_held, tg_w, tg_p);
+  for tg_to = [tg_inner(:)', tg_t(tg_k)]
+    [tg_s, tg_p] = tg_go(tg_s, tg_from, tg_to, tg_p, tg_m);
+    tg_s.held = tg_take(tg_to, tg_s, tg_p);
     tg_from = tg_to;
   end
-  tg_w = tg_solved(tg_t(tg_k), tg_x, tg_held, tg_w, tg_p);
-  [~, tg_y] = tg_blocks(tg_t(tg_k), tg_x, tg_held, tg_w, tg_p);
+  tg_s.w = tg_solved(tg_t(tg_k), tg_s.x, tg_s.held, tg_s.w, tg_p);
+  [~, tg_y] = tg_blocks(tg_t(tg_k), tg_s.x, tg_s.held, tg_s.w, tg_p);
   tg_values(tg_k, :) = tg_y;
 end
 end
 
-function tg_held = tg_take(tg_now, tg_x, tg_held, tg_w, tg_p)
+function tg_held = tg_take(tg_now, tg_s, tg_p)
+tg_held = tg_s.held;
 tg_chosen = tg_sampled(tg_now);
 if any(tg_chosen)
-  [~, ~, ~, tg_taken] = tg_blocks(tg_now, tg_x, tg_held, tg_w, tg_p);
+  [~, ~, ~, tg_taken] = tg_blocks(tg_now, tg_s.x, tg_s.held, tg_s.w, tg_p);
   tg_held(tg_chosen) = tg_taken(tg_chosen);
 end
 end
 """
 
+STEPS_IN_ONE_MODE = """
+function [tg_s, tg_p, tg_m] = tg_begun(tg_p, ~)
+[tg_x, tg_held, tg_w] = tg_start();
+tg_s = struct('x', tg_x, 'held', tg_held, 'w', tg_w, 'h', 0);
+tg_m = [];
+end
+
+function [tg_s, tg_p] = tg_go(tg_s, tg_from, tg_to, tg_p, ~)
+if tg_to > tg_from
+  [tg_s.x, tg_s.w, tg_s.h] = tg_advance(tg_from, tg_to, tg_s.x, tg_s.held, tg_s.w, tg_p, tg_s.h);
+end
+end
+"""
+
+# Of order 5 and stiffly accurate: what decays much faster than a step is at rest at its end.
 RADAU_STEPS = (
     TIME_LOOP
+    + STEPS_IN_ONE_MODE
     + f"""
 function [tg_x, tg_w, tg_h] = tg_advance(tg_from, tg_to, tg_x, tg_held, tg_w, tg_p, tg_h)
 % Radau IIA with three stages, order 5; error estimate of Hairer and Wanner (Solving ODEs II, IV.8).
@@ -142,14 +159,10 @@ tg_states = tg_x(:, tg_one) + diag(tg_next - tg_x);
 tg_moved = tg_together(tg_now * tg_one, tg_states, tg_held, tg_w, tg_p);
 tg_jacobian = (tg_moved - tg_f(:, tg_one)) ./ repmat((tg_next - tg_x)', numel(tg_x), 1);
 end
-
-function [tg_dx, tg_w] = tg_slope(tg_now, tg_x, tg_held, tg_w, tg_p)
-tg_w = tg_solved(tg_now, tg_x, tg_held, tg_w, tg_p);
-tg_dx = tg_blocks(tg_now, tg_x, tg_held, tg_w, tg_p);
-end
 """
 )
 
+# Three stages or all slopes in one call: in an interpreter a row of numbers costs as much as one.
 RATES_AT_ONCE = """function [tg_dx, tg_w] = tg_together(tg_times, tg_states, tg_held, tg_w, tg_p)
 % The rates of several states, which are the columns of a matrix.
 tg_dx = tg_blocks(tg_times, tg_states, tg_held, tg_w, tg_p);
@@ -168,6 +181,11 @@ end
 HELPERS = """function tg_tiny = tg_margin(tg_from, tg_to)
 % How far from its ends an interval is looked at: beyond rounding, and not further than its quarter.
 tg_tiny = min(max(1e-12 * (tg_to - tg_from), 16 * eps(tg_to)), (tg_to - tg_from) / 4);
+end
+
+function [tg_dx, tg_w] = tg_slope(tg_now, tg_x, tg_held, tg_w, tg_p)
+tg_w = tg_solved(tg_now, tg_x, tg_held, tg_w, tg_p);
+tg_dx = tg_blocks(tg_now, tg_x, tg_held, tg_w, tg_p);
 end
 
 function tg_w = tg_solved(tg_now, tg_x, tg_held, tg_w, tg_p)
@@ -193,6 +211,7 @@ tg_yes = tg_count >= 0 && abs(tg_now - tg_offset - tg_count * tg_period) <= 1e-9
 end
 """
 
+# interp1 knows nothing outside of the points; these keep the value at the end, as our own runs do.
 TABLES = """function tg_value = tg_linear(tg_points, tg_levels, tg_at)
 tg_k = tg_interval(tg_points, tg_at);
 tg_share = min(max((tg_at - tg_points(tg_k)) / (tg_points(tg_k + 1) - tg_points(tg_k)), 0), 1);
@@ -230,10 +249,12 @@ def _columns(rows: Iterable[Mapping[int, float]]) -> str:
     return ", ...\n  ".join(_column(row, k) for k, row in enumerate(rows, 1))
 
 
+# Order 5 and order 8 differ in their tableau and in how they judge the error, and in nothing else.
 def _program(source: str, coefficients: str, error: str, *, stages: int, order: int, first: float) -> str:
     """Steps with a tableau `tg_c`, `tg_a`, `tg_b`, `tg_e`; the slope at the end of a step is the first of the next."""
     return (
         TIME_LOOP
+        + STEPS_IN_ONE_MODE
         + f"""
 function [tg_x, tg_w, tg_h] = tg_advance(tg_from, tg_to, tg_x, tg_held, tg_w, tg_p, tg_h)
 % {source}
@@ -277,23 +298,22 @@ while tg_now < tg_to
   if tg_h < 1e-13 * (tg_to - tg_from), error('the step became too small at t = %g', tg_now); end
 end
 end
-
-function [tg_dx, tg_w] = tg_slope(tg_now, tg_x, tg_held, tg_w, tg_p)
-tg_w = tg_solved(tg_now, tg_x, tg_held, tg_w, tg_p);
-tg_dx = tg_blocks(tg_now, tg_x, tg_held, tg_w, tg_p);
-end
 """
     )
 
 
-EXPLICIT_STEPS_5 = _program(
-    "Dormand and Prince (1980), order 5 with an error estimate of order 4.",
-    """tg_c = [1/5, 3/10, 4/5, 8/9, 1];
+DORMAND_PRINCE_5 = "Dormand and Prince (1980), order 5 with an error estimate of order 4."
+# As fractions, which are rounded once in whichever tool reads them.
+TABLEAU_5 = """tg_c = [1/5, 3/10, 4/5, 8/9, 1];
 tg_a = {[1/5], [3/40; 9/40], [44/45; -56/15; 32/9], ...
   [19372/6561; -25360/2187; 64448/6561; -212/729], ...
   [9017/3168; -355/33; 46732/5247; 49/176; -5103/18656]};
 tg_b = [35/384; 0; 500/1113; 125/192; -2187/6784; 11/84];
-tg_e = [71/57600; 0; -71/16695; 71/1920; -17253/339200; 22/525; -1/40];""",
+tg_e = [71/57600; 0; -71/16695; 71/1920; -17253/339200; 22/525; -1/40];"""
+
+EXPLICIT_STEPS_5 = _program(
+    DORMAND_PRINCE_5,
+    TABLEAU_5,
     f"tg_error = norm(tg_s * (tg_k * tg_e) ./ ({ATOL} + {RTOL} * max(abs(tg_x), abs(tg_next))), inf);",
     stages=6,
     order=5,
@@ -334,6 +354,7 @@ def with_hooks(steps: str, hooks: Mapping[str, str]) -> str:
     return "\n".join([*kept, ""])
 
 
+# A step that reaches beyond the shortest delay would read a past that is not yet there.
 def shortest(delays: Sequence[TransportDelay]) -> str:
     """No step may reach beyond what the past already tells."""
     return repr(min(delay.by for delay in delays))
@@ -373,6 +394,7 @@ def hooks_in_modes(delays: Sequence[TransportDelay]) -> dict[str, str]:
 
 def past_functions(place: int) -> str:
     """What was, by the number of a delay. Signals behind delays are result `place` of the blocks."""
+    # Octave and MATLAB compute every result that is asked for: tildes leave out the others.
     before = "[" + "~, " * (place - 1) + "tg_before]"
     return f"""function tg_value = tg_delayed(tg_k, tg_at, tg_initial, ~)
 tg_value = tg_initial;
@@ -447,12 +469,14 @@ end
 end
 """
 
+# Simulink keeps the past itself, in its transport delays.
 GIVEN_PAST = """function tg_value = tg_delayed(tg_k, ~, ~, tg_p)
 % Simulink tells what delayed signals are now.
 tg_value = tg_p.tg_late(tg_k);
 end
 """
 
+# Of order 4 where the bend inside the step is known; in modes its ends and the slopes there must do.
 HERMITE = """
 function tg_states = tg_quarters(tg_step, tg_x, tg_next, tg_f, tg_after, tg_bent)
 % The states at the quarters of a step, by its ends, the slopes there, and how it bends between.
@@ -468,6 +492,7 @@ tg_bent = tg_k * [-12715105075/11282082432; 0; 87487479700/32700410799; -1069076
 end
 """
 
+# The collocation polynomial is the solution of Radau's method between its stages: nothing is added to it.
 COLLOCATION = """
 function tg_states = tg_quarters(tg_x, tg_z, tg_c)
 % The states at the quarters of a step: the polynomial through its start and its three stages.

@@ -16,8 +16,7 @@ from tellegen.equations.derivation import derive_equations
 from tellegen.experiments.setup import Setup, set_up
 from tellegen.exporting import rules
 from tellegen.exporting.diagram import Diagram, Formula, formula
-from tellegen.exporting.diagram_building import refuse_signals, vector_diagram
-from tellegen.exporting.start import DiagramStart, diagram_start, initial_run
+from tellegen.exporting.diagram_building import DiagramStart, diagram_start, initial_run, refuse_signals, vector_diagram
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.graph.power_graph import ACROSS, THROUGH
@@ -90,6 +89,7 @@ def mode_diagrams(model: Model, *, until: float | None = None) -> HybridDiagram:
     setup = set_up(model, until=until)
     graph = setup.graph
     choices = [tuple(law.modes) for law in graph.switching.values()]
+    # Counted before anything is derived: ten switches are a thousand modes.
     if prod(map(len, choices)) > MOST_MODES:
         names = listing([graph.ports[k].element for k in graph.switching])
         what = f"{names} have {prod(map(len, choices))} modes together, and at most {MOST_MODES} are exported"
@@ -103,16 +103,17 @@ def mode_diagrams(model: Model, *, until: float | None = None) -> HybridDiagram:
     start = _first_words(graph, run)
     made = next(mode.diagram for mode in modes if mode.words == start)
     assert made is not None, "the run began in this mode"
+    # One state vector for all modes: storages first, since only these are handed over.
     states = tuple(dict.fromkeys((*storages, *(i.name for i in made.integrators))))
     return HybridDiagram(
-        graph.name,
-        tuple(graph.ports[k].element for k in graph.switching),
-        modes,
-        [mode.words for mode in modes].index(start),
-        storages,
-        inertia,
-        states,
-        tuple(float(run.values(name)[0]) for name in states),
+        name=graph.name,
+        elements=tuple(graph.ports[k].element for k in graph.switching),
+        modes=modes,
+        start=[mode.words for mode in modes].index(start),
+        storages=storages,
+        inertia=inertia,
+        states=states,
+        initial=tuple(float(run.values(name)[0]) for name in states),
     )
 
 
@@ -120,6 +121,7 @@ def _first_words(graph: PowerGraph, run: Run) -> Words:
     """The mode in which the run begins: what the graph says, and what changes at once."""
     now = {graph.ports[k].element: graph.mode_of(k) for k in graph.switching}
     for event in run.events:
+        # Elements that contradict their starting mode change it before the first step; the program begins after that.
         if event.t <= 0.0 and event.element in now:
             now[event.element] = event.what.rpartition(" to ")[2]
     return tuple(now.values())
@@ -131,12 +133,15 @@ def _mode(words: Words, setup: Setup, run: Run) -> ModeDiagram:
     put = graph.in_mode(dict(zip(elements, words, strict=True)))
     try:
         causal = assign_causality(put)
+    # Physics forbids this combination, as a short circuit of a source does; the search for a mode leaves it out.
     except CausalityError:
         return ModeDiagram(words, None)
     try:
+        # From here on a failure is ours: the mode exists, and a program without it would be wrong silently.
         system = derive_equations(causal)
         refuse_signals(system)
         start = diagram_start(replace(setup, causal=causal), system, run)
+        # Dependent storages have outputs too, which the next mode takes over as states.
         following = tuple(put.ports[k].state for k in causal.derivative)
         outputs = [formula(name, system.dependent[name], setup.parameters) for name in following]
         guards, formulas = _guards(words, put, start)
@@ -144,6 +149,7 @@ def _mode(words: Words, setup: Setup, run: Run) -> ModeDiagram:
     except TellegenError as error:
         named = ", ".join(f"{e} {w}" for e, w in zip(elements, words, strict=True))
         raise rules.MODES.error(f"the mode ({named}) has no diagram: {error.finding.what}", where=graph.name) from error
+    # All modes record the same signals in the same order, or their columns would not fit together.
     recorded = tuple(dict.fromkeys((*(graph.ports[k].state for k in graph.storages()), *made.recorded)))
     return ModeDiagram(words, replace(made, recorded=recorded), guards, following)
 
@@ -160,6 +166,7 @@ def _guards(words: Words, graph: PowerGraph, start: DiagramStart) -> tuple[tuple
         port = graph.ports[k]
         own = {ACROSS: symbol(port.across), THROUGH: symbol(port.through)}
         for transition in law.transitions.get(word, ()):
+            # Guards and restitutions are signals like others: each is evaluated with the blocks of its mode.
             guard = Guard(place, transition.to, named(f"guard_{len(guards) + 1}", transition.guard.substitute(own)))
             if transition.restitution is not None:
                 kept = named(f"restitution_{len(guards) + 1}", transition.restitution)
@@ -182,6 +189,7 @@ def _inertia(graph: PowerGraph) -> tuple[tuple[Expression, ...], ...]:
         if field is not None:
             for j, entry in zip(field.ports, field.matrix[field.ports.index(k)], strict=True):
                 rows[i][ports.index(j)] = entry
+        # Handing over means L dz = 0 along what may move, which needs one matrix for all modes.
         elif law.inertia is not None:
             rows[i][i] = law.inertia
         else:

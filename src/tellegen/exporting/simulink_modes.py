@@ -8,13 +8,13 @@ chosen by the mode too.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import final
+from typing import Any, final
 
 from tellegen.core.names import TIME
 from tellegen.exporting.diagram import Diagram, DiagramUnknowns, Formula, Hold, Inertia, Integrator
 from tellegen.exporting.matlab_program import number_text
 from tellegen.exporting.mode_diagrams import HybridDiagram, ModeDiagram
-from tellegen.exporting.simulink_blocks import (
+from tellegen.exporting.simulink import (
     TOP,
     DiagramBuilder,
     Position,
@@ -53,11 +53,6 @@ def own_name(number: int, signal: str) -> str:
     return f"m{number}_{signal}"
 
 
-def hybrid_wiring(hybrid: HybridDiagram, name: str) -> SimulinkWiring:
-    """All blocks of a model with modes, and their lines. `name` is that of its programs."""
-    return _Builder(hybrid, name).built()
-
-
 def before_name(hold: str) -> str:
     """What a sampled signal held before a sample of that instant."""
     return f"{hold}_before"
@@ -76,6 +71,7 @@ def mode_diagram(mode: ModeDiagram, number: int) -> Diagram:
     assert mode.diagram is not None, "only modes that can be have a diagram"
     diagram = mode.diagram
     kept = {*(hold.name for hold in diagram.holds), *(delay.name for delay in diagram.delays)}
+    # States, samples and delays exist once; everything else is told apart by the number of its mode.
     common = kept | {item.name for item in diagram.integrators}
     names = {name: own_name(number, name) for name in diagram.names_given() - common}
     symbols = {name: symbol(new) for name, new in names.items()}
@@ -121,24 +117,25 @@ def mode_diagram(mode: ModeDiagram, number: int) -> Diagram:
 
 
 @final
-class _Builder:
-    """First the modes with all that is in them, then the switches, the events and the states."""
+class HybridBuilder:
+    """All blocks of a model with modes, and their lines: first the modes with all that is in them, then the switches, the events
+    and the states. `name` is that of its programs.
+    """
 
     def __init__(self, hybrid: HybridDiagram, name: str) -> None:
         self.hybrid, self.name = hybrid, name
         self.wiring = SimulinkWiring()
-        self.inputs: list[tuple[str, str, int, str]] = []
         self.modes = {k: mode_diagram(mode, k) for k, mode in enumerate(hybrid.modes, 1) if mode.diagram is not None}
-        self._rows: dict[str, int] = {}
-        self.pending: list[DiagramBuilder] = []
 
     def built(self) -> SimulinkWiring:
         """The whole model."""
         hybrid = self.hybrid
         self._put(TIME, "clock", "time", ())
-        self._put(NOTHING, "constant", "time", (), (("Value", "0"),))
+        # Switches need an input for every number, also for modes that physics forbids.
+        self._put(NOTHING, "constant", "time", (), settings=(("Value", "0"),))
         for number, diagram in self.modes.items():
             self._mode(number, diagram)
+        # A storage that follows others has no rate of its own in that mode: its integrator stands still.
         rates = {k: {item.name: item.rate for item in diagram.integrators} for k, diagram in self.modes.items()}
         for state in hybrid.states:
             self._switch(f"rate_of_{state}", [rates.get(k, {}).get(state, NOTHING) for k in self._numbers()])
@@ -149,15 +146,15 @@ class _Builder:
         self._kept()
         self._events()
         for state in hybrid.states:
+            # An event turns the reset over, so that both directions must count.
             settings = (("ExternalReset", "either"), ("InitialConditionSource", "external"))
-            self._put(state, "integrator", "states", (f"rate_of_{state}", RESET, f"{state}_handed_over"), settings)
+            self._put(
+                state, "integrator", "states", (f"rate_of_{state}", RESET, f"{state}_handed_over"), settings=settings
+            )
         for k, signal in enumerate(self._recorded(), 1):
             block = SimulinkBlock(TOP, f"{matlab_name(signal)}_out", "outport", self._place("out"), (("Port", str(k)),))
-            self.inputs.append((TOP, self.wiring.add(block), 1, f"{signal}_now"))
-        for builder in self.pending:
-            builder.connect()
-        for system, block_name, port, signal in self.inputs:
-            self.wiring.connect(signal, system, block_name, port)
+            self.wiring.read(block, [f"{signal}_now"])
+        self.wiring.connect_all()
         return self.wiring
 
     def _numbers(self) -> range:
@@ -176,14 +173,14 @@ class _Builder:
         builder = DiagramBuilder(diagram, self.wiring, home)
         builder.systems[mode_name(number)] = home
         builder.signals()
+        # The largest guard rises through zero when the first of them does: one hit crossing is enough.
         guards = [own_name(number, guard.signal) for guard in mode.guards]
         builder.largest(own_name(number, GUARD), guards)
-        self.pending.append(builder)
 
     def _switch(self, signal: str, choices: list[str]) -> None:
         """One of several signals, by the number of the mode."""
         settings = (("Inputs", str(len(choices))),)
-        self._put(signal, "multiport switch", "switches", (MODE, *choices), settings)
+        self._put(signal, "multiport switch", "switches", (MODE, *choices), settings=settings)
 
     def _kept(self) -> None:
         """What samples hold and delays repeat, from what the mode gives them."""
@@ -192,28 +189,30 @@ class _Builder:
             self._switch(taken_name(hold.name), own)
             late = hold.offset > 0
             held = f"{hold.name}_held" if late else hold.name
-            self._put(held, "zero-order hold", "kept", (taken_name(hold.name),), sample_time(hold))
+            self._put(held, "zero-order hold", "kept", (taken_name(hold.name),), settings=sample_time(hold))
             if late:
                 head = f"function tg_y = tg_block({matlab_name(TIME)}, {matlab_name(held)})"
                 script = (head, *until_sampled(hold, held), "end")
-                self._put(hold.name, "function", "kept", (TIME, held), (), script)
-            settings = (("InitialCondition", number_text(hold.initial)),)
-            self._put(before_name(hold.name), "memory", "kept", (hold.name,), settings)
+                self._put(hold.name, "function", "kept", (TIME, held), script=script)
+            initial = (("InitialCondition", number_text(hold.initial)),)
+            self._put(before_name(hold.name), "memory", "kept", (hold.name,), settings=initial)
         for place, delay in enumerate(self.hybrid.first.delays):
             sources = [self.modes[k].delays[place].source if k in self.modes else NOTHING for k in self._numbers()]
             self._switch(f"{delay.name}_source", sources)
-            self._put(delay.name, "transport delay", "kept", (f"{delay.name}_source",), delay_time(delay))
+            self._put(delay.name, "transport delay", "kept", (f"{delay.name}_source",), settings=delay_time(delay))
 
     def _events(self) -> None:
         """Mode, reset and states handed over are kept by a memory; an event asks for new ones."""
         states, first = self.hybrid.states, self.hybrid.first
         held, late = [hold.name for hold in first.holds], [delay.name for delay in first.delays]
         crossing = (("HitCrossingOffset", "0"), ("HitCrossingDirection", "rising"), ("ShowOutputPort", "on"))
-        self._put(HIT, "hit crossing", "guards", (GUARD,), crossing)
+        self._put(HIT, "hit crossing", "guards", (GUARD,), settings=crossing)
+        # The memory breaks the circle: what follows an event reads what held before it.
         read = [TIME, HIT, BEFORE, *states, *held, *late]
         given = ["tg_x", "tg_mode", *([_column(held), _column(late)] if held or late else [])]
         script = (
             f"function tg_y = tg_block({', '.join(map(matlab_name, read))})",
+            # The search runs in MATLAB itself, from the file beside the model; it is not compiled into it.
             f"coder.extrinsic('{self.name}_modes');",
             f"tg_y = {BEFORE};",
             f"if {HIT}",
@@ -224,32 +223,20 @@ class _Builder:
             "end",
             "end",
         )
-        self._put(EVENT, "function", "events", read, (), script)
+        self._put(EVENT, "function", "events", read, script=script)
+        # The number of the mode, the state of the reset, then the states with which the run begins.
         start = "; ".join(number_text(value) for value in (self.hybrid.start + 1, 0, *self.hybrid.initial))
-        self._put(BEFORE, "memory", "memory", (EVENT,), (("InitialCondition", f"[{start}]"),))
+        self._put(BEFORE, "memory", "memory", (EVENT,), settings=(("InitialCondition", f"[{start}]"),))
         apart = SimulinkBlock(TOP, "apart", "demux", self._place("memory"), (("Outputs", str(len(states) + 2)),))
-        name = self.wiring.add(apart)
-        self.inputs.append((TOP, name, 1, BEFORE))
+        name = self.wiring.read(apart, [BEFORE])
         for k, signal in enumerate((MODE, RESET, *(f"{state}_handed_over" for state in states)), 1):
             self.wiring.make(signal, TOP, name, k)
 
-    def _put(
-        self,
-        signal: str,
-        kind: str,
-        place: str,
-        reads: Iterable[str],
-        settings: tuple[tuple[str, str], ...] = (),
-        script: tuple[str, ...] = (),
-    ) -> None:
-        block = SimulinkBlock(TOP, matlab_name(signal), kind, self._place(place), settings, script)
-        name = self.wiring.add(block)
-        self.wiring.make(signal, TOP, name)
-        self.inputs += [(TOP, name, port, read) for port, read in enumerate(reads, 1)]
+    def _put(self, signal: str, kind: str, place: str, reads: Iterable[str], **further: Any) -> None:
+        self.wiring.put(signal, SimulinkBlock(TOP, matlab_name(signal), kind, self._place(place), **further), reads)
 
     def _place(self, place: str) -> Position:
-        row = self._rows[place] = self._rows.get(place, -1) + 1
-        left, top = ACROSS[place], 40 + 60 * row
+        left, top = ACROSS[place], 40 + 60 * self.wiring.row(TOP, place)
         return left, top, left + 70, top + 34
 
 

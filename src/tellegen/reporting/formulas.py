@@ -8,6 +8,7 @@ SMALL = 0.75
 """The size of an index beside that of its letter."""
 COLUMN_GAP = 1.0
 ROOT_SIGN = 1.0
+# Widths of letters are those of common fonts, roughly: the browser sets the formula, and only needs to be warned.
 NARROW = frozenset("()[]{}|,.;′'")
 WIDE = frozenset("=+-−⟶→≥≤<>∧∨")
 """Signs that stand between others, with room on both sides."""
@@ -26,7 +27,9 @@ def _width(node: Element) -> float:
         case "mi" | "mn" | "mo" | "mtext":
             return sum(map(_letter, node.text or ""))
         case "mspace":
-            return _length(node.get("width", "0"))
+            # As MathML writes it: `2em`, or a length that is too small to count.
+            width = node.get("width", "0")
+            return float(width[:-2]) if width.endswith("em") else 0.0
         case "mfrac":
             return max(parts, default=0) + 0.3
         case "mtable":
@@ -58,11 +61,6 @@ def _letter(letter: str) -> float:
     return 1.45 if letter in WIDE else 0.65
 
 
-def _length(text: str) -> float:
-    """A width as MathML writes it: `2em`, or a length that is too small to count."""
-    return float(text[:-2]) if text.endswith("em") else 0.0
-
-
 WIDEST = 58.0
 """A formula wider than this many em shows letters for its matrices, which follow below it."""
 
@@ -84,6 +82,7 @@ def formula_lines(latex: str) -> tuple[str, ...]:
     for found in re.finditer(r"\\(begin|end)\{\w+\*?\}|\\\\", body):
         if found[0] == r"\\":
             if depth == 0:
+                # A line ends only outside of matrices, whose rows end with the same two strokes.
                 lines.append(body[start : found.start()])
                 start = found.end()
         else:
@@ -109,10 +108,12 @@ def page_lines(latex: str) -> tuple[str, ...]:
     shown: list[str] = []
     apart: dict[str, str] = {}
     for line in formula_lines(latex):
+        # Only equations with letters below their braces can be told in letters.
         if _BRACE not in line or width_of(to_mathml(line)) <= WIDEST:
             shown += [line] if "matrix" in line or "array" in line else _broken(line)
             continue
-        found = dict(_matrices(line))
+        # The rate of a vector lists the same names with dots.
+        found = {letter: body for letter, body in _braced(line) if not letter.startswith(r"\dot")}
         shown.append(_with_letters(line))
         shown += [text for letter in found if letter not in apart for text in _matrix_lines(letter, found[letter])]
         apart |= found
@@ -128,6 +129,7 @@ def _broken(line: str) -> Iterator[str]:
     for term in _terms(line):
         if begun and width_of(to_mathml(begun + term)) > LINE:
             yield begun
+            # The indent tells readers, and the writers of pages, that a sum goes on.
             begun = rf"\qquad {term.strip()} "
         else:
             begun += term
@@ -153,6 +155,7 @@ def _matrix_lines(letter: str, body: str) -> list[str]:
     lines = [f"{letter} = {body}"]
     begin, inside, end = _opened(body)
     cells = [row.split(" & ") for row in inside.split(r" \\ ")]
+    # A matrix of one entry is no wider than the entry told by itself.
     if len(cells) == 1 and len(cells[0]) == 1:
         return lines
     for longest in LONGEST_ENTRIES:
@@ -170,6 +173,7 @@ def _told_apart(letter: str, cells: list[list[str]], longest: float) -> tuple[li
     places: dict[str, list[str]] = {}
     for i, row in enumerate(short):
         for j, entry in enumerate(row):
+            # Equal entries share one line below: symmetric matrices would say everything twice.
             if width_of(to_mathml(entry)) > longest:
                 row[j] = f"{letter}_{{{i + 1},{j + 1}}}"
                 places.setdefault(entry, []).append(row[j])
@@ -190,11 +194,6 @@ def _with_letters(line: str) -> str:
     return line
 
 
-def _matrices(line: str) -> Iterator[tuple[str, str]]:
-    """Letters and what stands above them; of a vector and its rate, the vector alone."""
-    return ((letter, body) for letter, body in _braced(line) if not letter.startswith(r"\dot"))
-
-
 def _braced(line: str) -> Iterator[tuple[str, str]]:
     """What stands under each brace of a line, and the matrix above it: `\\underbrace{matrix}_{letter}`."""
     start = line.find(_BRACE)
@@ -209,6 +208,7 @@ def _closing(line: str, start: int) -> int:
     """Where the group that begins at `start` is closed."""
     depth = 1
     for at in range(start, len(line)):
+        # A brace behind a stroke is printed, and groups nothing.
         if line[at] in "{}" and line[at - 1] != "\\":
             depth += 1 if line[at] == "{" else -1
         if depth == 0:

@@ -1,33 +1,499 @@
-"""A report of any model in one call, section by section; a section that cannot be made says why, and the others follow."""
+"""The sections of a report: findings, figures, parameters, equations, properties, smaller models, the experiment, its energy
+and motion.
+"""
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from io import StringIO
 from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, final
 
-from tellegen.core.errors import TellegenError
-from tellegen.equations.checking import Check, check
+import numpy as np
+
+from tellegen.analysis.summary import Analysis
+from tellegen.causality import assign_causality
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.names import listing
+from tellegen.core.units import describe
+from tellegen.drawing import Animation, animate, draw
+from tellegen.equations.derivation import derive_equations
+from tellegen.equations.steps import derivation_steps
+from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.experiments.analysing import analyse
+from tellegen.experiments.simulating import simulate
+from tellegen.expressions import Expression
+from tellegen.graph import lower
 from tellegen.model.model import Model
+from tellegen.reduction import Limit, Reduction, reduce_model
+from tellegen.reporting.formulas import page_lines
+from tellegen.reporting.pages import Folded, Listing, PageBlock, PageFormulas, PagePicture, PageTable, Paragraph, Still
+from tellegen.results import Run
+from tellegen.results.run import run_findings, run_to_text
+from tellegen.studies.suggestion import activity, suggest_limits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+from tellegen.equations.checking import check
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.parts.library import SYSTEMS
 from tellegen.notations.writing import to_yaml
 from tellegen.reduction import Limits, read_limits
-from tellegen.reporting.pages import PageBlock, PageSection, Paragraph, Report
-from tellegen.reporting.sections import (
-    Subject,
-    commands_section,
-    energy_section,
-    equations_section,
-    experiment_section,
-    figures_section,
-    findings_section,
-    listing_section,
-    motion_section,
-    parameters_section,
-    properties_section,
-    reductions_section,
-)
-from tellegen.reporting.writing import check_report_target, write_report
+from tellegen.reporting.pages import PageSection, Report, check_report_target, write_report
+
+
+@final
+@dataclass(frozen=True)
+class Subject:
+    """What a report is about: the model where there is one, what was found wrong with it, its text, and the word that opens it.
+
+    `limits` are taken one group after another, each on top of those before.
+    """
+
+    name: str
+    findings: tuple[Finding, ...]
+    text: str
+    word: str
+    model: Model | None = None
+    summary: tuple[tuple[str, str], ...] = ()
+    limits: tuple[tuple[Limit, ...], ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether there is a model without errors, from which all else follows."""
+        return self.model is not None and not any(finding.severity == "error" for finding in self.findings)
+
+    @cached_property
+    def equations(self) -> EquationSystem:
+        """The equations."""
+        assert self.model is not None
+        return derive_equations(assign_causality(lower(self.model)))
+
+    @cached_property
+    def run(self) -> Run:
+        """The experiment of the model."""
+        assert self.model is not None
+        return simulate(self.model, on_failure="return", progress=False)
+
+    @cached_property
+    def has_run(self) -> bool:
+        """Whether the experiment runs, if only for a while."""
+        if self.model is None or self.model.experiment.until is None:
+            return False
+        try:
+            return len(self.run.t) > 0
+        except TellegenError:
+            return False
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """The linear model in steady state."""
+        assert self.model is not None
+        return analyse(self.model)
+
+
+def plot_svg(figure: "Figure") -> str:
+    """A plot as SVG, the same bytes for the same plot. Nobody else sees the figure, so it is closed."""
+    from matplotlib import pyplot, rc_context  # noqa: PLC0415
+
+    # SVG has a date and random names otherwise, and two reports of one model would differ.
+    text = StringIO()
+    with rc_context({"svg.hashsalt": "tellegen"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    pyplot.close(figure)
+    written = text.getvalue()
+    return written[written.index("<svg") :]
+
+
+MOST_NOTICES = 6
+"""More notices than this are folded away: they are worth knowing, but not worth a page each time."""
+MOST_DRAWN = 150
+"""Models with more elements are not drawn in a report: a page has an end."""
+MOST_ROWS = 60
+"""A longer table of parameters is folded away."""
+LONGEST_TEXT = 200_000
+"""The letters of a model's text on a page; what is longer is cut."""
+
+
+def findings_section(subject: Subject) -> Iterator[PageBlock]:
+    """Errors, warnings and notices, and what causality says."""
+    for finding in subject.findings:
+        if finding.severity != "notice":
+            yield Paragraph(str(_by_name(finding)), strong=True, error=finding.severity == "error")
+    yield from _notices([_by_name(finding) for finding in subject.findings if finding.severity == "notice"])
+    if not subject.findings:
+        yield Paragraph("No errors, no warnings.")
+    if subject.summary:
+        yield PageTable(("", ""), subject.summary)
+
+
+def _notices(notices: list[Finding]) -> Iterator[PageBlock]:
+    """Notices; many are folded away, those with one reason together."""
+    if len(notices) <= MOST_NOTICES:
+        yield from (Paragraph(str(notice)) for notice in notices)
+        return
+    # One reason is read once, however many elements it holds for.
+    for code, why in dict.fromkeys((notice.code, notice.why) for notice in notices):
+        alike = [notice for notice in notices if (notice.code, notice.why) == (code, why)]
+        rows = tuple((notice.what, str(notice.place or notice.where)) for notice in alike)
+        title = f"{len(alike)} notices {code}" if len(alike) > 1 else f"A notice {code}"
+        yield Folded(title, (Paragraph(f"Because {why}."), PageTable(("what", "where"), rows)))
+
+
+def _by_name(finding: Finding) -> Finding:
+    """The finding with the name of its file: where the file lies on one machine says nothing on another."""
+    if finding.place is None:
+        return finding
+    return replace(finding, place=finding.place._replace(file=Path(finding.place.file).name))
+
+
+def figures_section(subject: Subject) -> Iterator[PageBlock]:
+    """The model as a network, a bond graph and a POG."""
+    assert subject.model is not None
+    if len(subject.model.elements) > MOST_DRAWN:
+        yield Paragraph(
+            f"The model has {len(subject.model.elements)} elements: too many for a picture on this page; "
+            f"'tellegen draw {subject.word} --as bond -o bond.svg' draws it."
+        )
+        return
+    views = {"network": "physical schematic", "bond": "bond graph", "pog": "Power-Oriented Graph"}
+    for view, words in views.items():
+        try:
+            figure = draw(subject.model, view)
+        except TellegenError as error:
+            yield Paragraph(f"No {words}: {error.what}.")
+        else:
+            yield PagePicture(view, figure.svg(symbols=True), f"{subject.name}: {words}")
+
+
+def parameters_section(subject: Subject) -> Iterator[PageBlock]:
+    """Parameters with their values and units."""
+    assert subject.model is not None
+    values = parameter_values({name: item.expression for name, item in subject.model.parameters.items()})
+    rows = [
+        (
+            name,
+            f"{values[name]:.6g}" if name in values else "",
+            "" if item.dimension is None else describe(item.dimension),
+            _formula(item.expression),
+        )
+        for name, item in subject.model.parameters.items()
+    ]
+    # A column that is empty for all parameters is left out.
+    shown = 4 if any(formula for *_, formula in rows) else 3
+    head = ("parameter", "value", "unit", "formula")
+    table = PageTable(head[:shown], tuple(row[:shown] for row in rows))
+    if len(rows) > MOST_ROWS:
+        yield Folded(f"{len(rows)} parameters", (table,))
+    elif rows:
+        yield table
+
+
+def _formula(expression: Expression | None) -> str:
+    return str(expression) if expression is not None and expression.free_symbols else ""
+
+
+def listing_section(subject: Subject) -> Iterator[PageBlock]:
+    """The text of the model."""
+    if len(subject.text) > LONGEST_TEXT:
+        yield Paragraph(f"The first {LONGEST_TEXT} of {len(subject.text)} letters:")
+    if subject.text:
+        yield Listing(subject.text[:LONGEST_TEXT], "yaml")
+
+
+def commands_section(subject: Subject) -> Iterator[PageBlock]:
+    """The commands that make the page, and its parts one by one, for someone who stands beside the file."""
+    word = quote(subject.word)
+    # The commands are meant to be pasted: words with spaces or signs are quoted for a shell.
+    limits = [",".join(f"{limit.name}={limit.value}" for limit in group) for group in subject.limits]
+    commands = [" ".join([f"report {word} -o report.html", *(f"--limit {quote(group)}" for group in limits)])]
+    if not subject.is_sound:
+        commands.insert(0, f"check {word}")
+    else:
+        assert subject.model is not None
+        commands.append(f"derive {word} --steps")
+        commands += [] if subject.model.experiment.until is None else [f"simulate {word} --plot"]
+        commands.append(f"analyse {word}")
+    yield Listing("\n".join(f"$ tellegen {command}" for command in commands), "console")
+
+
+MOST_STATES = 40
+"""Up to so many states there are matrices, and the derivation is told step by step. Beyond, equations follow line by line."""
+MOST_LINES = 60
+"""Formulas beyond these lines are folded away: they say what names in the ones before stand for."""
+EQUALS = " = "
+MOST_ANALYSED = 200
+"""Poles and channels of a model with more states take minutes, which a page does not."""
+MOST_CHANNELS = 16
+"""A Bode diagram of more channels shows nothing to anybody."""
+
+
+def equations_section(subject: Subject) -> Iterator[PageBlock]:
+    """The POG form, and its derivation."""
+    system = subject.equations
+    yield from _mode(subject)
+    if len(system.states) > MOST_STATES:
+        yield Folded(f"The equations of {len(system.states)} states, line by line", (Listing(system.to_text()),))
+        yield Paragraph(f"'tellegen derive {subject.word} --steps' tells how they follow, step by step.")
+        return
+    lines = page_lines(system.to_latex())
+    shown = _first_lines(lines)
+    yield PageFormulas(lines[:shown])
+    if shown < len(lines):
+        rest = lines[shown:]
+        yield Folded(f"{sum(EQUALS in line for line in rest)} more formulas, of names above", (PageFormulas(rest),))
+    if system.origin is not None:
+        yield Folded("How they follow, step by step", (Listing(derivation_steps(system).to_text()),))
+
+
+def _mode(subject: Subject) -> Iterator[PageBlock]:
+    """In which of its modes the equations of a model are told."""
+    modes = subject.equations.modes
+    if not modes:
+        return
+    # One example is enough to show how another mode is asked for.
+    name, known = next(iter(modes.items()))
+    other = next((word for word in known.words if word != known.now), known.now)
+    now = ", ".join(f"{element} {found.now}" for element, found in modes.items())
+    yield Paragraph(
+        f"In the mode of the start: {now}. 'tellegen derive {subject.word} --mode {name}={other}' tells those of another mode."
+    )
+
+
+def _first_lines(lines: tuple[str, ...]) -> int:
+    """How many lines of formulas are shown at once; a sum that goes on in further lines stays whole."""
+    if len(lines) <= MOST_LINES:
+        return len(lines)
+    return next((k for k in range(MOST_LINES, len(lines)) if EQUALS in lines[k]), len(lines))
+
+
+def properties_section(subject: Subject) -> Iterator[PageBlock]:
+    """Poles, passivity and the Bode diagram of the linear model: in steady state, or at the start where there is none."""
+    if len(subject.equations.states) > MOST_ANALYSED:
+        yield Paragraph(
+            f"The model has {len(subject.equations.states)} states; 'tellegen analyse {subject.word}' takes its time."
+        )
+        return
+    where = "in steady state"
+    try:
+        analysis = subject.analysis
+    except TellegenError:
+        missing = _without_value(subject)
+        if missing:
+            yield Paragraph(
+                f"Poles and responses need numbers: {listing(missing)} {'has' if len(missing) == 1 else 'have'} no value."
+            )
+            return
+        # Without an experiment there is no start to linearise at: the error says what is wrong.
+        if subject.model is None or subject.model.experiment.until is None:
+            raise
+        # What falls has no steady state, and yet poles where it begins.
+        analysis, where = _at_the_start(subject), "at the start of the experiment"
+        yield Paragraph(
+            "There is no steady state under these inputs: the model is linearised where the experiment begins."
+        )
+    channels = len(analysis.model.inputs) * len(analysis.model.outputs)
+    told = Listing(str(analysis))
+    yield told if channels <= MOST_CHANNELS else Folded("Poles, and every channel from an input to an output", (told,))
+    if analysis.model.states and 0 < channels <= MOST_CHANNELS:
+        yield PagePicture("bode", plot_svg(analysis.plot()), f"Bode diagram of the linear model {where}")
+
+
+def _without_value(subject: Subject) -> list[str]:
+    """The parameters that have no number."""
+    parameters = {} if subject.model is None else subject.model.parameters
+    values = parameter_values({name: item.expression for name, item in parameters.items()})
+    return [name for name in parameters if name not in values]
+
+
+def _at_the_start(subject: Subject) -> Analysis:
+    assert subject.model is not None
+    run = subject.run
+    names = (*run.state_names, *run.displacement_names)
+    return analyse(subject.model, at={name: float(run.values(name)[0]) for name in names})
+
+
+MOST_SUGGESTED = 40
+QUICK_S = 0.5
+"""Up to so many elements, and runs of so many seconds, limits are tried out."""
+RTOL = 1e-9
+"""Runs that are compared are far more accurate than what they should tell apart."""
+ROWS = 1000
+LOWEST = 1e-5
+"""The plot of differences ends so far below the largest one: what is smaller is the solver's."""
+MOST_COMPARED = 6
+"""Variables in the plot of differences: positions where there are any, else states."""
+
+Smaller = dict[str, Reduction]
+
+
+def reductions_section(subject: Subject) -> Iterator[PageBlock]:
+    """The models that the limits of the report lead to, one after another; without limits, what could be left out."""
+    assert subject.model is not None
+    if subject.limits:
+        yield from _chain(subject, subject.model)
+    elif subject.model.experiment.until is not None:
+        yield from _suggested(subject)
+
+
+def _suggested(subject: Subject) -> Iterator[PageBlock]:
+    """Which elements do little in the experiment, and where it is cheap to try, what limits on them would cost."""
+    assert subject.model is not None
+    if not subject.has_run or subject.run.status != "finished":
+        ended = "was cancelled" if subject.has_run and subject.run.status == "cancelled" else "fails"
+        yield Paragraph(f"No limits were tried, since the experiment {ended}.")
+        return
+    # Each limit that is tried costs a run of its own.
+    if subject.run.trajectory.solve_s > QUICK_S or len(subject.model.elements) > MOST_SUGGESTED:
+        yield Paragraph(
+            "The energy that passed through each element. Those at the end may be left out; limits were not tried."
+        )
+        yield Listing(str(activity(subject.run)))
+        return
+    yield Listing(str(suggest_limits(subject.model)))
+
+
+def _chain(subject: Subject, model: Model) -> Iterator[PageBlock]:
+    taken: tuple[Limit, ...] = ()
+    smaller: Smaller = {}
+    for group in subject.limits:
+        # All limits so far, taken at once on the full model: names of it stay valid in each step of the chain.
+        taken = (*taken, *group)
+        title = ", ".join(f"{limit.name} = {limit.value}" for limit in group)
+        smaller[title] = reduction = reduce_model(model, [f"{limit.name}={limit.value}" for limit in taken])
+        yield Paragraph(f"{title}{' as well' if len(smaller) > 1 else ''}: {_what_remains(reduction)}")
+        yield Folded("Its equations", (PageFormulas(page_lines(reduction.equations.to_latex())),))
+    if subject.has_run and subject.run.status == "finished":
+        yield from _compared(model, smaller)
+
+
+def _what_remains(reduction: Reduction) -> str:
+    before, after = len(reduction.full_states), len(reduction.equations.states)
+    states = f" ({', '.join(reduction.equations.states)})" if after else ""
+    told = f" Still told by formulas: {', '.join(reduction.recovered)}." if reduction.recovered else ""
+    return f"{after} of {before} states remain{states}.{told}"
+
+
+# -- What the smaller models lose ------------------------------------------------------------------------------------------------
+
+
+def _compared(model: Model, smaller: Smaller) -> Iterator[PageBlock]:
+    full = simulate(model, samples=ROWS, rtol=RTOL, progress=False)
+    # At the same times, so that rows can be subtracted.
+    runs = {title: simulate(found.model, times=full.t, rtol=RTOL, progress=False) for title, found in smaller.items()}
+    names = [n for n in (full.displacement_names or full.state_names) if all(n in run for run in runs.values())]
+    shown = names[:MOST_COMPARED]
+    if not shown:
+        return
+    apart = {title: full.compare(run, *shown).differences.values() for title, run in runs.items()}
+    rows = tuple((title, *(f"{found.largest:.2e}" for found in differences)) for title, differences in apart.items())
+    yield Paragraph("The largest difference to the full model, over the experiment:")
+    yield PageTable(("limits", *(f"{name} [{full.unit(name)}]" for name in shown)), rows)
+    yield PagePicture("reductions", plot_svg(_difference_plot(full, runs, shown)), "Differences to the full model")
+
+
+def _difference_plot(full: Run, runs: dict[str, Run], names: list[str]) -> "Figure":
+    """One axis a variable, one line a model; a logarithmic scale, since models are orders of magnitude apart."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    figure = Figure(figsize=(7.5, 0.8 + 2 * len(names)), layout="constrained")
+    axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, name in zip(axes, names, strict=True):
+        for title, run in runs.items():
+            apart = np.abs(full.values(name) - run.values(name))
+            axis.semilogy(full.t, np.where(apart > 0, apart, np.nan), label=title)
+        _, top = axis.get_ylim()
+        # Zeros of a difference would draw the scale down to nothing.
+        axis.set_ylim(top * LOWEST, top)
+        axis.set_ylabel(f"{name} [{full.unit(name)}]")
+        axis.grid(visible=True, alpha=0.3)
+    axes[0].legend(fontsize="small")
+    axes[-1].set_xlabel("t [s]")
+    return figure
+
+
+LARGEST_MOTION = 1_000_000
+"""An animation of more bytes would make the page too heavy to send."""
+FRAMES, MIN_ROWS = 30, 2
+"""The pictures of the motion on a page, and the rows that a run needs to show any."""
+MOST_CURVES, FEW_CURVES, MOST_BARS = 30, 8, 60
+"""A plot of more curves shows a few of them, and more bars are left to their table."""
+STILLS = 4
+"""The moments of the motion on paper."""
+
+
+def experiment_section(subject: Subject) -> Iterator[PageBlock]:
+    """The run: its plots and its end."""
+    assert subject.model is not None
+    if subject.model.experiment.until is None:
+        yield Paragraph("The model has no experiment: add one, such as 'experiment: {until: 1 s}', to see it move.")
+        return
+    run = subject.run
+    for finding in run_findings(run):
+        yield Paragraph(str(finding), strong=True, error=finding.severity == "error")
+    yield Listing(run_to_text(run, findings=False))
+    names = run.shown or (*run.state_names, *run.displacement_names) or run.output_names
+    # Variables that the experiment wants shown come first, then what moves, then what is driven.
+    chosen = _spread(names)
+    told = f": {len(chosen)} of {len(names)} variables" if len(chosen) < len(names) else ""
+    yield PagePicture("run", plot_svg(run.plot(*chosen)), f"The experiment over time{told}")
+
+
+def _spread(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Few of many names, from the first to the last: a plot with a hundred curves shows none of them."""
+    if len(names) <= MOST_CURVES:
+        return names
+    return tuple(names[round(k * (len(names) - 1) / (FEW_CURVES - 1))] for k in range(FEW_CURVES))
+
+
+def energy_section(subject: Subject) -> Iterator[PageBlock]:
+    """The energy books of the run."""
+    if not subject.has_run:
+        return
+    books = subject.run.energy
+    yield PageTable(("energy", "J"), tuple((name, f"{value:.6g}") for name, value in books.to_json().items()))
+    # A diagram of flows without any flow shows an empty page.
+    if books.books.handled > 0:
+        diagram = draw(subject.run, "sankey").svg(symbols=True)
+        yield PagePicture("sankey", diagram, "Who gave energy and who took it")
+    rows = tuple((name, f"{value:.6g}") for name, value in books.by_element().items())
+    table = PageTable(("element", "energy [J]"), rows)
+    if len(rows) > MOST_BARS:
+        yield Folded("By element", (table,))
+        return
+    bars = PagePicture("energy", plot_svg(books.plot()), "What each element took and each source gave")
+    yield Folded("By element", (table, bars))
+
+
+def motion_section(subject: Subject) -> Iterator[PageBlock]:
+    """The run in motion: the bodies of a mechanism, or powers on a bond graph."""
+    assert subject.model is not None
+    small = len(subject.model.elements) <= MOST_DRAWN
+    if not subject.has_run or not small or len(subject.run.t) < MIN_ROWS:
+        return
+    # Bodies that move say more than arrows that swell.
+    has_bodies = subject.model.mechanism is not None or subject.model.geometry is not None
+    view, caption = ("mechanism", "The mechanism in motion") if has_bodies else ("bond", "Power and energy over time")
+    moving = animate(subject.model, view, run=subject.run, frames=FRAMES)
+    drawn = moving.svg()
+    if len(drawn) > LARGEST_MOTION:
+        yield Paragraph(
+            f"Too large for this page; 'tellegen draw {subject.word} --as {view} --animate -o motion.html' shows it."
+        )
+        return
+    yield PagePicture("motion", drawn, caption, _stills(moving))
+
+
+def _stills(moving: Animation) -> tuple[Still, ...]:
+    """Moments of the motion, evenly spaced from the first to the last: paper does not move."""
+    last = len(moving.times) - 1
+    chosen = sorted({round(k * last / (STILLS - 1)) for k in range(STILLS)})
+    return tuple(Still(moving.figure(k).svg(symbols=True), f"t = {moving.times[k]:.3g} s") for k in chosen)
+
 
 ProgressListener = Callable[[str], None]
 Maker = Callable[[Subject], Iterable[PageBlock]]
@@ -67,6 +533,7 @@ def _section(title: str, maker: Maker, subject: Subject, progress: ProgressListe
     progress(title)
     blocks: list[PageBlock] = []
     try:
+        # A section that fails half way keeps what it has shown so far, and says why it ends.
         blocks.extend(maker(subject))
     except TellegenError as error:
         blocks.append(Paragraph(str(error), strong=True, error=True))
@@ -94,6 +561,7 @@ def report(
     """
     target = Path(output)
     check_report_target(target, force=force)
+    # Limits are read before any section is made: a typing error should not cost a run.
     asked = replace(_subject(model), limits=tuple(read_limits(group) for group in limits))
     made = build_report(asked, progress)
     write_report(made, target)
@@ -110,7 +578,8 @@ def _subject(model: AnyModel) -> Subject:
             raise  # a mistyped name is no model with mistakes
         return Subject(word, error.findings, _source_text(model), word)
     found = check(read_one)
-    return Subject(read_one.name, found.findings, _source_text(model, read_one), word, read_one, _summary(found))
+    summary = tuple((title, text) for title, text in found.rows().items() if text)
+    return Subject(read_one.name, found.findings, _source_text(model, read_one), word, read_one, summary)
 
 
 def _source_text(model: AnyModel, read_one: Model | None = None) -> str:
@@ -120,7 +589,3 @@ def _source_text(model: AnyModel, read_one: Model | None = None) -> str:
         if file.is_file():
             return file.read_text(encoding="utf-8", errors="replace")
     return to_yaml(read_one) if read_one is not None else ""
-
-
-def _summary(found: Check) -> tuple[tuple[str, str], ...]:
-    return tuple((title, text) for title, text in found.rows().items() if text)

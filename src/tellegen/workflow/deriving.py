@@ -186,6 +186,7 @@ def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
 
 def _measured(model: Model, options: DeriveOptions) -> EquationSystem:
     """The equations, with what is named as outputs measured beside y."""
+    # Without names what detectors read is measured: these rows the transfer matrix has too.
     return measured_equations(model, options.outputs, lambda graph: put_into_mode(graph, options.mode))
 
 

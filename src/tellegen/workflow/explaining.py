@@ -71,6 +71,7 @@ def rules(letter: str = "") -> Iterator[PlacedRule]:
 def _modules() -> dict[str, list[str]]:
     """The modules that make a rulebook, by its letter. They are found by their text, so that a new one need be told nowhere."""
     found: dict[str, list[str]] = {}
+    # Read as text: to look for rules by importing would load the whole package, numbers and figures included.
     for path in sorted(PACKAGE.rglob("*.py")):
         for letter in dict.fromkeys(re.findall(r'^\w+ = Rulebook\("(\w)"\)', path.read_text(encoding="utf-8"), re.M)):
             name = ".".join(("tellegen", *path.relative_to(PACKAGE).with_suffix("").parts))
@@ -81,6 +82,7 @@ def _modules() -> dict[str, list[str]]:
 def _near(text: str, known: list[Rule]) -> list[Rule]:
     """The rules that a text may mean: titles that contain its words, else codes and titles that are spelt alike."""
     words = text.lower().split()
+    # Words of a title are meant more often than a code is mistyped.
     told = [rule for rule in known if words and all(word in rule.title.lower() for word in words)]
     if told:
         return told

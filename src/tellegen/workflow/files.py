@@ -33,6 +33,7 @@ def examples() -> tuple[Example, ...]:
 def _about(path: Path) -> str:
     """The text of `about`, else of `system`, read up to the first line that is neither."""
     found: dict[str, str] = {}
+    # Only the head of each file: to list the examples none of them is opened as a model.
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             key, colon, text = line.partition(":")
@@ -74,5 +75,6 @@ def import_model(
     file = Path(path)
     if file.suffix.lower() in {".yaml", ".yml"}:
         raise NOTHING_TO_IMPORT.error(f"'{file}' is a model file already", fix="use it as it is")
+    # Made whole before anything is written.
     text = to_yaml(read_netlist(file))
     return text if output is None else write_new(text, output, force=force)

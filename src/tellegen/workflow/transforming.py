@@ -60,6 +60,7 @@ def bond_graph(model: AnyModel, *, vectors: bool = True, merge_two_ports: bool =
     >>> print(str(bond_graph("spring_damper")).splitlines()[0].strip())
     1  Sf:v |-> 1:end   (F_t, v)
     """
+    # A conditioned model runs by equations that have no bonds; its picture has.
     shown = model.picture if isinstance(model, Conditioned) else as_model(model)
     causal = assign_causality(lower(shown))
     return schemes.bond_graph(causal, vectors=vectors, merge_two_ports=merge_two_ports)
@@ -95,5 +96,6 @@ def translate(
     """
     if notation not in NOTATIONS:
         raise NO_SUCH_NOTATION.error(f"'{notation}' is not a notation", fix=did_you_mean(notation, NOTATIONS))
+    # Made whole before the file is touched.
     text = translation(as_model(model), notation)
     return text if output is None else write_new(text, output, force=force)

@@ -27,10 +27,7 @@ def check(options: CheckOptions) -> None:
     Also lists dependent storages and zero-order causal paths. Exits with 1 when there are errors.
     """
     found = check_model(options.model)
-    if options.as_json:
-        output.write_json(found.to_json())
-    else:
-        output.write(output.findings_text(str(found).split("\n\n"), sys.stdout.isatty()))
+    output.show(options, found.to_json, lambda: output.findings_text(str(found).split("\n\n"), sys.stdout.isatty()))
     if not found.ok:
         raise typer.Exit(output.MODEL_ERRORS)
 
@@ -51,7 +48,8 @@ def explain(options: ExplainOptions) -> None:
     # Words of a title are looked for together: `tellegen explain two sources`.
     named = any(re.fullmatch(r"[A-Za-z]\d+", code) for code in options.codes)
     found = [explain_code(code) for code in (options.codes if named else [" ".join(options.codes)])]
-    if options.as_json:
-        output.write_json({"rules": [rule.to_json() for rule in found]})
-    else:
-        output.write("\n\n\n".join(rule.to_text(output.width()) for rule in found))
+    output.show(
+        options,
+        lambda: {"rules": [rule.to_json() for rule in found]},
+        lambda: "\n\n\n".join(rule.to_text(output.width()) for rule in found),
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import typer
 
@@ -26,7 +27,7 @@ from tellegen.equations.printing.text import (
     steps_to_text,
     transfer_to_text,
 )
-from tellegen.equations.steps import derivation_steps
+from tellegen.equations.steps import Explanation, derivation_steps
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.expressions import Symbol
 from tellegen.graph import StorageLaw
@@ -58,14 +59,11 @@ def derive(options: ShownEquations) -> None:
     if options.steps:
         _show_steps(model, options)
         return
+    # Values may come with units, which only the reader of experiments knows.
     asked = replace(options, at=_point(options.at) if options.at else None)
     found: Derived = derived(model, **values(asked, DeriveOptions))
-    if options.as_json:
-        output.write_json(_record(found, options))
-    elif options.as_latex:
-        output.write(_latex(found, options))
-    else:
-        output.write(_text(found, options, model))
+    latex = partial(found.to_latex, options.sign) if isinstance(found, EquationSystem) else found.to_latex
+    output.show(options, lambda: _record(found, options), lambda: _text(found, options, model), latex)
 
 
 def _point(texts: Mapping[str, object]) -> dict[str, float]:
@@ -76,17 +74,17 @@ def _point(texts: Mapping[str, object]) -> dict[str, float]:
 
 
 def _show_steps(model: Model, options: ShownEquations) -> None:
-    """Derive the equations of a model step by step and print the steps."""
     if options.form == "lagrange":
         steps = lagrange_steps(model)
     else:
         steps = derivation_steps(derived(model, mode=options.mode), sign=options.sign)
-    if options.as_json:
-        output.write_json(steps.to_json())
-    elif options.as_latex:
-        output.write(steps.to_latex())
-    else:
-        output.write(steps_to_text(steps, width=output.width(), unicode=output.shows_unicode()))
+    show_steps(options, steps)
+
+
+def show_steps(options: object, steps: Explanation) -> None:
+    """Print a derivation or a reduction step by step."""
+    width, unicode = output.width(), output.shows_unicode()
+    output.show(options, steps.to_json, lambda: steps_to_text(steps, width=width, unicode=unicode), steps.to_latex)
 
 
 def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
@@ -97,10 +95,6 @@ def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
     if isinstance(found, DescriptorSystem):
         return descriptor_to_record(found, parameter_values(found.parameters), numeric=wanted.numeric)
     return found.to_json()
-
-
-def _latex(found: Derived, wanted: ShownEquations) -> str:
-    return found.to_latex(wanted.sign) if isinstance(found, EquationSystem) else found.to_latex()
 
 
 def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:
@@ -136,6 +130,7 @@ def _parameter_units(model: Model) -> dict[str, str]:
     for element in model.elements:
         quantity, value = element.kind.quantity, element.value
         parameter = model.parameters.get(value.name) if isinstance(value, Symbol) else None
+        # A connection has no unit of its own.
         if quantity is None or not quantity.unit or parameter is None:
             continue  # a connection has no unit of its own
         # The unit of the kind reads better than one of the same dimension: N*m/A, not Wb. Netlists tell no dimensions.
@@ -149,4 +144,5 @@ def _unit_of(parameter: Parameter) -> str:
         return ""
     if parameter.unit and parse_unit(parameter.unit).factor == 1:
         return parameter.unit
+    # A description may name several units; the first is the usual one.
     return describe(parameter.dimension).split(" ", 1)[0]

@@ -67,6 +67,7 @@ class DrawOptions(FigureOptions, _Target):
 
     def of_figure(self) -> dict[str, Any]:
         """The options as figures call them; those that only Python gives are left to their defaults."""
+        # Earlier places come from the figure that is replaced, not from words on the command line.
         chosen = values(self, FigureOptions)
         shown = {name: value for name, value in chosen.items() if name not in ("places", "earlier")}
         return shown | {"bond_numbers": self.numbers, "section_numbers": self.numbers}
@@ -100,12 +101,14 @@ def _save_figure(options: DrawOptions) -> None:
     It is drawn `like` another figure, else like the one that it replaces, unless it shall be laid out anew (`fresh`).
     """
     target, notation, like = options.target, options.notation, options.like
+    # What cannot be written, or is no notation, is refused before a model is opened.
     check_suffix(target)
     scene_maker(notation)
     if like is not None and options.fresh:
         told = "a figure like another one is not laid out anew"
         raise rules.NOT_LIKE.error(told, fix="leave --like or --fresh out")
     refuse_overwriting(target, force=options.force)
+    # A figure that is drawn again keeps its layout unless one asks otherwise: documents refer to it.
     replaced = target if notation in PLACED_FIGURES and target.is_file() and not options.fresh else None
     figure = drawn(options.of_model(), notation, at=options.at, like=like or replaced, **options.of_figure())
     figure.save(target)
@@ -113,12 +116,12 @@ def _save_figure(options: DrawOptions) -> None:
     for note in figure.notes:
         if note.startswith(KEPT) and like is None:
             output.write(f"{note}; --fresh lays it out anew")
+        # That a figure was laid out anew is news only to one who asked for the places of another.
         elif like is not None or not note.startswith(ANEW):
             output.write(note)
 
 
 def _save_animation(options: DrawOptions) -> None:
-    """Draw the experiment of a model in motion."""
     check_animation_suffix(options.target)
     if options.at is not None:
         what = "an animation shows the whole experiment, and a time was given"

@@ -23,11 +23,12 @@ class ExamplesOptions:
 def examples(options: ExamplesOptions) -> None:
     """List the built-in systems."""
     found = built_in_systems()
-    if options.as_json:
-        output.write_json({"examples": [{"name": example.name, "about": example.about} for example in found]})
-        return
     widest = max(len(example.name) for example in found)
-    output.write("\n".join(f"{example.name:<{widest}}  {example.about}" for example in found))
+    output.show(
+        options,
+        lambda: {"examples": [{"name": example.name, "about": example.about} for example in found]},
+        lambda: "\n".join(f"{example.name:<{widest}}  {example.about}" for example in found),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """What stands at a node: shunts down to a rail, masses and discs on a line of motion, rods to a wall, and the circle of a port."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -9,7 +9,7 @@ from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.scene import Label, Origin, Shape
 from tellegen.drawing.schematic.outlines import OnePortSymbol, circle, curves, placed
-from tellegen.drawing.schematic.plan import LABEL_SIZE, Shunt, Station
+from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, Shunt, Station
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.symbols import (
     FORCE_ARROW,
@@ -89,22 +89,20 @@ TERMINAL = OnePortSymbol(6.0, 3.0, 3.0, (circle(0, 0, 3),))
 REACH = 10.0
 """Of the rod between the plate of a node and a symbol."""
 
-LabelMeasure = Callable[[str], tuple[float, float]]
-"""The extent of a label along the line of nodes and across it."""
-
 
 @final
 class NodeBodyMaker:
     """Makes the body of a node. `ends` says whether its left and its right side are free of other lines."""
 
-    def __init__(self, station: Station, text: Callable[[Element], str], measure: LabelMeasure) -> None:
-        self.station, self.text, self.measure = station, text, measure
+    def __init__(self, station: Station, texts: SchematicLabels) -> None:
+        self.station, self.texts = station, texts
 
     def make(self, ends: tuple[bool, bool]) -> NodeBody:
         """Everything that hangs from the node, from left to right."""
         if not self.station.port:
             return self._body(ends)
         left, right = ends
+        # The port takes a free side before rods do: others are joined there, and it has to be found.
         body = self._body((False, right) if left else (left, False))
         self._port(body, -1 if left else 1, free=left or right)
         return body
@@ -117,7 +115,7 @@ class NodeBodyMaker:
     def _port(self, body: NodeBody, side: int, *, free: bool) -> None:
         """A small circle with the name of the port, at a free end of the line or below it."""
         text = port_text(self.station.port)
-        along, across = self.measure(text)
+        along, across = self.texts.extent(text)
         radius = TERMINAL.length / 2
         x, row = 0.0 if side < 0 else body.width, body.row
         if free:
@@ -134,6 +132,7 @@ class NodeBodyMaker:
             wires = ((x + PAD, row), (x + PAD, at[1] - radius))
             place = x + PAD
             out = PAD + radius + LABEL_GAP + along
+        # A body begins at zero: what is put on its left moves all the rest.
         shift = out if side < 0 else 0.0
         pieces = [*body.pieces, PlacedSymbol(None, TERMINAL, at, text=text, text_at=text_at, wires=(wires,))]
         body.pieces = [moved_symbol(piece, shift) for piece in pieces]
@@ -146,6 +145,7 @@ class NodeBodyMaker:
 
     def _rungs(self, *, last: bool) -> NodeBody:
         body = NodeBody(row=ROW, top=ROW)
+        # A source stands at the outer end of the line, where current enters the figure: at its left, or at its right.
         rank = {True: 0, False: 1} if not last else {True: 1, False: 0}
         x = 0.0
         for item in sorted(
@@ -159,6 +159,7 @@ class NodeBodyMaker:
     def _below(self, body: NodeBody) -> float:
         """What hangs from return lines, side by side under all else; gives how far it reaches."""
         below = [item for item in self.station.hanging if item.line]
+        # Where something leads down to a line, what hangs from it should stand right below: one straight wire.
         leads = {item.line: [p.rail for p in body.pieces if p.rail is not None] for item in below if not item.depth}
         width = 0.0
         for depth in range(max((item.depth for item in below), default=-1) + 1):
@@ -179,6 +180,7 @@ class NodeBodyMaker:
         right = self._rung(item, x + (PAD if x else 0.0), under)
         (piece,) = under.pieces
         (at,) = under.places
+        # Within half a gap both are one wire; else the element moves past the wire so that it does not touch it.
         near = next((place for place in leads if (place >= at - PAD / 2 if item.depth else abs(place - at) < PAD)), at)
         dx = near - at if near >= at - PAD / 2 else near + PAD - at
         body.pieces.append(replace(moved_symbol(piece, dx, return_line_height(item.depth) - ROW), line=item.line))
@@ -189,8 +191,8 @@ class NodeBodyMaker:
             body.places.append(x + PAD)
             body.pieces.append(PlacedSymbol(None, drop=((x + PAD, ROW), (x + PAD, RAIL)), rail=x + PAD))
             return x + 2 * PAD
-        symbol, text = one_port_symbol(item.element.kind), self.text(item.element)
-        half, (along, _) = max(symbol.up, symbol.down), self.measure(text)
+        symbol, text = one_port_symbol(item.element.kind), self.texts.of(item.element)
+        half, (along, _) = max(symbol.up, symbol.down), self.texts.extent(text)
         at = x + half + (PAD if body.pieces else 0.0)
         upper, lower = ((at, ROW), (at, MID - symbol.length / 2)), ((at, MID + symbol.length / 2), (at, RAIL))
         body.places.append(at)
@@ -198,13 +200,13 @@ class NodeBodyMaker:
             PlacedSymbol(
                 item.element,
                 symbol,
-                (at, MID),
-                (0.0, 1.0 if item.away else -1.0),
-                text,
-                (at + half + LABEL_GAP + along / 2, MID),
-                (upper,),
-                lower,
-                at,
+                centre=(at, MID),
+                towards=(0.0, 1.0 if item.away else -1.0),
+                text=text,
+                text_at=(at + half + LABEL_GAP + along / 2, MID),
+                wires=(upper,),
+                drop=lower,
+                rail=at,
             )
         )
         return at + half + LABEL_GAP + along
@@ -217,6 +219,7 @@ class NodeBodyMaker:
         inline = [item for item in self.station.hanging if self._inline(item) is not None]
         driving = [item for item in rods if item.element is not None and item.element.kind.role == "source"]
         x = 0.0
+        # What drives a body stands before it, and so does its floor; all other rods lead to the wall behind.
         first = next((item for item in rods if _is_floor(item)), driving[0] if driving else None)
         if ends[0] and first is not None:
             rods.remove(first)
@@ -236,14 +239,14 @@ class NodeBodyMaker:
         # A torque acts on the line itself; a force needs a side of its body to push at.
         if is_load(kind) and kind.domains[0] == "rotational":
             return torque_arrow(1 if not item.away else -1)
-        return named_block(*self.measure(self.text(item.element))) if symbol.named else symbol.on_shaft
+        return named_block(*self.texts.extent(self.texts.of(item.element))) if symbol.named else symbol.on_shaft
 
     def _block(self, item: Shunt, x: float, body: NodeBody) -> float:
         symbol = self._inline(item)
         assert symbol is not None, "only elements with such a symbol sit on the line"
         assert item.element is not None, "a wire sits on no line"
-        text = self.text(item.element)
-        along, across = self.measure(text)
+        text = self.texts.of(item.element)
+        along, across = self.texts.extent(text)
         inside = one_port_symbol(item.element.kind).named
         half = symbol.length / 2 if inside else max(symbol.length, along) / 2
         at = x + half
@@ -251,6 +254,7 @@ class NodeBodyMaker:
         body.pieces.append(PlacedSymbol(item.element, symbol, (at, MID), text=text, text_at=(at, above)))
         left, right = at - symbol.length / 2, at + symbol.length / 2
         body.places += [left, right]
+        # The line of motion is left out inside the symbol: a mass is not a rod.
         body.closed.append((left, right))
         body.top = min(body.top, MID - symbol.up - (0.0 if inside else LABEL_GAP + across))
         return at + half
@@ -259,7 +263,9 @@ class NodeBodyMaker:
         """Rods to a wall on the right; the first on the line itself where nothing goes on from there."""
         y, right, before = MID, x, MID
         for k, item in enumerate(rods):
-            symbol, across = self._rod_extent(item)
+            symbol = self._rod_symbol(item)
+            across = self.texts.extent(self.texts.of(item.element))[1] if item.element is not None else 0.0
+            # Something goes on to the right: all rods hang below, clear of the symbol and label there.
             if k == 0 and not free:
                 y += max(30.0, symbol.up + LABEL_GAP + across + LEVEL)
             elif k:
@@ -268,10 +274,6 @@ class NodeBodyMaker:
             before = y
             y += symbol.down
         return right
-
-    def _rod_extent(self, item: Shunt) -> tuple[OnePortSymbol, float]:
-        symbol = self._rod_symbol(item)
-        return symbol, self.measure(self.text(item.element))[1] if item.element is not None else 0.0
 
     def _rod_symbol(self, item: Shunt) -> OnePortSymbol:
         if item.element is None:
@@ -284,10 +286,12 @@ class NodeBodyMaker:
         The plate reaches down to the height `before` already.
         """
         symbol = self._rod_symbol(item)
-        text = self.text(item.element) if item.element is not None else ""
-        along, across = self.measure(text) if text else (0.0, 0.0)
+        text = self.texts.of(item.element) if item.element is not None else ""
+        along, across = self.texts.extent(text) if text else (0.0, 0.0)
+        # A long label widens the rod: labels of rods above each other would overlap their neighbours otherwise.
         span = max(symbol.length, along)
         is_force = item.element is not None and is_load(item.element.kind)
+        # Half of a wall's hatching and some air; a force has no wall, as its counterforce is outside the model.
         wall_room = 0.0 if is_force else 8.0
         plate = x if side > 0 else x + wall_room + span + REACH
         centre = plate + side * (REACH + span / 2)
@@ -301,11 +305,11 @@ class NodeBodyMaker:
             PlacedSymbol(
                 item.element,
                 symbol if item.element is not None else None,
-                (centre, y),
-                (1.0 if away else -1.0, 0.0),
-                text,
-                (centre, y - symbol.up - LABEL_GAP - across / 2),
-                (wires,),
+                centre=(centre, y),
+                towards=(1.0 if away else -1.0, 0.0),
+                text=text,
+                text_at=(centre, y - symbol.up - LABEL_GAP - across / 2),
+                wires=(wires,),
                 wall=wall,
             )
         )

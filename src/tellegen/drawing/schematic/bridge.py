@@ -12,9 +12,13 @@ from itertools import pairwise, permutations
 from typing import final
 
 from tellegen.core.domains import REFERENCES
+from tellegen.drawing.ink import ink_box
+from tellegen.drawing.scene import Shape
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan
 from tellegen.drawing.schematic.rails import SWITCHED, neighbours, rails_of
+from tellegen.drawing.schematic.sketch import AbstractSketchMaker, has_one_ports_alone, one_ports, sketch_shapes
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS
-from tellegen.model.model import Element, Sketch, SketchedBranch
+from tellegen.model.model import Element, Sketch
 
 ENDS, MOST = 2, 4
 """The lines of a bridge, and how many pairs of nodes are tried as these."""
@@ -28,11 +32,6 @@ class SeriesElement:
     element: Element
     start: str
     end: str
-
-    @property
-    def reversed(self) -> "SeriesElement":
-        """The same on the way back."""
-        return SeriesElement(self.element, self.end, self.start)
 
 
 SeriesChain = tuple[SeriesElement, ...]
@@ -87,7 +86,9 @@ class Bridge:
 def lines_of_switches(elements: tuple[Element, ...]) -> list[BridgeLines]:
     """The nodes that may be the lines above and below, with the legs of switches between them; those with most legs come first."""
     near = neighbours((e.nodes[0], e.nodes[1]) for e in elements if e.kind.behaviour in SWITCHED)
+    # A middle has switches to two nodes; the pair of nodes that most middles share are the lines.
     counts = Counter(pair for others in near.values() if len(pair := frozenset(others)) == ENDS)
+    # Both ways round: which of the two is above is asked of diodes and rails afterwards.
     pairs = [ends for pair, _ in counts.most_common(MOST) for ends in permutations(sorted(pair))]
     rails = rails_of(elements)
     found = [
@@ -96,6 +97,7 @@ def lines_of_switches(elements: tuple[Element, ...]) -> list[BridgeLines]:
         if (legs := tuple(leg for leg in legs_between(elements, above, below) if _switches(leg)))
         and _stands(legs, above, below, rails)
     ]
+    # Most legs first; of equal ones a line below that is a reference.
     return sorted(found, key=lambda lines: (-len(lines[2]), lines[1] not in REFERENCES))
 
 
@@ -130,6 +132,7 @@ def _stands(legs: tuple[Leg, ...], above: str, below: str, rails: frozenset[str]
         for element in arm
         if element.kind.behaviour == "one way"
     ]
+    # Current through a bridge falls on the page: a diode that led down would stand against its own symbol.
     return all(ways) and above not in REFERENCES and (bool(ways) or below in rails)
 
 
@@ -145,8 +148,10 @@ def find_bridge(elements: Iterable[Element]) -> Bridge | None:
     if any(len(e.nodes) != 2 or e.nodes[0] == e.nodes[1] or e.kind.domains[0] in MECHANICAL_DOMAINS for e in described):
         return None
     for above, below, switched in (*lines_of_switches(described), *lines_of_sources(described)):
+        # The legs of switches alone, then every node between the lines as a leg, such as that of a divided capacitor.
         for legs in (switched, legs_between(described, above, below)):
             bridge = _BridgeFinder(described, (above, below), legs).bridge() if len(legs) >= FEWEST else None
+            # A bridge of four single resistors is a mesh like others; only what is compound gains by lines.
             if bridge is not None and (switched or _is_compound(bridge)):
                 return bridge
     return None
@@ -186,6 +191,7 @@ class _BridgeFinder:
     def _parts(self) -> list[_Part]:
         closed = {*self.lines, *self.middles}
         parts: list[_Part] = []
+        # What is left falls into parts that touch each other at lines and middles alone.
         waiting = list(self.rest)
         while waiting:
             part, frontier = _Part([waiting.pop(0)]), 0
@@ -201,9 +207,11 @@ class _BridgeFinder:
     def bridge(self) -> Bridge | None:
         """The bridge with all that is tied to it; None where something has no place."""
         parts = self._parts()
+        # Anything else, such as a part from a middle to a line, has no place in this picture.
         between = [part for part in parts if part.ends.keys() <= self.middles.keys()]
         across = [part for part in parts if part.ends.keys() == {*self.lines}]
         one_way = all(e.kind.behaviour == "one way" for leg in self.legs for e in (*leg.upper, *leg.lower))
+        # Diodes only pass on what comes from somewhere: a source between the middles feeds them.
         fed = any(part.has_source for part in between)
         self.fed = fed and (one_way or not any(part.has_source for part in across))
         if not between or len(between) + len(across) < len(parts):
@@ -212,7 +220,8 @@ class _BridgeFinder:
         if not (placed and self._stand(across)):
             return None
         left, right = (tuple(item for ladder in side for item in ladder) for side in self.sides)
-        return Bridge(*self.lines, self.legs, self.joined, self.star, left, right, self.fed)
+        above, below = self.lines
+        return Bridge(above, below, self.legs, joined=self.joined, star=self.star, left=left, right=right, fed=self.fed)
 
     def _star(self, part: _Part) -> bool:
         """A chain from each middle to the node that all share."""
@@ -220,6 +229,7 @@ class _BridgeFinder:
         centres = {chain[-1].end for chain in chains if chain}
         self.star = tuple(chains)
         whole = sum(map(len, chains)) == len(part.elements)
+        # A reference in the star would need its mark in the middle of the wires.
         marked = REFERENCES & (centres | self.middles.keys())
         return all(chains) and whole and len(centres) == 1 and not marked
 
@@ -227,6 +237,7 @@ class _BridgeFinder:
         """Chains between middles, with the legs in the order in which they follow each other; whether there is one."""
         near: dict[str, dict[str, _Part]] = {middle: {} for middle in self.middles}
         for part in parts:
+            # A part at three middles is no way from one leg to the next.
             if len(part.ends) != FEWEST:
                 return False
             one, two = part.ends
@@ -235,6 +246,7 @@ class _BridgeFinder:
             near[one][two] = near[two][one] = part
         order: list[str] = []
         joined: list[SeriesChain] = []
+        # From an end of a row of legs: started in the middle, half of the row would be left over.
         for start in sorted(near, key=lambda middle: (len(near[middle]), middle in REFERENCES)):
             node: str | None = start if start not in order else None
             joined += [()] if node and order else []
@@ -244,6 +256,7 @@ class _BridgeFinder:
                 joined += (_chain(near[node][other].elements, node) for other in onward[:1])
                 node = next(iter(onward), None)
         self.legs, self.joined = tuple(self.middles[node] for node in order), tuple(joined)
+        # Nothing may be left over: a ring of legs has one part too many for a row.
         return sum(map(len, joined)) == sum(len(part.elements) for part in parts)
 
     def _stand(self, parts: list[_Part]) -> bool:
@@ -253,6 +266,7 @@ class _BridgeFinder:
         # From the legs outwards: single rungs, sources, then what leads on.
         for ladder, feeds in sorted(ladders, key=lambda pair: (len(pair[0]) > 1, pair[1], _height(pair[0]))):
             self.sides[not (feeds or (is_fed and len(ladder) == 1))].append(ladder)
+        # The line above can lead on to one ladder on each side, and no further.
         longer = [sum(len(ladder) > 1 for ladder in side) for side in self.sides]
         return all(ladder for ladder, _ in ladders) and max(longer) <= 1
 
@@ -263,6 +277,7 @@ def _chain(elements: list[Element], start: str) -> SeriesChain:
     node = start
     while len(onward := [e for e in elements if node in e.nodes and (not steps or e is not steps[-1].element)]) == 1:
         (element,) = onward
+        # Round in a circle.
         if any(element is step.element for step in steps):
             break
         steps.append(SeriesElement(element, node, _other(element, node)))
@@ -273,6 +288,7 @@ def _chain(elements: list[Element], start: str) -> SeriesChain:
 def _ladder(elements: list[Element], above: str, below: str) -> BridgeSide:
     """Rungs and steps away from the line above; none where more than one step leads on from a node."""
     chain = _chain(elements, above)
+    # A source in series with something leads into the line: it is a step there, not the top of a rung.
     if len(chain) == len(elements) <= TALLEST and (
         len(chain) == 1 or not any(step.element.kind.role == "source" for step in chain)
     ):
@@ -283,6 +299,7 @@ def _ladder(elements: list[Element], above: str, below: str) -> BridgeSide:
         found += (Rung((SeriesElement(element, node, below),)) for element in left if {*element.nodes} == {node, below})
         left = [element for element in left if {*element.nodes} != {node, below}]
         onward = [element for element in left if node in element.nodes]
+        # The line above would have to fork.
         if len(onward) != min(1, len(left)):
             return ()
         for element in onward:
@@ -313,20 +330,15 @@ MARK = 0.4, 0.55
 """From a leg whose middle is a reference to the wire of the mark, and how far above the line below this ends."""
 
 
-def bridge_sketch(bridge: Bridge) -> Sketch:
-    """Where everything in a bridge stands. A star stands on the right of all legs, or on their left where it feeds them."""
-    return _Sketcher(bridge).sketch()
-
-
 @final
-class _Sketcher:
+class _BridgeSketch(AbstractSketchMaker):
+    """Where everything in a bridge stands. A star stands on the right of all legs, or on their left where it feeds them."""
+
     def __init__(self, bridge: Bridge) -> None:
+        super().__init__()
         self.bridge = bridge
-        self.points: dict[str, complex] = {}
-        self.nodes: dict[str, str] = {}
-        self.wires: list[tuple[str, str]] = []
-        self.branches: dict[str, SketchedBranch] = {}
         self.low = ARM
+        # Between the arms there is room for the lines to a star, one for each leg and apart from each other.
         self.high = ARM + (2 * SPARE + APART * (len(bridge.star) - 1) if bridge.star else 0.0)
         self.top = self.high + ARM
         self.last = ""
@@ -343,6 +355,7 @@ class _Sketcher:
             self.x += self._reach() + RUNG
         for k, leg in enumerate(bridge.legs):
             start, end = self._leg(leg, k)
+            # A chain is drawn when both of its ends have places.
             if k and bridge.joined and bridge.joined[k - 1]:
                 self._chain(bridge.joined[k - 1], ends[-1], start)
             ends.append(end)
@@ -352,23 +365,15 @@ class _Sketcher:
             self._star(ends, self.points[ends[0]].real - self._reach() - RUNG if star_leads else self.x + self._reach())
             self.x += 0.0 if star_leads else self._reach() + RUNG / 2
         self._ladder(bridge.right)
+        # The line below is drawn last: only now is known what all stands on it, from left to right.
         self.wires += pairwise(sorted(self.feet, key=lambda foot: self.points[foot].real))
-        return Sketch(self.points, self.nodes, tuple(self.wires), self.branches)
+        return self.made()
 
     def _reach(self) -> float:
         return STEP * max(map(len, self.bridge.star))
 
     def _point(self, node: str, x: float, y: float) -> str:
-        label = f"{node}|{len(self.points)}"
-        self.points[label], self.nodes[label] = complex(x, y), node
-        return label
-
-    def _element(self, element: Element, one: str, two: str, side: int = 1) -> None:
-        """An element between points; its label is above it or, where it is upright, on its left (side 1) or right (-1)."""
-        first, second = (one, two) if self.nodes[one] == element.nodes[0] else (two, one)
-        way = self.points[second] - self.points[first]
-        ahead = 1 if way.real > 1e-9 or way.imag > 1e-9 else -1
-        self.branches[element.name] = SketchedBranch((first, second), (0.0,), ahead * side, drawn=True)
+        return self.point(f"{node}|{len(self.points)}", complex(x, y), node)
 
     # -- along the lines -------------------------------------------------------------------------------------------------------
 
@@ -392,9 +397,10 @@ class _Sketcher:
                 self.x += RUNG if not isinstance(following, SeriesElement) else 0.0
             else:
                 start = self.last or self._hold(item.start, self.x)
+                # Beyond a star, where there is one.
                 self.x = max(self.points[start].real + STEP, self.x)  # beyond a star, where there is one
                 self.last = self._point(item.end, self.x, self.top)
-                self._element(item.element, start, self.last)
+                self.element(item.element, start, self.last)
                 self.x += RUNG / 2 if following is None else 0.0
 
     def _rung(self, chain: SeriesChain) -> None:
@@ -402,7 +408,7 @@ class _Sketcher:
         for k, step in enumerate(chain, 1):
             lower = self._point(step.end, self.x, self.top * (1 - k / len(chain))) if k < len(chain) else ""
             lower = lower or self._foot(self.x)
-            self._element(step.element, point, lower, -1)
+            self.element(step.element, point, lower, -1)
             point = lower
 
     # -- legs ------------------------------------------------------------------------------------------------------------------
@@ -413,17 +419,19 @@ class _Sketcher:
         for j, element in enumerate(leg.upper):
             top = self._hold(self.bridge.above, self.x + j * BESIDE)
             uppers.append(self._point(leg.middle, self.x + j * BESIDE, self.high))
-            self._element(element, top, uppers[-1])
+            self.element(element, top, uppers[-1])
         for j, element in enumerate(leg.lower):
             lowers.append(self._point(leg.middle, self.x + j * BESIDE, self.low))
-            self._element(element, lowers[-1], self._foot(self.x + j * BESIDE))
+            self.element(element, lowers[-1], self._foot(self.x + j * BESIDE))
         self.wires += (*pairwise(uppers), *pairwise(lowers))
         if self.bridge.star:
+            # Each leg has its tap lower than the one before, so that the lines to the star run beside each other.
             tap = self._point(leg.middle, self.x, self.high - SPARE - k * APART)
             self.wires += (uppers[0], tap), (tap, lowers[0])
             start = end = tap
         else:
             start, end = uppers[0], max(uppers[-1], lowers[-1], key=lambda point: self.points[point].real)
+        # Switches with their diodes stand side by side: the next leg begins behind the widest arm.
         self.x += BESIDE * (max(len(uppers), len(lowers)) - 1)
         if leg.middle in REFERENCES:
             self._mark(leg.middle, end)
@@ -443,11 +451,12 @@ class _Sketcher:
             share = k / len(chain)
             place = one + share * (two - one)
             following = end if k == len(chain) else self._point(step.end, place.real, place.imag)
-            self._element(step.element, point, following)
+            self.element(step.element, point, following)
             point = following
 
     def _star(self, taps: list[str], x: float) -> None:
         """Chains from the middles to a line at `x`, which all share."""
+        # A star on the left feeds the legs, and its chains read from right to left.
         way = 1 if x > self.points[taps[0]].real else -1
         ends = []
         for chain, tap in zip(self.bridge.star, taps, strict=True):
@@ -461,4 +470,16 @@ class _Sketcher:
 
 def _reversed(ladder: BridgeSide) -> BridgeSide:
     """A ladder from its far end."""
-    return tuple(item.reversed if isinstance(item, SeriesElement) else item for item in reversed(ladder))
+    return tuple(
+        SeriesElement(item.element, item.end, item.start) if isinstance(item, SeriesElement) else item
+        for item in reversed(ladder)
+    )
+
+
+def bridge_shapes(plan: SchematicPlan, texts: SchematicLabels, room: float) -> list[Shape]:
+    """A part that is a bridge of legs between two lines; nothing where it is none, or where that would be too wide."""
+    hanging, linking = one_ports(plan)
+    elements = linking + hanging
+    bridge = find_bridge(elements) if has_one_ports_alone(plan) else None
+    shapes = sketch_shapes(elements, _BridgeSketch(bridge).sketch(), texts) if bridge is not None else []
+    return shapes if shapes and ink_box(shapes).width <= room else []

@@ -6,14 +6,14 @@ Symbols above the line stand in gaps, where no line goes up, so that nothing eve
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.schematic.bodies import LABEL_GAP, LabelMeasure, NodeBody, NodeBodyMaker
-from tellegen.drawing.schematic.plan import SchematicLink, SchematicPlan, Station
+from tellegen.drawing.schematic.bodies import LABEL_GAP, NodeBody, NodeBodyMaker
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station
 from tellegen.drawing.schematic.symbols import (
     BOTTOM,
     MID,
@@ -73,60 +73,56 @@ def multiport_box(
     links: list[SchematicLink],
     place: StationNumbers,
     rows: Mapping[str, float],
-    label: tuple[str, float, float],
+    texts: SchematicLabels,
 ) -> MultiportBox:
-    """The box of a station. `rows` are the heights of nodes; `label` is its text with its extent along the line and across."""
-    assert station.element is not None, "a node has no ports"
+    """The box of a station. `rows` are the heights of nodes."""
+    element = station.element
+    assert element is not None, "a node has no ports"
+    text = texts.of(element)
+    along, across = texts.extent(text)
+    mirrored = False
     if station.symbol is not None:
-        left, right = (next(node for node in pair if node in place) for pair in _pairs(station.element))
+        left, right = (next(node for node in pair if node in place) for pair in (element.nodes[:2], element.nodes[2:]))
         # Between its nodes each side faces its own; with both on one side, the nearer one is faced.
         own = place[station.key]
+        # A symbol that is turned to the wrong side needs wires round itself.
         between = (place[left] < own) != (place[right] < own)
         mirrored = place[left] > place[right] if between else place[left] < place[right]
         symbol = (station.symbol.mirrored or station.symbol) if mirrored else station.symbol
-        pins, rails = _pins(station.element, symbol, place, mirrored=mirrored)
-        return _labelled(station.element, symbol, mirrored, pins, rails, label)
-    symbol, pins = _plain(station, links, place, rows, label[1])
-    return _labelled(station.element, symbol, False, pins, _feet(station.element, symbol, place), label)
-
-
-def _pairs(element: Element) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return element.nodes[:2], element.nodes[2:]
-
-
-def _labelled(
-    element: Element,
-    symbol: TwoPortSymbol,
-    mirrored: bool,
-    pins: dict[int, Pin],
-    rails: dict[int, Pin],
-    label: tuple[str, float, float],
-) -> MultiportBox:
-    text, along, across = label
+        pins, rails = _pins(element, symbol, place, mirrored=mirrored)
+    else:
+        symbol, pins = _plain(station, links, place, rows, along)
+        rails = _feet(element, symbol, place)
+    # The label belongs to the box when it takes its place on the line: neighbours keep away from both.
     before, after = (symbol.right, symbol.left) if mirrored else (symbol.left, symbol.right)
     top, at = -symbol.up, (0.0, MID)
     match symbol.caption:
         case (x, y):
             before, after = (max(before, x + along), after) if mirrored else (before, max(after, x + along))
-            at, top = (
-                ((-1 if mirrored else 1) * (x + along / 2), y - LABEL_GAP - across / 2),
-                min(top, y - LABEL_GAP - across),
-            )
+            at = (-1 if mirrored else 1) * (x + along / 2), y - LABEL_GAP - across / 2
+            top = min(top, y - LABEL_GAP - across)
         case "above":
             before, after = max(before, along / 2), max(after, along / 2)
-            at, top = (0.0, top - LABEL_GAP - across / 2), top - LABEL_GAP - across
-            if top > ROW - LABEL_GAP - across and symbol.up > -TOP - 1:
-                at, top = (0.0, ROW - LABEL_GAP - across / 2), ROW - LABEL_GAP - across
+            # A symbol that reaches from wire to wire has its label above the wires.
+            row = ROW if top > ROW and symbol.up > -TOP - 1 else top
+            at, top = (0.0, row - LABEL_GAP - across / 2), row - LABEL_GAP - across
         case "left" | "right":
             if (symbol.caption == "left") != mirrored:
                 at, before = (-before - LABEL_GAP - along / 2, MID), before + LABEL_GAP + along
             else:
                 at, after = (after + LABEL_GAP + along / 2, MID), after + LABEL_GAP + along
-    return MultiportBox(element, symbol, mirrored, pins, rails, text, at, before, after, min(top, _highest(pins)))
-
-
-def _highest(pins: dict[int, Pin]) -> float:
-    return min((pin.meets[1] for pin in pins.values()), default=MID)
+    return MultiportBox(
+        element=element,
+        symbol=symbol,
+        mirrored=mirrored,
+        pins=pins,
+        rails=rails,
+        text=text,
+        text_at=at,
+        before=before,
+        after=after,
+        top=min([top, *(pin.meets[1] for pin in pins.values())]) if pins else min(top, MID),
+    )
 
 
 def _pins(
@@ -138,6 +134,7 @@ def _pins(
         if pin is None:
             continue
         x, y = (-pin[0], pin[1]) if mirrored else pin
+        # Terminals of wires end short of the line of nodes and of the rail; those of shafts lie on their line.
         meets = x, {TOP: ROW, BOTTOM: RAIL}.get(y, y)
         edge: Edge = "left" if (terminal // 2 == 0) != mirrored else "right"
         (pins if node in place else rails)[terminal] = Pin((x, y), meets, edge)
@@ -152,11 +149,14 @@ def _plain(
     before = sorted((link for link in links if place[link.second] < own), key=lambda link: -place[link.second])
     after = sorted((link for link in links if place[link.second] > own), key=lambda link: place[link.second])
     beside = [*before[:1], *after[:1]]
+    # Wires to far nodes nest: the farthest on the left and on the right leave outermost.
     crown = [*before[1:], *reversed(after[1:])]
     left, right = ([rows[link.second] for link in side[:1]] for side in (before, after))
     feet = sum(node not in place for node in station.element.nodes) if station.element is not None else 0
+    # Room for the label inside, and for the terminals on the top or below, whichever has more.
     half = max(24.0, width / 2 + 8, (max(len(crown), feet) + 1) * WIRE_SPACING / 2)
     symbol = plain_box((tuple(left), tuple(right)), half, len(crown), WIRE_SPACING)
+    # Its picture has shafts to the left, to the right and up: with other neighbours the plain box is clearer.
     if is_planetary_gear(station.element) and left and right and len(crown) == 1:
         symbol = planetary_gear()
     edges: list[Edge] = []
@@ -221,12 +221,11 @@ class SchematicLayout:
     def __init__(
         self,
         plan: SchematicPlan,
-        text: Callable[[Element], str],
-        measure: LabelMeasure,
+        texts: SchematicLabels,
         joined: tuple[bool, bool] = (False, False),
     ) -> None:
         """`joined` says whether a line leads on from the first station to the left, and from the last to the right."""
-        self.plan, self.text, self.measure, self.joined = plan, text, measure, joined
+        self.plan, self.texts, self.joined = plan, texts, joined
         self.place = {station.key: k for k, station in enumerate(plan.stations)}
         self.rows = {s.key: MID if s.is_shaft else ROW for s in plan.stations if s.element is None}
         self._terminals: dict[str, list[SchematicLink]] = defaultdict(list)
@@ -236,10 +235,12 @@ class SchematicLayout:
         self.boxes: dict[int, MultiportBox] = {
             k: self._box(k) for k, s in enumerate(plan.stations) if s.element is not None
         }
+        # Boxes are known before links are sorted: a terminal on the top of a box cannot be met on the line.
         self.on_line: dict[int, SchematicLink] = {}
         self.arcs: list[RaisedLink] = []
         for link in plan.links:
             self._sort(link)
+        # Bodies come after links: where no line leaves a node, its rods and its port may use that side.
         self._climbing = {cell for arc in self.arcs for cell in arc.cells}
         self.bodies: dict[int, NodeBody] = {k: self._body(k) for k, s in enumerate(plan.stations) if s.element is None}
         self.lanes = self._lanes()
@@ -256,14 +257,13 @@ class SchematicLayout:
     def _box(self, k: int) -> MultiportBox:
         station = self.plan.stations[k]
         assert station.element is not None, "a node has no ports"
-        text = self.text(station.element)
-        own = self._terminals[station.key]
-        return multiport_box(station, own, self.place, self.rows, (text, *self.measure(text)))
+        return multiport_box(station, self._terminals[station.key], self.place, self.rows, self.texts)
 
     def _sort(self, link: SchematicLink) -> None:
         """On the line between neighbours, or above it."""
         one, two = self.place[link.first], self.place[link.second]
         gap = min(one, two)
+        # The first link between neighbours takes the line; parallel ones go above it in the order of description.
         if abs(one - two) == 1 and gap not in self.on_line and self._meets_line(link, one, two):
             self.on_line[gap] = link
             return
@@ -274,6 +274,7 @@ class SchematicLayout:
             first = CELLS * one + {"left": LEFT, "crown": BODY, "right": RIGHT}[edge]
         flipped = first > second
         cells = (second, first) if flipped else (first, second)
+        # The symbol stands in the middle gap: no line ever goes up in a gap, so nothing can cross it.
         middle = (min(one, two) + max(one, two) - 1) // 2
         self.arcs.append(RaisedLink(link, cells, flipped, CELLS * middle + GAP))
 
@@ -292,7 +293,7 @@ class SchematicLayout:
         free_right = (
             not (station.after or ends[1]) and k not in self.on_line and CELLS * k + RIGHT not in self._climbing
         )
-        return NodeBodyMaker(station, self.text, self.measure).make((free_left, free_right))
+        return NodeBodyMaker(station, self.texts).make((free_left, free_right))
 
     # -- along the line --------------------------------------------------------------------------------------------------------
 
@@ -334,12 +335,13 @@ class SchematicLayout:
             return 0.0
         links = [link for link in (*above, self.on_line.get(k)) if link is not None and link.element is not None]
         row = self.on_line.get(k)
+        # Neighbours that only a wire joins may stand closer: between others a reader must see that nothing joins them.
         least = WIRE_SPACING if row is not None and row.element is None else 2 * WIRE_SPACING
         return max([least, *(self._span(link) + 2 * BESIDE for link in links)])
 
     def _span(self, link: SchematicLink) -> float:
         assert link.element is not None, "a plain wire has no symbol"
-        return max(one_port_symbol(link.element.kind).length, self.measure(self.text(link.element))[0])
+        return max(one_port_symbol(link.element.kind).length, self.texts.extent(self.texts.of(link.element))[0])
 
     # -- above the line --------------------------------------------------------------------------------------------------------
 
@@ -353,6 +355,7 @@ class SchematicLayout:
                 else:
                     arc.right = x
         tops = self._tops()
+        # Short arcs first: a long one then goes over them, and its ends never cross their level pieces.
         for arc in sorted(self.arcs, key=lambda arc: arc.cells[1] - arc.cells[0]):
             self._raise(arc, tops)
 
@@ -387,15 +390,17 @@ class SchematicLayout:
     def height_of(self, link: SchematicLink) -> float:
         """From the axis of a symbol to the top of its label."""
         assert link.element is not None, "a plain wire has no symbol"
-        return one_port_symbol(link.element.kind).up + LABEL_GAP + self.measure(self.text(link.element))[1]
+        return one_port_symbol(link.element.kind).up + LABEL_GAP + self.texts.extent(self.texts.of(link.element))[1]
 
     def _raise(self, arc: RaisedLink, tops: list[float]) -> None:
         first, last = arc.cells
         element = arc.link.element
+        # Above all that it passes, ends included: the lanes were ordered so that this crosses nothing.
         height = min(tops[first : last + 1]) - ABOVE
         if element is not None:
             height = min(height, tops[arc.gap] - one_port_symbol(element.kind).down - LABEL_GAP)
         arc.height = height
+        # Whatever comes next goes over this arc, wherever they overlap.
         tops[first : last + 1] = [height] * (last + 1 - first)
         if element is not None:
             tops[arc.gap] = height - self.height_of(arc.link)

@@ -15,6 +15,7 @@ from tellegen.drawing.typesetting import Command, Outline
 PointMap = Callable[[Point], Point]
 """From the coordinates of a symbol to those of the figure."""
 
+# 4/3 (sqrt 2 - 1): with these the curve meets the middle of the arc, and is off by less than 3e-4 radii elsewhere.
 _ROUND = 0.5523
 """Where the control points of a quarter circle stand, in radii."""
 
@@ -85,6 +86,7 @@ def coil_windings(start: float, end: float, count: int) -> SymbolOutline:
     for k in range(count):
         x = start + (k + 0.5) * width
         turn = _turn(x, 0, width / 2, 2, 2)
+        # Each winding begins where the last one ended: without a new start the coil stays one line, with round joints.
         steps += turn if not steps else turn[1:]
     return SymbolOutline(tuple(steps))
 
@@ -107,8 +109,10 @@ def hatching(start: Point, end: Point, side: int = 1, gap: float = 6, depth: flo
     length = abs(u - x) + abs(v - y)
     dx, dy = (u - x) / length, (v - y) / length
     yield line(start, end)
+    # Two at least: one stroke alone reads as a wire that ends there.
     count = max(2, round(length / gap))
     for k in range(count):
+        # Strokes end just before the end of their piece: they hang back and would stick out at the start otherwise.
         a = (k + 0.9) * length / count
         foot = x + dx * a, y + dy * a
         yield line(
@@ -141,6 +145,7 @@ def _straight(points: Iterable[Point]) -> Outline:
 
 def _turn(x: float, y: float, radius: float, start: float, quarters: float) -> Outline:
     """A turn as Bezier curves, none longer than a quarter."""
+    # Rounded up: a single curve over more than a quarter is visibly no circle.
     count = max(1, -(-abs(quarters) // 1))
     step = quarters / count * pi / 2
     reach = _ROUND * radius * (step / (pi / 2))

@@ -30,6 +30,7 @@ def schematic_elements(model: Model) -> tuple[Element, ...]:
 
     Raises: FigureError (F180) where such a bond is no wire.
     """
+    # A network is drawn as it was described: a way round through causality could rename its nodes.
     if not any(map(_is_bond, model.elements)):
         return model.elements
     causal = assign_causality(lower(model))
@@ -55,10 +56,10 @@ WIDEST = 80.0
 
 @final
 class SchematicLabels:
-    """Texts of one schematic."""
+    """Texts of one schematic. Where it is drawn level and stood up afterwards, `upright` ones lie across its line."""
 
-    def __init__(self, model: Model, options: Options) -> None:
-        self.options = options
+    def __init__(self, model: Model, options: Options, *, upright: bool = False) -> None:
+        self.model, self.options, self.upright = model, options, upright
         self._values = None if options.labels == "symbols" else ParameterValues(lower(model))
 
     def of(self, element: Element) -> str:
@@ -69,10 +70,16 @@ class SchematicLabels:
             return symbol
         return value if self.options.labels == "values" else f"{symbol} = {value}"
 
+    def extent(self, text: str) -> tuple[float, float]:
+        """The extent of the ink of a label along the line of nodes and across it."""
+        box = set_math(text, LABEL_SIZE).box
+        return (box.height, box.width) if self.upright else (box.width, box.height)
+
     def _symbol(self, element: Element) -> str:
         if element.value is None or isinstance(element.value, Number):
             return name_latex(element.name)
         formula = formula_latex(element.value)
+        # A long formula pushes all its neighbours apart; the name stands for it, and the formula is in the equations.
         return name_latex(element.name) if set_math(formula, LABEL_SIZE).box.width > WIDEST else formula
 
     def _value(self, element: Element) -> str | None:
@@ -80,12 +87,6 @@ class SchematicLabels:
             return None
         unit = element.kind.quantity.unit if element.kind.quantity else ""
         return self._values.latex(element.value, "" if unit == "1" else unit)
-
-
-def label_extent(text: str) -> tuple[float, float]:
-    """Width and height of the ink of a label."""
-    box = set_math(text, LABEL_SIZE).box
-    return box.width, box.height
 
 
 StationOrder = tuple[str, ...]
@@ -105,11 +106,13 @@ def ordered_like_earlier(
 
 def _ordered_like(order: StationOrder, near: Mapping[str, Sequence[str]], number: Mapping[str, int]) -> StationOrder:
     line = sorted((key for key in order if key in number), key=number.__getitem__)
+    # New stations are fitted between old ones, never the other way round: what a reader knows stays where it was.
     waiting = [key for key in order if key not in number]
     if not line:
         return order
     usual = {key: k for k, key in enumerate(order)}
     while waiting:
+        # Neighbours of what is there come first: each has something to stand beside then.
         key = next((key for key in waiting if any(other in line for other in near[key])), waiting[0])
         waiting.remove(key)
         line.insert(_new_station_index(key, line, near, usual), key)
@@ -179,7 +182,7 @@ class Station:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SchematicPlan:
     """The stations of one connected part from left to right, and their links; `rail_ports` are words at nodes drawn as rails.
 
@@ -252,15 +255,18 @@ class _Planner:
         first, second = element.nodes
         domain = element.kind.domains[0]
         ends = ((first, second), (second, first))
+        # The upper line first: between two return lines an element hangs from the upper one down to the lower.
         for line, reference in sorted(ends, key=lambda pair: self.depths.get(pair[0], 0)):
             if line in self.circuits and reference in self.rails:
                 hanging = Shunt(element, line == first, reference, line, self.depths[line])
                 self._node(self.circuits[line], domain).hanging.append(hanging)
                 return
         if first in self.rails and second in self.rails:
+            # Both ends on rails: there is no node to hang from.
             # A loop through the reference alone still needs a place: a node of its own, tied to the reference by a wire.
             first = self._own_node(element, domain)
             self.stations[first].hanging.append(Shunt(None, True, second))
+        # A one-port that is shorted has two ends all the same: its second one is tied to the node by a wire.
         if first == second:
             second = self._own_node(element, domain)
             self.links.append(SchematicLink(first, second))
@@ -268,6 +274,7 @@ class _Planner:
             away = second in self.rails
             node, reference = (first, second) if away else (second, first)
             self._node(node, domain).hanging.append(Shunt(element, away, reference))
+            # People read from supply to load: a line begins where a source holds the voltage or the pressure.
             if element.kind.role == "source" and element.kind.side == "across" and domain not in MECHANICAL_DOMAINS:
                 self.feeds.add(node)
             return
@@ -296,6 +303,7 @@ class _Planner:
 
     def plans(self, earlier: LadderNames) -> list[SchematicPlan]:
         near = neighbours(((link.first, link.second) for link in self.links), self.stations)
+        # Fed nodes start lines; what is not reached from them starts where it was described first.
         starts = [*(key for key in self.stations if key in self.feeds), *self.stations]
         placed: dict[str, int] = {}
         plans: list[tuple[str, ...]] = []
@@ -326,10 +334,12 @@ def _own_symbol(element: Element, rails: frozenset[str]) -> TwoPortSymbol | None
         return None
     ports = list(zip(element.nodes[::2], element.nodes[1::2], symbol.pins[1::2], strict=True))
     wired = [(first, second) for first, second, pin in ports if pin is not None]
+    # Upside down the symbol has its first terminal below, where the rail is.
     if len(wired) == 1 and wired[0][0] in rails and wired[0][1] not in rails:
         (shaft,) = [pair for pair in ports if pair[2] is None]
         return upside_down(symbol) if shaft[0] not in rails and shaft[1] in rails else None
     for terminal, (node, pin) in enumerate(zip(element.nodes, symbol.pins, strict=True)):
+        # A shaft against a moving frame, or a first terminal on a rail, is not what the symbol says.
         if (pin is None and node not in rails) or (terminal % 2 == 0 and node in rails):
             return None
     return symbol
@@ -346,6 +356,7 @@ def _line(start: str, near: dict[str, list[str]]) -> tuple[str, ...]:
         size[key] += sum(size[child] for child in children[key])
         children[key].sort(key=size.__getitem__)
     first = children[start]
+    # With branches on both sides of the start fewer links have to go over others.
     left = [first.pop(-2)] if len(first) > 1 else []
     before = [key for branch in left for key in _preorder(branch, children)]
     return (*reversed(before), *_preorder(start, children))
@@ -362,6 +373,7 @@ def stations_between(
     leads = {right}
     for key in reversed(order):
         size[key] += sum(size[child] for child in children[key])
+        # The branch that leads to the other end is visited last, so that this end is the last station.
         leads |= {key} if leads & {*children[key]} else set()
         children[key].sort(key=lambda child: (left != "" and child in leads, size[child]))
     line = tuple(_preorder(left or right, children))
@@ -374,6 +386,7 @@ def _search(start: str, near: dict[str, list[str]]) -> tuple[dict[str, list[str]
     """The tree of a depth-first search, and the order in which it met the stations."""
     children: dict[str, list[str]] = {start: []}
     order = [start]
+    # A stack of its own: a chain of thousands of elements is deeper than Python may call itself.
     stack: list[tuple[str, Iterator[str]]] = [(start, iter(near[start]))]
     while stack:
         key, rest = stack[-1]

@@ -4,8 +4,9 @@ A line at depth 0 is below the references of the line of nodes, one at depth 1 b
 """
 
 from collections import Counter, deque
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeVar
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, RETURN, ROW
@@ -22,6 +23,7 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     source. Without the node the rest must still hang together, or the figure would fall apart.
     """
     described = tuple(elements)
+    # Only wires and pipes have a line at the bottom: rods end at walls of their own.
     near = neighbours(pair for element in described for pair in _wired(element))
     tied: dict[str, list[str]] = {}
     lower: Counter[str] = Counter()
@@ -36,9 +38,10 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
                 behind.setdefault(second, len(behind))
     rank = {node: (-lower[node], -len(ends), behind.get(node, len(behind))) for node, ends in near.items()}
     chosen: list[str] = []
-    for group in _groups(near):
+    for group in connected_groups(near):
         if REFERENCES.isdisjoint(group):
             ordered = sorted(group, key=rank.__getitem__)
+            # The best node whose removal leaves one piece; where every one tears the rest apart, the best all the same.
             chosen.append(next((node for node in ordered if _hold_together(group, tied, node)), ordered[0]))
     return REFERENCES.union(chosen)
 
@@ -58,7 +61,9 @@ def common_return_lines(elements: Iterable[Element]) -> dict[str, int]:
     ends = [pair for element in described if len(element.nodes) == 4 for pair in _wired(element)]
     firsts, seconds = {first for first, _ in ends}, Counter(second for _, second in ends)
     known = REFERENCES | firsts
+    # At a first terminal the line would have to be above the machine and below it.
     found = {node for node, count in seconds.items() if count > 1 and node not in known}
+    # A machine at the reference with its first terminal has its second one above the rail already.
     found -= {second for first, second in ends if first in REFERENCES}
     for element in described:
         if len(element.nodes) == 2:
@@ -75,6 +80,7 @@ def switching_leg_nodes(elements: Iterable[Element], rails: frozenset[str]) -> d
     described = tuple(elements)
     near: dict[str, set[str]] = {}
     switched: dict[str, set[str]] = {}
+    # Machines pull their node up to their terminals: no line below can stand for it.
     held = {node for element in described if len(element.nodes) != 2 for node in element.nodes}
     for element in described:
         if len(element.nodes) == 2 and element.kind.domains[0] not in MECHANICAL_DOMAINS:
@@ -85,17 +91,23 @@ def switching_leg_nodes(elements: Iterable[Element], rails: frozenset[str]) -> d
     middles = {
         node: next(iter(others - rails))
         for node, others in near.items()
+        # Everything at the middle switches, and leads to one node above and one rail: a leg and nothing else.
         if node not in rails | held
         and len(others - rails) == len(others & rails) == 1
         and others == switched.get(node, set())
     }
+    # Two switches in series are no two legs: the upper end must be a line, not another middle.
     tops = {top for top in middles.values() if top not in middles}
     return {node: 0 for node, top in middles.items() if top in tops}
 
 
-def neighbours(pairs: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> dict[str, list[str]]:
+Node = TypeVar("Node", bound=Hashable)
+"""Nodes of a network by their names, or points of a figure by their places."""
+
+
+def neighbours(pairs: Iterable[tuple[Node, Node]], nodes: Iterable[Node] = ()) -> dict[Node, list[Node]]:
     """The nodes beside each node, once for every pair, in the order of the pairs; `nodes` are there even without any."""
-    near: dict[str, list[str]] = {node: [] for node in nodes}
+    near: dict[Node, list[Node]] = {node: [] for node in nodes}
     for one, two in pairs:
         near.setdefault(one, []).append(two)
         near.setdefault(two, []).append(one)
@@ -103,10 +115,11 @@ def neighbours(pairs: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> d
 
 
 def distances(
-    starts: Iterable[str], near: Mapping[str, Sequence[str]], without: Container[str] = frozenset()
-) -> dict[str, int]:
+    starts: Iterable[Node], near: Mapping[Node, Sequence[Node]], without: Container[Node] = frozenset()
+) -> dict[Node, int]:
     """How many steps away from the starts each node is that can be reached, the nearest first; not through those `without`."""
     found = {node: 0 for node in starts if node not in without}
+    # Breadth first: the first way to a node is a shortest one.
     queue = deque(found)
     while queue:
         node = queue.popleft()
@@ -117,10 +130,10 @@ def distances(
     return found
 
 
-def _groups(near: Mapping[str, list[str]]) -> list[list[str]]:
+def connected_groups(near: Mapping[Node, Sequence[Node]]) -> list[list[Node]]:
     """The nodes that hang together, in the order of description."""
-    number: dict[str, int] = {}
-    groups: list[list[str]] = []
+    number: dict[Node, int] = {}
+    groups: list[list[Node]] = []
     for node in near:
         if node not in number:
             number |= dict.fromkeys(distances([node], near), len(groups))
@@ -162,11 +175,13 @@ def return_lines_behind_machines(elements: Iterable[Element], rails: frozenset[s
     series motor, the valve in the return line of a cylinder.
     """
     described, near = _wires(elements)
+    # What can be reached from upper terminals without machines is in the forward line, not in the return.
     upper, roots = _ends(described, rails)
     above = distances(upper, near, REFERENCES | rails | {*roots}).keys()
     depths: dict[str, int] = {}
     for root in roots:
         if root not in above | depths.keys():
+            # Each element further from the machine hangs one line deeper: no line has to pass beside it.
             depths |= distances([root], near, REFERENCES | rails | above | depths.keys())
     return depths if _is_drawable(depths, near, above) else NO_RETURN_LINES
 
@@ -198,6 +213,7 @@ def _is_drawable(depths: ReturnDepths, near: Mapping[str, list[str]], above: Con
     """Whether every one-port stands between a line and the next one below it."""
     for node, depth in depths.items():
         for other in near.get(node, ()):
+            # A one-port is one symbol high: it can only lead to the line next below or next above.
             if (other in above and depth) or (other in depths and abs(depths[other] - depth) != 1):
                 return False
     return True
@@ -206,9 +222,11 @@ def _is_drawable(depths: ReturnDepths, near: Mapping[str, list[str]], above: Con
 def crowded_nodes(elements: Iterable[Element], rails: frozenset[str]) -> list[str]:
     """The nodes of wires and pipes at which most one-ports meet and no machine does: a common line below all others suits them."""
     described, near = _wires(elements)
+    # As for legs: machines hold their nodes at the height of their terminals.
     held = rails.union(*(element.nodes for element in described if len(element.nodes) > 2))
     busy = [
         node for node, others in near.items() if node not in held and len(others) >= BUSY and rails.isdisjoint(others)
     ]
     lower = Counter(lower_node(element, *element.nodes) for element in described if len(element.nodes) == 2)
+    # First where most one-ports have the terminal that people draw below.
     return sorted(busy, key=lambda node: (-lower[node], -len(near[node])))[:MOST_BUSY]

@@ -3,7 +3,7 @@
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import pairwise, zip_longest
+from itertools import groupby, pairwise, zip_longest
 from math import inf
 from typing import NamedTuple, final
 
@@ -72,6 +72,7 @@ class RowDrawing:
         self._drops: list[Drop] = []
         self._barriers: list[float] = []
         for station, places in zip((stations[0], stations[-1]), reach, strict=True):
+            # Only nodes reach out of a row; where a box ends it, the box itself is the end.
             if station.key in self._places:
                 self._places[station.key] += places
         self._draw()
@@ -98,10 +99,12 @@ class RowDrawing:
         station, body, x = self.layout.plan.stations[k], self.layout.bodies[k], self.layout.lefts[CELLS * k + 1]
         self._places[station.key] += [x + place for place in body.places]
         if station.is_shaft:
+            # A rail must not pass under a shaft: its walls and rods reach down through it.
             self._barriers.append(x)
         for side, text in ((-1, station.before), (1, station.after)):
             if text:
                 self._tie(station.key, body.row, x if side < 0 else x + body.width, side, text)
+        # Pieces know their rails only as places; which reference is meant stands in the plan.
         references = {item.element.name if item.element else "": item.reference for item in station.hanging}
         for piece in body.pieces:
             self._piece(piece, station.key, x, references.get(piece.element.name if piece.element else "", ""))
@@ -117,6 +120,7 @@ class RowDrawing:
 
     def _piece(self, piece: PlacedSymbol, node: str, x: float, reference: str) -> None:
         for wire in piece.wires:
+            # What hangs from a return line belongs to that line, not to the node below which it stands.
             if piece.line:
                 level = self._level(piece.line)
                 self._drops.append(Drop(x + wire[0][0], piece.line, _shifted(wire, x), level))
@@ -162,6 +166,7 @@ class RowDrawing:
         for terminal, pin in box.rails.items():
             drop = _shifted((pin.at, pin.meets), x)
             self._drops.append(self._drop(x + pin.meets[0], box.element.nodes[terminal], drop))
+        # A wire that is led round below a box would cut a rail that passed there.
         self._barriers += [x + pin.meets[0] for pin in box.pins.values() if pin.meets[1] == RAIL]
 
     # -- links -----------------------------------------------------------------------------------------------------------------
@@ -187,8 +192,8 @@ class RowDrawing:
             return 0.0
         symbol = one_port_symbol(link.element.kind)
         self.shapes += one_port_shapes(link.element, symbol, centre, (1.0 if forward else -1.0, 0.0))
-        text = self.layout.text(link.element)
-        across = self.layout.measure(text)[1]
+        text = self.layout.texts.of(link.element)
+        across = self.layout.texts.extent(text)[1]
         at = centre[0], centre[1] - self.layout.height_of(link) + across / 2
         self.shapes.append(label_shape(link.element, text, at))
         return symbol.length / 2
@@ -214,12 +219,14 @@ class RowDrawing:
         (u, v), (a, b) = pin.meets, pin.at
         self._places[link.second].append(far)
         up = (far, layout.rows[link.second]), (far, arc.height), (own, arc.height)
+        # Down to the height of its terminal first, then in: the wire meets a box from the side on which the pin is.
         self._nets[link.second].join(*up, (own, v), (middle + u, v), (middle + a, b))
 
     def _is_open(self, k: int) -> bool:
         """Whether nothing but one link is joined to a node: it has a short wire there."""
         plan = self.layout.plan
         station = plan.stations[k]
+        # An end without a wire looks like a mistake of the drawing; a short one says that it is meant.
         joined = sum(station.key in (link.first, link.second) for link in plan.links)
         hung = [item for item in station.hanging if not item.line]
         return joined == 1 and not (hung or station.port or station.before or station.after)
@@ -250,6 +257,7 @@ class RowDrawing:
         pieces = Counter(run[0].reference for run in runs)
         for run, behind in zip_longest(runs, runs[1:]):
             reference = run[0].reference
+            # In several rows a plain line would seem to end with its row: each piece has the mark of a ground.
             goes_on = self.marked and reference not in self.layout.plan.returns
             mark = reference if reference in REFERENCES else ("gnd" if goes_on or pieces[reference] > 1 else "")
             beside = behind is not None and (
@@ -261,17 +269,17 @@ class RowDrawing:
         for level in sorted({drop.level for drop in self._drops}):
             # A return line passes under shafts, and what leads down to it goes through between the references.
             passing = [drop.x for drop in self._drops if drop.wire[0][1] < level < drop.level]
+            # Shafts end above return lines.
             barriers = sorted((*self._barriers, *passing) if level < RETURN else passing)
-            run: list[Drop] = []
-            for drop in sorted(drop for drop in self._drops if drop.level == level):
-                beyond = run and bisect(barriers, run[-1].x) != bisect(barriers, drop.x)
-                beyond = beyond and drop.reference not in self.layout.plan.returns
-                if run and (beyond or drop.reference != run[-1].reference):
-                    yield run
-                    run = []
-                run.append(drop)
-            if run:
-                yield run
+
+            def rail(drop: Drop, barriers: list[float] = barriers) -> tuple[str, int]:
+                # A return line is one line or it is wrong: it passes below everything.
+                whole = drop.reference in self.layout.plan.returns
+                return drop.reference, 0 if whole else bisect(barriers, drop.x)
+
+            # From left to right: neighbours of one reference share a rail until something else stands between them.
+            here = sorted(drop for drop in self._drops if drop.level == level)
+            yield from (list(run) for _, run in groupby(here, rail))
 
     def _rail(self, run: list[Drop], mark: str, room: float) -> Iterator[Shape]:
         """A rail, with its mark or the name of its port; to the right there is so much room up to the next one."""
@@ -293,6 +301,7 @@ class RowDrawing:
                 TERMINAL.parts, placed((xs[0], level + TERMINAL.length / 2), (1, 0)), Origin(part="end", port=reference)
             )
         if mark and not port:
+            # Under a drop and not between two: the mark prolongs a wire instead of making a further joint.
             middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
             net.join((middle, level), (middle, level + FOOT))
             origin = Origin(part="ground", port=reference)
@@ -302,7 +311,7 @@ class RowDrawing:
     def _line_port(self, net: Net, line: str, text: str, at: Point, room: float) -> Iterator[Shape]:
         """The circle and the name of the port at the right end of a return line; the name is above where there is little room."""
         radius, (x, y) = TERMINAL.length / 2, at
-        along, across = self.layout.measure(text)
+        along, across = self.layout.texts.extent(text)
         centre, origin = x + PORT_LEAD + radius, Origin(line, "port")
         net.join(at, (centre - radius, y))
         yield from curves(TERMINAL.parts, placed((centre, y), (1, 0)), origin)
@@ -316,7 +325,8 @@ class RowDrawing:
         """The circle and the name of the port below the end of a rail to which others are joined."""
         radius, (x, level) = TERMINAL.length / 2, end
         net.join(end, (x, level + PORT_LEAD - radius))
-        along, _ = self.layout.measure(text)
+        along, _ = self.layout.texts.extent(text)
+        # To the left where the next rail is too near.
         side = 1 if radius + LABEL_GAP + along < room - radius else -1
         origin = Origin(reference, "port")
         yield from curves(TERMINAL.parts, placed((x, level + PORT_LEAD), (1, 0)), origin)
@@ -354,6 +364,7 @@ def domain_areas(layout: SchematicLayout, area: Box) -> list[tuple[str, Box]]:
 
 def _cut(layout: SchematicLayout, one: int, two: int) -> float:
     """Through the two-port between two nodes, or half way between them."""
+    # A machine belongs to both of its domains: the border goes through it.
     between = next((k for k in range(one + 1, two) if k in layout.boxes), None)
     if between is not None:
         return layout.middle(between)

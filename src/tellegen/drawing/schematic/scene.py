@@ -4,8 +4,9 @@ crossings.
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import accumulate, pairwise
 from typing import final
 
 from tellegen.core.domains import REFERENCES
@@ -15,16 +16,17 @@ from tellegen.drawing.memory import LadderNames, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options, with_layout
 from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, Wire, mapped, moved, tidy
 from tellegen.drawing.schematic.bodies import LABEL_GAP, TERMINAL
-from tellegen.drawing.schematic.breaks import split_into_pieces, split_into_rows
-from tellegen.drawing.schematic.column_drawing import ColumnDrawing, column_bands
-from tellegen.drawing.schematic.columns import arrange_in_columns
-from tellegen.drawing.schematic.layout import SchematicLayout
+from tellegen.drawing.schematic.bridge import bridge_shapes
+from tellegen.drawing.schematic.columns import ColumnDrawing, arrange_in_columns, column_bands
+from tellegen.drawing.schematic.layout import BODY, CELLS, RIGHT, SchematicLayout
+from tellegen.drawing.schematic.mesh import is_meshed, mesh_shapes
 from tellegen.drawing.schematic.outlines import curves, placed
 from tellegen.drawing.schematic.plan import (
     LABEL_SIZE,
     SchematicLabels,
+    SchematicLink,
     SchematicPlan,
-    label_extent,
+    Station,
     plan_schematic,
     schematic_elements,
 )
@@ -37,7 +39,7 @@ from tellegen.drawing.schematic.rails import (
     switching_leg_nodes,
 )
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, TIE, RowDrawing, row_bands
-from tellegen.drawing.schematic.sketch import bridge_shapes, is_meshed, mesh_shapes, sketch_shapes
+from tellegen.drawing.schematic.sketch import sketch_shapes
 from tellegen.drawing.schematic.symbols import RETURN, is_load
 from tellegen.drawing.schematic.wires import Collisions, count_crossings
 from tellegen.drawing.strokes import POINT, along, direction
@@ -70,6 +72,7 @@ def schematic_scene(model: Model, options: Options = DEFAULTS) -> Scene:
 def _network(model: Model, elements: tuple[Element, ...], options: Options) -> Scene:
     title = f"Schematic: {model.name}" if model.name else "Schematic"
     texts = SchematicLabels(model, options)
+    # Who wrote a netlist with places has drawn it already: that comes before anything we would choose.
     shapes = sketch_shapes(elements, model.sketch, texts) if model.sketch is not None else []
     notes = (NOT_AS_GIVEN,) if model.sketch is not None and not shapes else ()
     lines: LadderNames = ()
@@ -80,8 +83,10 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
     box = ink_box(shapes).grown(MARGIN)
     placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
-    words = "; ".join(_words(elements))
-    scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, "network", lines, notes)
+    # The network in words, for those who cannot see the figure.
+    words = "; ".join(f"{element.kind.name} {element.name} at {', '.join(element.nodes)}" for element in elements)
+    # Figures that are kept or compared begin at zero, wherever their parts were laid out.
+    scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, notation="network", lines=lines, notes=notes)
     return options.earlier.settle(tidy(scene), options.places)
 
 
@@ -104,15 +109,11 @@ def _ports(model: Model) -> dict[str, str]:
     found: dict[str, str] = {}
     for port in model.ports.values():
         first, second = port.nodes
+        # A source is drawn as what it is, not as a port at which one may join others.
         if not port.source:
+            # At a reference one node says all; else both wires of the port are drawn, and each has its own name.
             found |= {first: port.name} if second in REFERENCES else {first: first, second: second}
     return found
-
-
-def _words(elements: tuple[Element, ...]) -> Iterator[str]:
-    """The network in words, for those who cannot see the figure."""
-    for element in elements:
-        yield f"{element.kind.name} {element.name} at {', '.join(element.nodes)}"
 
 
 def arrange_schematic(
@@ -155,15 +156,16 @@ class _Arrangement:
         """How wide the ink of a row may be."""
         domains = {domain for element in elements for domain in element.kind.domains}
         self.banded = texts.options.shows_bands and len(domains) > 1
-        # Both keep their plan too, so that no other one gets its identity.
-        self._layouts: dict[int, tuple[SchematicPlan, SchematicLayout]] = {}
-        self._bridges: dict[int, tuple[SchematicPlan, list[Shape]]] = {}
+        # Several questions are asked about each plan before one is drawn.
+        self._layout = cache(lambda plan: SchematicLayout(plan, texts))
+        self._bridge = cache(lambda plan: bridge_shapes(plan, texts, self.wide))
 
     def best(self) -> tuple[list[Shape], LadderNames]:
         """The shapes with fewest crossings of wires, and the stations of each part."""
         plain = plan_schematic(self.elements, self.ports, order=self.texts.options.earlier.lines)
         rails = rails_of(self.elements)
         legs = switching_leg_nodes(self.elements, rails)
+        # Legs of switches are lines of their own kind; all else is asked only where there are none.
         chosen = self._plans(legs, self.room) if legs else []
         chosen = chosen or self._plans(self._unnamed(common_return_lines(self.elements)), self.room) or plain
         shapes = self._placed(chosen)
@@ -171,6 +173,7 @@ class _Arrangement:
         # Lines to a star cross legs however they are drawn.
         is_bridge = crossings > 0 and any(map(self._bridge, chosen))
         for lines in self._lower_lines(rails) if crossings and not is_bridge else ():
+            # Fewer crossings may cost a little width, but no second row.
             plans = self._plans(self._unnamed(lines), max(self.room, WIDER * ink_box(shapes).width))
             # A line that was taken out must not have torn a part into two.
             other = self._placed(plans) if len(plans) == len(plain) else []
@@ -184,6 +187,7 @@ class _Arrangement:
         """The connected parts with return lines; none where one is too long for a row, or a shaft reaches down to them."""
         plans = plan_schematic(self.elements, self.ports, lines, self.texts.options.earlier.lines)
         layouts = [self._layout(plan) for plan in plans if plan.returns]
+        # Where something hangs lower than return lines these would lead through it.
         fits = all(_depth(layout) < RETURN and self._widest(layout) <= room for layout in layouts)
         return plans if fits else []
 
@@ -195,16 +199,6 @@ class _Arrangement:
         """What may be drawn below the references: what is behind machines, or one of the nodes where most wires meet."""
         yield return_lines_behind_machines(self.elements, rails)
         yield from ({node: 0} for node in crowded_nodes(self.elements, rails))
-
-    def _layout(self, plan: SchematicPlan) -> SchematicLayout:
-        if id(plan) not in self._layouts:
-            self._layouts[id(plan)] = plan, SchematicLayout(plan, self.texts.of, label_extent)
-        return self._layouts[id(plan)][1]
-
-    def _bridge(self, plan: SchematicPlan) -> list[Shape]:
-        if id(plan) not in self._bridges:
-            self._bridges[id(plan)] = plan, bridge_shapes(plan, self.texts, self.wide)
-        return list(self._bridges[id(plan)][1])
 
     def _widest(self, layout: SchematicLayout) -> float:
         """The width of a part, or of the widest of its rows where it is cut into several."""
@@ -228,6 +222,7 @@ class _Arrangement:
             first, end = plan.stations[0].domain, plan.stations[-1].domain
             for row in part.rows:
                 box = ink_box(row)
+                # On with the line in the same domain, as a shaft that was parted in two: it reads as one.
                 beside = part.level and first == before and last.right + BETWEEN + box.width <= self.room
                 if beside:
                     # What an element that was taken out has joined stays where it was.
@@ -243,14 +238,16 @@ class _Arrangement:
     def _part(self, plan: SchematicPlan, letters: int) -> _DrawnPart:
         """One connected part: the first way that fits, cut to pieces where nobody could read it and pieces are narrower."""
         usual = next(self._ways(plan, letters))
+        # Cutting to pieces is the last resort: letters have to be looked for.
         if usual.settled or self._is_readable(usual):
             return usual
         return min(usual, self._pieces(plan, letters), key=lambda part: part.width)
 
     def _ways(self, plan: SchematicPlan, letters: int) -> Iterator[_DrawnPart]:
         """The ways to draw a part, the best first: made only as far as they are asked for."""
+        # The line is drawn level and stood up, so labels are measured across it.
         if _is_upright(plan):
-            layout = SchematicLayout(plan, self.texts.of, lambda text: label_extent(text)[::-1])
+            layout = SchematicLayout(plan, SchematicLabels(self.texts.model, self.texts.options, upright=True))
             yield _DrawnPart([_stood_up(RowDrawing(layout).shapes)], settled=True)
         boxed = self._columns(plan)
         columns = [_DrawnPart([boxed])] if boxed else []
@@ -258,6 +255,7 @@ class _Arrangement:
         if bridge := self._bridge(plan):
             yield _DrawnPart([bridge])
         layout = self._layout(plan)
+        # Rows would draw a mesh with long lines above; a grid shows it.
         if is_meshed(plan, layout) and (mesh := mesh_shapes(plan, self.texts, self.room)):
             yield _DrawnPart([mesh])
         parts = [plan] if layout.width <= self.room else self._cut(layout, letters)
@@ -270,13 +268,15 @@ class _Arrangement:
     def _is_readable(self, part: _DrawnPart) -> bool:
         """Whether texts can be read at the width asked for. On a screen one looks closer, so parts are left whole."""
         room = self.texts.options.room
+        # A wide figure is drawn smaller as a whole, and its smallest text decides.
         sizes = [shape.size for row in part.rows for shape in row if isinstance(shape, Label)]
         points = POINT * min(sizes, default=LABEL_SIZE) * min(1.0, room / (part.width + 2 * MARGIN))
         return round(points, 1) >= READABLE or room >= SCREEN
 
     def _pieces(self, plan: SchematicPlan, letters: int) -> _DrawnPart:
         """A part that is cut wherever that makes it narrow enough."""
-        parts, used = split_into_pieces(plan, self.texts.of, label_extent, self.room / SHARE, letters)
+        parts, used = split_into_pieces(plan, self.texts, self.room / SHARE, letters)
+        # A node that several pieces show needs a name of its own in each, or memory would take them for one.
         rows = [self._row(self._layout(part), marked=True, piece=f"piece {k}") for k, part in enumerate(parts, 1)]
         return _DrawnPart(rows, used)
 
@@ -295,6 +295,7 @@ class _Arrangement:
         for ends in dict.fromkeys(frozenset((bridge.first, bridge.second)) for bridge in columns.bridges):
             if drawing.is_complete:
                 break
+            # One after another: the first that makes all others fit is taken below.
             lower = arrange_in_columns(plan, ends)
             drawing = drawing if lower is None else ColumnDrawing(lower, self.texts)
         if not drawing.is_complete or _is_torn(plan, drawing.shapes):
@@ -304,6 +305,7 @@ class _Arrangement:
 
 def _broken(shapes: Iterable[Shape], lines: Container[str]) -> bool:
     """Whether a return line is in several pieces, which only marks of a reference would tie together, or meets another wire."""
+    # Without symbols: only whether wires of different nodes meet.
     faults = Collisions()
     for shape in shapes:
         if shape.origin.part == "ground" and shape.origin.port in lines:
@@ -315,7 +317,6 @@ def _broken(shapes: Iterable[Shape], lines: Container[str]) -> bool:
 
 
 def _depth(layout: SchematicLayout) -> float:
-    """How far down what is on shafts reaches."""
     on_shafts = [body for k, body in layout.bodies.items() if layout.plan.stations[k].is_shaft]
     pieces = [piece for body in on_shafts for piece in body.pieces]
     return max((p.centre[1] + p.symbol.down + LABEL_GAP for p in pieces if p.symbol is not None), default=0.0)
@@ -339,9 +340,12 @@ def _is_upright(plan: SchematicPlan) -> bool:
     """
     if any(not station.is_shaft or station.domain != "translational" for station in plan.stations):
         return False
+    # Asked by what elements do, never by the names of their kinds: those of other packs count as well.
     hung = [[item.element.kind for item in s.hanging if item.element is not None] for s in plan.stations]
+    # A body over its floor: a ball, a press, a hopping leg.
     if len(hung) == 1:
         return any(map(_is_body, hung[0])) and any(kind.behaviour == "stop" for kind in hung[0])
+    # A road that lifts its wheel is a source of motion alone at its node.
     moved_supports = [
         kinds for kinds in hung if len(kinds) == 1 and kinds[0].role == "source" and not is_load(kinds[0])
     ]
@@ -357,3 +361,155 @@ def _is_upright(plan: SchematicPlan) -> bool:
 def _is_body(kind: ElementKind) -> bool:
     """Whether a kind is a mass: it stands against the frame, and keeps something."""
     return kind.grounded and not kind.weightless
+
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def split_into_rows(plan: SchematicPlan, layout: SchematicLayout, width: float, used: int) -> list[SchematicPlan]:
+    """The rows of a plan, as few as fit; one where it is narrow enough. `used` letters are taken by other plans."""
+    last = len(plan.stations) - 1
+    # A single station cannot be cut however wide it is.
+    if layout.width <= width or last == 0:
+        return [plan]
+    cuts = [0]
+    places = _places(layout)
+    for k, following in pairwise([*places, last]):
+        # As far as it goes: the fewest rows come from filling each one.
+        end = CELLS * following + RIGHT
+        if layout.lefts[end] + layout.widths[end] - layout.lefts[CELLS * cuts[-1] + BODY] > width and k > cuts[-1]:
+            cuts.append(k)
+    return _rows(plan, [*cuts, last], used)
+
+
+def break_letter(number: int) -> str:
+    """A, B, ..., Z, A1, B1, ..."""
+    turn, place = divmod(number, len(LETTERS))
+    return LETTERS[place] + (str(turn) if turn else "")
+
+
+def _places(layout: SchematicLayout) -> list[int]:
+    """The nodes over which no line goes."""
+    # Counts of lines that begin and end, summed up from the left: how many pass over each cell.
+    over = [0] * (CELLS * len(layout.plan.stations) + 1)
+    for arc in layout.arcs:
+        over[arc.cells[0] + 1] += 1
+        over[arc.cells[1]] -= 1
+    covered = list(accumulate(over))
+    inner = range(1, len(layout.plan.stations) - 1)
+    # A return line is whole or it is wrong, so nothing is cut above one.
+    over_lines = [range(min(held), max(held)) for held in _stations_of_lines(layout.plan)]
+    return [
+        k
+        for k in inner
+        if k in layout.bodies and covered[CELLS * k + RIGHT] == 0 and not any(k in line for line in over_lines)
+    ]
+
+
+def _stations_of_lines(plan: SchematicPlan) -> list[list[int]]:
+    """The stations from which something leads to each return line, or hangs from it."""
+    held: dict[str, list[int]] = {}
+    for k, station in enumerate(plan.stations):
+        nodes = station.element.nodes if station.element is not None else ()
+        ends = [end for item in station.hanging for end in (item.line, item.reference)]
+        for line in {*nodes, *ends} & plan.returns.keys():
+            held.setdefault(line, []).append(k)
+    return list(held.values())
+
+
+def _rows(plan: SchematicPlan, cuts: list[int], used: int) -> list[SchematicPlan]:
+    place = {station.key: k for k, station in enumerate(plan.stations)}
+    rows: list[SchematicPlan] = []
+    links: list[list[SchematicLink]] = [[] for _ in cuts[1:]]
+    row_of = [row for row, (start, end) in enumerate(pairwise(cuts)) for _ in range(start, end)]
+    for link in plan.links:
+        links[row_of[min(place[link.first], place[link.second])]].append(link)
+    for row, (start, end) in enumerate(pairwise(cuts)):
+        stations = list(plan.stations[start : end + 1])
+        if start:
+            stations[0] = replace(stations[0], hanging=[], port="", before=break_letter(used + row - 1))
+        if end < len(plan.stations) - 1:
+            stations[-1] = replace(stations[-1], after=break_letter(used + row))
+        rows.append(SchematicPlan(tuple(stations), tuple(links[row]), plan.rail_ports, plan.returns))
+    return rows
+
+
+def split_into_pieces(
+    plan: SchematicPlan, texts: SchematicLabels, width: float, used: int
+) -> tuple[list[SchematicPlan], int]:
+    """Pieces of a plan, each as long as it can be without being wider, and how many letters tie them together.
+
+    A plan with return lines stays whole: these pass below all of it. `used` letters are taken by other plans.
+    """
+    # Return lines pass below all of it.
+    if plan.returns:
+        return [plan], 0
+    pieces = _Pieces(plan, texts, width, used)
+    return pieces.plans, len(pieces.letters)
+
+
+@final
+class _Pieces:
+    def __init__(self, plan: SchematicPlan, texts: SchematicLabels, width: float, used: int) -> None:
+        self.plan, self.texts, self.width = plan, texts, width
+        self.place = {station.key: k for k, station in enumerate(plan.stations)}
+        self.letters = {station.key: "M" for station in plan.stations}
+        # Cuts depend on the width of letters, and letters on the cuts: at first M stands for all.
+        pieces = [*self._pieces()]
+        shown = Counter(station.key for start, end in pieces for station in self._stations(start, end))
+        shared = [station.key for station in plan.stations if shown[station.key] > 1]
+        self.letters = {key: break_letter(used + k) for k, key in enumerate(shared)}
+        self.plans = [self._piece(start, end) for start, end in pieces]
+
+    def _pieces(self) -> Iterator[tuple[int, int]]:
+        """The first and the last station of each piece: nodes at which it is cut, or the ends of the plan."""
+        last = len(self.plan.stations) - 1
+        start = 0
+        while start < last or start == 0:
+            # Cuts are made at nodes: a box cannot stand in two pieces.
+            ends = [k for k in range(start + 1, last) if self.plan.stations[k].element is None]
+            end = next(iter(ends), last)
+            for k in [*ends, last]:
+                if SchematicLayout(self._piece(start, k), self.texts).width > self.width:
+                    break
+                end = k
+            yield start, end
+            if end >= last:
+                return
+            start = end
+
+    def _piece(self, start: int, end: int) -> SchematicPlan:
+        return SchematicPlan(self._stations(start, end), tuple(self._links(start, end)), self.plan.rail_ports)
+
+    def _links(self, start: int, end: int) -> Iterator[SchematicLink]:
+        """What is drawn in a piece: all terminals of its elements, and what leads on from its nodes to the right."""
+        last = len(self.plan.stations) - 1
+        for link in self.plan.links:
+            one, two = self.place[link.first], self.place[link.second]
+            # Terminals stay with their box; other links belong to the piece of their left end.
+            at = one if link.terminal >= 0 else min(one, two)
+            if start <= at < end or at == end == last:
+                yield link
+
+    def _stations(self, start: int, end: int) -> tuple[Station, ...]:
+        """The stations of a piece, and copies of the nodes elsewhere that its links lead to."""
+        own = list(self.plan.stations[start : end + 1])
+        if start:
+            own[0] = replace(own[0], hanging=[], port="")
+        inside = {station.key for station in own}
+        near = dict.fromkeys(key for link in self._links(start, end) for key in (link.first, link.second))
+        # A node at which a piece is cut needs no copy where nothing is joined to it.
+        own = [station for station in own if station.key in near or station.hanging or station.port] or own[:1]
+        copies = [
+            replace(self.plan.stations[self.place[key]], hanging=[], port="") for key in near if key not in inside
+        ]
+        before = [station for station in copies if self.place[station.key] < start]
+        after = [station for station in copies if self.place[station.key] > end]
+        return tuple(map(self._lettered, (*before, *own, *after)))
+
+    def _lettered(self, station: Station) -> Station:
+        """A node with the letter that it has in all pieces; the name of a port tells as much."""
+        if station.element is not None:
+            return station
+        port = self.plan.stations[self.place[station.key]].port
+        return replace(station, port=port or self.letters.get(station.key, ""))

@@ -9,20 +9,18 @@ from itertools import pairwise, product
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.core.union_find import UnionFind
 from tellegen.drawing.geometry import Point, box_about
-from tellegen.drawing.ink import Pen, ink_box
+from tellegen.drawing.ink import Pen
 from tellegen.drawing.scene import Origin, Shape, label_box
 from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
-from tellegen.drawing.schematic.bridge import bridge_sketch, find_bridge
-from tellegen.drawing.schematic.layout import SchematicLayout
-from tellegen.drawing.schematic.mesh import mesh_sketches
 from tellegen.drawing.schematic.outlines import OnePortSymbol, curves, placed, rectangle
-from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan, label_extent
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan
+from tellegen.drawing.schematic.rails import connected_groups, neighbours
 from tellegen.drawing.schematic.symbols import one_port_symbol, reference_mark
 from tellegen.drawing.schematic.wires import Collisions, Net
 from tellegen.model.model import Element, Sketch, SketchedBranch
 
+# The largest is for formulas as labels; what does not fit then would not fit on a page.
 UNITS = (110.0, 120.0, 130.0, 150.0, 175.0, 205.0, 240.0)
 """What one unit of a sketch may be in the figure, the smallest first."""
 LEAST_LEAD = 5.0
@@ -39,6 +37,7 @@ ALONG = (0.0, 0.12, -0.12, 0.25, -0.25)
 
 def sketch_shapes(elements: tuple[Element, ...], sketch: Sketch, texts: SchematicLabels) -> list[Shape]:
     """The shapes of a sketch; none where it puts things on each other or does not know all elements."""
+    # A netlist that was edited since may have other elements, or the same ones between other nodes.
     if {element.name for element in elements} != sketch.branches.keys() or any(
         tuple(sketch.nodes[p] for p in sketch.branches[e.name].points) != e.nodes for e in elements
     ):
@@ -48,6 +47,7 @@ def sketch_shapes(elements: tuple[Element, ...], sketch: Sketch, texts: Schemati
         drawing = SketchDrawing(elements, sketch, texts, unit)
         if drawing.faulty:
             continue
+        # The smallest unit at which all labels are where they were asked for; else the smallest that fits at all.
         if not drawing.displaced:
             return drawing.pen.shapes
         fitting.append(drawing)
@@ -75,6 +75,7 @@ class SketchDrawing:
                 self._block(element, branch)
         for one, two in sketch.wires:
             self._wire(sketch.nodes[one], sketch.points[one], sketch.points[two])
+        # Labels come last, when all that they must keep free of is drawn.
         self._draw_nets({e.name: e for e in elements})
         for label in self._labels:
             self._label(*label)
@@ -89,6 +90,7 @@ class SketchDrawing:
     def _one_port(self, element: Element, branch: SketchedBranch) -> None:
         first, second = (self.sketch.points[point] for point in branch.points)
         start, end = (first, second) if branch.drawn else (second, first)
+        # A sketch may put two nodes on one point: no size makes room between them.
         if start == end:
             self._crowded = True
             return
@@ -97,7 +99,9 @@ class SketchDrawing:
         symbol = one_port_symbol(element.kind)
         half = symbol.length / 2 / self.unit
         centre = (start + end) / 2 + offset
+        # A symbol longer than its line would reach into what lies behind the node.
         self._crowded |= abs(end - start) / 2 - half < LEAST_LEAD / self.unit
+        # A netlist may draw a branch against its sign; the symbol then points the other way.
         forward = way if branch.drawn else -way
         for node, point, near in zip(element.nodes, (first, second), (-half, half), strict=True):
             self._wire(node, point, point + offset)
@@ -112,6 +116,7 @@ class SketchDrawing:
         if tops[0] == bottoms[0] or tops[1] == bottoms[1]:
             self._crowded = True
             return
+        # Along and across its first side: a sketch may lie in any direction.
         down = (bottoms[0] - tops[0]) / abs(bottoms[0] - tops[0])
         ends = [
             (top + shift * down * 1j, bottom + shift * down * 1j)
@@ -121,7 +126,7 @@ class SketchDrawing:
         half = BLOCK_HALF / self.unit
         text = self.texts.of(element)
         apart = abs(((ends[1][0] - ends[0][0]) * down.conjugate()).imag) * self.unit
-        wide = max(apart / 2 + BLOCK_EDGE, label_extent(text)[0] / 2 + 8)
+        wide = max(apart / 2 + BLOCK_EDGE, self.texts.extent(text)[0] / 2 + 8)
         for side, (top, bottom) in enumerate(ends):
             for point, end, sense, node in (
                 (tops[side], top, -1, element.nodes[2 * side]),
@@ -129,6 +134,7 @@ class SketchDrawing:
             ):
                 # The terminal is where the line meets the edge of the box.
                 level = ((middle - end) * down.conjugate()).real + sense * half
+                # The lines of both sides end inside the box, or one of them would pass through it.
                 self._crowded |= sense * level > 0
                 self._wire(node, point, end)
                 self._wire(node, end, end + level * down)
@@ -140,6 +146,7 @@ class SketchDrawing:
         at, way = self._at(centre), (towards.real, -towards.imag)
         across = symbol.up + symbol.down
         size = abs(way[0]) * symbol.length + abs(way[1]) * across, abs(way[1]) * symbol.length + abs(way[0]) * across
+        # Neither level nor upright.
         if min(map(abs, way)) > LEVEL:
             self.faults.slanted(at, way, symbol.length, across)
         else:
@@ -150,8 +157,9 @@ class SketchDrawing:
     def _label(self, element: Element, symbol: OnePortSymbol, centre: complex, side: complex) -> None:
         """The label beside its symbol: on the side that was asked for, else on the other."""
         text = self.texts.of(element)
-        along, across = label_extent(text)
+        along, across = self.texts.extent(text)
         away = max(symbol.up, symbol.down) + LABEL_GAP + (abs(side.real) * along + abs(side.imag) * across) / 2
+        # First where it was asked for, then a little further along, then on the other side.
         for k, (way, shift) in enumerate(product((side, -side), ALONG)):
             at = self._at(centre + way * away / self.unit + shift * side * 1j)
             label = label_shape(element, text, at)
@@ -159,6 +167,7 @@ class SketchDrawing:
                 self.pen.put(label)
                 self.displaced += k > 0
                 return
+        # A label on something else is worse than a larger figure: the next unit is tried.
         self.pen.left_out += 1
 
     # -- wires -----------------------------------------------------------------------------------------------------------------
@@ -171,7 +180,8 @@ class SketchDrawing:
         domains = {node: e.kind.domains[k // 2] for e in elements.values() for k, node in enumerate(e.nodes)}
         for node, drawn in self._pieces.items():
             pieces = list(_split(drawn))
-            groups = _together(pieces)
+            groups = connected_groups(neighbours(pieces))
+            # Pieces of one node that nothing joins on the page are joined by their marks.
             marked = node in REFERENCES or len(groups) > 1
             net = Net(Origin(part="rail" if marked else "wire", port=node, domain=domains.get(node, "")), dots=True)
             for one, two in pieces:
@@ -184,6 +194,7 @@ class SketchDrawing:
 
     def _ground(self, node: str, net: Net, ends: list[complex]) -> None:
         """The mark of a reference under the lowest of its points, the first from the left."""
+        # Below the lowest point there is nothing that a mark could touch.
         x, y = self._at(min(ends, key=lambda end: (end.imag, end.real)))
         net.join((x, y), (x, y + FOOT))
         self.faults.wire((x, y), (x, y + FOOT), node)
@@ -193,19 +204,6 @@ class SketchDrawing:
 
     def _at(self, place: complex) -> Point:
         return place.real * self.unit, -place.imag * self.unit
-
-
-def _together(pieces: list[tuple[complex, complex]]) -> list[list[complex]]:
-    """The ends of pieces, those that hang together in one list."""
-    ends = list(dict.fromkeys(end for piece in pieces for end in piece))
-    number = {end: k for k, end in enumerate(ends)}
-    groups = UnionFind(len(ends))
-    for one, two in pieces:
-        groups.join(number[one], number[two])
-    found: dict[int, list[complex]] = {}
-    for k, end in enumerate(ends):
-        found.setdefault(groups.find(k), []).append(end)
-    return list(found.values())
 
 
 def _split(pieces: list[tuple[complex, complex]]) -> Iterator[tuple[complex, complex]]:
@@ -218,6 +216,7 @@ def _split(pieces: list[tuple[complex, complex]]) -> Iterator[tuple[complex, com
         on = {}
         for point in ends:
             share = (point - start) / span if span else 0j
+            # Netlists give places in few digits: a point so near to a line is meant to lie on it.
             if abs(share.imag) * abs(span) < 1e-4 and -1e-6 <= share.real <= 1 + 1e-6:
                 on[point] = share.real
         for a, b in pairwise(sorted(on, key=on.__getitem__)):
@@ -227,47 +226,45 @@ def _split(pieces: list[tuple[complex, complex]]) -> Iterator[tuple[complex, com
 
 
 def _rounded(point: complex) -> complex:
+    # Ends that were computed from shifts and angles meet again when rounded.
     return complex(round(point.real, 4), round(point.imag, 4))
 
 
-def is_meshed(plan: SchematicPlan, layout: SchematicLayout) -> bool:
-    """Whether wires or pipes form meshes beyond neighbours on the line; a line below all others takes most of these."""
-    return _has_one_ports_alone(plan) and any(
-        abs(layout.place[arc.link.first] - layout.place[arc.link.second]) > 1 for arc in layout.arcs
-    )
+class AbstractSketchMaker:
+    """What makes a sketch, as it goes: labels of points with their places and nodes, wires between them, and elements."""
+
+    def __init__(self) -> None:
+        self.points: dict[str, complex] = {}
+        self.nodes_at: dict[str, str] = {}
+        self.wires: list[tuple[str, str]] = []
+        self.branches: dict[str, SketchedBranch] = {}
+
+    def point(self, label: str, place: complex, node: str) -> str:
+        """A point of a node; gives its label back."""
+        self.points[label], self.nodes_at[label] = place, node
+        return label
+
+    def element(self, element: Element, one: str, two: str, side: int = 1) -> None:
+        """An element between points; its label is above it or, where it is upright, on its left (side 1) or right (-1)."""
+        first, second = (one, two) if self.nodes_at[one] == element.nodes[0] else (two, one)
+        way = self.points[second] - self.points[first]
+        # A sketch counts the sides of labels in the direction of the element, a reader on the page.
+        ahead = 1 if way.real > 1e-9 or way.imag > 1e-9 else -1
+        self.branches[element.name] = SketchedBranch((first, second), (0.0,), ahead * side, drawn=True)
+
+    def made(self) -> Sketch:
+        """The sketch."""
+        return Sketch(self.points, self.nodes_at, tuple(self.wires), self.branches)
 
 
-def _has_one_ports_alone(plan: SchematicPlan) -> bool:
+def has_one_ports_alone(plan: SchematicPlan) -> bool:
     """Whether a part has one-ports of wires or pipes alone, no names of ports and no return lines."""
     others = (station.element is not None or station.is_shaft or station.port for station in plan.stations)
     return not plan.returns and not any(others)
 
 
-def _one_ports(plan: SchematicPlan) -> tuple[tuple[Element, ...], tuple[Element, ...]]:
+def one_ports(plan: SchematicPlan) -> tuple[tuple[Element, ...], tuple[Element, ...]]:
     """Those that hang from nodes, by these, and those between nodes, in the order of description."""
     hanging = (item.element for station in plan.stations for item in station.hanging)
     linking = (link.element for link in plan.links)
     return tuple(e for e in hanging if e is not None), tuple(e for e in linking if e is not None)
-
-
-def bridge_shapes(plan: SchematicPlan, texts: SchematicLabels, room: float) -> list[Shape]:
-    """A part that is a bridge of legs between two lines; nothing where it is none, or where that would be too wide."""
-    hanging, linking = _one_ports(plan)
-    elements = linking + hanging
-    bridge = find_bridge(elements) if _has_one_ports_alone(plan) else None
-    shapes = sketch_shapes(elements, bridge_sketch(bridge), texts) if bridge is not None else []
-    return shapes if shapes and ink_box(shapes).width <= room else []
-
-
-def mesh_shapes(plan: SchematicPlan, texts: SchematicLabels, room: float) -> list[Shape]:
-    """A meshed part with its nodes on a grid, turned where it would be too wide; nothing where there is no room for that."""
-    hanging, linking = _one_ports(plan)
-    elements = hanging + linking
-    narrowest: list[Shape] = []
-    for sketch in mesh_sketches(plan):
-        shapes = sketch_shapes(elements, sketch, texts)
-        if shapes and ink_box(shapes).width <= room:
-            return shapes
-        if not narrowest or (shapes and ink_box(shapes).width < ink_box(narrowest).width):
-            narrowest = shapes
-    return narrowest

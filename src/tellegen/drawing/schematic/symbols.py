@@ -30,12 +30,14 @@ INLINE_HALF = 24.0
 """Half the height of a disc or a block on its line of motion."""
 
 
+# Leads are part of a symbol: where it ends its wires begin, so that no writer of wires has to know what is inside.
 def _leads(length: float, inner: float) -> tuple[SymbolOutline, SymbolOutline]:
     """The two wires between the terminals and what is in the middle."""
     return line((-length / 2, 0), (-inner, 0)), line((inner, 0), (length / 2, 0))
 
 
 def _boxed(*inside: SymbolOutline, half: float = 17, high: float = 7, letter: str = "") -> OnePortSymbol:
+    # 6 of wire on each side, so that a box never touches the node beside it.
     length = 2 * half + 12
     body = rectangle(-half, -high, half, high)
     return OnePortSymbol(length, high, high, (*_leads(length, half), body, *inside), letter)
@@ -46,6 +48,7 @@ def _round(*inside: SymbolOutline, letter: str = "") -> OnePortSymbol:
     return OnePortSymbol(length, RADIUS, RADIUS, (*_leads(length, RADIUS), circle(0, 0, RADIUS), *inside), letter)
 
 
+# An across source shows its sign, a through source its direction: both tell the reader which way values count.
 def _plus_minus() -> OnePortSymbol:
     """A source of an across variable; its first terminal is the plus."""
     return _round(line((-10, 0), (-3, 0)), line((-6.5, -3.5), (-6.5, 3.5)), line((7, -3.5), (7, 3.5)))
@@ -59,10 +62,6 @@ def _driven() -> OnePortSymbol:
 def _capacitor() -> OnePortSymbol:
     plates = line((-3.5, -13), (-3.5, 13), weight="bold"), line((3.5, -13), (3.5, 13), weight="bold")
     return OnePortSymbol(40, 13, 13, (*_leads(40, 3.5), *plates))
-
-
-def _inductor() -> OnePortSymbol:
-    return OnePortSymbol(56, 8, 3, (*_leads(56, 22), coil_windings(-22, 22, 4)))
 
 
 def _spring() -> OnePortSymbol:
@@ -79,6 +78,7 @@ def _damper() -> OnePortSymbol:
     return OnePortSymbol(56, 10, 10, (line((-28, 0), (-10, 0)), cup, piston, line((2, 0), (28, 0))))
 
 
+# The surface leads to the second terminal, so that it may be the frame or another body.
 def _dry_friction() -> OnePortSymbol:
     """A block that rubs on a surface."""
     block, surface = rectangle(-14, -7, 8, 5), line((-10, 7), (18, 7), (18, 0), (26, 0))
@@ -105,6 +105,7 @@ def _switch() -> OnePortSymbol:
     return OnePortSymbol(46, 13, 4, (*_leads(46, 14.4), *knobs, line((-10, -1.4), (10, -12.5))))
 
 
+# The seat is open towards the ball: fluid lifts it from left to right and presses it on its way back.
 def _check_valve() -> OnePortSymbol:
     seat = line((11, -9), (2, 0), (11, 9))
     return OnePortSymbol(44, 9, 9, (line((-22, 0), (-11, 0)), circle(-4.5, 0, 6.5), seat, line((2, 0), (22, 0))))
@@ -138,13 +139,8 @@ def _accumulator() -> OnePortSymbol:
     return OnePortSymbol(60, 10, 10, (*_leads(60, 24), *sides, *ends, membrane))
 
 
-def _shorted_turn() -> OnePortSymbol:
-    return _boxed(line((-10, -3), (-10, 3), (10, 3), (10, -3), weight="hair"))
-
-
-def _disc() -> OnePortSymbol:
-    """An inertia on its shaft, seen from the side."""
-    return OnePortSymbol(16, INLINE_HALF + 4, INLINE_HALF + 4, (rectangle(-8, -INLINE_HALF - 4, 8, INLINE_HALF + 4),))
+_DISC = OnePortSymbol(16, INLINE_HALF + 4, INLINE_HALF + 4, (rectangle(-8, -INLINE_HALF - 4, 8, INLINE_HALF + 4),))
+"""An inertia on its shaft, seen from the side."""
 
 
 def _bearing() -> OnePortSymbol:
@@ -154,9 +150,10 @@ def _bearing() -> OnePortSymbol:
     return OnePortSymbol(30, 11, 11, (line((-15, 0), (15, 0)), *below, *above))
 
 
+# Kinds that do the same in several domains share a symbol: who reads one domain can read the others.
 _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     "capacitor": _capacitor(),
-    "inductor": _inductor(),
+    "inductor": OnePortSymbol(56, 8, 3, (*_leads(56, 22), coil_windings(-22, 22, 4))),
     "voltage source": _plus_minus(),
     "pressure source": _plus_minus(),
     "mmf source": _plus_minus(),
@@ -170,11 +167,13 @@ _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     "torsion compliance": _spring(),
     "damper": _damper(),
     "mobility": _damper(),
+    # Against the frame this is the bearing of its own shaft; only between two shafts is it a damper.
     "friction": replace(_damper(), on_shaft=_bearing()),
     "rotational mobility": _damper(),
     "dry friction": _dry_friction(),
     "rotational dry friction": replace(_dry_friction(), on_shaft=_bearing()),
-    "inertia": replace(_boxed(), on_shaft=_disc()),
+    "inertia": replace(_boxed(), on_shaft=_DISC),
+    # The name stands in the block: beside it the line of motion goes on to both sides.
     "mass": replace(_boxed(), named=True),
     MECHANISM: replace(_boxed(), named=True),
     "linear clutch": _clutch(),
@@ -194,7 +193,7 @@ _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     "stiff chamber": _accumulator(),
     "heat capacity": _capacitor(),
     "entropy capacity": _capacitor(),
-    "shorted turn": _shorted_turn(),
+    "shorted turn": _boxed(line((-10, -3), (-10, 3), (10, 3), (10, -3), weight="hair")),
 }
 
 
@@ -202,6 +201,7 @@ def one_port_symbol(kind: ElementKind) -> OnePortSymbol:
     """The symbol of a one-port; a plain box for kinds that have none of their own."""
     if kind.name in _ONE_PORTS:
         return _ONE_PORTS[kind.name]
+    # Kinds of packs may have no picture here; whether they drive, and what, shows all the same.
     if kind.role == "source":
         return _driven() if kind.side == "through" else _plus_minus()
     return _boxed()
@@ -209,6 +209,7 @@ def one_port_symbol(kind: ElementKind) -> OnePortSymbol:
 
 def named_block(along: float, across: float) -> OnePortSymbol:
     """A block on its line of motion, with a label of this extent inside."""
+    # At least as large as the symbols beside it: a mass named m is no smaller thing than one named m_piston.
     half, high = max(20.0, along / 2 + 8), max(24.0, across / 2 + 8)
     return OnePortSymbol(2 * half, high, high, (rectangle(-half, -high, half, high),))
 
@@ -218,6 +219,7 @@ def is_load(kind: ElementKind) -> bool:
     return kind.role == "source" and kind.side == "through" and kind.domains[0] in MECHANICAL_DOMAINS
 
 
+# The arrow goes round the side of the shaft that a reader sees; up or down tells which way it counts.
 def torque_arrow(sense: int) -> OnePortSymbol:
     """A torque of the outside on a shaft: an arrow round its near side, up or down."""
     turn = SymbolOutline(
@@ -241,6 +243,7 @@ def reference_mark(reference: str) -> tuple[SymbolOutline, ...]:
     return _GROUNDS.get(reference) or tuple(hatching((13, 0), (-13, 0), -1))
 
 
+# One wall for all rods: the frame is one body, and its pieces differ in nothing but their place.
 WALL = tuple(hatching((0, -13), (0, 13), -1))
 """The frame, at the end of a rod that points along +x."""
 
@@ -277,6 +280,7 @@ class TwoPortSymbol:
 def _machine(*inside: SymbolOutline, wired: int, letter: str = "", radius: float = 22) -> TwoPortSymbol:
     """A circle with wires or pipes above and below, and a shaft at one side; `wired` is the port that has the wires."""
     leads = line((0, TOP), (0, -radius)), line((0, radius), (0, BOTTOM))
+    # The shaft leaves on the side that faces away from the wires: the first port is on the left of all symbols.
     side = 1 if wired == 0 else -1
     shaft = line((side * radius, MID), (side * (radius + 8), MID))
     wires, rod = ((0.0, TOP), (0.0, BOTTOM)), ((side * (radius + 8.0), MID), None)
@@ -284,20 +288,12 @@ def _machine(*inside: SymbolOutline, wired: int, letter: str = "", radius: float
     caption: Caption = "left" if wired == 0 else "right"
     parts = (*leads, circle(0, 0, radius), shaft, *inside)
     left, right = (radius, radius + 8) if wired == 0 else (radius + 8, radius)
-    return TwoPortSymbol(left, right, -TOP, BOTTOM, pins, parts, letter, caption)
+    return TwoPortSymbol(left, right, -TOP, BOTTOM, pins, parts, letter=letter, caption=caption)
 
 
 def _motor() -> TwoPortSymbol:
     brushes = rectangle(-5, -26, 5, -21.4, filled=True), rectangle(-5, 21.4, 5, 26, filled=True)
     return _machine(*brushes, wired=0, letter=r"\mathrm{M}")
-
-
-def _pump() -> TwoPortSymbol:
-    return _machine(closed_polygon((-7, -10), (7, -10), (0, -21.5), filled=True), wired=1)
-
-
-def _hydraulic_motor() -> TwoPortSymbol:
-    return _machine(closed_polygon((-7, -21), (7, -21), (0, -9.5), filled=True), wired=0)
 
 
 def _cylinder(upper: float = -22.0, lower: float = 16.0) -> TwoPortSymbol:
@@ -310,6 +306,7 @@ def _cylinder(upper: float = -22.0, lower: float = 16.0) -> TwoPortSymbol:
     ports = line((upper, TOP), (upper, -19)), line((lower, 19), (lower, BOTTOM))
     pins = ((upper, TOP), (lower, BOTTOM), (40.0, MID), None)
     parts = (barrel, piston, rod, *ports)
+    # Only one of the two names the other as its mirror image, or making them would never end.
     mirrored = _cylinder(lower, upper) if upper < lower else None
     return TwoPortSymbol(36, 40, -TOP, BOTTOM, pins, parts, caption=(max(-12.0, upper + 4), -19.0), mirrored=mirrored)
 
@@ -348,6 +345,7 @@ def _gyrator() -> TwoPortSymbol:
     return TwoPortSymbol(26, 26, -TOP, BOTTOM, pins, (*arcs, *wires), caption="above")
 
 
+# The second wheel is the larger one whatever the ratio: a symbol tells the kind, the label tells the number.
 def _gear() -> TwoPortSymbol:
     """Two wheels whose pitch circles touch."""
     wheels = circle(-14, 0, 14), circle(22, 0, 22), circle(-14, 0, 2, filled=True), circle(22, 0, 2, filled=True)
@@ -364,6 +362,7 @@ def _rack() -> TwoPortSymbol:
     return TwoPortSymbol(34, 34, 15, 21, ((-34.0, MID), None, (34.0, MID), None), (*pinion, bar, *teeth, rod))
 
 
+# The rod leaves the nut off the axis and returns to it, so that the spindle may turn through.
 def _screw() -> TwoPortSymbol:
     """A threaded spindle with its nut."""
     spindle, nut = rectangle(-30, -5, 22, 5), rectangle(-12, -14, 8, 14)
@@ -404,8 +403,8 @@ def _conductor() -> TwoPortSymbol:
 
 _TWO_PORTS: Mapping[str, TwoPortSymbol] = {
     "dc machine": _motor(),
-    "pump": _pump(),
-    "hydraulic motor": _hydraulic_motor(),
+    "pump": _machine(closed_polygon((-7, -10), (7, -10), (0, -21.5), filled=True), wired=1),
+    "hydraulic motor": _machine(closed_polygon((-7, -21), (7, -21), (0, -9.5), filled=True), wired=0),
     "piston": _cylinder(),
     "transformer": _transformer(),
     "gyrator": _gyrator(),
@@ -421,6 +420,7 @@ _TWO_PORTS: Mapping[str, TwoPortSymbol] = {
 }
 
 
+# In this order: the first of the same domains and coupling lends its symbol.
 _MACHINES = ("dc machine", "voice coil", "pump", "hydraulic motor", "piston")
 """What a connection between their domains is drawn as."""
 
@@ -440,6 +440,7 @@ def upside_down(symbol: TwoPortSymbol) -> TwoPortSymbol:
     parts = tuple(upside_down_outline(part) for part in symbol.parts)
     caption = symbol.caption
     if isinstance(caption, tuple):
+        # What was a free corner may have a wire now: the label moves behind the terminal that is above.
         upper = max(pin[0] for pin in pins if pin is not None and pin[1] < MID)
         caption = max(caption[0], upper + 4), caption[1]
     opposite = None if symbol.mirrored is None else upside_down(symbol.mirrored)
@@ -460,6 +461,7 @@ def plain_box(
     levels: tuple[tuple[float, ...], tuple[float, ...]], half: float, crown: int, spacing: float
 ) -> TwoPortSymbol:
     """A plain box with terminals at some levels on the left and on the right, and `crown` terminals on its top side."""
+    # MID always counts: a box without any terminal at its height still surrounds the line of shafts.
     used = [*levels[0], *levels[1], MID]
     top, bottom = min(used) - 22, max(used) + 22
     pins: list[Point | None] = [(-half, y) for y in levels[0]]

@@ -24,6 +24,7 @@ class Net:
 
     def join(self, *points: Point) -> None:
         """A wire through points."""
+        # Pieces that meet have computed their common end in different ways; rounded, it is one point of the net.
         tidy = [(round(x, _DIGITS), round(y, _DIGITS)) for x, y in points]
         for one, two in itertools.pairwise(tidy):
             if one != two and two not in self._near[one]:
@@ -33,6 +34,7 @@ class Net:
     def row(self, y: float, places: Iterable[float], closed: Iterable[tuple[float, float]] = ()) -> None:
         """A straight line through places at one height, left out where something sits on it."""
         xs = sorted(set(places))
+        # A symbol on the line is the line there: a wire through it would short it to the eye.
         shut = {(round(a, _DIGITS), round(b, _DIGITS)) for a, b in closed}
         for one, two in itertools.pairwise(xs):
             if (round(one, _DIGITS), round(two, _DIGITS)) not in shut:
@@ -42,12 +44,14 @@ class Net:
         """The lines from end to end or dot to dot, and the dots."""
         degree = {point: len(near) for point, near in self._near.items()}
         used: set[tuple[Point, Point]] = set()
+        # Where two pieces meet the line only turns; lines run from end to end or to where three meet.
         ends = [point for point in self._near if degree[point] != 2]
         for start in [*ends, *self._near]:  # a closed loop has no ends
             for following in self._near[start]:
                 if (start, following) not in used:
                     yield Wire(_straightened(self._walk(start, following, used)), origin=self.origin)
         if self.dots:
+            # Shafts have no dots: rods that meet at a plate are seen to be one body.
             yield from (Dot(point, origin=self.origin) for point in ends if degree[point] > 2)
 
     def _walk(self, start: Point, following: Point, used: set[tuple[Point, Point]]) -> list[Point]:
@@ -55,6 +59,7 @@ class Net:
         used |= {(start, following), (following, start)}
         while len(near := self._near[points[-1]]) == 2:
             onward = near[0] if near[0] != points[-2] else near[1]
+            # A closed loop comes back to where it started.
             if (points[-1], onward) in used:
                 break
             used |= {(points[-1], onward), (onward, points[-1])}
@@ -83,9 +88,11 @@ def count_crossings(shapes: Iterable[Shape]) -> int:
                     level.append((y, min(x, u), max(x, u)))
                 elif x == u:
                     upright.append((x, min(y, v), max(y, v)))
+    # One search among the sorted upright pieces for each level one: every plan of a large mesh is counted so.
     upright.sort()
     xs = [x for x, _, _ in upright]
     return sum(
+        # Ends that touch are joints or corners. Only what passes through counts.
         top < y < bottom
         for y, left, right in level
         for _, top, bottom in upright[bisect_right(xs, left) : bisect_left(xs, right)]
@@ -112,10 +119,12 @@ class Collisions:
 
     def symbol(self, box: Box) -> None:
         """A symbol takes a box; its wires end at the edge."""
+        # Its own wires reach a little into it, which is no collision.
         self._take([box.grown(-INSIDE)])
 
     def slanted(self, centre: Point, way: Point, length: float, across: float) -> None:
         """A symbol on a slanted line takes small boxes along it, which its wires do not reach."""
+        # One box round a slanted symbol would forbid the free corners beside it; small ones follow its axis.
         side = SLANTED * min(length, across)
         reach = max(0.0, length / 2 - side)
         count = max(1, ceil(2 * reach / side))
@@ -138,6 +147,7 @@ class Collisions:
     def _symbols_meet(self) -> bool:
         grid = Grid()
         for k, box in enumerate(self._symbols):
+            # The small boxes of one slanted symbol overlap each other on purpose.
             if any(self._owners[j] != self._owners[k] and box.overlaps(self._symbols[j]) for j in grid.near(box)):
                 return True
             grid.add(box, k)
@@ -151,6 +161,7 @@ class Collisions:
         for k, (_, wire) in enumerate(self._wires):
             grid.add(wire.box.grown(NEAR), k)
         for node, wire in self._wires:
+            # An end on a strange wire reads as a joint; a crossing in the open does not.
             for end in (wire.start, wire.end):
                 for k in grid.near(Box(*end, *end)):
                     other, stroke = self._wires[k]

@@ -1,6 +1,7 @@
-"""The commands `reduce` and `stiffen`: a smaller model, what it costs and the file that holds it; and the reverse of a limit."""
+"""Commands that make another model of a model, or files of another tool: `reduce` and `stiffen`, the reverse of a limit,
+`translate` and `export`.
+"""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -8,7 +9,7 @@ from typing import Literal
 import typer
 
 from tellegen.cli import output
-from tellegen.cli.commands.derive import units_of
+from tellegen.cli.commands.derive import show_steps, units_of
 from tellegen.cli.options import (
     PRINTED,
     OfModel,
@@ -22,15 +23,16 @@ from tellegen.cli.options import (
     sign,
 )
 from tellegen.core.options import option, required
-from tellegen.equations.printing.latex import equations_to_latex
-from tellegen.equations.printing.text import equations_to_text, steps_to_text
+from tellegen.equations.printing.text import equations_to_text
 from tellegen.notations.writing import to_yaml
 from tellegen.notations.yaml.document import write_text
 from tellegen.reduction import Reduction
 from tellegen.reduction.steps import reduction_steps
+from tellegen.schemes.translation import Notation
 from tellegen.workflow.files import refuse_overwriting
 from tellegen.workflow.transforming import reduce as reduced
 from tellegen.workflow.transforming import stiffen as stiffened
+from tellegen.workflow.transforming import translate as translated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +67,7 @@ class ReduceOptions(OfModel):
 
         Raises: typer.BadParameter.
         """
+        # LaTeX of a projection is its equations too, and goes with --order.
         equations = self.steps or (self.as_latex and self.order is None)
         if self.loss + self.study + self.suggest + equations + (self.order is not None) > 1:
             told = "choose one of --loss, --study, --suggest, --order, or equations (--steps, --latex)"
@@ -82,7 +85,10 @@ def reduce(options: ReduceOptions) -> None:
     """Reduce a model: parameters at zero or infinity, fewer states."""
     options.refuse_contradictions()
     if options.suggest:
-        _show_suggestions(options)
+        from tellegen.studies.suggestion import suggest_limits
+
+        found = suggest_limits(options.model)
+        output.show(options, found.to_json, found.__str__)
         return
     refuse_overwriting(options.target, force=options.force)
     if options.order is not None:
@@ -101,15 +107,16 @@ def _show_reduction(options: ReduceOptions) -> None:
     if options.loss or options.study:
         _show_cost(found, options)
     elif options.steps:
-        _show_steps(found, options)
-    elif options.as_json:
-        output.write_json(found.to_json(options.sign))
-    elif options.as_latex:
-        output.write(found.to_latex(options.sign))
+        show_steps(options, reduction_steps(found, sign=options.sign))
     else:
         units = units_of(found.model, found.equations)
         width, unicode = output.width(), output.shows_unicode()
-        output.write(found.to_text(options.sign, width=width, unicode=unicode, units=units))
+        output.show(
+            options,
+            lambda: found.to_json(options.sign),
+            lambda: found.to_text(options.sign, width=width, unicode=unicode, units=units),
+            lambda: found.to_latex(options.sign),
+        )
     _say_written(options)
 
 
@@ -129,14 +136,14 @@ def _show_projection(states: int, options: ReduceOptions) -> None:
         return
     if options.target is not None:
         write_text(options.target, to_yaml(found.model))
-    if options.as_json:
-        output.write_json(found.to_json(options.sign))
-    elif options.as_latex:
-        output.write(equations_to_latex(found.equations, sign=options.sign))
-    else:
-        width, unicode = output.width(), output.shows_unicode()
-        text = equations_to_text(found.equations, sign=options.sign, width=width, unicode=unicode)
-        output.write(f"{text.rstrip()}\n\n{found}")
+    width, unicode = output.width(), output.shows_unicode()
+    text = equations_to_text(found.equations, sign=options.sign, width=width, unicode=unicode).rstrip()
+    output.show(
+        options,
+        lambda: found.to_json(options.sign),
+        lambda: f"{text}\n\n{found}",
+        lambda: found.equations.to_latex(options.sign),
+    )
     _say_written(options)
 
 
@@ -146,34 +153,10 @@ def _show_cost(found: Reduction, options: ReduceOptions) -> None:
 
     if options.loss:
         loss = trajectory_loss(options.model, found)
-        _show_record(loss.to_json(), str(loss), options)
+        output.show(options, loss.to_json, loss.__str__)
     else:
         study = reduction_study(options.model, options.limit, keep=options.keep)
-        _show_record(study.to_json(), str(study), options)
-
-
-def _show_suggestions(options: ReduceOptions) -> None:
-    from tellegen.studies.suggestion import suggest_limits
-
-    found = suggest_limits(options.model)
-    _show_record(found.to_json(), str(found), options)
-
-
-def _show_record(record: Mapping[str, object], text: str, options: ReduceOptions) -> None:
-    if options.as_json:
-        output.write_json(record)
-    else:
-        output.write(text)
-
-
-def _show_steps(found: Reduction, options: ReduceOptions) -> None:
-    steps = reduction_steps(found, sign=options.sign)
-    if options.as_json:
-        output.write_json(steps.to_json())
-    elif options.as_latex:
-        output.write(steps.to_latex())
-    else:
-        output.write(steps_to_text(steps, width=output.width(), unicode=output.shows_unicode()))
+        output.show(options, study.to_json, study.__str__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,3 +186,43 @@ def stiffen(options: StiffenOptions) -> None:
     about = f"{found.parameter} = {found.value:.6g} in SI; {found.limit} gives the rigid model back"
     record = {"parameter": found.parameter, "value": found.value, "limit": found.limit}
     output.show_model(text, target, as_json=options.as_json, about=about, **record)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(OfModel):
+    """What `export` is asked for."""
+
+    target: Path = required("The folder of the files.", flag="--output", short="-o", metavar="FOLDER")
+    tool: str = required("simulink: programs for MATLAB and Octave.", flag="--to", metavar="TOOL")
+    force: bool = force()
+    as_json: bool = as_json()
+
+
+@command("tellegen export dc_motor_pump --to simulink -o motor")
+def export(options: ExportOptions) -> None:
+    """Write a model with its experiment as files of another tool."""
+    from tellegen.exporting.exports import export_model  # brings the numbers that the other commands here do without
+
+    written = export_model(options.model, options.tool, options.target, overwrite=options.force)
+    if options.as_json:
+        output.write_json({"files": [str(path) for path in written]})
+    else:
+        output.say_written(*written)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslateOptions(OfModel):
+    """What `translate` is asked for."""
+
+    notation: Notation = required("The notation of the new file.", metavar="NOTATION")
+    target: Path | None = model_file()
+    force: bool = force()
+    as_json: bool = as_json()
+
+
+@command("tellegen translate dc_motor_pump bond -o dc_motor_pump_bond.yaml")
+def translate(options: TranslateOptions) -> None:
+    """Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."""
+    target = printed_or_written(options.target)
+    text = translated(options.model, options.notation, target, force=options.force)
+    output.show_model(text, target, as_json=options.as_json)

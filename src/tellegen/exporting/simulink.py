@@ -1,12 +1,13 @@
-"""From a block diagram to the blocks and lines of Simulink, laid out like the figure of the scheme.
+"""From a block diagram to the blocks and lines of Simulink, laid out like the figure of the scheme, and the program that
+builds them there one by one: `new_system`, `add_block`, `add_line`, `set_param`.
 
 The top system has an empty name. A signal that a block reads in another system than the one that makes it goes through an outport
 and an inport, which are made when they are first needed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 from tellegen.core.names import TIME
 from tellegen.exporting.diagram import (
@@ -18,14 +19,16 @@ from tellegen.exporting.diagram import (
     TransportDelay,
     formula,
     formula_of,
+    fresh,
 )
-from tellegen.exporting.matlab_program import inertia_text, number_text, row_text, table_arguments
-from tellegen.exporting.matlab_steps import TABLES
+from tellegen.exporting.matlab_program import comment_text, inertia_text, number_text, row_text, table_arguments
+from tellegen.exporting.matlab_steps import ATOL, RTOL, TABLES
 from tellegen.expressions import Expression, symbol
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 from tellegen.graph.signals import Table
 
 TOP = ""
+# `add_block` wants whole paths; the program loads the library before the first of them.
 LIBRARY = {
     "algebraic constraint": "simulink/Math Operations/Algebraic Constraint",
     "clock": "simulink/Sources/Clock",
@@ -83,7 +86,10 @@ class SimulinkLine:
 
 @final
 class SimulinkWiring:
-    """Collects blocks and lines. Every signal has one place where it is made."""
+    """Collects blocks and lines. Every signal has one place where it is made.
+
+    Blocks ask for the signals that they read; their lines are drawn when every signal has its block.
+    """
 
     def __init__(self) -> None:
         self.blocks: list[SimulinkBlock] = []
@@ -92,14 +98,34 @@ class SimulinkWiring:
         self._made: dict[str, tuple[str, str, int]] = {}
         self._inside: dict[tuple[str, str], str] = {}
         self._ports: dict[tuple[str, str], list[str]] = {}
+        self._asked: list[tuple[str, str, int, str]] = []  # system, block, port, signal
+        self._rows: dict[tuple[str, str], int] = {}
+
+    def row(self, system: str, place: str) -> int:
+        """How many blocks stand already at a place of a system: the row of the next one."""
+        row = self._rows[system, place] = self._rows.get((system, place), -1) + 1
+        return row
+
+    def put(self, signal: str, block: SimulinkBlock, reads: Iterable[str] = ()) -> str:
+        """Add the block that makes a signal and reads others."""
+        name = self.read(block, reads)
+        self.make(signal, block.system, name)
+        return name
+
+    def read(self, block: SimulinkBlock, signals: Iterable[str]) -> str:
+        """Add a block that reads signals."""
+        name = self.add(block)
+        self._asked += [(block.system, name, port, signal) for port, signal in enumerate(signals, 1)]
+        return name
+
+    def connect_all(self) -> None:
+        """Draw all lines that blocks have asked for."""
+        for system, block, port, signal in self._asked:
+            self.connect(signal, system, block, port)
 
     def add(self, block: SimulinkBlock) -> str:
         """Put a block into its system; gives its name there, which is another one where that is taken."""
-        taken = self._names.setdefault(block.system, set())
-        name = block.name
-        while name in taken:
-            name += "_"
-        taken.add(name)
+        name = fresh(block.name, self._names.setdefault(block.system, set()))
         self.blocks.append(replace(block, name=name))
         return name
 
@@ -119,6 +145,7 @@ class SimulinkWiring:
 
     def _source(self, signal: str, system: str) -> tuple[str, int]:
         """The block and port that give a signal inside a system."""
+        # A signal leaves a subsystem once and enters another once, however many blocks read it there.
         home, block, port = self._made[signal]
         if home == system:
             return block, port
@@ -168,22 +195,15 @@ ACROSS = {
 MOST_IN_A_CIRCLE = 3
 
 
-def simulink_blocks(diagram: Diagram) -> SimulinkWiring:
-    """All blocks of a diagram with their lines."""
-    return DiagramBuilder(diagram).built()
-
-
 @final
 class DiagramBuilder:
-    """First every block with what it makes, then every line. `home` is the system of what belongs to no column."""
+    """All blocks of a diagram with their lines. `home` is the system of what belongs to no column."""
 
     def __init__(self, diagram: Diagram, wiring: SimulinkWiring | None = None, home: str = TOP) -> None:
         self.diagram = diagram
         self.wiring = SimulinkWiring() if wiring is None else wiring
         self.home = home
         self.systems: dict[str, str] = {}
-        self.inputs: list[tuple[str, str, int, str]] = []  # system, block, port, signal
-        self._rows: dict[tuple[str, str], int] = {}
         self._before: dict[str, str] = {}
         self._taken = {*diagram.names_given(), *diagram.parameters, *diagram.names_read()}
         self._below = 40 + ROW_HEIGHT * (1 + max((c.row for c in diagram.columns), default=-1))
@@ -199,7 +219,7 @@ class DiagramBuilder:
             self._integrator(integrator)
         self.kept()
         self._outports()
-        self.connect()
+        self.wiring.connect_all()
         return self.wiring
 
     def signals(self) -> None:
@@ -215,7 +235,8 @@ class DiagramBuilder:
         for hold in self.diagram.holds:
             self._hold(hold)
         for delay in self.diagram.delays:
-            self._delay(delay)
+            settings = delay_time(delay)
+            self._put(delay.name, TOP, "transport delay", "states", (delay.source,), settings=settings)
 
     def largest(self, name: str, signals: Sequence[str]) -> None:
         """The largest of some signals; -1 of none."""
@@ -223,12 +244,7 @@ class DiagramBuilder:
         if signals:
             self._scripted(name, self.home, "function", lines, map(symbol, signals))
         else:
-            self._put(name, self.home, "constant", "source", (), (("Value", "-1"),))
-
-    def connect(self) -> None:
-        """All lines that blocks have asked for."""
-        for system, block, port, signal in self.inputs:
-            self.wiring.connect(signal, system, block, port)
+            self._put(name, self.home, "constant", "source", (), settings=(("Value", "-1"),))
 
     # -- kinds of blocks -------------------------------------------------------------------------------------------------------
 
@@ -249,24 +265,26 @@ class DiagramBuilder:
         system = self.systems.get(item.column, self.home)
         if item.kind == "gain" and item.factor is not None and not has_choice(item.factor):
             ((read, _),) = item.terms
-            self._put(item.name, system, "gain", "gain", (read,), (("Gain", to_matlab(item.factor)),))
+            self._put(item.name, system, "gain", "gain", (read,), settings=(("Gain", to_matlab(item.factor)),))
         elif item.kind == "sum" and item.terms:
             signs = "".join("+" if sign > 0 else "-" for _, sign in item.terms)
             shape = "round" if len(signs) <= MOST_IN_A_CIRCLE else "rectangular"
             settings = (("IconShape", shape), ("Inputs", signs))
-            self._put(item.name, system, "sum", "sum", [name for name, _ in item.terms], settings)
+            self._put(item.name, system, "sum", "sum", [name for name, _ in item.terms], settings=settings)
         else:
             self._function(item.name, system, item.expression)
 
     def _function(self, name: str, system: str, expression: Expression) -> None:
         """A function of signals, or a constant of parameters."""
+        # At the left of a column stand its inports.
         alone = expression.free_symbols <= {*self.diagram.parameters, TIME}
         place = "source" if alone and system == self.home else "function"  # at the left of a column stand its inports
         if expression.free_symbols <= self.diagram.parameters.keys():
             text = to_matlab(expression)
+            # A dialog takes one expression, and `if` is none: the number is the same while parameters stay.
             if has_choice(expression):
                 text = number_text(expression.evaluate(self.diagram.parameters))
-            self._put(name, system, "constant", place, (), (("Value", text),))
+            self._put(name, system, "constant", place, (), settings=(("Value", text),))
             return
         made = MatlabLines()
         made.assign("tg_y", expression)
@@ -286,17 +304,19 @@ class DiagramBuilder:
         signals = [n for n in read if n not in self.diagram.parameters]
         parameters = tuple(matlab_name(n) for n in read if n in self.diagram.parameters)
         arguments = ", ".join([*map(matlab_name, signals), *parameters])
+        # Parameters come last: Simulink turns them from inputs into values of the workspace by their names.
         script = (f"function tg_y = tg_block({arguments})", *lines, "end", *helpers)
-        return self._put(name, system, "function", place, signals, (), script, parameters)
+        return self._put(name, system, "function", place, signals, script=script, parameters=parameters)
 
     def _table(self, item: Table) -> None:
         read = formula_of(item)
         if item.interpolation == "cubic":
             made = MatlabLines()
+            # Simulink's own splines are other curves than our monotone one.
             made.lines.append(f"tg_y = tg_cubic({table_arguments(item)}, {made.text(read)});")
             self._scripted(item.name, self.home, "function", made.lines, [read], TABLES.splitlines())
             return
-        argument = self._fresh(f"{item.name}_argument")
+        argument = fresh(f"{item.name}_argument", self._taken)
         self._formula(formula(argument, read, self.diagram.parameters))
         settings = (
             ("BreakpointsForDimension1", row_text(item.points)),
@@ -304,7 +324,7 @@ class DiagramBuilder:
             ("InterpMethod", "Linear point-slope" if item.interpolation == "linear" else "Flat"),
             ("ExtrapMethod", "Clip"),
         )
-        self._put(item.name, self.home, "lookup table", "gain", (argument,), settings)
+        self._put(item.name, self.home, "lookup table", "gain", (argument,), settings=settings)
 
     def _rates(self) -> None:
         """The matrix of inertias: one function that gives all rates, and what takes them apart."""
@@ -314,58 +334,55 @@ class DiagramBuilder:
         made = MatlabLines()
         made.lines.append(f"tg_y = {inertia_text(inertia, made)};")
         entries = [e for row in inertia.matrix for e in row]
-        together = self._fresh("rates")
+        # All rates come from one solution of a linear system: a function gives the column, a demux takes it apart.
+        together = fresh("rates", self._taken)
         system = self.systems.get(inertia.column, self.home)
         place = "rates" if system == self.home else "function"
         self._scripted(together, system, place, made.lines, [*entries, *map(symbol, inertia.right)])
-        apart = self._place(system, place)
-        name = self.wiring.add(
-            SimulinkBlock(system, "rates_apart", "demux", apart, (("Outputs", str(len(inertia.rates))),))
-        )
-        self.inputs.append((system, name, 1, together))
+        settings = (("Outputs", str(len(inertia.rates))),)
+        apart = SimulinkBlock(system, "rates_apart", "demux", self._place(system, place), settings)
+        name = self.wiring.read(apart, [together])
         for k, rate in enumerate(inertia.rates, 1):
             self.wiring.make(rate, system, name, k)
 
     def _integrator(self, item: Integrator) -> None:
         system = self.systems.get(item.column, TOP)
         settings = (("InitialCondition", number_text(item.initial)),)
-        self._put(item.name, system, "integrator", "integrator" if system else "states", (item.rate,), settings)
+        self._put(
+            item.name, system, "integrator", "integrator" if system else "states", (item.rate,), settings=settings
+        )
 
     def _hold(self, hold: Hold) -> None:
         """What is sampled at one instant reads what others held before it: through a memory."""
+        # Samples of one instant read each other as they were before it, whatever the order of blocks.
         initial = {other.name: other.initial for other in self.diagram.holds}
         for name in sorted(hold.expression.free_symbols & initial.keys() - self._before.keys()):
-            self._before[name] = self._fresh(f"{name}_before")
+            self._before[name] = fresh(f"{name}_before", self._taken)
             before = (("InitialCondition", number_text(initial[name])),)
-            self._put(self._before[name], TOP, "memory", "gain", (name,), before)
-        taken = self._fresh(f"{hold.name}_taken")
+            self._put(self._before[name], TOP, "memory", "gain", (name,), settings=before)
+        taken = fresh(f"{hold.name}_taken", self._taken)
         read = hold.expression.substitute({n: symbol(b) for n, b in self._before.items()})
         self._formula(formula(taken, read, self.diagram.parameters))
-        settings = sample_time(hold)
-        if hold.offset <= 0:
-            self._put(hold.name, TOP, "zero-order hold", "states", (taken,), settings)
-            return
-        held = self._fresh(f"{hold.name}_held")
-        self._put(held, TOP, "zero-order hold", "states", (taken,), settings)
-        self._scripted(hold.name, TOP, "function", until_sampled(hold, held), [symbol(TIME), symbol(held)])
-
-    def _delay(self, delay: TransportDelay) -> None:
-        self._put(delay.name, TOP, "transport delay", "states", (delay.source,), delay_time(delay))
+        held = fresh(f"{hold.name}_held", self._taken) if hold.offset > 0 else hold.name
+        self._put(held, TOP, "zero-order hold", "states", (taken,), settings=sample_time(hold))
+        # A hold knows no value before its first sample: a function gives the initial one until then.
+        if hold.offset > 0:
+            self._scripted(hold.name, TOP, "function", until_sampled(hold, held), [symbol(TIME), symbol(held)])
 
     def _unknowns(self) -> None:
         """Simulink looks for the values at which the residuals vanish."""
         unknowns = self.diagram.unknowns
         for name, residual, guess in zip(unknowns.names, unknowns.residuals, unknowns.guesses, strict=True):
-            vanishing = self._fresh(f"{name}_residual")
+            vanishing = fresh(f"{name}_residual", self._taken)
             self._function(vanishing, self.home, residual)
+            # The solver of Simulink looks for the values from the start of our own run.
             settings = (("InitialGuess", number_text(guess)),)
-            self._put(name, self.home, "algebraic constraint", "states", (vanishing,), settings)
+            self._put(name, self.home, "algebraic constraint", "states", (vanishing,), settings=settings)
 
     def _outports(self) -> None:
         for k, signal in enumerate(self.diagram.recorded, 1):
             position, settings = self._place(TOP, "outport"), (("Port", str(k)),)
-            name = self.wiring.add(SimulinkBlock(TOP, f"{matlab_name(signal)}_out", "outport", position, settings))
-            self.inputs.append((TOP, name, 1, signal))
+            self.wiring.read(SimulinkBlock(TOP, f"{matlab_name(signal)}_out", "outport", position, settings), [signal])
 
     # -- places ----------------------------------------------------------------------------------------------------------------
 
@@ -376,30 +393,16 @@ class DiagramBuilder:
         kind: str,
         place: str,
         reads: Iterable[str],
-        settings: tuple[tuple[str, str], ...] = (),
-        script: tuple[str, ...] = (),
-        parameters: tuple[str, ...] = (),
+        **further: Any,
     ) -> str:
-        """Add the block that makes a signal."""
-        block = SimulinkBlock(
-            system, matlab_name(signal), kind, self._place(system, place), settings, script, parameters
-        )
-        name = self.wiring.add(block)
-        self.wiring.make(signal, system, name)
-        self.inputs += [(system, name, port, read) for port, read in enumerate(reads, 1)]
-        return name
-
-    def _fresh(self, name: str) -> str:
-        """A name that no signal and no parameter has."""
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
+        """Add the block that makes a signal; `further` is what else it has: settings, a script, parameters."""
+        position = self._place(system, place)
+        return self.wiring.put(signal, SimulinkBlock(system, matlab_name(signal), kind, position, **further), reads)
 
     def _place(self, system: str, place: str) -> Position:
         """Blocks of a kind stand below each other."""
-        row = self._rows[system, place] = self._rows.get((system, place), -1) + 1
-        left, top = ACROSS[place], 40 + 60 * row + (self._below if system == TOP else 0)
+        # In the top system the blocks that belong to no column stand below the ladder.
+        left, top = ACROSS[place], 40 + 60 * self.wiring.row(system, place) + (self._below if system == TOP else 0)
         return left, top, left + 60, top + 34
 
 
@@ -417,3 +420,96 @@ def until_sampled(hold: Hold, held: str) -> list[str]:
     """The lines of a function that gives the initial value before the first sample."""
     lines = [f"if {matlab_name(TIME)} < {number_text(hold.offset)}", f"  tg_y = {number_text(hold.initial)};"]
     return [*lines, "else", f"  tg_y = {matlab_name(held)};", "end"]
+
+
+MODEL = "tg_model"
+
+
+def build_file(diagram: Diagram, name: str, wiring: SimulinkWiring | None = None) -> str:
+    """A function that builds the diagram in Simulink; with modes, what is built is given as `wiring`."""
+    wiring = wiring or DiagramBuilder(diagram).built()
+    lines = [
+        *_head(diagram, name),
+        *(_added(block) for block in wiring.blocks),
+        *(_drawn(line) for line in wiring.lines),
+        *_settings(diagram),
+        f"open_system({MODEL});",
+        "end",
+    ]
+    if any(block.kind == "function" for block in wiring.blocks):
+        lines += ["", FUNCTION.rstrip()]
+    return "\n".join([*lines, ""])
+
+
+# A quote in the title of a model would end the text, and what follows it would be run.
+def quoted(text: str) -> str:
+    """A text of MATLAB that holds just these characters; what cannot be printed becomes a space."""
+    return "'" + comment_text(text).replace("'", "''") + "'"
+
+
+def _head(diagram: Diagram, name: str) -> Iterator[str]:
+    yield f"function {name}_build({MODEL})"
+    yield f"% Build '{comment_text(diagram.name)}' as a Simulink model, block by block."
+    yield f"%   {name}_build()          a model named {name}_model, which no function of MATLAB is called"
+    yield f"%   {name}_build('other')   a model of another name"
+    yield "% Parameters lie in the workspace of the model; see its Model Explorer."
+    yield f"if nargin < 1, {MODEL} = {quoted(f'{name}_model')}; end"
+    yield "load_system('simulink');"
+    yield f"new_system({MODEL});"
+    yield f"tg_p = {name}_parameters();"
+    yield f"tg_workspace = get_param({MODEL}, 'ModelWorkspace');"
+    yield "tg_names = fieldnames(tg_p);"
+    yield "for tg_k = 1:numel(tg_names)"
+    yield "  assignin(tg_workspace, tg_names{tg_k}, tg_p.(tg_names{tg_k}));"
+    yield "end"
+
+
+def _added(block: SimulinkBlock) -> str:
+    path = f"[{MODEL}, {quoted('/' + block.path)}]"
+    position = "[" + ", ".join(map(str, block.position)) + "]"
+    if block.kind == "function":
+        return f"tg_function({path}, {position}, {_cell(block.script)}, {_cell(block.parameters)});"
+    settings = "".join(f", {quoted(key)}, {quoted(value)}" for key, value in block.settings)
+    return f"add_block({quoted(LIBRARY[block.kind])}, {path}, 'Position', {position}{settings});"
+
+
+def _cell(texts: Iterable[str]) -> str:
+    return "{" + ", ".join(map(quoted, texts)) + "}"
+
+
+def _drawn(line: SimulinkLine) -> str:
+    system = f"[{MODEL}, {quoted('/' + line.system)}]" if line.system else MODEL
+    ends = f"{quoted(f'{line.source}/{line.source_port}')}, {quoted(f'{line.target}/{line.target_port}')}"
+    return f"add_line({system}, {ends}, 'autorouting', 'on');"
+
+
+def _settings(diagram: Diagram) -> Iterator[str]:
+    """The experiment: how long, how exactly, and where steps must end because an input jumps."""
+    # Simulink has its own solvers and its own events: here they do what our written steps do elsewhere.
+    solver = "ode15s" if diagram.stiff else "ode45"
+    chosen = {
+        "StopTime": number_text(diagram.until),
+        "SolverType": "Variable-step",
+        "Solver": solver,
+        "RelTol": repr(RTOL),
+        "AbsTol": repr(ATOL),
+    }
+    # Simulink's steps end there, so that no step of the solver hides a jump of an input.
+    if diagram.stops:
+        chosen |= {"OutputOption": "AdditionalOutputTimes", "OutputTimes": row_text(diagram.stops)}
+    for key, value in chosen.items():
+        yield f"set_param({MODEL}, {quoted(key)}, {quoted(value)});"
+
+
+FUNCTION = f"""function tg_function(tg_path, tg_position, tg_lines, tg_parameters)
+% A MATLAB Function block; its arguments are its inputs, but for the parameters of the model.
+add_block('{LIBRARY["function"]}', tg_path, 'Position', tg_position);
+tg_root = sfroot();
+tg_chart = tg_root.find('-isa', 'Stateflow.EMChart', 'Path', tg_path);
+tg_chart.Script = strjoin(tg_lines, char(10));
+for tg_k = 1:numel(tg_parameters)
+  tg_data = tg_chart.find('-isa', 'Stateflow.Data', 'Name', tg_parameters{{tg_k}});
+  tg_data.Scope = 'Parameter';
+end
+end
+"""
