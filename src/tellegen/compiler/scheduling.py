@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.causality import CausalGraph
-from tellegen.causality.causal_graph import moving_names, tearing_order
+from tellegen.causality.causal_graph import position_dependent_names, tearing_order
 from tellegen.compiler.steps import (
     LawGroup,
     LinearRows,
@@ -60,7 +60,7 @@ def solve_interconnection(causal: CausalGraph) -> SolvedInterconnection:
         unknown[column(k, causal.follows(k))] = 1
     for c in interconnection.internal:
         unknown[c] = 1
-    moving = moving_names(causal.graph)
+    moving = position_dependent_names(causal.graph)
     # Propagation first: it is linear in the size, makes no new entries, and most networks are trees for it.
     made = SolvedInterconnection([], {}, {}, count)
     left = _propagate(rows, unknown, moving, made)
@@ -135,7 +135,9 @@ def _entries(causal: CausalGraph) -> NamedEntries:
     graph = causal.graph
     names = (name for p in graph.ports for name in (p.across, p.through, p.state))
     signals = (signal.name for signal in graph.signals)
-    return NamedEntries(graph.parameters, (*names, *graph.moving, *graph.displacements, *signals), prefix="g")
+    return NamedEntries(
+        graph.parameters, (*names, *graph.position_dependent, *graph.displacements, *signals), prefix="g"
+    )
 
 
 def _eliminate(
@@ -199,7 +201,7 @@ class Scheduler:
         # Modulo a prime of some sixty bits what is not zero comes out as zero once in 1e18.
         self._random = [chance.getrandbits(60) | 1 for _ in range(wiring.columns)]
         self._residues: dict[Expression, int] = {ONE: 1, MINUS_ONE: PRIME - 1}
-        self._moving_gains: dict[Expression, tuple[int, ...]] = {}
+        self._variables_of_gains: dict[Expression, tuple[int, ...]] = {}
         self._missing: dict[int, int] = {}
         self._users: dict[int, list[int]] = {}
         self._ready: list[int] = []
@@ -313,14 +315,14 @@ class Scheduler:
                 elif gain is MINUS_ONE:
                     value -= found[d]
                 # A gain that is not known yet makes the whole sum unknown, as if it had a share of its own.
-                elif only is None and not self.known.issuperset(self.moving_names(gain)):
+                elif only is None and not self.known.issuperset(self.variables_in_gain(gain)):
                     value += self._random[c]
                 elif found[d]:
                     value += found[d] * self._residue(gain)
             found[c] = value % PRIME
         return found
 
-    def told_residue(self, c: int) -> int:
+    def residue_of_input(self, c: int) -> int:
         """The residue of minus a told column, with a random residue for everything that ports decide."""
         if not self._all:
             # As if nothing were known: what the interconnection alone says of the column.
@@ -333,11 +335,11 @@ class Scheduler:
         """The random residue of a column that a port decides."""
         return self._random[c]
 
-    def moving_names(self, gain: Expression) -> tuple[int, ...]:
+    def variables_in_gain(self, gain: Expression) -> tuple[int, ...]:
         """The variables in a gain."""
-        found = self._moving_gains.get(gain)
+        found = self._variables_of_gains.get(gain)
         if found is None:
-            found = self._moving_gains[gain] = tuple(self.variables.numbers(gain.free_symbols))
+            found = self._variables_of_gains[gain] = tuple(self.variables.numbers(gain.free_symbols))
         return found
 
     def _residue(self, gain: Expression) -> int:
@@ -396,7 +398,7 @@ class Scheduler:
 
     def _append(self, rows: LinearRows, target: int, terms: Terms) -> LinearRows:
         """Add a row; one whose gains move is a formula of its own, and a new block begins after it."""
-        if not any(self.moving_names(gain) for _, gain in terms if gain is not ONE and gain is not MINUS_ONE):
+        if not any(self.variables_in_gain(gain) for _, gain in terms if gain is not ONE and gain is not MINUS_ONE):
             rows.add(target, terms)
             return rows
         if rows.targets:

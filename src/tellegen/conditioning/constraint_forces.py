@@ -234,7 +234,7 @@ class ForceBalance:
         self.at = [system.inputs.index(name) for name in self.names]
         self.where = {n: e for n, e in system.where.items() if n not in opened.model.parameters}
         self.x = [symbol(name) for name in system.states]
-        self.motion = ParameterRates(self.graph.moving, system.displacements)
+        self.motion = ParameterRates(self.graph.position_dependent, system.displacements)
         self.L = [self._inertia(i) for i in range(len(system.states))]
         # Speeds without inertia have no equation for their rate, which is therefore unknown like the forces.
         self.massless = [i for i, inertia in enumerate(self.L) if inertia is ZERO]
@@ -374,7 +374,7 @@ class ForceBalance:
         model, system = self.found.model, self.system
         taken = {*self.names, *system.states, *system.inputs, *model.signals, *system.displacements}
         taken |= {n for p in self.graph.ports for n in (p.across, p.through, p.state)}
-        return taken | {*self.graph.parameters, *self.graph.moving, *(e.name for e in model.elements)}
+        return taken | {*self.graph.parameters, *self.graph.position_dependent, *(e.name for e in model.elements)}
 
     def constraint(self, i: int) -> Vector:
         """The row of an output that is to vanish: the difference of velocities at a sink.

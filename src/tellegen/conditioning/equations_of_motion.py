@@ -139,7 +139,7 @@ class GeneralisedCoordinates:
 
     def _follows(self, row: Vector) -> bool:
         """Whether an elongation is a constant combination of coordinates that count from the unloaded springs."""
-        moving = {*self.system.displacements, *self.system.states, *self.found.causal.graph.moving}
+        moving = {*self.system.displacements, *self.system.states, *self.found.causal.graph.position_dependent}
         used = {self._by_speed.get(speed, "") for e, speed in zip(row, self.nu, strict=True) if e is not ZERO}
         # A described coordinate may count from anywhere, but an elongation counts from the unloaded spring.
         return used <= self.own and all(moving.isdisjoint(e.free_symbols) for e in row)
@@ -515,7 +515,7 @@ def _flows(found: ConstrainedModel) -> dict[str, Expression]:
     """The flow of every port that is no speed itself, by the speeds."""
     graph = found.causal.graph
     variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
-    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, TIME))
+    field = NamedEntries(graph.parameters, (*variables, *graph.position_dependent, *graph.displacements, TIME))
     structure = causal_structure(found.causal, field)
     told = solve_resistive(structure, field)
     names = [p.variable(DOMAINS[p.domain].flow) for p in graph.ports]

@@ -37,7 +37,12 @@ from tellegen.simulation.sensitivities import (
     integrate_sensitivities,
     observable_slopes,
 )
-from tellegen.simulation.sensitivity_jumps import MovingBreaks, delay_slopes, difference_step, moving_breaks
+from tellegen.simulation.sensitivity_jumps import (
+    ParameterDependentBreaks,
+    delay_slopes,
+    difference_step,
+    parameter_dependent_breaks,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -104,7 +109,7 @@ def sensitivities(
     )
     names = _shown(graph, numeric, outputs)
 
-    moving, delays = moving_breaks(graph, parameters), delay_slopes(graph, parameters)
+    moving, delays = parameter_dependent_breaks(graph, parameters), delay_slopes(graph, parameters)
     if graph.switching:
         parts = integrate_mode_sensitivities(graph, problem, parameters, starts, moving, delays)
     else:
@@ -118,7 +123,7 @@ def _one_mode(
     parameters: Sequence[str],
     starts: Callable[[str, float], Mapping[str, float]],
     known: Mapping[str, float],
-    moving: MovingBreaks,
+    moving: ParameterDependentBreaks,
     delays: DelaySlopes,
 ) -> SensitivityRows:
     variables = problem.model.names

@@ -503,8 +503,8 @@ def _lowered(model: Model) -> PowerGraph:
     terminals = [nodes.terminals_of(element) for element in model.elements]
     names = VariableNames(model)
     # Parameters that read displacements are no parameters of a run: they change while it goes on.
-    moving = _moving_parameters(model)
-    parameters = {name: p.expression for name, p in model.parameters.items() if name not in moving}
+    position_dependent = _position_dependent_parameters(model)
+    parameters = {name: p.expression for name, p in model.parameters.items() if name not in position_dependent}
     ports: list[Port] = []
     couplings: list[Coupling] = []
     switching: dict[int, SwitchingLaw] = {}
@@ -537,7 +537,7 @@ def _lowered(model: Model) -> PowerGraph:
         parameters=parameters,
         findings=(*model.findings, *findings, *notices),
         displacements=model.displacements,
-        moving=moving,
+        position_dependent=position_dependent,
         fields=fields,
         vectors=model.vectors,
         signals=tuple(command for command in commands if command is not None),
@@ -546,16 +546,16 @@ def _lowered(model: Model) -> PowerGraph:
     return with_signals(graph, model)
 
 
-def _moving_parameters(model: Model) -> dict[str, Expression]:
+def _position_dependent_parameters(model: Model) -> dict[str, Expression]:
     """Parameters that depend on displacements and so change along the motion, each after those it uses."""
-    moving: dict[str, Expression] = {}
+    position_dependent: dict[str, Expression] = {}
     waiting = {name: p.expression for name, p in model.parameters.items() if p.expression is not None}
     found = bool(model.displacements)
     while found:
         # Each round finds those one step further from the displacements, which puts every parameter behind those it
         # uses.
-        reach = moving.keys() | model.displacements.keys()
-        new = {name: e for name, e in waiting.items() if reach & e.free_symbols and name not in moving}
-        moving |= new
+        reach = position_dependent.keys() | model.displacements.keys()
+        new = {name: e for name, e in waiting.items() if reach & e.free_symbols and name not in position_dependent}
+        position_dependent |= new
         found = bool(new)
-    return moving
+    return position_dependent

@@ -36,7 +36,7 @@ from tellegen.schemes import rules
 from tellegen.schemes.algebra.equivalent_schemes import invert_path
 from tellegen.schemes.algebra.reduction_pictures import port_by_port, port_path
 from tellegen.schemes.algebra.vector_blocks import scheme_matrices
-from tellegen.schemes.names import UniqueNames, each_once
+from tellegen.schemes.names import UniqueNames, without_duplicates
 from tellegen.schemes.pog_construction import pog
 from tellegen.schemes.pog_scheme import PogScheme, Rewriting
 
@@ -320,8 +320,8 @@ def exchange_ports(scheme: PogScheme, inputs: str | Iterable[str] | None = None)
         # Only systems without constant matrices have the other way; any other error is the answer.
         if reason.code != rules.NO_MATRICES.code:
             raise
-        return _with_paths_inverted(scheme, scheme.inputs if inputs is None else each_once(inputs))
-    wanted = list(system.inputs) if inputs is None else each_once(inputs)
+        return _with_paths_inverted(scheme, scheme.inputs if inputs is None else without_duplicates(inputs))
+    wanted = list(system.inputs) if inputs is None else without_duplicates(inputs)
     found = invert_ports(system, wanted)
     states, before = _carriers(scheme)
     after = tuple(
@@ -376,7 +376,7 @@ def _system(scheme: PogScheme, *, moving: bool = False) -> EquationSystem:
         vectors={"f": (ZERO,) * n, "f_y": (ZERO,) * m},
         stored_energy=None,
         dissipated_power=ZERO,
-        where=graph.moving,
+        where=graph.position_dependent,
         displacements=graph.displacements,
     )
 

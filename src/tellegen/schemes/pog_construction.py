@@ -89,7 +89,7 @@ def energy_name(item: OnePort, law: StorageLaw) -> str:
     return f"{DOMAINS[item.domain].energy(law.side).symbol}_{item.name}"
 
 
-def decided_by_told(field: Field, causal: CausalGraph) -> Matrix:
+def outputs_by_inputs(field: Field, causal: CausalGraph) -> Matrix:
     """What the ports of a resistive field decide, by what they are told: its matrix, solved for the ports asked backwards.
 
     Raises: GraphError where it cannot be solved.
@@ -225,7 +225,7 @@ class SignalFlow:
             return
         items = [next(i for i in self.graph.one_ports.values() if i.port is ports[k]) for k in field.ports]
         told = [self.graph.bonds_of(i.name)[0].variable(other_side(i.decides)) for i in items]
-        for k, row in enumerate(decided_by_told(field, self.graph.causal)):
+        for k, row in enumerate(outputs_by_inputs(field, self.graph.causal)):
             # The own gain stands in the block, the others are further inputs of it; a gain of zero is no line of the
             # figure.
             terms = tuple((told[j], gain) for j, gain in enumerate(row) if j != k and gain is not ZERO)
@@ -490,7 +490,7 @@ class _PortScheme:
             for field in self.graph.fields
             if isinstance(self.graph.ports[field.ports[0]].law, ResistiveLaw) and not field.by_laws
             for k, row in zip(
-                field.ports, self._field_rows(field.ports, decided_by_told(field, self.causal)), strict=True
+                field.ports, self._field_rows(field.ports, outputs_by_inputs(field, self.causal)), strict=True
             )
         }
         for k, item in enumerate(self.items):

@@ -18,7 +18,7 @@ from tellegen.simulation.problem import SOLVERS, Problem
 from tellegen.simulation.sensitivity_jumps import (
     ASIDE,
     NOTHING_MOVES,
-    MovingBreaks,
+    ParameterDependentBreaks,
     context_with_parameter,
     difference_step,
     event_time_slopes,
@@ -239,7 +239,7 @@ def integrate_sensitivities(
     parameters: Sequence[str],
     *,
     start_slopes: Array | None = None,
-    moving: MovingBreaks = NOTHING_MOVES,
+    moving: ParameterDependentBreaks = NOTHING_MOVES,
     delays: DelaySlopes = NO_DELAYS,
 ) -> tuple[Trajectory, SensitivityRows]:
     """The trajectory, and its rows with dy/dp in SI units.
@@ -292,7 +292,7 @@ class SensitivityIntegration:
     """Advances models with their sensitivities through all that makes these jump while the mode stays."""
 
     problem: Problem
-    moving: MovingBreaks
+    moving: ParameterDependentBreaks
 
     def through(
         self, wide: SensitivityModel, choice: SolverChoice, rows: RunRows, standing: StatePoint, until: float

@@ -62,7 +62,7 @@ class PartLine:
         self.node = self.context.mapping(node, f"the part {self.name}")
         self.texts: dict[str, str] = {}
         self.names: dict[str, str] = {}
-        self.signal_courses: dict[str, Expression] = {}
+        self.signal_formulas: dict[str, Expression] = {}
         # Bindings that decide the dimension of their parameter.
         self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
 
@@ -94,7 +94,7 @@ class PartLine:
             model=model,
             ports=ports,
             bindings=bindings,
-            signals=self.signal_courses,
+            signals=self.signal_formulas,
             place=context.place(self.key),
             texts=self.texts,
             names=self.names,
@@ -216,7 +216,7 @@ class PartLine:
             marked = parse_formula(self.context, text, subject, self.copy.counters)
             self.context.formulas.append((marked, _dimension(model, key.text), subject, text))
             self.texts[key.text] = self._text(text)
-            self.signal_courses[key.text] = without_marks(marked)
+            self.signal_formulas[key.text] = without_marks(marked)
 
 
 def _dimension(model: Model, name: str) -> Dimension | None:

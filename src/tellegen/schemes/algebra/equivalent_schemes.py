@@ -24,7 +24,7 @@ from tellegen.schemes.algebra.signal_paths import Loop, SignalPath, elementary_l
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, with_strokes
 from tellegen.schemes.gains import UndeterminedError, dependent_gains, vector_block
-from tellegen.schemes.names import each_once
+from tellegen.schemes.names import without_duplicates
 from tellegen.schemes.pog_scheme import (
     Column,
     Ladder,
@@ -40,7 +40,7 @@ from tellegen.schemes.pog_scheme import (
 def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
     """The scheme with the decisions of some elements turned; its blocks, summations and sections are turned already."""
     # Asked before anything changes: the scheme still has its old inputs and outputs.
-    opposite = _told_the_other_way(scheme)
+    opposite = _opposite_inputs(scheme)
     elements = {
         name: _turned(item, opposite=name in opposite) if name in turned else item
         for name, item in scheme.elements.items()
@@ -77,7 +77,7 @@ def _raised(causal: CausalGraph) -> BondGraphScheme | None:
         return None
 
 
-def _told_the_other_way(scheme: PogScheme) -> set[str]:
+def _opposite_inputs(scheme: PogScheme) -> set[str]:
     """The sources to which the scheme brings a variable that counts against the direction of their ports."""
 
     def way(variable: str) -> int:
@@ -312,7 +312,7 @@ def change_sign(scheme: PogScheme, variables: str | Iterable[str]) -> Rewriting:
 
     Raises: GraphError (G206) for a name that is no variable of the scheme, G201 for part of a field.
     """
-    wanted = each_once(variables)
+    wanted = without_duplicates(variables)
     # The own variables of elements follow, so that only connections get a minus sign: R stays positive.
     changed = _with_elements(scheme, _known(scheme, wanted))
 

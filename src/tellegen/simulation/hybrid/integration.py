@@ -45,7 +45,14 @@ from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice, choose, reason_in_words
 from tellegen.simulation.solvers.jobs import Job
 from tellegen.simulation.solvers.library import Run
-from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, StretchEnd, Watch, attended, run_stretch
+from tellegen.simulation.solvers.stretch import (
+    SolverSettings,
+    StatePoint,
+    StretchEnd,
+    Watch,
+    run_stretch,
+    wait_for_work,
+)
 from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.trajectory import RunEvent, Status, Trajectory, rows_of_segments
 
@@ -98,12 +105,12 @@ def integrate_modes(
     def run(asked: Problem) -> Trajectory:
         nonlocal models
         # A second run shares what was compiled, and not what the first one left in contexts and past.
-        models = models.afresh() if models.met else models
+        models = models.for_new_run() if models.met else models
         made = _HybridRun(models, asked, diary)
         # Nobody listens: a thread of its own would only cost time.
         if told is None and threading.current_thread() is not threading.main_thread():
             return made.run()
-        return attended(made.run, told or Watch(), made.stop, lambda: (made.steps, made.progress))
+        return wait_for_work(made.run, told or Watch(), made.stop, lambda: (made.steps, made.progress))
 
     # A diary is the way of one run: it must not be told of coarser and finer ones.
     return run(checked) if diary is not None else whole_run_within_tolerance(checked, run)

@@ -35,7 +35,7 @@ from tellegen.simulation.sensitivities import (
 )
 from tellegen.simulation.sensitivity_jumps import (
     NEAR,
-    MovingBreaks,
+    ParameterDependentBreaks,
     consistent_point,
     difference_step,
     event_time_slopes,
@@ -55,7 +55,7 @@ def integrate_mode_sensitivities(
     problem: Problem,
     parameters: Sequence[str],
     starts: Starts,
-    moving: MovingBreaks,
+    moving: ParameterDependentBreaks,
     delays: DelaySlopes,
 ) -> list[SensitivityRows]:
     """The rows of a run through modes with their sensitivities: one part for each stretch in one mode that has rows.
@@ -82,7 +82,7 @@ class _ModeSlopes:
         diary: ModeChangeLog,
         problem: Problem,
         parameters: Sequence[str],
-        moving: MovingBreaks,
+        moving: ParameterDependentBreaks,
         delays: DelaySlopes,
     ) -> None:
         assert diary.models is not None, "the run has begun"
