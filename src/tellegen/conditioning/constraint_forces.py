@@ -328,7 +328,7 @@ class ForceBalance:
         matrix = [self._row(row, C[i], by_forces) for i, row in enumerate(massive)]
         rates = [total(e * pull[m] for m, e in row.items()) for row in self.inverse]
         # c' = C x' + C' x = 0: the rates without forces, and the motion of the constraint itself.
-        right = [-total(c * rates[j] for j, c in row) - self.moved(C[i]) for i, row in enumerate(massive)]
+        right = [-total(c * rates[j] for j, c in row) - self.rate_of_row(C[i]) for i, row in enumerate(massive)]
         count = len(self.names)
         # The balance at a speed without inertia: forces and pull add to zero.
         for j in self.massless:
@@ -394,7 +394,7 @@ class ForceBalance:
         system = self.system
         return system.vectors["f_y"][i] is ZERO and all(e is ZERO for e in system.matrices["D"][i])
 
-    def moved(self, row: Vector) -> Expression:
+    def rate_of_row(self, row: Vector) -> Expression:
         """What the motion of a row of constraints adds to the rate of the constraint."""
         return with_definitions(dot((self.motion.rate_of(c) for c in row), self.x), self.motion.slopes)
 

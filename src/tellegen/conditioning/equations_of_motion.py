@@ -261,7 +261,7 @@ def _no_form(found: ConstrainedModel, what: str, where: str) -> TellegenError:
     )
 
 
-def sums(rows: Matrix, factors: Sequence[Expression]) -> Vector:
+def row_products(rows: Matrix, factors: Sequence[Expression]) -> Vector:
     """The products of the rows of a matrix with a vector."""
     return tuple(total(e * x for e, x in zip(row, factors, strict=True)) for row in rows)
 
@@ -407,7 +407,7 @@ def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
     moving = {*system.states, *system.inputs}
     # What does not depend on speeds is a force of position, and belongs to G.
     resting = tuple(e if moving.isdisjoint(e.free_symbols) else ZERO for e in f)
-    springs = sums(made.block("A", at, made.elastic), made.spring_forces())
+    springs = row_products(made.block("A", at, made.elastic), made.spring_forces())
     kept = {n: e for n, e in system.where.items() if n in found.model.parameters or n in found.slopes}
     parameters = found.causal.graph.parameters
     at_rest = {*made.q, *parameters, *kept}

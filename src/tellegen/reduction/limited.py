@@ -15,7 +15,7 @@ from typing import NoReturn, final
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import enumeration, listing
-from tellegen.elements import ElementKind
+from tellegen.elements import multiport_kind
 from tellegen.equations.matrices import dot
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, to_text
 from tellegen.expressions.elimination import Elimination, NamedEntries, solve, with_definitions
@@ -23,7 +23,6 @@ from tellegen.expressions.simplification import shortened
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Model
-from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction import rules
 from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
 from tellegen.reduction.limits import Limit, LimitTargets, entry_name, find_limit_targets, without_index
@@ -166,10 +165,7 @@ class _Whole:
         n = len(self.members)
         given, gives = tuple(range(n)), tuple(range(n, n + count))
         relation = Multiport(given, gives, (side,) * n, (side,) * count, _rows(_without_hidden_part(Q)))
-        domains = (kind.domains[0],) * (n + count)
-        made = ElementKind(
-            MULTIPORT, "coupling", domains, "passes power between several ports", "", coupling="transformer"
-        )
+        made = multiport_kind((kind.domains[0],) * (n + count))
         connection = Element(self._fresh(f"{name}_map"), made, tuple(nodes), multiport=relation, place=self.owner.place)
         block = _block(Q, self.matrix)
         smaller = [

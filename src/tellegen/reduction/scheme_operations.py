@@ -20,7 +20,7 @@ from tellegen.causality import assign_causality
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import GraphError
 from tellegen.core.names import did_you_mean
-from tellegen.elements import ElementKind, kinds_of
+from tellegen.elements import ElementKind, kinds_of, multiport_kind
 from tellegen.equations.forms.composition import invert_ports
 from tellegen.equations.matrices import Matrix, congruent, zeros
 from tellegen.equations.system import EquationSystem, MatrixName, parameter_values
@@ -30,7 +30,6 @@ from tellegen.expressions.simplification import shortened
 from tellegen.graph import SourceLaw, StorageLaw, lower
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Experiment, Model, Parameter
-from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction.congruent import Given, Transformed, congruent_transformation
 from tellegen.schemes import rules
 from tellegen.schemes.algebra.equivalent_schemes import invert_path
@@ -181,14 +180,7 @@ class _Network:
             return
         ports = [(k, self._told(k, gives=False)) for k in given]
         ports += [(k, self._told(k, gives=True)) for k in gives]
-        kind = ElementKind(
-            MULTIPORT,
-            "coupling",
-            tuple(self.lanes[k].carrier.domain for k, _ in ports),
-            "passes power between several ports",
-            "",
-            coupling="transformer",
-        )
+        kind = multiport_kind(tuple(self.lanes[k].carrier.domain for k, _ in ports))
         count = len(given)
         relation = Multiport(
             tuple(range(count)),

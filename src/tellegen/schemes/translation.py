@@ -8,12 +8,11 @@ from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import REFERENCES
 from tellegen.core.errors import TellegenError
 from tellegen.core.union_find import UnionFind
-from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection
+from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection, multiport_kind
 from tellegen.expressions import ONE, symbol
 from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw, lower
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Model
-from tellegen.notations.network.keys import MULTIPORT
 from tellegen.notations.writing import to_yaml
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_construction import bond_graph
@@ -189,9 +188,7 @@ def _multiport(coupling: Coupling, nodes: _Nodes) -> Element:
     relation = Multiport(given, gives, tuple(b.side for b in one), tuple(b.side for b in two), coupling.K)
     ends = tuple(nodes.name(k) for branch in (*one, *two) for k in (branch.plus, branch.minus))
     domains = tuple(branch.domain for branch in (*one, *two))
-    summary = "passes power between several ports"
-    kind = ElementKind(MULTIPORT, "coupling", domains, summary, "", coupling="transformer")
-    return Element(coupling.element, kind, ends, None, multiport=relation, place=coupling.place)
+    return Element(coupling.element, multiport_kind(domains), ends, None, multiport=relation, place=coupling.place)
 
 
 def _coupling(coupling: Coupling, nodes: _Nodes) -> Element:
