@@ -217,7 +217,7 @@ def test_pictures_of_a_mesh_are_read_off_its_blocks(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "limits", "elements"),
     [
-        ("corking_shaft", {"K_se": inf, "J_a": 0}, ["K_se", "J_a"]),
+        pytest.param("corking_shaft", {"K_se": inf, "J_a": 0}, ["K_se", "J_a"], marks=pytest.mark.slow),
         ("pmsm", {"J": 0}, ["J"]),  # whose figure has vector lanes before
         ("dc_motor_pump", {"J_m": inf}, ["J_m"]),
         ("dc_motor_pump", {"R_a": inf}, ["R_a"]),
