@@ -6,16 +6,8 @@ over by conservation of contents. An impact gives every storage 1 + e times the 
 
 from collections.abc import Iterator, Mapping
 
+from tellegen.exporting import matlab_program
 from tellegen.exporting.diagram import Diagram, Formula
-from tellegen.exporting.matlab_program import (
-    blocks_function,
-    comment_text,
-    has_tables,
-    main_function,
-    number_text,
-    row_text,
-    samples_functions,
-)
 from tellegen.exporting.matlab_steps import hooks_in_modes, past_functions, program_part, tableau_5
 from tellegen.exporting.mode_diagrams import HybridDiagram, ModeDiagram
 from tellegen.expressions.matlab import MatlabLines, matlab_name
@@ -34,7 +26,7 @@ def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
     hooks = hooks_in_modes(delays)
     past = [past_functions(DELAYED_RESULT), program_part("hermite")] if delays else []
     return _joined(
-        main_function(hybrid.first, name, f"{name}_parameters()"),
+        matlab_program.main_function(hybrid.first, name, f"{name}_parameters()"),
         _start(hybrid),
         program_part("time_loop", hooks),
         program_part("start_in_modes"),
@@ -45,7 +37,7 @@ def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
 
 def modes_file(hybrid: HybridDiagram, name: str) -> str:
     """A function that tells which mode follows when a guard rises. The Simulink model asks it."""
-    title, until = comment_text(hybrid.name), number_text(hybrid.first.until)
+    title, until = matlab_program.comment_text(hybrid.name), matlab_program.number_text(hybrid.first.until)
     return _joined(
         program_part("next_mode", name=name, title=title, until=until),
         *_mode_functions(hybrid, {}),
@@ -61,11 +53,11 @@ def _mode_functions(hybrid: HybridDiagram, hooks: Mapping[str, str]) -> list[str
         _dispatch(hybrid),
         *_all_blocks(hybrid),
         _inertia(hybrid),
-        samples_functions(hybrid.first.holds),
+        matlab_program.samples_functions(hybrid.first.holds),
         program_part("steps_in_modes", hooks, tableau=tableau_5(), noise=NOISE),
         program_part("mode_choice", noise=NOISE),
         program_part("evaluation"),
-        program_part("tables") if any(map(has_tables, diagrams)) else "",
+        program_part("tables") if any(map(matlab_program.has_tables, diagrams)) else "",
     ]
 
 
@@ -74,9 +66,9 @@ def _joined(*parts: str) -> str:
 
 
 def _start(hybrid: HybridDiagram) -> str:
-    holds = "; ".join(number_text(hold.initial) for hold in hybrid.first.holds)
+    holds = "; ".join(matlab_program.number_text(hold.initial) for hold in hybrid.first.holds)
     return f"""function [tg_x, tg_held, tg_mode] = tg_start()
-tg_x = {row_text(hybrid.initial)}';
+tg_x = {matlab_program.row_text(hybrid.initial)}';
 tg_held = [{holds}];
 tg_mode = {hybrid.start + 1};
 end
@@ -123,7 +115,7 @@ def _guard_rows(mode: ModeDiagram, words: list[dict[str, int]]) -> str:
 
 def _guesses(diagram: Diagram | None) -> str:
     guesses = () if diagram is None else diagram.unknowns.guesses
-    return f"[{'; '.join(map(number_text, guesses))}]"
+    return f"[{'; '.join(map(matlab_program.number_text, guesses))}]"
 
 
 def _dispatch(hybrid: HybridDiagram) -> str:
@@ -151,7 +143,7 @@ def _all_blocks(hybrid: HybridDiagram) -> Iterator[str]:
                 "tg_kept": "; ".join(matlab_name(g.restitution) if g.restitution else "NaN" for g in mode.guards),
                 "tg_speeds": "; ".join(matlab_name(g.speed) if g.speed else "NaN" for g in mode.guards),
             }
-            yield blocks_function(mode.diagram, hybrid.states, f"tg_blocks_{k}", further)
+            yield matlab_program.blocks_function(mode.diagram, hybrid.states, f"tg_blocks_{k}", further)
 
 
 def _inertia(hybrid: HybridDiagram) -> str:
