@@ -29,6 +29,7 @@ def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
         matlab_program.main_function(hybrid.first, name, f"{name}_parameters()"),
         _start(hybrid),
         program_part("time_loop", hooks),
+        # A guard counts relative to its largest value so far, for each mode of its element: forces and speeds have other sizes.
         program_part("start_in_modes"),
         *_mode_functions(hybrid, hooks),
         *past,
@@ -39,8 +40,10 @@ def modes_file(hybrid: HybridDiagram, name: str) -> str:
     """A function that tells which mode follows when a guard rises. The Simulink model asks it."""
     title, until = matlab_program.comment_text(hybrid.name), matlab_program.number_text(hybrid.first.until)
     return _joined(
+        # A time that does not go on belongs to a new run: what is remembered of the last one is cleared then.
         program_part("next_mode", name=name, title=title, until=until),
         *_mode_functions(hybrid, {}),
+        # Simulink keeps the past itself, in its transport delays.
         program_part("past_of_simulink") if hybrid.first.delays else "",
     )
 
@@ -54,7 +57,10 @@ def _mode_functions(hybrid: HybridDiagram, hooks: Mapping[str, str]) -> list[str
         *_all_blocks(hybrid),
         _inertia(hybrid),
         matlab_program.samples_functions(hybrid.first.holds),
+        # An event ends a step in its middle: the step is taken anew, shorter, until the guard stands at zero at its end.
         program_part("steps_in_modes", hooks, tableau=tableau_5(), noise=NOISE),
+        # As in our own runs: modes are tried in the order of how many elements change, and a mode is good when none of its
+        # guards is positive a moment later. A mode that is only passed through may break them for that moment.
         program_part("mode_choice", noise=NOISE),
         program_part("evaluation"),
         program_part("tables") if any(map(matlab_program.has_tables, diagrams)) else "",

@@ -154,6 +154,7 @@ def run_file(diagram: Diagram, name: str) -> str:
         program_part("rates_at_once" if once.columns else "rates_one_by_one") if diagram.stiff else "",
         program_part("evaluation"),
         *(_past(diagram) if diagram.delays else ()),
+        # interp1 knows nothing outside of the points; these keep the value at the end, as our own runs do.
         program_part("tables") if has_tables(diagram) else "",
     ]
     return "\n".join(part for part in parts if part)
@@ -169,6 +170,7 @@ def _steps(diagram: Diagram) -> str:
 
 
 def _past(diagram: Diagram) -> tuple[str, ...]:
+    # Hermite is of order 4 where the bend inside the step is known; in modes its ends and the slopes there must do.
     # The collocation polynomial is the solution of Radau's method between its stages: nothing is added to it.
     between = "collocation" if diagram.stiff else "hermite"
     return past_functions(DELAYED_RESULT), program_part("past_without_states"), program_part(between)

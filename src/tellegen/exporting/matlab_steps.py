@@ -64,6 +64,7 @@ def _columns(rows: Iterable[Mapping[int, float]]) -> str:
 
 
 def _steps(name: str, hooks: Mapping[str, str], **values: object) -> str:
+    # Steps end at every row as well as at every stop: no interpolation is needed, and rows are as exact as steps.
     parts = ("time_loop", "steps_in_one_mode", name)
     return "\n".join(program_part(part, hooks, **values) for part in parts)
 
