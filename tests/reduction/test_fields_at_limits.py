@@ -1,6 +1,7 @@
-"""Reduced networks with fields: the transfer matrix is the limit of that of the whole, and nothing that carries power is dropped."""
+"""Reduced networks with fields: their transfer matrix is the limit of that of the whole, and what carries power stays."""
 
 from collections.abc import Mapping
+from random import Random
 
 import numpy as np
 import pytest
@@ -34,7 +35,9 @@ def limit_at(network: FieldNetwork, limits: Mapping[str, str], s: complex) -> np
 
 @settings(max_examples=80)
 @given(field_networks(), st.randoms(use_true_random=False), st.booleans())
-def test_a_reduced_network_with_fields_is_the_limit_of_the_whole(network: FieldNetwork, chance, inside: bool) -> None:  # type: ignore[no-untyped-def]
+def test_a_reduced_network_with_fields_is_the_limit_of_the_whole(
+    network: FieldNetwork, chance: Random, inside: bool
+) -> None:
     assume(network.is_regular())
     single = [b.matrix[0][0] for b in network.blocks if len(b.kinds) == 1 and not b.is_source]
     within = [b.matrix[i][i] for b in network.blocks if len(b.kinds) > 1 and not b.stores for i in range(len(b.kinds))]
