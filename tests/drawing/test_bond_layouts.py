@@ -160,7 +160,9 @@ EQUAL = causality_rules.UNIT_LOOP.example
     ],
     ids=["gears", "junctions"],
 )
-def test_a_loop_that_leaves_something_open_is_drawn_with_its_bonds_marked(text: str, marked: set[int], told: str) -> None:
+def test_a_loop_that_leaves_something_open_is_drawn_with_its_bonds_marked(
+    text: str, marked: set[int], told: str
+) -> None:
     model = read_model(text)
     scene = draw(model, "bond").scene
     assert check_scene(scene) == ()

@@ -98,7 +98,8 @@ class FieldNetwork:
     def tableau(self, values: Values | None = None) -> tuple[np.ndarray, ...]:
         """E, F, G, H with s E w = F w + G u and y = H w: w are potentials, then what flows through each port, in order."""
         known = {**self.values, **(values or {})}
-        nodes = sorted({n for b in (*self.blocks, *self.couplings) for pair in b.ends for n in pair})
+        pairs = [pair for b in self.blocks for pair in b.ends] + [pair for c in self.couplings for pair in c.ends]
+        nodes = sorted({n for pair in pairs for n in pair})
         place = {n: i for i, n in enumerate(n for n in nodes if n not in REFERENCE.values())}
         ports = [(b, j) for b in self.blocks for j in range(len(b.kinds))]
         branches = [b.ends[j] for b, j in ports] + [pair for c in self.couplings for pair in c.ends]

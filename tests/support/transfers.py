@@ -112,7 +112,8 @@ def descriptor_at(form: DescriptorSystem, s: complex) -> np.ndarray:
 
     E, F, G = dense(form.E, size, size), dense(form.F, size, size), dense(form.G, size, inputs)
     found: np.ndarray = dense(form.H, outputs, size) @ np.linalg.solve(s * E - F, G.astype(complex))
-    return found + dense(form.D, outputs, inputs)
+    found += dense(form.D, outputs, inputs)
+    return found
 
 
 def hamiltonian_at(form: HamiltonianSystem, s: complex) -> np.ndarray:
@@ -127,7 +128,8 @@ def hamiltonian_at(form: HamiltonianSystem, s: complex) -> np.ndarray:
     g, P = matrix("g", n, m), matrix("P", n, m)
     pencil = s * E + matrix("E_1", n, n) - (matrix("J", n, n) - matrix("R", n, n)) @ Q
     found: np.ndarray = (g + P).T @ Q @ np.linalg.solve(pencil, (g - P).astype(complex))
-    return found + matrix("S", m, m) + matrix("N", m, m)
+    found += matrix("S", m, m) + matrix("N", m, m)
+    return found
 
 
 def lagrange_at(form: LagrangeSystem, s: complex) -> np.ndarray:
