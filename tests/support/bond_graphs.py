@@ -228,10 +228,6 @@ class Freedom:
         """Whether power can circulate in the junction structure that no one-port notices."""
         return exact.rank([row for pair in self.variables.values() for row in pair]) < self.dimension
 
-    @property
-    def locks_something(self) -> bool:
-        return any(not any(self.wanted(item)) for item in self.one_ports if item.is_storage)
-
     def most_integral(self) -> int:
         """By trying all sets of storages."""
         sources = tuple(item for item in self.one_ports if item.is_source)

@@ -3,7 +3,8 @@
 An open switch in series with open switches imposes nothing new: closed, it would leave everything as it is. So would a closed one
 in parallel with closed ones, if it were open. Such a port gets the other ideal law; it then takes no share of the load.
 
-Loops that close through couplings alone are listed where they can be solved, and refused where they are rigid.
+Loops that close through couplings alone are listed where they can be solved, and refused where they leave something open. Where
+their ratios do not agree they stand still: that is determined, and told as a warning.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,7 +94,7 @@ def assign_causality(graph: PowerGraph) -> CausalGraph:
 def assign_with_conflicts(graph: PowerGraph) -> CausalGraph:
     """The causality of a figure that shows conflicts: ports that cannot decide what they must are listed, not refused.
 
-    So are the elements of a loop of couplings that locks or leaves a variable open.
+    So are the elements of a loop of couplings that leaves a variable open.
     """
     with without_collector():
         # Kirchhoff's laws alone have a normal tree, in near-linear time; with couplings the variables form no graph any
@@ -116,7 +117,7 @@ def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
     # which may allow more or less by a coincidence such as n_1 = n_2.
     generic = exact_causality(graph, order, generic_residue)
     given = exact_causality(graph, order, given_residue(graph))
-    # A rigid loop comes first: where a variable is left open, partners and conflicts have no meaning.
+    # An open loop comes first: where a variable is left open, partners and conflicts have no meaning.
     loop = _rigid_loop(graph, generic, given)
     if loop is not None:
         # The figure of a refused model shows the assignment in which the loop was found.
@@ -130,7 +131,9 @@ def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
     result = _finish(graph, order, causality.decides, causality.partners_of, blocks, "elimination")
     # Loops inside the junction structure have no port on them, so the partners of ports do not show them.
     loops = [ZeroOrderPath("junction loop", names) for names in junction_loops(graph, causality.decides)]
-    return replace(result, paths=(*result.paths, *loops), findings=(*result.findings, *special))
+    # A conflict is told alone: what it says is locked may move once it is gone.
+    locks = [] if result.contradictions else _locked_loops(graph, generic)
+    return replace(result, paths=(*result.paths, *loops), findings=(*result.findings, *special, *locks))
 
 
 def _finish(
@@ -453,20 +456,23 @@ def _in_order_of_names(graph: PowerGraph, decides: Sequence[Side]) -> tuple[Powe
 
 
 def _rigid_loop(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> Finding | None:
-    """The couplings that lock a storage, or leave open what circulates between them; None where there are none."""
+    """The couplings that leave open what circulates between them; None where there are none."""
     # What circulates with the given values may be determined in general position: two gears of equal ratio side by
     # side.
     for causality, residue in ((generic, generic_residue), (given, given_residue(graph))):
         if causality.circulates:
             culprits = _needed(graph, lambda g, r=residue: exact_causality(g, demands(g), r).circulates)  # type: ignore[misc]
             return _open_loop(culprits)
-    # Unequal ratios lock in general position; with values that happen to agree the same loop leaves its load open,
-    # which was asked above.
-    locked = _locked_by_ratios(graph, generic)
-    if locked:
-        culprits = _needed(graph, lambda g: bool(_locked_by_ratios(g, exact_causality(g, demands(g), generic_residue))))
-        return _locked_loop(graph, locked, culprits)
     return None
+
+
+def _locked_loops(graph: PowerGraph, generic: ExactCausality) -> list[Finding]:
+    """A warning about storages that unequal ratios hold at zero: all equations have a solution, but hardly a meant one."""
+    locked = _locked_by_ratios(graph, generic)
+    if not locked:
+        return []
+    culprits = _needed(graph, lambda g: bool(_locked_by_ratios(g, exact_causality(g, demands(g), generic_residue))))
+    return [_locked_loop(graph, locked, culprits)]
 
 
 def _locked_by_ratios(graph: PowerGraph, causality: ExactCausality) -> list[int]:
@@ -519,7 +525,7 @@ def _open_loop(culprits: Sequence[Coupling]) -> Finding:
 def _locked_loop(graph: PowerGraph, locked: Sequence[int], culprits: Sequence[Coupling]) -> Finding:
     names = [c.element for c in culprits]
     stuck = [graph.ports[k].element for k in locked]
-    return rules.UNIT_LOOP.finding(
+    return rules.LOCKED_STORAGE.finding(
         f"{listing(stuck)} {'is' if len(stuck) == 1 else 'are'} locked: the ratios of {listing(names)} do not agree",
         where=stuck[0],
         fix=f"remove one of {listing(names)}, or put an elastic element into the loop",

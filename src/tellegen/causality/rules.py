@@ -57,12 +57,12 @@ STORAGE_LAW_BACKWARDS = RULES.rule(
 )
 UNIT_LOOP = RULES.rule(
     "K105",
-    "loop of couplings that locks or leaves a variable open",
-    meaning="Couplings form a loop: with unequal ratios it can only stand still, with equal ratios what circulates in it is unknown.",
-    why="two rigid paths between the same two places must have the same ratio, and then they share their load in no definite way",
+    "loop of couplings that leaves a variable open",
+    meaning="Couplings of equal ratio form a loop, and what circulates in it is unknown.",
+    why="two rigid paths of one ratio between the same two places share their load in no definite way",
     example=(
         "system: two gears\nnetwork:\n  T: {torque source: [frame, s]}\n  J: {inertia: [s], J: 1 kg*m^2}\n"
-        "  g_1: {gear: [s, frame, l, frame], n: 2}\n  g_2: {gear: [s, frame, l, frame], n: 3}\n  b: {friction: [l, frame], b: 1 N*m*s}\n"
+        "  g_1: {gear: [s, frame, l, frame], n: 2}\n  g_2: {gear: [s, frame, l, frame], n: 2}\n  b: {friction: [l, frame], b: 1 N*m*s}\n"
     ),
     instead=(
         "system: one gear\nnetwork:\n  T: {torque source: [frame, s]}\n  J: {inertia: [s], J: 1 kg*m^2}\n"
@@ -157,4 +157,19 @@ IMPOSSIBLE_MODE = RULES.rule(
     meaning="In one combination of the modes of its elements the system has no causality; a run never enters it.",
     why="ideal elements would impose a variable that sources decide already",
     severity="notice",
+)
+LOCKED_STORAGE = RULES.rule(
+    "K206",
+    "storage that couplings hold at zero",
+    meaning="Couplings form a loop of unequal ratios, which can only stand still, and the storages on it store nothing.",
+    why="two rigid paths between the same two places agree at zero alone; what they carry then is determined",
+    severity="warning",
+    example=(
+        "system: two gears\nnetwork:\n  T: {torque source: [frame, s]}\n  J: {inertia: [s], J: 1 kg*m^2}\n"
+        "  g_1: {gear: [s, frame, l, frame], n: 2}\n  g_2: {gear: [s, frame, l, frame], n: 3}\n  b: {friction: [l, frame], b: 1 N*m*s}\n"
+    ),
+    instead=(
+        "system: one gear\nnetwork:\n  T: {torque source: [frame, s]}\n  J: {inertia: [s], J: 1 kg*m^2}\n"
+        "  g_1: {gear: [s, frame, l, frame], n: 2}\n  b: {friction: [l, frame], b: 1 N*m*s}\n"
+    ),
 )

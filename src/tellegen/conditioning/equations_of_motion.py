@@ -242,6 +242,11 @@ def _refuse(made: GeneralisedCoordinates) -> None:
         if sources:
             what = f"'{port.element}' is moved by the source {listing(sources)}, which has no inertia"
             raise _no_form(found, what, port.element)
+        # What such a spring stores follows from speeds too, so its force is no function of the coordinates.
+        shared = [system.states[i] for i in made.inertial if not is_zero(system.matrices["L"][s][i])]
+        if shared:
+            what = f"the energy of '{port.element}' is shared with {listing(shared)}, and its force reads accelerations"
+            raise _no_form(found, what, port.element)
     if not system.is_zero("B_1"):
         pairs = [u for j, u in enumerate(system.inputs) if any(row[j] is not ZERO for row in system.matrices["B_1"])]
         raise _no_form(found, f"the source {listing(pairs)} decides the velocity of an inertia", pairs[0])

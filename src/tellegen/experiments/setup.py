@@ -35,7 +35,7 @@ from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, driv
 from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
 from tellegen.graph.switching import put_into_mode
 from tellegen.model.model import Experiment, Model
-from tellegen.notations.parameters import check_physics
+from tellegen.notations.reading import check_numbers
 from tellegen.results.run import Run
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import DEFAULT_ROWS, Problem
@@ -355,7 +355,8 @@ def initial_values_of_dependents(causal: CausalGraph, values: Mapping[str, float
 def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantity]) -> PowerGraph:
     """The graph with other values of parameters; those that follow from them change too.
 
-    Raises: SimulationError for a name that is no parameter (S302), or a value that cannot be used (S303).
+    Raises: SimulationError for a name that is no parameter (S302), or a value that cannot be used (S303); DescriptionError for
+        what a file with these values is refused for.
     """
     if not given:
         return graph
@@ -375,15 +376,17 @@ def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantit
         if unknown:
             fix = did_you_mean(unknown[0], changed) or "give a finite number, or a text with a unit such as '4.7 mH'"
             raise rules.BAD_SETTING.error(f"the parameter {name} uses '{unknown[0]}', which is no parameter", fix=fix)
-    return replace(graph, parameters=changed)
+    found = replace(graph, parameters=changed)
+    _doubts_about(model, parameter_values(found.parameters))
+    return found
 
 
 def _doubts_about(model: Model, values: Mapping[str, float]) -> tuple[Finding, ...]:
     """Warnings about elements that the values given make active.
 
-    Raises: DescriptionError where a storage would be negative or empty.
+    Raises: DescriptionError for what a file with these values is refused for.
     """
-    errors, warnings = check_physics(model.elements, values)
+    errors, warnings = check_numbers({e.name: e for e in model.elements}, model.fields, values)
     if errors:
         raise DescriptionError(errors)
     return tuple(warnings)

@@ -7,13 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tellegen.core.errors import TellegenError
+from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, nearest
 from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
 from tellegen.model.dimensions import NoDimension, si_unit
+from tellegen.model.laws import MatrixField
 from tellegen.model.mechanism import Geometry
-from tellegen.model.model import Experiment, Model, Parameter, Part, SystemPort, known_variables
+from tellegen.model.model import Element, Experiment, Model, Parameter, Part, SystemPort, known_variables
 from tellegen.model.signals import SignalPorts
 from tellegen.notations import rules
 from tellegen.notations.bond_graph.reading import read_bond_graph
@@ -455,12 +456,8 @@ class _ModelReader:
         order = [name for name in self.parameters.order if name in context.parameters]
         values, problems = evaluate_in_order(context.parameters, order)
         context.add_errors(problems)
-        errors, warnings = check_physics(context.elements.values(), values)
+        errors, warnings = check_numbers(context.elements, context.fields, values, self.parameters.constant())
         context.add_errors(errors)
-        errors, active = check_fields(context.fields, context.elements, values)
-        context.add_errors(errors)
-        warnings += active
-        context.add_errors(check_switching(context.elements.values(), values, self.parameters.constant()))
         context.notes.extend(warnings)
         self.checker.check_numbers(values)
 
@@ -469,6 +466,19 @@ class _ModelReader:
         if context.without_value > MOST_NOTICES:
             what = f"{context.without_value - MOST_NOTICES} more elements have no value: they stay symbols"
             context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
+
+
+def check_numbers(
+    elements: Mapping[str, Element],
+    fields: Iterable[MatrixField],
+    values: Mapping[str, float],
+    constant: frozenset[str] = frozenset(),
+) -> tuple[list[Finding], list[Finding]]:
+    """Errors and warnings about the numbers of elements and fields; `constant` are the names of what never changes."""
+    errors, warnings = check_physics(elements.values(), values)
+    negative, active = check_fields(fields, elements, values)
+    wrong = check_switching(elements.values(), values, constant)
+    return [*errors, *negative, *wrong], [*warnings, *active]
 
 
 def _counts_of(parts: Iterable[Part]) -> frozenset[str]:

@@ -55,7 +55,8 @@ def field_at_limits(
 
     Raises: ReductionError when the entries cannot belong to a storage.
     """
-    kind = members[0].kind
+    # Members may be of several kinds, each with a side of its own; all of them store, or none does.
+    storage = members[0].kind.role == "storage"
     names = {m.name: without_index(m.name) for m in members}
     infinite = [k for k, row in enumerate(matrix) if row[k] is None]
     # Before anything else: with an infinite mutual term no row can be taken out by itself.
@@ -65,21 +66,21 @@ def field_at_limits(
     # A zero on the diagonal of an energy matrix needs a zero row, or the energy could be negative.
     empty = [k for i, k in enumerate(finite) if is_zero(rest[i][i])]
     for i, k in enumerate(finite):
-        if k in empty and kind.role == "storage" and any(not is_zero(e) for e in rest[i]):
+        if k in empty and storage and any(not is_zero(e) for e in rest[i]):
             _refuse_mutual(owner, members[k].name, limits)
     # A resistive matrix may have gyrator entries beside a zero diagonal: a row is empty only where nothing at all is
     # left.
-    if kind.role == "resistive":
+    if not storage:
         empty = [k for i, k in enumerate(finite) if all(is_zero(e) for e in (*rest[i], *(r[i] for r in rest)))]
     kept = [k for k in finite if k not in empty]
     left = [[rest[finite.index(i)][finite.index(j)] for j in kept] for i in kept]
     # Members that stand alone now lose their index, which would name an entry of a field that is gone.
     gone = {k: replace(members[k], name=names[members[k].name]) for k in (*infinite, *empty)}
     whole = _Whole(owner, [members[k] for k in kept], left, set(taken))
-    storage = kind.role == "storage"
-    vanishing: dict[str, Side] = {gone[k].name: other_side(kind.side) if storage else kind.side for k in empty}
+    sides = {k: member.kind.side for k, member in enumerate(members)}
+    vanishing: dict[str, Side] = {gone[k].name: other_side(sides[k]) if storage else sides[k] for k in empty}
     if not storage:
-        vanishing |= {gone[k].name: other_side(kind.side) for k in infinite}
+        vanishing |= {gone[k].name: other_side(sides[k]) for k in infinite}
     frozen = tuple(gone[k].name for k in infinite) if storage else ()
     # Only an energy can be singular without harm: a loss of lower rank is a loss like any other.
     made = whole.regular() if not storage else whole.of_full_rank(given)
@@ -155,27 +156,30 @@ class _Whole:
         return self._behind_connection(seen, independent)
 
     def _behind_connection(self, Q: Rows, independent: list[int]) -> FieldLimit:
-        kind, name = self.members[0].kind, self.owner.name
-        side, count = kind.side, len(independent)
-        meters, nodes = self._meters(side)
+        name, count = self.owner.name, len(independent)
+        meters, nodes = self._meters()
         # The smaller storages stand at nodes of their own, behind the connection that takes the seen part of x.
         ends = [self._fresh(f"{name}_{k + 1}") for k in range(count)]
-        reference = kind.domain.reference
-        nodes += [node for end in ends for node in (end, reference)]
+        kinds = [member.kind for member in self.members]
+        references = [kinds[i].domain.reference for i in independent]
+        nodes += [node for pair in zip(ends, references, strict=True) for node in pair]
         n = len(self.members)
         given, gives = tuple(range(n)), tuple(range(n, n + count))
-        relation = Multiport(given, gives, (side,) * n, (side,) * count, _rows(_without_hidden_part(Q)))
-        made = multiport_kind((kind.domains[0],) * (n + count))
+        sides = tuple(kind.side for kind in kinds)
+        relation = Multiport(given, gives, sides, tuple(sides[i] for i in independent), _rows(_without_hidden_part(Q)))
+        made = multiport_kind(tuple(kind.domains[0] for kind in (*kinds, *(kinds[i] for i in independent))))
         connection = Element(self._fresh(f"{name}_map"), made, tuple(nodes), multiport=relation, place=self.owner.place)
         block = _block(Q, self.matrix)
         smaller = [
             replace(
                 self.members[i],
                 name=f"{name}[{k + 1}]",
-                nodes=(ends[k], reference),
+                nodes=(ends[k], references[k]),
                 value=block[k][k],
                 variables={
-                    side: self._fresh(f"{self.members[i].variables.get(side, without_index(self.members[i].name))}_r")
+                    sides[i]: self._fresh(
+                        f"{self.members[i].variables.get(sides[i], without_index(self.members[i].name))}_r"
+                    )
                 },
             )
             for k, i in enumerate(independent)
@@ -185,14 +189,14 @@ class _Whole:
         if count == 1:
             left.members = [replace(smaller[0], name=name)]
         found = left.regular() if count else FieldLimit((), (), {}, ())
-        vanishing: dict[str, Side] = {e.name: other_side(side) for e in meters}
+        vanishing: dict[str, Side] = {e.name: other_side(e.kind.side) for e in meters}
         return FieldLimit((*meters, connection, *found.elements), found.fields, vanishing, ())
 
-    def _meters(self, side: Side) -> tuple[list[Element], list[str]]:
+    def _meters(self) -> tuple[list[Element], list[str]]:
         """The members as elements whose input vanishes: they show the old outputs, and what stands behind them at which nodes."""
         meters, nodes = [], []
         for element in self.members:
-            name = without_index(element.name)
+            name, side = without_index(element.name), element.kind.side
             plus, minus = element.nodes
             # A meter of a through variable stands in series, one of an across variable beside.
             between = self._fresh(f"{name}_end") if side == "through" else plus

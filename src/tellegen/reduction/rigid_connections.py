@@ -175,10 +175,14 @@ class _Rewiring:
     # -- elements --------------------------------------------------------------------------------------------------------------
 
     def _may_go(self, element: Element, zero: Side) -> bool:
-        """Whether an element is idle once its variable `zero` is; a member of a field is only where its output is zero."""
-        # Within a field, a member with zero input still acts on the others by the mutual terms.
-        alone = not any(element.name in f.members for f in self.fields)
-        return element.kind.role in ("storage", "resistive") and (alone or element.kind.side == zero)
+        """Whether an element is idle once its variable `zero` is; of the members of fields only storages are, by a zero output."""
+        owner = next((f for f in self.fields if element.name in f.members), None)
+        if owner is None:
+            return element.kind.role in ("storage", "resistive")
+        # By the mutual terms a storage with zero input still gives something, and acts on the others. A resistive member
+        # whose output is zero is told what makes it so; told nothing, it shows what the others give it. Laws and
+        # energies read all that the members have, and are no smaller with one less.
+        return element.kind.role == "storage" and not owner.letters and element.kind.side == zero
 
     def _take_out(self, element: Element, zero: Side) -> None:
         """Remove an idle element; `zero` is the variable that the network keeps at zero."""

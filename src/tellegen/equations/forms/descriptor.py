@@ -4,7 +4,7 @@ Nothing is eliminated: w holds the potentials of the nodes, the state of every s
 through variables that no law gives directly. Each element adds a handful of entries, so the form is written in linear time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -13,10 +13,11 @@ from tellegen.core.names import named_after, unused
 from tellegen.equations.printing.latex import descriptor_to_latex
 from tellegen.equations.printing.record import descriptor_to_record
 from tellegen.equations.printing.text import descriptor_to_text
+from tellegen.equations.storages import ParameterRates
 from tellegen.equations.system import number_of, parameter_values, refuse_missing
-from tellegen.expressions import ONE, ZERO, Expression, number, symbol
+from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
 from tellegen.expressions.elimination import with_definitions
-from tellegen.graph import Branch, Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph import Branch, Coupling, Field, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT
 
 Sparse = Mapping[tuple[int, int], Expression]
@@ -114,14 +115,19 @@ class _Writer:
         self.h: dict[int, Expression] = {}
         self.inputs: list[str] = []
         self.outputs: list[str] = []
+        self.field_of: dict[int, Field] = {k: coupled for coupled in graph.fields for k in coupled.ports}
+        # By port: rows of a field read the unknowns of other ports, whichever comes first.
+        self.of_port: dict[int, int] = {}
+        self.motion = ParameterRates(graph.position_dependent, graph.displacements)
+        self.definitions = self.motion.definitions()
 
     def system(self) -> DescriptorSystem:
         """The finished form."""
-        for port in self.graph.ports:
+        for k, port in enumerate(self.graph.ports):
             if isinstance(port.law, StorageLaw):
-                self._storage(port, port.law)
+                self._storage(k, port, port.law)
             elif isinstance(port.law, ResistiveLaw):
-                self._resistive(port, port.law)
+                self._resistive(k, port, port.law)
             else:
                 self._source(port, port.law)
         for coupling in self.graph.couplings:
@@ -154,7 +160,7 @@ class _Writer:
 
     def _written(self, expression: Expression) -> Expression:
         """An entry with the parameters that follow displacements written out."""
-        return with_definitions(expression, self.graph.position_dependent)
+        return with_definitions(expression, self.definitions)
 
     def _unknown(self, name: str) -> int:
         """An unknown that the model has no name for."""
@@ -189,7 +195,10 @@ class _Writer:
     def _leaves_curved(self, plus: int, minus: int, value: Expression) -> None:
         for node, term in ((plus, -value), (minus, value)):
             if node in self.node:
-                self.h[self.node[node]] = self.h.get(self.node[node], ZERO) + term
+                self._add_curved(self.node[node], term)
+
+    def _add_curved(self, row: int, term: Expression) -> None:
+        self.h[row] = self.h.get(row, ZERO) + term
 
     def _across(
         self, matrix: dict[tuple[int, int], Expression], row: int, plus: int, minus: int, factor: Expression
@@ -202,50 +211,115 @@ class _Writer:
         ends = [symbol(self.names[self.node[n]]) if n in self.node else ZERO for n in (port.plus, port.minus)]
         return ends[0] - ends[1]
 
-    def _storage(self, port: Port, law: StorageLaw) -> None:
-        state, row = self._own(port.state), self._row()
+    def _storage(self, k: int, port: Port, law: StorageLaw) -> None:
+        state, row = self._unknown_of(k), self._row()
         x = symbol(port.state)
-        inertia = ONE if law.keeps_energy_variable else law.inertia_at(x)
         output = law.output.substitute({ARGUMENT: x}) if law.output is not None else None
+        taken = list(self._stored(k, port, law))
         # A capacitor gives its current as the rate of its content, so it needs no row for its law but one that ties its
         # state to the nodes.
         if law.side == "across":
-            self._leaves_with_rate(port.plus, port.minus, state, inertia)
+            for column, inertia in taken:
+                self._leaves_with_rate(port.plus, port.minus, column, inertia)
+            self._leaves_curved(port.plus, port.minus, self._moved(k, law))
             self._across(self.F, row, port.plus, port.minus, ONE)
             self._minus(row, state, output)
         else:
-            self.E[row, state] = inertia
+            for column, inertia in taken:
+                self.E[row, column] = inertia
             self._across(self.F, row, port.plus, port.minus, ONE)
+            self._add_curved(row, -self._moved(k, law))
             if output is None:
                 self._leaves(self.F, port.plus, port.minus, state, ONE)
             else:
                 self._leaves_curved(port.plus, port.minus, output)
+
+    def _stored(self, k: int, port: Port, law: StorageLaw) -> Iterator[tuple[int, Expression]]:
+        """The slopes of the energy variable of a storage by the states: its own, and those that a field couples to it."""
+        own = ONE if law.keeps_energy_variable else law.inertia_at(symbol(port.state))
+        yield self._unknown_of(k), own
+        yield from ((self._unknown_of(j), entry) for j, entry in self._mutual(k))
+
+    def _moved(self, k: int, law: StorageLaw) -> Expression:
+        """What a storage takes because displacements move its law while its output is held."""
+        x = symbol(self.graph.ports[k].state)
+        if law.keeps_energy_variable:
+            return ZERO
+        if law.inertia is None:
+            content = law.content
+            return ZERO if content is None else self.motion.rate_of(content).substitute({ARGUMENT: x})
+        others = (self.motion.rate_of(e) * symbol(self.graph.ports[j].state) for j, e in self._mutual(k))
+        return total((self.motion.rate_of(law.inertia) * x, *others))
+
+    # Fields
+
+    def _mutual(self, k: int) -> Iterator[tuple[int, Expression]]:
+        """The entries of a matrix beside the diagonal in the row of a port, each with its port."""
+        coupled = self.field_of.get(k)
+        if coupled is not None:
+            row = coupled.matrix[coupled.ports.index(k)]
+            yield from ((j, e) for j, e in zip(coupled.ports, row, strict=True) if j != k and e is not ZERO)
+
+    def _unknown_of(self, k: int) -> int:
+        """The unknown that a port has for itself: the state of a storage, the through variable of a resistance."""
+        if k not in self.of_port:
+            port = self.graph.ports[k]
+            self.of_port[k] = self._own(port.state if isinstance(port.law, StorageLaw) else port.through)
+        return self.of_port[k]
+
+    def _add_told(self, row: int, k: int, factor: Expression) -> None:
+        """Add what a resistive port is told to a row."""
+        port = self.graph.ports[k]
+        if port.law.side == "through":
+            self._across(self.F, row, port.plus, port.minus, factor)
+        else:
+            _add(self.F, (row, self._unknown_of(k)), factor)
+
+    def _told(self, k: int) -> Expression:
+        """What a resistive port is told, by the unknowns."""
+        port = self.graph.ports[k]
+        if port.law.side == "through":
+            return self._difference(port)
+        return symbol(self.names[self._unknown_of(k)])
+
+    def _value_at(self, k: int, law: ResistiveLaw) -> Expression:
+        """What a nonlinear law gives; laws of a field read what the other ports are told by the names of these variables."""
+        found = law.value_at(self._told(k))
+        coupled = self.field_of.get(k)
+        if coupled is None or not coupled.by_laws:
+            return found
+        ports = self.graph.ports
+        told = {ports[j].variable(other_side(ports[j].law.side)): self._told(j) for j in coupled.ports if j != k}
+        return found.substitute(told)
 
     def _minus(self, row: int, state: int, output: Expression | None) -> None:
         """Subtract the output of a storage: its state, or a function of it."""
         if output is None:
             self.F[row, state] = -ONE
         else:
-            self.h[row] = -output
+            self._add_curved(row, -output)
 
-    def _resistive(self, port: Port, law: ResistiveLaw) -> None:
+    def _resistive(self, k: int, port: Port, law: ResistiveLaw) -> None:
         if law.side == "through":
             if law.coefficient is not None:
                 # A conductance goes into the balances of its two nodes, as in nodal analysis, and needs no unknown.
                 for node, sign in ((port.plus, -ONE), (port.minus, ONE)):
                     if node in self.node:
-                        self._across(self.F, self.node[node], port.plus, port.minus, sign * law.coefficient)
+                        for j, factor in ((k, law.coefficient), *self._mutual(k)):
+                            self._add_told(self.node[node], j, sign * factor)
             else:
-                self._leaves_curved(port.plus, port.minus, law.value_at(self._difference(port)))
+                self._leaves_curved(port.plus, port.minus, self._value_at(k, law))
             return
         # A resistance may be zero, so its current stays an unknown and its law a row: nothing is divided.
-        through, row = self._own(port.through), self._row()
+        through, row = self._unknown_of(k), self._row()
         self._leaves(self.F, port.plus, port.minus, through, ONE)
         self._across(self.F, row, port.plus, port.minus, -ONE)
         if law.coefficient is not None:
-            self.F[row, through] = law.coefficient
+            self._add_told(row, k, law.coefficient)
+            for j, factor in self._mutual(k):
+                self._add_told(row, j, factor)
         else:
-            self.h[row] = law.value_at(symbol(port.through))
+            self._add_curved(row, self._value_at(k, law))
 
     def _source(self, port: Port, law: SourceLaw) -> None:
         u, y = len(self.inputs), len(self.outputs)

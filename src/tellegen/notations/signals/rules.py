@@ -197,3 +197,11 @@ SIGNAL_OR_UNIT = RULES.rule(
     example=_controlled("{h: 2 A - I, V_c: 3 ohm*h}"),
     instead=_controlled("{h: 2 A - I, V_c: (3 ohm)*h}"),
 )
+BACKWARD_TIMES = RULES.rule(
+    "D522",
+    "shape whose times go backwards",
+    meaning="A shape over time ends before it begins, or lasts a negative time, or repeats after none.",
+    why="time goes forwards: such a signal would jump or fall where it was meant to rise",
+    example=_controlled("{V_c: 'ramp(1 V/s, 0.5 s, 0.2 s)'}"),
+    instead=_controlled("{V_c: 'ramp(1 V/s, 0.2 s, 0.5 s)'}"),
+)

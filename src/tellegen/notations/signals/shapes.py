@@ -88,12 +88,40 @@ def _unit_ramp(x: Expression) -> Expression:
     return call("min", call("max", x, ZERO), ONE)
 
 
+def _number(time: Expression | None) -> float | None:
+    """A time as far as the text gives it: what parameters say is known in the run only."""
+    found = None if time is None else without_marks(time)
+    return float(found.rational) if isinstance(found, Number) else None
+
+
+def _refuse_backwards(shape: str, words: str, begin: Expression | None, end: Expression | None, *, apart: bool) -> None:
+    """Refuse a time that ends before it begins, and where the shape divides by it one that is zero."""
+    first, last = _number(begin), _number(end)
+    if first is not None and last is not None and (last < first or (apart and last == first)):
+        what = f"the {shape} goes {words} {first:g} s to {last:g} s"
+        fix = "write the earlier time first" if last < first else "write step(height, start) for a jump"
+        raise rules.BACKWARD_TIMES.error(what, fix=fix)
+
+
+def _refuse_negative(shape: str, word: str, time: Expression | None, *, positive: bool = False) -> None:
+    value = _number(time)
+    if value is not None and (value < 0 or (positive and value == 0)):
+        fix = "give a positive time" if positive else "give zero or a positive time"
+        raise rules.BACKWARD_TIMES.error(f"the time '{word}' of the {shape} is {value:g} s", fix=fix)
+
+
+def _risen(elapsed: Expression, over: Expression) -> Expression:
+    """From 0 to 1 in a time; a time of zero is a jump."""
+    return call("if", _at_least(elapsed, ZERO), ONE, ZERO) if _number(over) == 0.0 else _unit_ramp(elapsed / over)
+
+
 def _step(height: Expression, start: Expression | None = None) -> Expression:
     return call("if", _at_least(TIME_SYMBOL, start or ZERO), height, ZERO)
 
 
 def _ramp(slope: Expression, start: Expression | None = None, end: Expression | None = None) -> Expression:
     begin = start or ZERO
+    _refuse_backwards("ramp", "from", begin, end, apart=False)
     elapsed = call("max", TIME_SYMBOL - begin, ZERO)
     return slope * (elapsed if end is None else call("min", elapsed, end - begin))
 
@@ -111,6 +139,8 @@ def _periodic(start: Expression, period: Expression | None) -> Expression:
 
 
 def _pulse(height: Expression, start: Expression, width: Expression, period: Expression | None = None) -> Expression:
+    _refuse_negative("pulse", "width", width)
+    _refuse_negative("pulse", "period", period, positive=True)
     within = relation("<", _periodic(start, period), width)
     return call("if", logic("and", _at_least(TIME_SYMBOL, start), within), height, ZERO)
 
@@ -118,7 +148,11 @@ def _pulse(height: Expression, start: Expression, width: Expression, period: Exp
 def _chirp(
     amplitude: Expression, first: Expression, last: Expression, over: Expression, start: Expression | None = None
 ) -> Expression:
+    _refuse_negative("chirp", "over", over)
     elapsed = call("max", TIME_SYMBOL - (start or ZERO), ZERO)
+    # Over no time the last frequency is there from the start.
+    if _number(over) == 0.0:
+        return amplitude * call("sin", 2 * PI * last * elapsed)
     rising = call("min", elapsed, over)
     # The phase is the integral of the frequency, so the sine has no jump where the sweep ends.
     cycles = first * rising + HALF * (last - first) * rising**2 / over + last * call("max", elapsed - over, ZERO)
@@ -133,12 +167,16 @@ def _trapezoid(
     fall: Expression | None = None,
     period: Expression | None = None,
 ) -> Expression:
+    for word, time in (("rise", rise), ("hold", hold), ("fall", fall)):
+        _refuse_negative("trapezoid", word, time)
+    _refuse_negative("trapezoid", "period", period, positive=True)
     elapsed = _periodic(start, period)
-    shape = height * (_unit_ramp(elapsed / rise) - _unit_ramp((elapsed - rise - hold) / (fall or rise)))
+    shape = height * (_risen(elapsed, rise) - _risen(elapsed - rise - hold, rise if fall is None else fall))
     return shape if period is None else call("if", _at_least(TIME_SYMBOL, start), shape, ZERO)
 
 
 def _quintic(first: Expression, last: Expression, begin: Expression, end: Expression) -> Expression:
+    _refuse_backwards("quintic", "from", begin, end, apart=True)
     u = _unit_ramp((TIME_SYMBOL - begin) / (end - begin))
     return first + (last - first) * (10 * u**3 - 15 * u**4 + 6 * u**5)
 
