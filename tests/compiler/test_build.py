@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tellegen.compiler import NumericModel
-from tellegen.compiler.toolchain import SUFFIX, build, prune
+from tellegen.compiler.kept_files import SUFFIX, kept_files
+from tellegen.compiler.toolchain import build
 from tellegen.core.errors import CompilerError
 
 SOURCE = "int tg_rhs(tg_context *c, double t, const double *y, double *yp) { yp[0] = 3.0 * y[0]; (void)c; (void)t; return 0; }\n"
@@ -135,7 +136,9 @@ def test_libraries_not_used_for_longest_are_removed_first(tmp_path: Path) -> Non
         path = tmp_path / f"{name}{SUFFIX}"
         path.write_bytes(bytes(100))
         os.utime(path, (1_000_000 - age, 1_000_000 - age))
-    prune(tmp_path, largest=250)
+    with kept_files(tmp_path) as files:
+        files.prune(largest=250)
     assert [path.stem for path in libraries(tmp_path)] == ["middle", "new"]
-    prune(tmp_path, keep=tmp_path / f"middle{SUFFIX}", largest=100)
+    with kept_files(tmp_path) as files:
+        files.prune(keep=f"middle{SUFFIX}", largest=100)
     assert [path.stem for path in libraries(tmp_path)] == ["middle"]
