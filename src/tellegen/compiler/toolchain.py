@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
 import signal
 import subprocess
@@ -90,10 +91,8 @@ def find_compiler() -> Compiler | None:
 
     Raises: CompilerCallError when $CC is set and cannot be called.
     """
-    # $CC may hold options too, such as "ccache gcc".
-    chosen = os.environ.get("CC", "").split()
-    if chosen:
-        return _identified(tuple(chosen))
+    if chosen := os.environ.get("CC", "").strip():
+        return _identified(_words_of(chosen))
     for word in ("cc", "gcc", "clang"):
         if path := shutil.which(word):
             return _identified((path,))
@@ -101,6 +100,18 @@ def find_compiler() -> Compiler | None:
     if importlib.util.find_spec("ziglang") is not None:
         return _identified((sys.executable, "-m", "ziglang", "cc"))
     return None
+
+
+def _words_of(chosen: str) -> tuple[str, ...]:
+    """The words of $CC: a program whose path may have spaces, quoted or not, and options behind it, such as "ccache gcc"."""
+    words = chosen.split()
+    for count in range(len(words), 0, -1):
+        if shutil.which(program := " ".join(words[:count])):
+            return (program, *words[count:])
+    # Backslashes are separators of paths on Windows, not escapes.
+    with contextlib.suppress(ValueError):  # a quote that is not closed
+        return tuple(word.strip('"') for word in shlex.split(chosen, posix=os.name != "nt")) or (chosen,)
+    return tuple(words)
 
 
 @cache

@@ -75,14 +75,15 @@ def cache(*, clear: bool = False) -> KeptCode:
 
 
 def _counted(files: KeptFiles, *, clear: bool) -> KeptCode:
-    found = {"libraries": 0, "codes": 0, "size": 0}
+    libraries = codes = size = 0
     for name in filter(_NAME.fullmatch, files.names()):
         with contextlib.suppress(OSError):  # another process may have removed it meanwhile
             state = files.state(name)
-            found["codes" if name.endswith(CODE_SUFFIX) else "libraries"] += 1
-            found["size"] += state.st_size if stat.S_ISREG(state.st_mode) else 0
+            codes += name.endswith(CODE_SUFFIX)
+            libraries += not name.endswith(CODE_SUFFIX)
+            size += state.st_size if stat.S_ISREG(state.st_mode) else 0
             if clear:
                 files.remove(name)
     if clear:
         files.remove_abandoned()
-    return KeptCode(files.folder, **found, removed=clear)
+    return KeptCode(files.folder, libraries, codes, size, removed=clear)
