@@ -53,7 +53,7 @@ class Sketch:
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-def _read_only(entries: dict[str, str]) -> Mapping[str, str]:
+def _read_only(entries: dict[str, str]) -> MappingProxyType[str, str]:
     return MappingProxyType(entries)
 
 
