@@ -94,7 +94,6 @@ def test_every_function_answers_for_every_example(name: str) -> None:
         lambda: tg.simulate(name),
         lambda: tg.simulate(name, start="steady"),
         lambda: tg.analyse(name),
-        lambda: tg.condition(name),
         *(lambda figure=figure: tg.draw(name, figure) for figure in ("pog", "bond graph", "network", "equations")),
         *(lambda to=to: tg.translate(name, to) for to in ("network", "bond graph", "pog")),
     ):

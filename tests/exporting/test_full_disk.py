@@ -7,9 +7,10 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import ExportError
+from tellegen.core.files import write_bytes
 from tellegen.exporting import exports
 
-WRITE = exports.write_bytes
+WRITE = write_bytes
 
 
 @pytest.mark.parametrize("room", [0, 1, 2])
