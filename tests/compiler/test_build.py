@@ -1,6 +1,7 @@
 """The cache of compiled models, and machines without a compiler, with a broken one, or without a place to write."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 from tellegen.compiler import NumericModel
-from tellegen.compiler.toolchain import SUFFIX, build, prune
+from tellegen.compiler.kept_files import SUFFIX, kept_files
+from tellegen.compiler.toolchain import build
 from tellegen.core.errors import CompilerError
 
 SOURCE = "int tg_rhs(tg_context *c, double t, const double *y, double *yp) { yp[0] = 3.0 * y[0]; (void)c; (void)t; return 0; }\n"
@@ -135,7 +137,23 @@ def test_libraries_not_used_for_longest_are_removed_first(tmp_path: Path) -> Non
         path = tmp_path / f"{name}{SUFFIX}"
         path.write_bytes(bytes(100))
         os.utime(path, (1_000_000 - age, 1_000_000 - age))
-    prune(tmp_path, largest=250)
+    with kept_files(tmp_path) as files:
+        files.prune(largest=250)
     assert [path.stem for path in libraries(tmp_path)] == ["middle", "new"]
-    prune(tmp_path, keep=tmp_path / f"middle{SUFFIX}", largest=100)
+    with kept_files(tmp_path) as files:
+        files.prune(keep=f"middle{SUFFIX}", largest=100)
     assert [path.stem for path in libraries(tmp_path)] == ["middle"]
+
+
+@pytest.mark.parametrize("call", ["{} -m64", '"{}" -m64', "{}", "env {}"])
+def test_the_path_of_a_compiler_may_have_spaces(cache: Path, tmp_path: Path, call: str) -> None:
+    real = shutil.which("cc")
+    if real is None:
+        pytest.skip("needs the system tool cc")
+    folder = tmp_path / "my own tools"
+    folder.mkdir()
+    program = folder / "c compiler"
+    program.write_text(f'#!/bin/sh\n[ "$1" = -m64 ] && shift\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    told = f'"{program}"' if call.startswith("env") else str(program)
+    assert ask(CC=call.format(told)) == "c False -0.125 []"

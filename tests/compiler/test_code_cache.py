@@ -11,7 +11,8 @@ import pytest
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler import NumericModel, code
 from tellegen.compiler.code import Code, kept_code, unrolled_code
-from tellegen.compiler.toolchain import CODE_SUFFIX, find_compiler
+from tellegen.compiler.kept_files import CODE_SUFFIX
+from tellegen.compiler.toolchain import find_compiler
 from tellegen.graph import lower
 from tellegen.notations.loading import as_model, example_names
 from tellegen.notations.reading import read_model

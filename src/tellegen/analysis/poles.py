@@ -259,7 +259,9 @@ def _matrix(entries: Mapping[tuple[int, int], Expression], rows: int, columns: i
 
 
 def _refuse_nonlinear(system: DescriptorSystem) -> None:
-    if system.h:
+    # Coefficients that depend on the state too, as where the heat of a loss goes on at a temperature.
+    entries = (e for m in (system.E, system.F, system.G, system.H, system.D) for e in m.values())
+    if system.h or any(e.free_symbols for e in entries):
         fix = "linearise it at an operating point first"
         raise NOT_LINEAR.error(f"'{system.name}' is not linear", where=system.name, fix=fix)
 

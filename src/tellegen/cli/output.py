@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from tellegen.core.errors import Finding
+from tellegen.core.files import visible
 
 MODEL_ERRORS, WRONG_USAGE, INTERNAL_ERROR = 1, 2, 3
 """Exit codes beside 0."""
@@ -18,6 +19,7 @@ INTERRUPTED = 130
 
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "notice": "\x1b[1;36m"}
 _PLAIN = "\x1b[0m"
+_OURS = f"({'|'.join(map(re.escape, (*_COLOURS.values(), _PLAIN)))})"
 
 
 def write(text: str) -> None:
@@ -29,7 +31,7 @@ def write(text: str) -> None:
     encoding = stream.encoding or "ascii"
     try:
         # Not print: what the terminal cannot show must not end a command that has done its work.
-        stream.write(f"{text.rstrip()}\n".encode(encoding, "backslashreplace").decode(encoding))
+        stream.write(f"{_shown(text.rstrip())}\n".encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
         # Closing the stream is not enough: the interpreter flushes it once more when it ends.
@@ -99,7 +101,13 @@ def complain(text: str) -> None:
     # Both streams may be one terminal: results so far come before the complaint.
     sys.stdout.flush()
     encoding = sys.stderr.encoding or "ascii"
-    sys.stderr.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
+    sys.stderr.write(f"{_shown(text)}\n".encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _shown(text: str) -> str:
+    """The text with all that a terminal would obey made visible, but for the colours that are ours."""
+    parts = re.split(_OURS, text)
+    return "".join(part if k % 2 else visible(part) for k, part in enumerate(parts))
 
 
 def findings_text(parts: Iterable[str], colours: bool) -> str:

@@ -7,10 +7,8 @@ values alone: whatever else a file asks for when it is opened is refused, and th
 import contextlib
 import hashlib
 import io
-import os
 import pickle
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -21,11 +19,11 @@ from tellegen.causality import CausalGraph
 from tellegen.compiler.builder import build_program
 from tellegen.compiler.c_source import c_source
 from tellegen.compiler.context import EXTERNAL, ModelData, packed_tables
+from tellegen.compiler.kept_files import CODE_SUFFIX, DistrustError, cache_folder, kept_files
 from tellegen.compiler.numeric_model import SparsityPattern, pattern_of_rows
 from tellegen.compiler.program import Program, is_linear_program
 from tellegen.compiler.routines import LONG_RATES, Routines, explicit_form, flatten, implicit_form, sample_groups
 from tellegen.compiler.statements import Routine, operation_count, targets_of, variables_in, variables_read
-from tellegen.compiler.toolchain import CODE_SUFFIX, cache_folder, prune
 from tellegen.graph.signals import External
 
 
@@ -225,12 +223,13 @@ def kept_code(causal: CausalGraph, generate: Callable[[CausalGraph], Code], part
     key = _key(causal)
     if key is None:
         return generate(causal)
-    path = cache_folder() / f"{key}{part}{CODE_SUFFIX}"
-    found = _read(path)
+    name = f"{key}{part}{CODE_SUFFIX}"
+    found = _read(name)
     if found is None:
         found = generate(causal)
-        with contextlib.suppress(OSError):  # a cache that cannot be written is told of by the library
-            _write(path, found)
+        # A cache that cannot be written or believed is told of by the library.
+        with contextlib.suppress(OSError, DistrustError):
+            _write(name, found)
     return found
 
 
@@ -260,27 +259,23 @@ def _generator() -> bytes:
     return repr((sys.version, states)).encode()
 
 
-def _read(path: Path) -> Code | None:
-    """What is kept in a whole, unchanged file."""
+def _read(name: str) -> Code | None:
+    """What is kept in a whole, unchanged file that nobody else can have written."""
     with contextlib.suppress(Exception):  # whatever is wrong with the file, the code is generated again
-        content = path.read_bytes()
+        with kept_files(cache_folder()) as files:
+            content = files.read(name)
         # A file that was cut short must not be unpickled at all, so its digest stands before it.
         digest, body = content[:32], content[32:]
         if hashlib.sha256(body).digest() == digest:
-            # What was used last is removed last.
-            os.utime(path)
             found = _Values(io.BytesIO(body)).load()
             return found if isinstance(found, Code) else None
     return None
 
 
-def _write(path: Path, code: Code) -> None:
+def _write(name: str, code: Code) -> None:
     """Keep what a model is made from: not the steps that the source was written from."""
     # A model that is loaded needs neither steps nor statements: its source was written from them.
     body = pickle.dumps(replace(code, routines=[], program=replace(code.program, core=[], observing=[])))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix="making-", delete=False) as made:
-        made.write(hashlib.sha256(body).digest() + body)
-    # Another process may read at this moment: it sees the old file or the new one, never a part.
-    os.replace(made.name, path)
-    prune(path.parent, keep=path)
+    with kept_files(cache_folder(), make=True) as files:
+        files.write(name, hashlib.sha256(body).digest() + body)
+        files.prune(keep=name)

@@ -67,3 +67,10 @@ FIELD_FOLLOWS = RULES.rule(
     meaning="A port of a field given by its energy follows other storages or sources, so its own energy variable is no state.",
     why="what the port takes then depends on the rates of the energy variables of the whole field, which are not known",
 )
+FOREIGN_CACHE = RULES.rule(
+    "N111",
+    "cache that others can write",
+    meaning="The folder of compiled models belongs to another user, or others may write it, so it is not used.",
+    why="a compiled model runs with your rights, so who can write the folder could run what they like as you",
+    severity="warning",
+)

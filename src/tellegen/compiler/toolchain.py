@@ -1,7 +1,7 @@
 """Which C compiler is there, how a C source becomes a loaded library, and libraries kept between runs.
 
 A library is named by the key of what it was made from and by the digest of its own bytes: a file that was cut short or changed is
-not loaded but made again. Files appear by renaming, so that several processes can share the folder.
+not loaded but made again. `kept_files` says whose files are believed.
 """
 
 import atexit
@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
 import signal
 import subprocess
@@ -19,12 +20,13 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import final
 
 from tellegen.compiler import rules
+from tellegen.compiler.kept_files import SUFFIX, DistrustError, KeptFiles, cache_folder, kept_files, own_folder
 from tellegen.core.errors import Finding
 
 FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared", "-fno-math-errno")
@@ -34,7 +36,6 @@ SMALL_FLAGS = ("-fno-tree-vectorize",)
 """Vectorising a handful of statements makes them slower."""
 
 TIMEOUT_S = 300.0
-SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
 
 
 @final
@@ -90,10 +91,8 @@ def find_compiler() -> Compiler | None:
 
     Raises: CompilerCallError when $CC is set and cannot be called.
     """
-    # $CC may hold options too, such as "ccache gcc".
-    chosen = os.environ.get("CC", "").split()
-    if chosen:
-        return _identified(tuple(chosen))
+    if chosen := os.environ.get("CC", "").strip():
+        return _identified(_words_of(chosen))
     for word in ("cc", "gcc", "clang"):
         if path := shutil.which(word):
             return _identified((path,))
@@ -101,6 +100,18 @@ def find_compiler() -> Compiler | None:
     if importlib.util.find_spec("ziglang") is not None:
         return _identified((sys.executable, "-m", "ziglang", "cc"))
     return None
+
+
+def _words_of(chosen: str) -> tuple[str, ...]:
+    """The words of $CC: a program whose path may have spaces, quoted or not, and options behind it, such as "ccache gcc"."""
+    words = chosen.split()
+    for count in range(len(words), 0, -1):
+        if shutil.which(program := " ".join(words[:count])):
+            return (program, *words[count:])
+    # Backslashes are separators of paths on Windows, not escapes.
+    with contextlib.suppress(ValueError):  # a quote that is not closed
+        return tuple(word.strip('"') for word in shlex.split(chosen, posix=os.name != "nt")) or (chosen,)
+    return tuple(words)
 
 
 @cache
@@ -160,21 +171,7 @@ def _compile(compiler: Compiler, sources: Sequence[Path], library: Path, flags: 
         raise CompilerCallError(f"'{compiler.command[0]}' ended well but wrote no library")
 
 
-LARGEST_BYTES = 256 * 2**20
-"""Beyond this size the libraries not used for longest are removed."""
-
-CODE_SUFFIX = ".code"
-"""Of generated code that is kept beside the libraries."""
-
 _DIGEST_LETTERS = 24
-
-
-def cache_folder() -> Path:
-    """$TELLEGEN_CACHE, else `tellegen` in the cache folder of the user."""
-    if chosen := os.environ.get("TELLEGEN_CACHE"):
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "tellegen"
 
 
 def key_of(*parts: str) -> str:
@@ -187,66 +184,37 @@ def key_of(*parts: str) -> str:
     return digest.hexdigest()[:40]
 
 
-def cached_library(folder: Path, key: str) -> Path | None:
-    """The whole, unchanged library of a key; files that are not are removed."""
-    for path in sorted(folder.glob(f"{key}-*{SUFFIX}")):
+def cached_library(files: KeptFiles, key: str) -> ctypes.CDLL | None:
+    """The whole, unchanged library of a key; files that are not, or that others can have written, are removed."""
+    for name in files.names():
+        if not (name.startswith(f"{key}-") and name.endswith(SUFFIX)):
+            continue
         with contextlib.suppress(OSError):
-            # Loading a library that was cut short would crash the process: its name holds the digest of its bytes.
-            if path.name == _name(key, bytes_of(path)):
-                # What was used last is removed last.
-                os.utime(path)
-                return path
-            path.unlink()
+            try:
+                content = files.read(name)
+                # Loading a library that was cut short would crash the process: its name holds the digest of its bytes.
+                if name == _name(key, content):
+                    return files.load(name, content)
+            except DistrustError:
+                pass
+            files.remove(name)
     return None
 
 
-def bytes_of(path: Path) -> bytes:
-    """What is in a file. No object stands for the open file: a run that is stopped just then would leave it open, with a warning.
+def keep_library(files: KeptFiles, key: str, make: Callable[[Path], None]) -> ctypes.CDLL:
+    """Make a library, keep it under its key and load it.
 
-    Raises: OSError when it cannot be read.
+    Raises: OSError when the folder cannot be written, or the library is none for this machine.
     """
-    number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    try:
-        size = os.fstat(number).st_size + 1
-        parts = iter(lambda: os.read(number, size), b"")
-        return b"".join(parts)
-    finally:
-        os.close(number)
-
-
-def keep_library(folder: Path, key: str, make: Callable[[Path], None]) -> Path:
-    """Make a library in the folder under its key.
-
-    Raises: OSError when the folder cannot be written.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    # In the same folder: a file can only be renamed inside one file system.
-    with tempfile.TemporaryDirectory(dir=folder, prefix="making-") as place:
+    # Apart from the cache: a compiler is told a path, and only in a folder of our own does it surely lead where we mean.
+    with tempfile.TemporaryDirectory(prefix="tellegen-") as place:
         made = Path(place) / f"model{SUFFIX}"
         make(made)
-        path = folder / _name(key, made.read_bytes())
-        os.replace(made, path)
-    prune(folder, keep=path)
-    return path
-
-
-def prune(folder: Path, *, keep: Path | None = None, largest: int = LARGEST_BYTES) -> None:
-    """Remove the libraries, and the code kept beside them, not used for longest until the rest fits."""
-    found = []
-    for path in (*folder.glob(f"*{SUFFIX}"), *folder.glob(f"*{CODE_SUFFIX}")):
-        with contextlib.suppress(OSError):
-            state = path.stat()
-            found.append((state.st_mtime, state.st_size, path))
-    size = sum(bytes_ for _, bytes_, _ in found)
-    # Those not used for longest first.
-    for _, bytes_, path in sorted(found):
-        if size <= largest:
-            return
-        # What was just made is about to be loaded, however large it is.
-        if path != keep:
-            with contextlib.suppress(OSError):  # another process may have removed it, or still hold it open
-                path.unlink()
-                size -= bytes_
+        content = made.read_bytes()
+    name = _name(key, content)
+    files.write(name, content)
+    files.prune(keep=name)
+    return files.load(name, content)
 
 
 def _name(key: str, content: bytes) -> str:
@@ -306,38 +274,34 @@ def _header() -> str:
 def _compiled(files: Mapping[str, str], compiler: Compiler, flags: tuple[str, ...]) -> Build:
     # All that decides the bytes of a library, and nothing else: the same text by another compiler is another one.
     key = key_of(ABI, compiler.identity, " ".join(flags), *files.values())
-    folder = cache_folder()
     make = partial(_make, files, compiler, flags)
-    # One of another machine may lie in a shared folder and fail to load: then it is made again.
-    if (path := cached_library(folder, key)) is not None and (library := _loaded(path)) is not None:
-        return Build(library, cached=True)
+    folder = cache_folder()
     try:
-        return Build(ctypes.CDLL(str(keep_library(folder, key, make))))
+        return _from_folder(folder, key, make)
+    except DistrustError as reason:
+        finding = rules.FOREIGN_CACHE.finding(
+            f"the cache of compiled models is not used: {reason}",
+            fix=f"'chmod go-w {folder}' where it is yours, or set TELLEGEN_CACHE to a folder of your own",
+        )
     except OSError as reason:
         finding = rules.NO_CACHE.finding(
             f"compiled models cannot be kept in '{folder}': {reason.strerror or reason}",
             fix="make the folder writable, or set TELLEGEN_CACHE to another one",
         )
-        # The run goes on all the same: only the next one pays again.
-        return Build(_made_apart(key, compiler, make), (finding,))
-
-
-def _made_apart(key: str, compiler: Compiler, make: Callable[[Path], None]) -> ctypes.CDLL:
-    """A library outside the cache.
-
-    Raises: CompilerCallError where what the compiler writes cannot be loaded there either.
-    """
+    # The run goes on all the same: only the next one pays again.
     try:
-        return ctypes.CDLL(str(keep_library(_own_folder(), key, make)))
-    except OSError as reason:
+        return replace(_from_folder(own_folder(), key, make), findings=(finding,))
+    except (OSError, DistrustError) as reason:
         raise CompilerCallError(f"what '{compiler.command[0]}' wrote cannot be loaded: {reason}") from reason
 
 
-def _loaded(path: Path) -> ctypes.CDLL | None:
-    try:
-        return ctypes.CDLL(str(path))
-    except OSError:
-        return None
+def _from_folder(folder: Path, key: str, make: Callable[[Path], None]) -> Build:
+    """A library that is kept in a folder, or is from now on. Raises: OSError or DistrustError about the folder."""
+    with kept_files(folder, make=True) as files:
+        # One of another machine may lie in a shared folder and fail to load: then it is made again.
+        if (library := cached_library(files, key)) is not None:
+            return Build(library, cached=True)
+        return Build(keep_library(files, key, make))
 
 
 def _make(files: Mapping[str, str], compiler: Compiler, flags: tuple[str, ...], library: Path) -> None:
@@ -346,14 +310,6 @@ def _make(files: Mapping[str, str], compiler: Compiler, flags: tuple[str, ...], 
         # Sources are plain ASCII: no compiler has to be told an encoding.
         path.write_text(text, encoding="ascii")
     _compile(compiler, [path for path in paths if path.suffix == ".c"], library, flags)
-
-
-@cache
-def _own_folder() -> Path:
-    """A folder that lives as long as this process, where the cache cannot be used."""
-    folder = Path(tempfile.mkdtemp(prefix="tellegen-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def broken_compiler(said: str) -> Finding:

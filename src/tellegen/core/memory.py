@@ -59,11 +59,41 @@ def carry_over(function: Callable[[V], object], one: V, other: V) -> V:
     return other
 
 
+_FEWEST_TIMES = 64
+_FEWEST_OBJECTS = 50_000
+_SHARE = 4
+"""How many times more may have lived than was made since."""
+
+
+@final
+class _Garbage:
+    """How much was made with the collector off since the last whole collection, and how much has lived through that."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.made = 0
+        self.lived = 0
+
+    def collect_when_due(self) -> None:
+        """Walk all objects once in a while: Python counts what grows old, and would never look at what is made old at once."""
+        self.times += 1
+        # Objects made less those freed: whatever is left of a computation, in use or in a cycle.
+        self.made += gc.get_count()[0]
+        # A quarter of what lived, as Python itself does: the time that it takes then stays in proportion to what was made. And
+        # never for a few models, however large: walking them is what is to be avoided.
+        if self.times >= _FEWEST_TIMES and self.made >= max(_FEWEST_OBJECTS, self.lived // _SHARE):
+            gc.collect()
+            self.times, self.made, self.lived = 0, 0, len(gc.get_objects())
+
+
+_GARBAGE = _Garbage()
+
+
 @contextlib.contextmanager
 def without_collector() -> Iterator[None]:
     """The cycle collector off: it would walk a million new objects again and again and find no cycle.
 
-    What was made is old at once afterwards, so that the next young collection need not walk it.
+    What was made is old at once afterwards, so that the next young collection need not walk it; after many times all is walked.
     """
     was_enabled = gc.isenabled()
     # Reading and lowering make a million objects that all stay, and reference counts free the rest.
@@ -75,6 +105,7 @@ def without_collector() -> Iterator[None]:
             # Freezing and thawing moves all objects to the oldest generation; somebody else's frozen ones must not thaw
             # with them.
             if gc.get_freeze_count() == 0:
+                _GARBAGE.collect_when_due()
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

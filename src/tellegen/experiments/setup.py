@@ -376,9 +376,29 @@ def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantit
         if unknown:
             fix = did_you_mean(unknown[0], changed) or "give a finite number, or a text with a unit such as '4.7 mH'"
             raise rules.BAD_SETTING.error(f"the parameter {name} uses '{unknown[0]}', which is no parameter", fix=fix)
+    _check_order(changed)
     found = replace(graph, parameters=changed)
     _doubts_about(model, parameter_values(found.parameters))
     return found
+
+
+def _check_order(formulas: Mapping[str, Expression | None]) -> None:
+    """Raises: SimulationError (S303) where values that are given lead a parameter back to itself."""
+    waiting = {name: e.free_symbols for name, e in formulas.items() if e is not None and e.free_symbols}
+    while waiting:
+        ready = [name for name, read in waiting.items() if waiting.keys().isdisjoint(read)]
+        if not ready:
+            # Those that only read the circle are waiting too: what every one of them leads to is in it.
+            name = next(iter(waiting))
+            path: list[str] = []
+            while name not in path:
+                path.append(name)
+                name = min(waiting.keys() & waiting[name])
+            circle = [*path[path.index(name) :], name]
+            what = f"the parameter {name} is defined by itself: {' -> '.join(circle)}"
+            raise rules.BAD_SETTING.error(what, fix=f"give '{name}' a value that does not use it, such as '{name}=1'")
+        for name in ready:
+            del waiting[name]
 
 
 def _doubts_about(model: Model, values: Mapping[str, float]) -> tuple[Finding, ...]:

@@ -4,6 +4,7 @@ Failed runs of mechanisms say which position or motion is to blame.
 """
 
 import html
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -403,7 +404,20 @@ def _times(times: npt.ArrayLike | None, samples: int | None, ready: Setup) -> Ar
         return default_rows(ready.graph, ready.parameters, ready.until, ready.numeric.size)
     if not isinstance(samples, int | float | np.integer) or not 1 <= samples < np.inf or samples != int(samples):
         raise rules.BAD_SETTING.error(f"samples is {samples}", fix="give a positive whole number")
+    # The rows of the times, of y and of yp, before anything is computed from them.
+    most = int(_memory_bytes() / 2 / (8 * (1 + 2 * ready.numeric.size)))
+    if samples >= most:
+        what = f"{int(samples)} samples of {ready.numeric.size} variables do not fit into the memory of this machine"
+        raise rules.BAD_SETTING.error(what, fix=f"ask for at most {max(most - 1, 1)} samples")
     return int(samples) + 1
+
+
+def _memory_bytes() -> float:
+    """How much memory the machine has; where it does not tell, what small ones have."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        return 8.0 * 2**30
 
 
 def _longest_step(asked: Quantity | None, ready: Setup) -> float:

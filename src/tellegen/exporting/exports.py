@@ -1,5 +1,6 @@
 """`export_model`: a model as files of another tool."""
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -48,8 +49,7 @@ def export_model(
     if there is not None and not overwrite:
         fix = "choose another folder, or force it (overwrite=True, --force)"
         raise rules.WOULD_OVERWRITE.error(f"'{there}' is there already", fix=fix)
-    for target, text in zip(targets, files.values(), strict=True):
-        _write(target, text)
+    _write_all(dict(zip(targets, files.values(), strict=True)))
     return targets
 
 
@@ -94,6 +94,29 @@ def _refuse_one_name(diagram: Diagram | None) -> None:
         if other != name:
             what = f"'{other}' and '{name}' would both be '{matlab_name(name)}' in MATLAB"
             raise rules.ONE_NAME.error(what, where=name, fix=f"give '{name}' another name")
+
+
+def _write_all(files: Mapping[Path, str]) -> None:
+    """Write all files of a folder or none: where one fails, the others are as they were."""
+    folder = next(iter(files)).parent
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    before: dict[Path, bytes | None] = {}
+    try:
+        for target, text in files.items():
+            before[target] = target.read_bytes() if target.exists() else None
+            _write(target, text)
+    # Ctrl-C too: half an export is worse than none.
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for target, content in before.items():
+                if content is None:
+                    target.unlink(missing_ok=True)
+            for target, content in before.items():
+                if content is not None and target.read_bytes() != content:
+                    write_bytes(Path(os.path.realpath(target)), content)
+            for place in made:
+                place.rmdir()
+        raise
 
 
 def _write(target: Path, text: str) -> None:

@@ -4,6 +4,7 @@ drawing. The first value of the pipeline.
 x runs to the right and y upwards; one unit is the length of an element between its wires.
 """
 
+import copyreg
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -50,6 +51,14 @@ class Sketch:
 
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def _read_only(entries: dict[str, str]) -> MappingProxyType[str, str]:
+    return MappingProxyType(entries)
+
+
+# Models go to other processes, and pickle knows no read-only mappings by itself.
+copyreg.pickle(MappingProxyType, lambda known: (_read_only, (dict(known),)))
 """Shared by the many elements that leave something out."""
 
 

@@ -51,7 +51,7 @@ def load(name: str) -> Model:
     >>> load("dc_motor_pump").inputs
     ('V_a', 'Q_0')
     """
-    names = example_names()
+    names, name = example_names(), os.fspath(name)
     if name not in names:
         fix = did_you_mean(name, names) or f"the examples are {listing(names, 40)}"
         raise NO_SUCH_EXAMPLE.error(f"there is no built-in example '{name}'", fix=fix)
@@ -78,7 +78,7 @@ def open_model(text: str) -> Model:
         return load(text)
     if _looks_like_a_file(text):
         return read(text)
-    near = next((f"did you mean the file '{text}{end}'?" for end in _ENDINGS if Path(text + end).is_file()), "")
+    near = next((f"did you mean the file '{text}{end}'?" for end in _ENDINGS if os.path.isfile(text + end)), "")
     fix = near or did_you_mean(text, names) or "give a file, or one of the names that 'tellegen examples' lists"
     raise NO_SUCH_MODEL.error(f"'{text}' is neither a file nor a built-in example", fix=fix)
 
@@ -104,4 +104,5 @@ def example_names() -> list[str]:
 def _looks_like_a_file(text: str) -> bool:
     path = Path(text)
     # What has an ending or a folder was meant as a file, so the message is about the file.
-    return text != "" and (path.suffix.lower() in _ENDINGS or path.name != text or path.exists())
+    # Not path.exists, which raises for a name that no file can have.
+    return text != "" and (path.suffix.lower() in _ENDINGS or path.name != text or os.path.exists(path))

@@ -1,18 +1,19 @@
 """A report as a value: sections of words, formulas, pictures, tables and listings, whatever it is written as."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
+from html import escape as escaped
 from pathlib import Path
 from typing import final
 
 from tellegen.core.errors import Rulebook
-from tellegen.core.files import failure_reason, write_bytes
+from tellegen.core.files import failure_reason, visible, write_bytes
 from tellegen.core.names import did_you_mean
 from tellegen.reporting.formulas import to_mathml, width_of
 
@@ -216,6 +217,11 @@ def _html_section(section: PageSection) -> str:
     return f"<section>\n{head}{''.join(map(_html_block, section.blocks))}</section>\n"
 
 
+def escape(text: str, *, quote: bool = True) -> str:
+    """A text as HTML shows it; what a browser would obey is shown as an escape."""
+    return visible(escaped(text, quote=quote))
+
+
 def _html_block(block: PageBlock) -> str:
     match block:
         case Paragraph(text, strong):
@@ -277,9 +283,9 @@ def _html_row(cells: tuple[str, ...], tag: str) -> str:
 
 def to_markdown(report: Report, folder: str) -> str:
     """The text of the page; its pictures lie in a folder beside it."""
-    parts = [f"# {report.title}", report.about]
+    parts = [f"# {_plain(report.title)}", _plain(report.about)]
     for section in report.sections:
-        parts.append(f"## {section.title}")
+        parts.append(f"## {_plain(section.title)}")
         parts += [text for block in section.blocks for text in _markdown_block(block, folder)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -302,26 +308,33 @@ def _pictures_of(block: PageBlock) -> Iterator[PagePicture]:
 def _markdown_block(block: PageBlock, folder: str) -> Iterator[str]:
     match block:
         case Paragraph(text, strong):
-            yield "\n".join(f"> {line}" for line in text.splitlines()) if strong else "  \n".join(text.splitlines())
+            lines = _plain(text).splitlines()
+            yield "\n".join(f"> {line}" for line in lines) if strong else "  \n".join(lines)
         case PageFormulas(lines):
             yield from (f"$$\n{line}\n$$" for line in lines)
         case PagePicture(name, _, caption):
-            yield f"![{caption}]({folder}/{name}.svg)"
-            yield f"*{caption}*"
+            yield f"![{_plain(caption)}]({folder}/{name}.svg)"
+            yield f"*{_plain(caption)}*"
         case PageTable(head, rows):
             yield "\n".join(map(_markdown_row, [head, tuple("---" for _ in head), *rows]))
         case Listing(text, language):
             # A listing with a fence of its own would end the outer one.
-            fence = "````" if "```" in text else "```"
+            longest = max((len(found) for found in re.findall("`+", text)), default=0)
+            fence = "`" * max(3, longest + 1)
             yield f"{fence}{language}\n{text.rstrip()}\n{fence}"
         case Folded(title, blocks):
-            yield f"**{title}**"
+            yield f"**{_plain(title)}**"
             for inner in blocks:
                 yield from _markdown_block(inner, folder)
 
 
+def _plain(text: str) -> str:
+    """A text of the model as words: Markdown would hand its tags and the addresses of its links on to a browser."""
+    return escape(text, quote=False).replace("](", "\\](")
+
+
 def _markdown_row(cells: tuple[str, ...]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(_plain(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 SUFFIXES = (".html", ".md", ".pdf")

@@ -2,19 +2,23 @@
 
 import contextlib
 import re
-import shutil
-import time
-from dataclasses import dataclass
+import stat
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from tellegen.compiler.toolchain import CODE_SUFFIX, LARGEST_BYTES, SUFFIX, cache_folder
+from tellegen.compiler.kept_files import (
+    CODE_SUFFIX,
+    LARGEST_BYTES,
+    SUFFIX,
+    DistrustError,
+    KeptFiles,
+    cache_folder,
+    kept_files,
+)
 
 _NAME = re.compile(rf"[0-9a-f]{{40}}(-[0-9a-f]+{re.escape(SUFFIX)}|[\w.-]*{re.escape(CODE_SUFFIX)})")
 """Only files that a run can have made are counted and removed: somebody may have set the cache to a folder with more in it."""
-
-_ABANDONED_S = 3600.0
-"""A compiler is given five minutes: what is still being made after an hour belongs to a run that was killed."""
 
 
 @final
@@ -27,6 +31,8 @@ class KeptCode:
     codes: int
     size: int
     removed: bool = False
+    unused: str = ""
+    """Why runs do not use the folder: somebody else can write it, and nothing in it is counted or removed."""
 
     def to_json(self) -> dict[str, object]:
         """The same as names and values."""
@@ -37,9 +43,11 @@ class KeptCode:
             "bytes": self.size,
             "largest_bytes": LARGEST_BYTES,
             "removed": self.removed,
-        }
+        } | ({"unused": self.unused} if self.unused else {})
 
     def __str__(self) -> str:
+        if self.unused:
+            return f"{self.folder} is not used: {self.unused}"
         what = f"{self.libraries} compiled libraries and the code of {self.codes} models, {self.size / 2**20:.1f} MB"
         if self.removed:
             return f"removed from {self.folder}: {what}"
@@ -56,17 +64,26 @@ def cache(*, clear: bool = False) -> KeptCode:
     True
     """
     folder = cache_folder()
-    found = [path for path in folder.glob("*") if _NAME.fullmatch(path.name)] if folder.is_dir() else []
-    size = 0
-    for path in found:
+    nothing = KeptCode(folder, 0, 0, 0, removed=clear)
+    if not folder.is_dir():
+        return nothing
+    try:
+        with kept_files(folder) as files:
+            return _counted(files, clear=clear)
+    except DistrustError as reason:
+        return replace(nothing, removed=False, unused=str(reason))
+
+
+def _counted(files: KeptFiles, *, clear: bool) -> KeptCode:
+    libraries = codes = size = 0
+    for name in filter(_NAME.fullmatch, files.names()):
         with contextlib.suppress(OSError):  # another process may have removed it meanwhile
-            size += path.stat().st_size
+            state = files.state(name)
+            codes += name.endswith(CODE_SUFFIX)
+            libraries += not name.endswith(CODE_SUFFIX)
+            size += state.st_size if stat.S_ISREG(state.st_mode) else 0
             if clear:
-                path.unlink()
+                files.remove(name)
     if clear:
-        for place in folder.glob("making-*"):
-            with contextlib.suppress(OSError):
-                if time.time() - place.stat().st_mtime > _ABANDONED_S:
-                    shutil.rmtree(place, ignore_errors=True)
-    codes = sum(path.suffix == CODE_SUFFIX for path in found)
-    return KeptCode(folder, len(found) - codes, codes, size, removed=clear)
+        files.remove_abandoned()
+    return KeptCode(files.folder, libraries, codes, size, removed=clear)

@@ -6,8 +6,9 @@ Each shape is a group with an `id` and `data-` attributes that say what it stand
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax import saxutils
 
+from tellegen.core.files import visible
 from tellegen.drawing import strokes
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.scene import Scene, Shape
@@ -32,6 +33,11 @@ def number(value: float) -> str:
     # Three decimals are what scenes have; anything more would only make files larger.
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def _escaped(text: str) -> str:
+    # No escape of XML can stand for a control character: one of them would make the whole figure unreadable.
+    return saxutils.escape(visible(text))
 
 
 def path_data(outline: Outline, dx: float = 0, dy: float = 0) -> str:
@@ -66,9 +72,9 @@ class SvgWriter:
         ground = f'width="{number(box.width)}" height="{number(box.height)}" fill="{self.theme.colour(strokes.PAPER)}"'
         lines = [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="{view}" role="img">',
-            f"<title>{escape(self.scene.title)}</title>",
-            f"<desc>{escape(self.scene.about)}</desc>",
-            *([f"<metadata>{escape(self.memory)}</metadata>"] if self.memory else ()),
+            f"<title>{_escaped(self.scene.title)}</title>",
+            f"<desc>{_escaped(self.scene.about)}</desc>",
+            *([f"<metadata>{_escaped(self.memory)}</metadata>"] if self.memory else ()),
             *self._definitions(),
             f"<rect {corner} {ground}/>",
             *layers,
@@ -106,7 +112,7 @@ class SvgWriter:
             "data-sign": "-1" if origin.sign < 0 else "",
             "data-domain": origin.domain,
         }
-        attributes = "".join(f" {key}={quoteattr(value)}" for key, value in words.items() if value)
+        attributes = "".join(f" {key}={saxutils.quoteattr(visible(value))}" for key, value in words.items() if value)
         return f"<g{attributes}>{inside}</g>"
 
     def _primitive(self, item: strokes.Primitive) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple, final
 
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Place, TellegenError
-from tellegen.core.files import MAX_BYTES, failure_reason, find_forbidden, read_bytes
+from tellegen.core.files import HIDDEN, MAX_BYTES, failure_reason, find_forbidden, read_bytes
 from tellegen.core.memory import without_collector
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression, symbol
@@ -324,7 +324,7 @@ def _is_turned(branch: NetlistBranch, kind: ElementKind) -> bool:
 
 MAX_LINES = 5_000_000
 
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile(HIDDEN.pattern.replace("\n", "\n\r"))
 
 
 @final

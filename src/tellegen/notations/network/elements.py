@@ -183,7 +183,12 @@ def _sizes(element: Element, switching: Switching, values: Mapping[str, float]) 
         expression = switching.settings.get(setting.key)
         if expression is None or setting.formula or any(name not in values for name in expression.free_symbols):
             continue
-        value = known[setting.part] = finite_value(expression, values)
+        try:
+            value = known[setting.part] = finite_value(expression, values)
+        except ArithmeticError as reason:
+            what = f"the {setting.word} of {element.name} has no value: {reason}"
+            yield _wrong_size(element, what, "give a formula that has a finite value")
+            continue
         if value < 0 or (setting.part == "restitution" and value > 1):
             range_ = "between 0 and 1" if setting.part == "restitution" else "that is not negative"
             yield _wrong_size(element, f"the {setting.word} of {element.name} is {value:g}", f"give a value {range_}")

@@ -26,7 +26,16 @@ from yaml.events import (
 )
 
 from tellegen.core.errors import DescriptionError, Place, TellegenError
-from tellegen.core.files import LINE_BREAK, MAX_BYTES, clip, failure_reason, find_forbidden, read_bytes, write_bytes
+from tellegen.core.files import (
+    HIDDEN,
+    LINE_BREAK,
+    MAX_BYTES,
+    clip,
+    failure_reason,
+    find_forbidden,
+    read_bytes,
+    write_bytes,
+)
 from tellegen.core.memory import without_collector
 from tellegen.core.names import did_you_mean
 from tellegen.notations.yaml import rules
@@ -135,8 +144,8 @@ MAX_NODES = 5_000_000
 # No model nests so deep, and walks over the tree may recurse.
 MAX_DEPTH = 20
 
-# What YAML allows, less what editors do not show: special line separators, and byte order marks inside the text.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+# A line may end with a carriage return; a text that an escape makes holds none, for a terminal would write over the line.
+_FORBIDDEN = re.compile(HIDDEN.pattern.replace("\n", "\n\r"))
 
 
 def _check_characters(text: str, file: str) -> None:
@@ -195,6 +204,9 @@ class NodeBuilder:
                 if mark.line + 1 != line:
                     line = mark.line + 1  # one number for all nodes of a line
                 value = event.value
+                # Only double quotes know escapes, and those can make what the text itself must not hold.
+                if event.style == '"' and HIDDEN.search(value):
+                    self._refuse_character(event)
                 if len(shared) < _MOST_SHARED or value in shared:
                     value = share(value, value)
                 length = event.end_mark.index - mark.index
@@ -281,6 +293,12 @@ class NodeBuilder:
         sign, word = ("*", "alias") if type(event) is AliasEvent else ("&", "anchor")
         fix = f"write the value where it is used; a text that starts with '{sign}' goes in quotes"
         raise rules.REFERENCE.error(f"the {word} '{sign}{event.anchor}' stands here", fix=fix, place=place)
+
+    def _refuse_character(self, event: Any) -> NoReturn:
+        found = HIDDEN.search(event.value)
+        assert found is not None, "a character was found"
+        what = f"an escape stands for the character U+{ord(found[0]):04X}, which cannot stand in a model file"
+        raise rules.NOT_TEXT.error(what, fix="remove the escape", place=self._place(event))
 
     def _refuse_depth(self, event: Any) -> NoReturn:
         what = f"lists and mappings are nested more than {MAX_DEPTH} deep"
