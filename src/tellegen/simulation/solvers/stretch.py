@@ -492,15 +492,17 @@ def attended(
     work: Callable[[], Found], watch: Watch, stop: Callable[[], None], reached: Callable[[], tuple[int, float] | None]
 ) -> Found:
     """What work gives that runs in a thread of its own. `reached` tells its steps and time, `stop` asks it to end."""
-    made, stopping = in_a_thread(work), False
+    made, stopping, wait = in_a_thread(work), False, POLL_S / 16
     while True:
         try:
-            return made.result(POLL_S)
+            return made.result(wait)
         except TimeoutError:
             if made.done():  # what runs may give up by the same error
                 return made.result()
         except KeyboardInterrupt:
             stopping = True
+        # Often at first: who changes a value in a window cancels the run before, which was to take a tenth of a second.
+        wait = min(2 * wait, POLL_S)
         stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
         if stopping:  # again each time: a stretch that was just about to begin has not heard of it
             stop()
