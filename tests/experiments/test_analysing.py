@@ -169,6 +169,31 @@ def test_a_coefficient_that_reads_a_sample_keeps_what_is_sampled_there() -> None
     assert tg.analyse(model, at={"v": 1, "rate": 3}, as_inputs=()).poles[0].value == pytest.approx(-6.0)
 
 
+def test_what_is_sampled_keeps_its_value_where_a_loop_is_cut_elsewhere() -> None:
+    """F = 2 - v held and G = 3 (5 - v) cut: at rest v^2 = 17 - 4 v, and the slope is 2 v."""
+    model = read_model("""
+system: two forces
+network:
+  F: {force source: [frame, a], signal: u}
+  G: {force source: [frame, a], signal: p}
+  m: {mass: [a], m: 1 kg, velocity: v}
+  b: {damper: [a, frame], law: "F = 1 N*s^2/m^2*v*abs(v)"}
+signals:
+  u: {sample: 2 N - 1 N*s/m*v, every: 10 ms}
+  p: {pid: 5 m/s - v, K_p: 3 N*s/m}
+experiment: {until: 1 s}
+""")
+    v = -2 + np.sqrt(21)
+    found = tg.analyse(model, as_inputs=["p"])
+    assert found.held == {"u": pytest.approx(2 - v)}
+    assert [pole.value for pole in found.poles] == pytest.approx([-2 * v])
+    assert tg.analyse(model).held == {}
+    cut = tg.derive(model, closed=True, as_inputs=("p",))
+    assert cut.point is not None
+    assert cut.point.values == {"v": pytest.approx(v), "p": pytest.approx(3 * (5 - v))}
+    assert cut.matrices["A"][0][0].evaluate({}) == pytest.approx(2 * v)
+
+
 PENDULUM = """
 system: pendulum
 mechanism:

@@ -20,7 +20,14 @@ from tellegen.core.errors import EquationError, SimulationError, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.equations.derivation import measured_equations
-from tellegen.equations.forms.closed_loop import close_loop, following_inputs, inputs_chosen, moved_names, open_loop
+from tellegen.equations.forms.closed_loop import (
+    close_loop,
+    following_inputs,
+    held_signals,
+    inputs_chosen,
+    moved_names,
+    open_loop,
+)
 from tellegen.equations.forms.linearisation import linearise_equations, linearise_loop
 from tellegen.equations.system import EquationSystem, OperatingPoint, parameter_values, with_measured_outputs
 from tellegen.experiments import rules
@@ -166,12 +173,7 @@ class Linearisation:
 
     def held(self, point: OperatingPoint) -> dict[str, float]:
         """The sampled and delayed signals that the plant reads, with the values that they keep."""
-        return {law.name: point.values[law.name] for law in self._lasting if law.name in point.values}
-
-    @property
-    def _lasting(self) -> Sequence[Sampled | Delayed]:
-        others = self.system.signals.others
-        return [law for law in others if isinstance(law, Sampled | Delayed) and law.name not in self.cut]
+        return {name: point.values[name] for name in held_signals(self.system, self.cut) if name in point.values}
 
     # -- the point -------------------------------------------------------------------------------------------------------------
 

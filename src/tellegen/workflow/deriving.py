@@ -1,6 +1,6 @@
 """The equations of a model in one call: every form, with symbols or numbers, open or closed loop."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final, overload
 
@@ -10,7 +10,14 @@ from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.options import option
 from tellegen.equations.derivation import derive_equations, linear_outputs, measured_equations
-from tellegen.equations.forms.closed_loop import close_loop, following_inputs, inputs_chosen, open_loop, signal_values
+from tellegen.equations.forms.closed_loop import (
+    close_loop,
+    following_inputs,
+    held_signals,
+    inputs_chosen,
+    open_loop,
+    signal_values,
+)
 from tellegen.equations.forms.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem, port_hamiltonian
 from tellegen.equations.forms.linearisation import has_constant_tangent, linearise_equations, linearise_loop
@@ -234,12 +241,17 @@ def _point_of_loop(model: Model, loop: EquationSystem, mode: Modes, at: Mapping[
     # The same everywhere: no parameter needs a value then.
     if has_constant_tangent(loop):
         return OperatingPoint({})
+    return _point(model, at, mode, loop.inputs)
+
+
+def _point(model: Model, at: Mapping[str, float], mode: Modes, inputs: Sequence[str]) -> OperatingPoint:
+    """The point with values of states and inputs, else the steady state of the experiment."""
     # Equations with symbols do without numbers, which take a while to load.
     from tellegen.experiments.linearising import operating_point  # noqa: PLC0415
 
-    states = {name: v for name, v in at.items() if name not in loop.inputs}
-    inputs = {name: v for name, v in at.items() if name in model.inputs and name in loop.inputs}
-    point = operating_point(model, at=states if at else None, inputs=inputs, mode=mode)
+    states = {name: v for name, v in at.items() if name not in inputs}
+    given = {name: v for name, v in at.items() if name in model.inputs and name in inputs}
+    point = operating_point(model, at=states if at else None, inputs=given, mode=mode)
     return OperatingPoint({**point.values, **at}, point.origin)
 
 
@@ -259,10 +271,15 @@ def _loop(
     until = model.experiment.until
     time = float(at.get(TIME, 0.0 if until is None else until.evaluate(system.values())))
 
+    known = at
+    # What is sampled keeps the value that it has at the point, which has to be found first.
+    if cut and held_signals(system, cut):
+        known = _point(model, at, options.mode, (*system.inputs, *cut, *constants)).values
+
     def closed(found: EquationSystem) -> EquationSystem:
         # Cut where the user says, it is the loop but for that.
         if cut:
-            return open_loop(found, (*cut, *constants), {TIME: time, **at})
+            return open_loop(found, (*cut, *constants), {TIME: time, **known})
         return close_loop(with_measured_outputs(found) if found.measured.names else found, time, constants)
 
     loop = closed(system)
@@ -299,7 +316,8 @@ def linearise(
     Displacements are states of the linear model, after the others.
 
     What are inputs, and where controllers are cut off, is as in `analyse`: sources without a signal and what controllers drive,
-    unless `as_inputs` names the sources, signals or parameters. Equations without their model are taken at zero.
+    unless `as_inputs` names the sources, signals or parameters. Equations without their model are taken at zero, and a controller
+    without a memory is a formula in them, which is not cut.
 
     Raises: EquationError when a parameter has no value or the point does not exist; DescriptionError (D305) for an unknown name.
     """

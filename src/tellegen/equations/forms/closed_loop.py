@@ -226,6 +226,15 @@ def open_loop(system: EquationSystem, cut: Sequence[str], at: Mapping[str, float
     return _straightened(_with_outputs(made, (*kept, *measured, *shown)))
 
 
+def held_signals(system: EquationSystem, cut: Collection[str]) -> tuple[str, ...]:
+    """The sampled and delayed signals that a model cut open still reads: they keep their values in its linear model."""
+    reads = {law.name: _read_by(law) for law in system.signals.laws if law.name not in cut}
+    drivers = [e for name, e in system.signals.drivers.items() if name not in cut]
+    found = _reached(_symbols([*_power_entries(system), *drivers]) - {*cut}, reads)
+    lasting = (law.name for law in system.signals.others if isinstance(law, Sampled | Delayed))
+    return tuple(name for name in lasting if name in found and name not in cut)
+
+
 def signal_values(system: EquationSystem, at: Mapping[str, float]) -> dict[str, float]:
     """The values of a point with those of signals and driven sources that follow from them; memories are as they begin."""
     signals = _with_formulas(system.signals, NOTHING_HELD)
