@@ -485,10 +485,10 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
     def reached() -> tuple[int, float] | None:
         return next(((int(job.steps), float(job.progress)) for job in tuple(running)), None)
 
-    return attended(begun, watch, stop, reached)
+    return wait_for_work(begun, watch, stop, reached)
 
 
-def attended(
+def wait_for_work(
     work: Callable[[], Found], watch: Watch, stop: Callable[[], None], reached: Callable[[], tuple[int, float] | None]
 ) -> Found:
     """What work gives that runs in a thread of its own. `reached` tells its steps and time, `stop` asks it to end."""
