@@ -240,7 +240,7 @@ def signals_page() -> str:
         "A block is made of formulas, integrals, samples, delays and tables. Names of inner signals begin with that of the\n"
         "block: `V_integral`, `V_filter` and `V_unlimited` belong to the controller `V`. A loop of signals without a state, a\n"
         "sample or a delay is an algebraic equation: `tellegen check` lists its unknown. `tellegen derive MODEL --closed` gives\n"
-        "the linear closed loop.",
+        "the linear closed loop; [linear models](../howto/analyse.md) tells about which point, and how to cut it open.",
         "## Shapes",
         "Functions of time for formulas, in `signals` and in the inputs of an experiment. Arguments may be given by name:\n"
         "`step(24 V, start=1 s)`. A bare number for a time is in seconds.",

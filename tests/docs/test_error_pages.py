@@ -85,6 +85,7 @@ WITHOUT_EXAMPLE = {
     "E131": "an operation on equations, not something in a file",
     "E132": "an output asked for, not something in a file",
     "E133": "an output asked for, not something in a file",
+    "E134": "an input asked for, not something in a file",
     **{f"C1{k:02}": "a form or a motion asked for, not something in a file" for k in range(1, 12)},
     "T130": "a transformation asked for, not something in a file",
     "T140": "a limit asked for, not something in a file",

@@ -44,6 +44,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "sympy",
     ): "SymPy takes seconds to load and is a view: it is loaded when asked for",
     ("tellegen.reduction.account", "numpy"): "poles are compared when asked for; equations do without numbers",
+    (
+        "tellegen.workflow.deriving",
+        "tellegen.experiments.linearising",
+    ): "an operating point is looked for with numbers; equations with symbols do without",
     ("tellegen.results.plotting", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     (
         "tellegen.drawing.writers.raster",

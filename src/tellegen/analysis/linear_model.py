@@ -13,8 +13,10 @@ from tellegen.analysis import rules
 from tellegen.core.names import did_you_mean, identifier, listing
 from tellegen.core.packages import load_package
 from tellegen.equations.forms.linearisation import linearise_equations
-from tellegen.equations.matrices import Matrix
-from tellegen.equations.system import EquationSystem, with_measured_outputs, with_values
+from tellegen.equations.forms.transfer import TransferMatrix, transfer_matrix
+from tellegen.equations.matrices import Matrix, zeros
+from tellegen.equations.system import EquationSystem, MatrixName, OperatingPoint, with_measured_outputs, with_values
+from tellegen.expressions import ZERO, number
 
 Array = npt.NDArray[np.float64]
 ComplexArray = npt.NDArray[np.complex128]
@@ -26,7 +28,7 @@ class LinearModel:
     """`L x' = -A x + B u + B_1 u'`, `y = C x + D u + D_1 u'` in SI units; in deviations from `point` where that is not empty.
 
     `displacements` counts the states at the end that are displacements of a linearised model, `measured` the outputs at the end
-    that detectors read.
+    that are conjugate to no input, `further` the inputs at the end that are no sources. `origin` says in words what the point is.
     """
 
     name: str
@@ -43,13 +45,26 @@ class LinearModel:
     point: Mapping[str, float] = field(default_factory=dict)
     displacements: int = 0
     measured: int = 0
+    further: int = 0
+    origin: str = ""
 
     def conjugate(self) -> "LinearModel":
-        """The model with the outputs alone that are conjugate to its inputs."""
-        if not self.measured:
+        """The model with the sources alone as inputs, and the outputs that are conjugate to them."""
+        if not self.measured and not self.further:
             return self
-        own = slice(0, len(self.outputs) - self.measured)
-        return replace(self, outputs=self.outputs[own], C=self.C[own], D=self.D[own], D_1=self.D_1[own], measured=0)
+        y, u = slice(0, len(self.outputs) - self.measured), slice(0, len(self.inputs) - self.further)
+        return replace(
+            self,
+            inputs=self.inputs[u],
+            outputs=self.outputs[y],
+            B=self.B[:, u],
+            C=self.C[y],
+            D=self.D[y, u],
+            B_1=self.B_1[:, u],
+            D_1=self.D_1[y, u],
+            measured=0,
+            further=0,
+        )
 
     def channel(self, output: str, input_: str) -> tuple[int, int]:
         """The row and the column of a channel.
@@ -77,22 +92,27 @@ class StateSpace:
     shift: Array
 
 
-def linear_model(system: EquationSystem, point: Mapping[str, float] | None = None) -> LinearModel:
+def linear_model(
+    system: EquationSystem, point: OperatingPoint | Mapping[str, float] | None = None, *, further: int = 0
+) -> LinearModel:
     """The numbers of a linear model, or of the tangent of a nonlinear one at a point (zero where not given).
 
-    What the system measures is among the outputs, after its own.
+    What the system measures is among the outputs, after its own. `further` inputs at the end are no sources, and have no conjugate
+    outputs.
 
     Raises: EquationError when a parameter has no value, or the point does not exist.
     """
-    conjugate = len(system.outputs)
+    conjugate = min(len(system.outputs), len(system.inputs) - further)
     system = with_measured_outputs(system)
+    there = point if isinstance(point, OperatingPoint) else OperatingPoint(point or {})
     measured = len(system.outputs) - conjugate
     # A linear model needs no point; of a nonlinear one only deviations from a point are linear.
     if system.linear:
         numeric, moved, kept = with_values(system), 0, {}
     else:
-        kept = {n: float((point or {}).get(n, 0.0)) for n in (*system.states, *system.displacements, *system.inputs)}
-        numeric, moved = linearise_equations(system, kept), len(system.displacements)
+        kept = {n: float(there.values.get(n, 0.0)) for n in (*system.states, *system.displacements, *system.inputs)}
+        # Unknowns are not shown: they follow, and are only looked for from here.
+        numeric, moved = linearise_equations(system, {**there.values, **kept}), len(system.displacements)
     m, n, k = numeric.matrices, len(numeric.states), len(numeric.inputs)
     outputs = len(numeric.outputs)
     return LinearModel(
@@ -111,6 +131,8 @@ def linear_model(system: EquationSystem, point: Mapping[str, float] | None = Non
         point=kept,
         displacements=moved,
         measured=measured,
+        further=further,
+        origin=there.origin if kept else "",
     )
 
 
@@ -152,6 +174,30 @@ def _root(model: LinearModel) -> Array:
 
 def _array(matrix: Matrix, rows: int, columns: int) -> Array:
     return np.array([[e.evaluate({}) for e in row] for row in matrix], dtype=float).reshape(rows, columns)
+
+
+def transfer_functions(model: LinearModel) -> TransferMatrix:
+    """The transfer functions of a model, with numbers."""
+    n = len(model.states)
+    matrices: dict[MatrixName, Matrix] = {"N": zeros(n, n)}
+    for name in _MATRICES:
+        matrices[name] = tuple(tuple(number(float(v)) for v in row) for row in getattr(model, name))
+    system = EquationSystem(
+        name=model.name,
+        states=model.states,
+        inputs=model.inputs,
+        outputs=model.outputs,
+        parameters={},
+        matrices=matrices,
+        vectors={"f": (ZERO,) * n, "f_y": (ZERO,) * len(model.outputs)},
+        stored_energy=None,
+        dissipated_power=ZERO,
+        point=OperatingPoint(model.point, model.origin) if model.point else None,
+    )
+    return transfer_matrix(system)
+
+
+_MATRICES: tuple[MatrixName, ...] = ("L", "A", "B", "C", "D", "B_1", "D_1")
 
 
 def _place(name: str, names: tuple[str, ...], word: str, model: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
-from tellegen.analysis.linear_model import Array, LinearModel, to_control
+from tellegen.analysis.linear_model import Array, LinearModel, to_control, transfer_functions
 from tellegen.analysis.poles import (
     Passivity,
     Pole,
@@ -31,6 +31,8 @@ from tellegen.analysis.responses import (
     step_response,
 )
 from tellegen.core.names import identifier
+from tellegen.equations.forms.transfer import TransferMatrix
+from tellegen.equations.rules import NOT_CONTINUOUS
 from tellegen.results.units import ratio_unit
 
 if TYPE_CHECKING:
@@ -95,7 +97,9 @@ def _closed_loop_lines(loop: "ClosedLoop") -> list[str]:
     # Not every loop has poles in s; why this one has none is told instead.
     if loop.poles is None:
         return [f"no poles of the closed loop: {loop.reason}"]
-    return [f"poles of the closed loop; {', '.join(loop.driven)} controlled", *_table(_pole_rows(loop.poles))]
+    point = loop.linear.model if loop.linear is not None else None
+    where = f", linearised {point.origin}" if point is not None and point.origin else ""
+    return [f"poles of the closed loop; {', '.join(loop.driven)} controlled{where}", *_table(_pole_rows(loop.poles))]
 
 
 def _channel_records(found: "Analysis") -> Iterator[dict[str, object]]:
@@ -194,31 +198,12 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-@final
-@dataclass(frozen=True)
-class ClosedLoop:
-    """The model together with its controllers: the inputs that they drive, and the poles; None where `reason` forbids them."""
-
-    driven: tuple[str, ...]
-    poles: tuple[Pole, ...] | None
-    reason: str = ""
-
-
-@final
 @dataclass(frozen=True, eq=False)
-class Analysis:
-    """What linear analysis says about a model; nonlinear models are linearised at `model.point`.
-
-    `power` is the split of power in steady state, None where there is none. Numbers are in SI units, which `units` gives by name.
-    Poles and all else are those of the plant: sources that controllers drive are inputs. `closed_loop` counts the controllers in;
-    it is None for a model without any. `modes` are those in which elements that switch, stick or stop were linearised.
-    """
+class LinearAnalysis:
+    """What linear analysis says about the matrices of a model; numbers are in SI units, which `units` gives by name."""
 
     model: LinearModel
     units: Mapping[str, str] = field(default_factory=dict)
-    power: PowerSplit | None = None
-    closed_loop: ClosedLoop | None = None
-    modes: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def poles(self) -> tuple[Pole, ...]:
@@ -239,6 +224,92 @@ class Analysis:
         """What a constant input of one unit leaves of each output: rows are outputs, columns inputs."""
         return dc_gain(self.model)
 
+    def bode(self, frequencies: Array | None = None, *, points: int = 400) -> Bode:
+        """The frequency response, at angular frequencies or over all poles and zeros."""
+        return bode(self.model, frequencies, points=points)
+
+    def step_response(self, until: float | None = None, *, points: int = 500) -> Response:
+        """The outputs after a step of one unit in each input."""
+        return step_response(self.model, until, points=points)
+
+    def impulse_response(self, until: float | None = None, *, points: int = 500) -> Response:
+        """The outputs after an impulse of one unit times second in each input."""
+        return impulse_response(self.model, until, points=points)
+
+    def transfer_functions(self) -> TransferMatrix:
+        """The transfer functions with numbers: rows are outputs, columns inputs."""
+        return transfer_functions(self.model)
+
+    def to_control(self) -> Any:
+        """The model as a `control.StateSpace` of python-control."""
+        return to_control(self.model)
+
+    def plot(self, *, figure: "Figure | None" = None) -> "Figure":
+        """The Bode diagram."""
+        return plot_bode(self.bode(), figure=figure)
+
+    def plot_step(self, until: float | None = None, *, figure: "Figure | None" = None) -> "Figure":
+        """The step response as a figure."""
+        return plot_response(self.step_response(until), dict(self.units), figure=figure)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ClosedLoop:
+    """A model with its controllers at work: its poles, or None where `reason` forbids them.
+
+    `driven` are the sources and signals at which the plant was cut. `linear` has all else: zeros, responses, transfer functions.
+    """
+
+    driven: tuple[str, ...]
+    poles: tuple[Pole, ...] | None
+    reason: str = ""
+    linear: LinearAnalysis | None = None
+
+    def to_control(self) -> Any:
+        """The closed loop as a `control.StateSpace` of python-control.
+
+        Raises: EquationError (E121) where there is no linear closed loop.
+        """
+        return self._linear().to_control()
+
+    def bode(self, frequencies: Array | None = None, *, points: int = 400) -> Bode:
+        """The frequency response from references and free inputs.
+
+        Raises: EquationError (E121) where there is no linear closed loop.
+        """
+        return self._linear().bode(frequencies, points=points)
+
+    def transfer_functions(self) -> TransferMatrix:
+        """The transfer functions from references and free inputs, with numbers.
+
+        Raises: EquationError (E121) where there is no linear closed loop.
+        """
+        return self._linear().transfer_functions()
+
+    def _linear(self) -> LinearAnalysis:
+        if self.linear is None:
+            raise NOT_CONTINUOUS.error(f"there is no linear closed loop: {self.reason}", fix="simulate the loop")
+        return self.linear
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Analysis(LinearAnalysis):
+    """What linear analysis says about a model; nonlinear models are linearised at `model.point`, which `model.origin` names.
+
+    `power` is the split of power in steady state, None where there is none. Poles and all else are those of the plant: the model
+    cut open at `cut`, whose sources and signals are inputs; `held` are sampled and delayed signals that keep their values.
+    `closed_loop` counts the controllers in; it is None where no loop was cut. `modes` are those in which elements that switch,
+    stick or stop were linearised.
+    """
+
+    power: PowerSplit | None = None
+    closed_loop: ClosedLoop | None = None
+    modes: Mapping[str, str] = field(default_factory=dict)
+    cut: tuple[str, ...] = ()
+    held: Mapping[str, float] = field(default_factory=dict)
+
     @cached_property
     def controllability(self) -> Reach:
         """How many states the inputs reach, and the poles that they do not."""
@@ -253,30 +324,6 @@ class Analysis:
     def passivity(self) -> Passivity:
         """Whether the model can only store and lose."""
         return passivity(self.model)
-
-    def bode(self, frequencies: Array | None = None, *, points: int = 400) -> Bode:
-        """The frequency response, at angular frequencies or over all poles and zeros."""
-        return bode(self.model, frequencies, points=points)
-
-    def step_response(self, until: float | None = None, *, points: int = 500) -> Response:
-        """The outputs after a step of one unit in each input."""
-        return step_response(self.model, until, points=points)
-
-    def impulse_response(self, until: float | None = None, *, points: int = 500) -> Response:
-        """The outputs after an impulse of one unit times second in each input."""
-        return impulse_response(self.model, until, points=points)
-
-    def to_control(self) -> Any:
-        """The model as a `control.StateSpace` of python-control."""
-        return to_control(self.model)
-
-    def plot(self, *, figure: "Figure | None" = None) -> "Figure":
-        """The Bode diagram."""
-        return plot_bode(self.bode(), figure=figure)
-
-    def plot_step(self, until: float | None = None, *, figure: "Figure | None" = None) -> "Figure":
-        """The step response as a figure."""
-        return plot_response(self.step_response(until), dict(self.units), figure=figure)
 
     def to_json(self, *, points: int = 100) -> dict[str, object]:
         """The record that `analyse --json` prints: names, numbers and units; what is infinite is null."""
@@ -293,6 +340,11 @@ class Analysis:
         }
         if model.point:
             record["point"] = {identifier(n): v for n, v in model.point.items()}
+            record["linearised"] = model.origin
+        if self.cut:
+            record["cut"] = _identifiers(self.cut)
+        if self.held:
+            record["held"] = {identifier(n): v for n, v in self.held.items()}
         if self.modes:
             record["modes"] = {identifier(n): mode for n, mode in self.modes.items()}
         record |= {
@@ -308,6 +360,8 @@ class Analysis:
         if (loop := self.closed_loop) is not None:
             record["controlled_inputs"] = _identifiers(loop.driven)
             record["closed_loop_poles"] = None if loop.poles is None else [pole_record(p) for p in loop.poles]
+            if loop.linear is not None and (point := loop.linear.model.point):
+                record["closed_loop_point"] = {identifier(n): v for n, v in point.items()}
         if self.power is not None:
             record["power"] = {
                 "unit": "W",
@@ -323,22 +377,23 @@ class Analysis:
         if model.point:
             lines += [
                 "",
-                "linearised at",
+                f"linearised {model.origin}".rstrip(),
                 *_table([(n, f"{v:.6g} {self.units.get(n, '')}") for n, v in model.point.items()]),
             ]
         if self.modes:
             lines += ["", "in the mode", *_table([*self.modes.items()])]
-        title = "poles" if self.closed_loop is None else OF_PLANT
+        if self.held:
+            lines += ["", "held as sampled", *_table([(n, f"{v:.6g}") for n, v in self.held.items()])]
+        # A source that only follows the time closes no loop, and there is nothing to tell a plant from.
+        title = "poles" if self.closed_loop is None else f"poles of the plant, cut open at {', '.join(self.cut)}"
         lines += ["", title if self.poles else "no poles: the model is static", *_table(_pole_rows(self.poles))]
         if self.poles:
             lines += ["", f"stiffness ratio  {self.stiffness_ratio:.4g}"]
         if self.closed_loop is not None:
             lines += ["", *_closed_loop_lines(self.closed_loop)]
-        lines += [
-            "",
-            "channels",
-            *_table([("from", "to", "gain at rest", "unit", "zeros [1/s]"), *_channel_rows(self)]),
-        ]
+        # Without inputs or outputs there is a table of nothing.
+        if channels := list(_channel_rows(self)):
+            lines += ["", "channels", *_table([("from", "to", "gain at rest", "unit", "zeros [1/s]"), *channels])]
         lines += ["", *_structure(self)]
         if self.power is not None:
             lines += ["", "power in steady state [W]", *_table(_power_rows(self.power))]

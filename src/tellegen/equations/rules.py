@@ -106,8 +106,8 @@ NO_SIGNAL_RATE = RULES.rule(
 NOT_CONTINUOUS = RULES.rule(
     "E121",
     "closed loop that is not continuous",
-    meaning="""A closed loop or a linear model was asked for, and a signal in it, or one that a coefficient reads, is sampled, delayed,
-a table or a Python function.""",
+    meaning="""A closed loop was asked for, and a signal in it is sampled, delayed or a Python function; or a linear model, and a
+coefficient reads a Python function.""",
     why="matrices of a continuous linear model describe states with rates; a sample or a delay has another kind of memory",
 )
 NO_CLOSED_LOOP = RULES.rule(
@@ -133,6 +133,12 @@ NO_SUCH_OUTPUT = RULES.rule(
     "no such output",
     meaning="A transfer function was asked for to something that the model does not have.",
     why="outputs are states, displacements, power variables of elements, powers, and signals that are formulas of them",
+)
+NO_SUCH_INPUT = RULES.rule(
+    "E134",
+    "nothing that can be an input",
+    meaning="Inputs of a linear model were chosen, and one of the names is neither a source, nor a signal, nor a parameter.",
+    why="an input is something that a formula of the model reads, and that may be changed from outside",
 )
 NOT_MEASURED = RULES.rule(
     "E133",

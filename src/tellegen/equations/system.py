@@ -204,6 +204,15 @@ class Algebraic:
 
 @final
 @dataclass(frozen=True)
+class OperatingPoint:
+    """Values by name, and where they come from, in words: "steady state, inputs as at t = 2 s"."""
+
+    values: Mapping[str, float]
+    origin: str = ""
+
+
+@final
+@dataclass(frozen=True)
 class EquationSystem:
     """`L x' + N x + f = -A x + B u + B_1 u'`, `y = C x + D u + D_1 u' + f_y`, `0 = residual(x, u, w)`.
 
@@ -211,7 +220,7 @@ class EquationSystem:
     zero or empty for most models. Entries are over parameters, states, inputs, unknowns, and the names listed in `where`, in order.
     `signals` are causal and beside the power equations; moduli and coefficients may read them, and what they drive is an input.
     `dependent` expresses the outputs of the storages in derivative causality (the rows of T and T_u below the identity), `measured`
-    what detectors read beside the outputs y.
+    what detectors read beside the outputs y. A linearised model holds about `point`, in deviations from it.
 
     `matrices` and `vectors` hold our own expressions; `eq.L`, `eq.A`, ... are SymPy's view of them.
     """
@@ -232,6 +241,7 @@ class EquationSystem:
     displacements: Mapping[str, Expression] = field(default_factory=dict)
     signals: SignalEquations = NO_SIGNALS
     measured: Measured = NOTHING_MEASURED
+    point: OperatingPoint | None = None
     origin: "CausalGraph | None" = field(default=None, compare=False, repr=False)
 
     @property

@@ -50,7 +50,7 @@ class ConstantPast:
         context.remember(self._told)
 
 
-def _constant_past(problem: Problem) -> ConstantPast:
+def constant_past(problem: Problem) -> ConstantPast:
     """The past of a problem at rest, which its context reads from now on."""
     assert problem.context is not None, "made with one"
     lasting = ConstantPast(np.array([delay.initial for delay in problem.model.delays]))
@@ -58,7 +58,7 @@ def _constant_past(problem: Problem) -> ConstantPast:
     return lasting
 
 
-def _steady_state_of_mode(problem: Problem, past: ConstantPast) -> StatePoint:
+def steady_state_of_mode(problem: Problem, past: ConstantPast) -> StatePoint:
     """The steady state; sampled signals hold what they would take again, delayed ones are what they were."""
     model = problem.model
     return _lasting_rest(problem, past) if model.sample_groups or model.delays else find_equilibrium(problem)
@@ -186,8 +186,8 @@ def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> Re
 def _in_mode(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> RestingModel:
     ready = _ready(model, given)
     problem = _problem(ready, _time(ready, at))
-    past = _constant_past(problem)
-    return RestingModel(ready, problem, _steady_state_of_mode(problem, past), past)
+    past = constant_past(problem)
+    return RestingModel(ready, problem, steady_state_of_mode(problem, past), past)
 
 
 def _ready(model: Model, given: Mapping[str, Any]) -> Setup:
@@ -309,7 +309,7 @@ def _standing(made: Trajectory, ready: Setup, t: float) -> RestingModel:
     problem = _problem(ready, t, {name: float(v) for name, v in named.items() if name not in last.unknowns})
     if made.memory is not None and problem.context is not None:
         problem.context.memory[: len(last.memory)] = made.memory.row(-1)[: len(last.memory)]
-    numeric, past = ready.numeric, _constant_past(problem)
+    numeric, past = ready.numeric, constant_past(problem)
     y, rest = np.array([named[name] for name in numeric.names]), np.zeros(numeric.size)
     for _ in numeric.delays:  # one may delay another
         past.values[:] = numeric.observe(t, y, rest, problem.context)[[delay.observable for delay in numeric.delays]]

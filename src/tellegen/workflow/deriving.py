@@ -1,6 +1,6 @@
 """The equations of a model in one call: every form, with symbols or numbers, open or closed loop."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final, overload
 
@@ -10,15 +10,23 @@ from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.options import option
 from tellegen.equations.derivation import derive_equations, linear_outputs, measured_equations
-from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals
+from tellegen.equations.forms.closed_loop import (
+    close_loop,
+    following_inputs,
+    held_signals,
+    inputs_chosen,
+    open_loop,
+    signal_values,
+)
 from tellegen.equations.forms.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem, port_hamiltonian
-from tellegen.equations.forms.linearisation import linearise_equations, linearise_loop
+from tellegen.equations.forms.linearisation import has_constant_tangent, linearise_equations, linearise_loop
 from tellegen.equations.forms.transfer import TransferMatrix, transfer_matrix
 from tellegen.equations.steps import Explanation, derivation_steps
-from tellegen.equations.system import EquationSystem, with_measured_outputs, with_values
+from tellegen.equations.system import EquationSystem, OperatingPoint, with_measured_outputs, with_values
 from tellegen.graph import PowerGraph, lower, put_into_mode
 from tellegen.graph.signal_lowering import drive_given_inputs
+from tellegen.graph.signals import Delayed, Integral, Sampled
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.workflow.rules import NO_SUCH_FORM, NO_SUCH_VARIABLE
@@ -100,6 +108,12 @@ class DeriveOptions:
         needs="closed",
     )
     inputs: Mapping[str, float] | None = None
+    as_inputs: tuple[str, ...] | None = option(
+        None,
+        "With --closed: sources, signals or parameters that are inputs too; a loop is cut open there.",
+        metavar="d,K",
+        needs="closed",
+    )
     outputs: tuple[str, ...] | None = option(
         None, "Rows of the transfer matrix: any variables; with --form pog, measured beside y.", metavar="v,F_K"
     )
@@ -156,8 +170,9 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     Without it the rows of tf are y and what detectors (De, Df, sensors) read.
     With `closed`, signals are part of the model: the linear closed loop at an operating point (`at` and `inputs` as in `linearise`,
     and the time `t`), whose states are those of the power equations, the displacements and the states of controllers, and whose
-    inputs are the sources that no signal drives and the references. Its outputs are those named, by default y and the signals.
-    Forms: pog and tf.
+    inputs are the sources that no signal drives and the references. Where the matrices depend on the point, `point` of the result
+    says it. `as_inputs` names sources, signals or parameters that are inputs too: a loop is cut open there. Its outputs are those
+    named, by default y and the signals. Forms: pog and tf.
 
     Raises: TellegenError of the layer that cannot go on.
 
@@ -206,34 +221,71 @@ def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | Tr
     # States and inputs have different names, so that one mapping holds the whole point.
     at = {**(options.at or {}), **(options.inputs or {})}
     chosen = None if options.outputs is None else tuple(options.outputs)
-    loop = _loop(model, options.mode, float(at.get(TIME, 0.0)), chosen)
+    described = as_model(model)
+    loop = _loop(described, options, at, chosen)
     names = (*loop.states, *loop.displacements, *loop.inputs, TIME)
     for name in at:
         if name not in names:
             fix = did_you_mean(name, names) or f"some that are: {listing(names, 20)}"
             raise NO_SUCH_VARIABLE.error(f"'{name}' is no state or input of the closed loop of '{loop.name}'", fix=fix)
+    point = _point_of_loop(described, loop, options.mode, at)
     # A loop that is linear already keeps its symbols; any other one becomes numbers at the point.
-    found = linearise_loop(loop, at) or linearise_equations(loop, at)
+    found = linearise_loop(loop, point.values, point.origin) or linearise_equations(loop, point.values, point.origin)
     measured = found if chosen is None else with_measured_outputs(found, chosen)
     settled = with_values(measured) if options.numeric else measured
     return transfer_matrix(settled) if form == "tf" else settled
 
 
-def _loop(model: AnyModel, mode: Modes, time: float, outputs: tuple[str, ...] | None) -> EquationSystem:
-    """The closed loop, with what is named among its outputs; inputs that follow signals through the experiment belong to it."""
-    described = as_model(model)
-    follows = following_inputs(described)
+def _point_of_loop(model: Model, loop: EquationSystem, mode: Modes, at: Mapping[str, float]) -> OperatingPoint:
+    """Where the loop is linearised: at the values given, else in the steady state of the experiment."""
+    # The same everywhere: no parameter needs a value then.
+    if has_constant_tangent(loop):
+        return OperatingPoint({})
+    return _point(model, at, mode, loop.inputs)
+
+
+def _point(model: Model, at: Mapping[str, float], mode: Modes, inputs: Sequence[str]) -> OperatingPoint:
+    """The point with values of states and inputs, else the steady state of the experiment."""
+    # Equations with symbols do without numbers, which take a while to load.
+    from tellegen.experiments.linearising import operating_point  # noqa: PLC0415
+
+    states = {name: v for name, v in at.items() if name not in inputs}
+    given = {name: v for name, v in at.items() if name in model.inputs and name in inputs}
+    point = operating_point(model, at=states if at else None, inputs=given, mode=mode)
+    return OperatingPoint({**point.values, **at}, point.origin)
+
+
+def _loop(
+    model: Model, options: DeriveOptions, at: Mapping[str, float], outputs: tuple[str, ...] | None
+) -> EquationSystem:
+    """The loop, with what is named among its outputs; inputs that follow signals through the experiment belong to it."""
+    follows = following_inputs(model)
 
     def driven(graph: PowerGraph) -> PowerGraph:
-        return drive_given_inputs(put_into_mode(graph, mode), follows)
+        return drive_given_inputs(put_into_mode(graph, options.mode), follows)
 
-    loop = close_loop(derive_equations(assign_causality(driven(lower(described)))), time)
+    system = derive_equations(assign_causality(driven(lower(model))))
+    named, constants = inputs_chosen(system, options.as_inputs or ())
+    # Asked for closed, it is only cut where that is said.
+    cut = tuple(name for name in named if name in (options.as_inputs or ()))
+    until = model.experiment.until
+    time = float(at.get(TIME, 0.0 if until is None else until.evaluate(system.values())))
+
+    known = at
+    # What is sampled keeps the value that it has at the point, which has to be found first.
+    if cut and held_signals(system, cut):
+        known = _point(model, at, options.mode, (*system.inputs, *cut, *constants)).values
+
+    def closed(found: EquationSystem) -> EquationSystem:
+        # Cut where the user says, it is the loop but for that.
+        if cut:
+            return open_loop(found, (*cut, *constants), {TIME: time, **known})
+        return close_loop(with_measured_outputs(found) if found.measured.names else found, time, constants)
+
+    loop = closed(system)
     # Only what the loop does not know yet is measured, as each signal more makes the equations longer.
     further = [name for name in outputs or () if name not in (*loop.outputs, *loop.states, *loop.displacements)]
-    if not further:
-        return loop
-    system = measured_equations(described, further, driven)
-    return close_loop(with_measured_outputs(system, (*system.outputs, *further)), time)
+    return closed(measured_equations(model, further, driven)) if further else loop
 
 
 def _steps(model: AnyModel, options: DeriveOptions) -> Explanation:
@@ -254,21 +306,44 @@ def linearise(
     *,
     at: Mapping[str, float] | None = None,
     inputs: Mapping[str, float] | None = None,
+    as_inputs: Iterable[str] | None = None,
 ) -> EquationSystem:
     """The linear model that touches a model at an operating point, as numbers, in deviations from the point.
 
-    `at` gives values of states and displacements, and `inputs` of inputs; what is not given is zero. Displacements are states of
-    the linear model, after the others.
+    `at` gives values of states, displacements and states of controllers, what is not given being as the experiment starts; without
+    it the point is the steady state under the inputs at the end of the experiment, and where there is none the start. `inputs`
+    gives other values of inputs. `point` of the result holds the values and says which it was; a linear model has none.
+    Displacements are states of the linear model, after the others.
+
+    What are inputs, and where controllers are cut off, is as in `analyse`: sources without a signal and what controllers drive,
+    unless `as_inputs` names the sources, signals or parameters. Equations without their model are taken at zero, and a controller
+    without a memory is a formula in them, which is not cut.
 
     Raises: EquationError when a parameter has no value or the point does not exist; DescriptionError (D305) for an unknown name.
     """
     system = model if isinstance(model, EquationSystem) else derive(model)
-    point = {**(at or {}), **(inputs or {})}
-    moving = (*system.states, *system.displacements)
+    _check_point(system, at or {}, inputs or {})
+    if isinstance(model, EquationSystem):
+        cut, constants = inputs_chosen(system, as_inputs)
+        point = OperatingPoint(signal_values(system, {**(at or {}), **(inputs or {})}), "at the given point")
+        plant = open_loop(system, (*cut, *constants), point.values)
+    else:
+        from tellegen.experiments.linearising import Linearisation  # noqa: PLC0415
+
+        described = as_model(model)
+        # Without an experiment there is nothing to rest under but the start.
+        states = {} if at is None and described.experiment.until is None else at
+        found = Linearisation.of(described, at=states, inputs=inputs, as_inputs=as_inputs)
+        point = found.point(strict=False)
+        plant = found.plant(point)
+    return linearise_equations(plant, point.values, point.origin)
+
+
+def _check_point(system: EquationSystem, at: Mapping[str, float], inputs: Mapping[str, float]) -> None:
+    memory = (law.name for law in system.signals.laws if isinstance(law, Integral | Sampled | Delayed))
+    moving = (*system.states, *system.displacements, *memory, TIME)
     for names, given, word in ((moving, at, "state"), (system.inputs, inputs, "input")):
-        for name in given or {}:
+        for name in given:
             if name not in names:
                 fix = did_you_mean(name, names) or f"the {word}s are {listing(names, 40)}"
                 raise NO_SUCH_VARIABLE.error(f"'{name}' is not a {word} of '{system.name}'", fix=fix)
-    # Controllers stay outside: what they say is an input here, as in `analyse`.
-    return linearise_equations(hold_signals(system, point), point)

@@ -159,7 +159,9 @@ class AnalyseOptions(OfModel):
     """What `analyse` is asked for."""
 
     at: Mapping[str, str] | None = option(
-        None, "Linearise here, not in steady state: a value of a state; once for each.", metavar="omega=80"
+        None,
+        "Linearise here, not in steady state: a value of a state, also of a controller; once for each.",
+        metavar="omega=80",
     )
     settings: Mapping[str, str] = settings("A parameter or a constant input")
     poles: int | None = option(
@@ -169,13 +171,22 @@ class AnalyseOptions(OfModel):
     outputs: tuple[str, ...] | None = option(
         None, "Variables measured beside the outputs of the sources.", metavar="v,F_K"
     )
+    as_inputs: tuple[str, ...] | None = option(
+        None,
+        "Sources, signals or parameters that are inputs: a control loop is cut open there, and nowhere else.",
+        metavar="d,V_a",
+    )
     plot: str | None = option(None, "The Bode diagram: on the screen, or to .png, .svg or .pdf.", metavar="[FILE]")
     step: str | None = option(None, "The step responses, to .png, .svg or .pdf.", metavar="FILE")
     force: bool = force()
     as_json: bool = as_json()
 
 
-@command("tellegen analyse dc_motor_pump --plot bode.svg", "tellegen analyse crank_rod --at theta=1")
+@command(
+    "tellegen analyse dc_motor_pump --plot bode.svg",
+    "tellegen analyse crank_rod --at theta=1",
+    "tellegen analyse dc_motor_speed_control --as-inputs V_c",
+)
 def analyse(options: AnalyseOptions) -> None:
     """Poles, zeros, damping, gains, structure and the split of power."""
     if options.poles is not None:
@@ -189,7 +200,14 @@ def analyse(options: AnalyseOptions) -> None:
     # Under --set a state would be an initial value, and an analysis has no start.
     if given.initial:
         raise typer.BadParameter(f"'{next(iter(given.initial))}' is a state: give it with --at", param_hint="--set")
-    found = analysed(model, at=options.at, inputs=given.inputs, parameters=given.parameters, outputs=options.outputs)
+    found = analysed(
+        model,
+        at=options.at,
+        inputs=given.inputs,
+        parameters=given.parameters,
+        outputs=options.outputs,
+        as_inputs=options.as_inputs,
+    )
     written = [] if options.plot is None else show_figure(lambda figure: found.plot(figure=figure), options.plot, name)
     if options.step is not None:
         written += show_figure(lambda figure: found.plot_step(figure=figure), options.step, name)

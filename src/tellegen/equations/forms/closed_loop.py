@@ -1,25 +1,32 @@
-"""The closed loop: power equations and signals as one model, with references as inputs.
+"""The closed loop and the plant: power equations and signals as one model.
 
 States of controllers and filters stand behind the displacements, with their own rates. What drives a source is written into the
-equations in its place. Signals that depend on time alone are references: they become inputs.
+equations in its place. In the closed loop, signals that depend on time alone are references: they become inputs. The plant is the
+same model cut open where controllers reach the power equations: what is cut becomes an input, and all else stays: a weight, a
+battery, the drag of air.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
 
 from tellegen.core.errors import EquationError, TellegenError
-from tellegen.core.names import TIME, listing
+from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.equations import rules
-from tellegen.equations.matrices import Matrix, Vector, dot, zeros
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, zeros
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations, SignalRates
 from tellegen.equations.system import (
     NOTHING_MEASURED,
     Algebraic,
     EquationSystem,
     MatrixName,
+    linear_part,
+    with_measured_outputs,
 )
-from tellegen.expressions import ZERO, Expression, number, symbol
-from tellegen.graph.signals import Delayed, External, Sampled, Table, Value
+from tellegen.expressions import ZERO, Expression, call, number, relation, symbol
+from tellegen.expressions.polynomials import interpolated
+from tellegen.graph.signals import Delayed, External, Integral, Sampled, SignalLaw, Table, Value
 from tellegen.model.model import Model
 from tellegen.model.signals import Signal, SignalDefinition, order_signals
 
@@ -58,30 +65,6 @@ def algebraic_unknowns(signals: SignalEquations) -> tuple[str, ...]:
     return order_signals(SignalDefinition(name, "formula", {"formula": e}) for name, e in formulas.items()).torn
 
 
-def hold_signals(system: EquationSystem, at: Mapping[str, float]) -> EquationSystem:
-    """The power equations with formulas of signals written into moduli and coefficients, at a time; sources stay inputs.
-
-    States of signals keep the value at the point, else the one they start from.
-
-    Raises: EquationError (E121) where a modulus or coefficient reads a sampled or delayed signal, a table or a function.
-    """
-    signals = system.signals
-    power = replace(system, signals=NO_SIGNALS)
-    entries = [*power.entries(), *system.displacements.values(), *system.where.values()]
-    # Signals that only drive sources leave the power equations as they are.
-    if not any(signals.names & e.free_symbols for e in entries):
-        return system
-    held: dict[str, Expression] = {TIME: number(at.get(TIME, 0.0))}
-    # A state of a controller is where the point says, else where it starts.
-    held |= {name: number(at[name]) if name in at else e for name, e in signals.initial.items()}
-    for name, expression in signals.values.items():
-        held[name] = expression.substitute(held)
-    left = [law for law in signals.others if any(law.name in e.substitute(held).free_symbols for e in entries)]
-    if left:
-        raise _not_continuous("the model reads", left)
-    return power.everywhere(lambda e: e.substitute(held))
-
-
 def _not_continuous(reads: str, laws: Sequence[Sampled | Delayed | Table | External]) -> TellegenError:
     names = [law.name for law in laws]
     return rules.NOT_CONTINUOUS.error(
@@ -93,28 +76,286 @@ def _not_continuous(reads: str, laws: Sequence[Sampled | Delayed | Table | Exter
     )
 
 
-# The loop as it is
+# Where a loop is cut
 
 
-def close_loop(system: EquationSystem, time: float = 0.0) -> EquationSystem:
+def controlled(system: EquationSystem, controllers: Container[str] = ()) -> tuple[str, ...]:
+    """Where controllers reach the power equations: sources that they drive, then signals of them that moduli and laws read.
+
+    A controller is what has a memory, or follows the time; `controllers` names signals that are ones besides.
+    """
+    signals = system.signals
+    reads = {law.name: _read_by(law) for law in signals.laws}
+    lead = {
+        n.name for n in signals.laws if n.name in controllers or isinstance(n, Integral | Sampled | Delayed | External)
+    }
+
+    def follow(names: Iterable[str], ends: Container[str]) -> bool:
+        return any(name in ends for name in _reached(names, reads))
+
+    driven = [n for n, e in signals.drivers.items() if n in system.inputs and follow(e.free_symbols, {*lead, TIME})]
+    # The rate of a modulus between storages would be an input too, so such a loop stays closed.
+    read = _symbols(_power_entries(system)) - energy_names(system)
+    # What time alone moves is as it is at that time: only feedback is cut.
+    return (*driven, *(law.name for law in signals.laws if law.name in read and follow((law.name,), lead)))
+
+
+def inputs_chosen(
+    system: EquationSystem, wanted: Iterable[str] | None, controllers: Container[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where the plant is cut, and which constants are inputs of plant and loop; by default cut where controllers are.
+
+    Raises: EquationError (E134) for a name that is no source, signal or parameter.
+    """
+    names = tuple(dict.fromkeys(wanted or ()))
+    known = (*system.inputs, *(law.name for law in system.signals.laws), *system.parameters)
+    for name in names:
+        if name not in known:
+            fix = did_you_mean(name, known) or f"some that are: {listing(known, 20)}"
+            raise rules.NO_SUCH_INPUT.error(
+                f"'{name}' is no source, signal or parameter of '{system.name}'", where=system.name, fix=fix
+            )
+    # A source that nothing drives is an input anyway.
+    given = [name for name in names if name not in system.inputs or name in system.signals.drivers]
+    moved = moved_names(system)
+    cut = tuple(name for name in given if name in moved)
+    constants = tuple(name for name in given if name not in moved)
+    # A constant opens no loop: named alone, it leaves the cut where controllers are.
+    if wanted is None or (constants and not cut):
+        cut = tuple(name for name in controlled(system, controllers) if name not in constants)
+    return cut, constants
+
+
+def moved_names(system: EquationSystem) -> frozenset[str]:
+    """The signals and driven sources that do not follow from constants and the time: cut there, a loop opens."""
+    signals = system.signals
+    formulas = {law.name: _read_by(law) for law in signals.laws} | {
+        n: e.free_symbols for n, e in signals.drivers.items()
+    }
+    known = {*system.parameters, TIME}
+    lasting = {law.name for law in signals.laws if isinstance(law, Integral | Sampled | Delayed)}
+    # Round after round, as signals of a loop read each other in any order.
+    while new := {n for n, read in formulas.items() if n not in known and n not in lasting and read <= known}:
+        known |= new
+    return frozenset(formulas.keys() - known)
+
+
+def energy_names(system: EquationSystem) -> frozenset[str]:
+    """What the energy of storages reads: the rate of such a signal or parameter counts beside its value."""
+    rows = [*system.matrices["L"], tuple(system.dependent.values())]
+    reads = {name: e.free_symbols for name, e in (*system.where.items(), *system.signals.values.items())}
+    return frozenset(_reached(_symbols(e for row in rows for e in row), reads))
+
+
+def _read_by(law: SignalLaw) -> frozenset[str]:
+    return _symbols(SignalEquations((law,)).entries())
+
+
+def _symbols(entries: Iterable[Expression]) -> frozenset[str]:
+    return frozenset().union(*(e.free_symbols for e in entries))
+
+
+def _reached(names: Iterable[str], reads: Mapping[str, frozenset[str]]) -> set[str]:
+    """The names, what they read, and so on."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            waiting += reads.get(name, ())
+    return found
+
+
+def _power_entries(system: EquationSystem) -> list[Expression]:
+    """The formulas of the power equations themselves: no books, no signals and nothing that is only read."""
+    power = replace(
+        system,
+        signals=NO_SIGNALS,
+        measured=NOTHING_MEASURED,
+        dependent={},
+        stored_energy=None,
+        dissipated_power=ZERO,
+    )
+    return [*power.entries(), *power.displacements.values(), *power.where.values()]
+
+
+# The model with its signals in it
+
+
+def close_loop(system: EquationSystem, time: float = 0.0, inputs: Sequence[str] = ()) -> EquationSystem:
     """The nonlinear closed loop at a time: inputs that no signal drives, then references; outputs, then signals.
+
+    `inputs` names what is an input besides: parameters, and signals that follow from constants.
 
     Raises: EquationError when a signal in the loop is sampled, delayed or a function, or needs the rate of a state.
     """
-    return _Closing(system).system(number(time))
+    return _Closing(system, inputs).system(number(time))
+
+
+def open_loop(system: EquationSystem, cut: Sequence[str], at: Mapping[str, float]) -> EquationSystem:
+    """The plant at the time of a point: the model cut open at sources, signals and parameters, which become inputs.
+
+    What is sampled or delayed keeps the value that it has at the point. The outputs are those conjugate to sources among the
+    inputs, and what is measured; with other inputs, signals that are formulas besides.
+
+    Raises: EquationError (E121) where a Python function computes what the equations read; (E122) where the rate of what is cut
+    would count.
+    """
+    signals = system.signals
+    # Signals that only drive the sources that are cut leave the power equations as they are.
+    if set(cut) == signals.drivers.keys() and not _symbols(_power_entries(system)) & signals.names:
+        return system
+    wrong = [name for name in cut if name in energy_names(system)]
+    if wrong:
+        raise rules.NO_CLOSED_LOOP.error(
+            f"{listing(wrong)} cannot be an input: storages share their energy by it, so that its rate would be one too",
+            where=wrong[0],
+            fix="take what it follows from as an input",
+        )
+    lasting = [law for law in signals.others if isinstance(law, Sampled | Delayed)]
+    held = {law.name: number(at[law.name]) if law.name in at else law.initial for law in lasting}
+    read = with_measured_outputs(system)
+    made = _Closing(read, cut, held, whole=False).system(number(at.get(TIME, 0.0)))
+    kept = [y for u, y in zip(system.inputs, system.outputs, strict=True) if u in made.inputs]
+    # What was asked for stays, though the source that it belongs to is no input any more.
+    measured = [name for name in system.measured.names if name not in kept]
+    # What controllers read; a course over time answers no input.
+    further = made.outputs[len(read.outputs) :] if any(name not in system.inputs for name in made.inputs) else ()
+    moved = moved_names(system)
+    shown = [name for name in further if name in moved and name not in (*kept, *measured)]
+    return _straightened(_with_outputs(made, (*kept, *measured, *shown)))
+
+
+def held_signals(system: EquationSystem, cut: Collection[str]) -> tuple[str, ...]:
+    """The sampled and delayed signals that a model cut open still reads: they keep their values in its linear model."""
+    reads = {law.name: _read_by(law) for law in system.signals.laws if law.name not in cut}
+    drivers = [e for name, e in system.signals.drivers.items() if name not in cut]
+    found = _reached(_symbols([*_power_entries(system), *drivers]) - {*cut}, reads)
+    lasting = (law.name for law in system.signals.others if isinstance(law, Sampled | Delayed))
+    return tuple(name for name in lasting if name in found and name not in cut)
+
+
+def signal_values(system: EquationSystem, at: Mapping[str, float]) -> dict[str, float]:
+    """The values of a point with those of signals and driven sources that follow from them; memories are as they begin."""
+    signals = _with_formulas(system.signals, NOTHING_HELD)
+    variables = (*system.states, *system.displacements, *system.inputs, TIME)
+    free = {name: 0.0 for name in variables if name not in signals.drivers}
+    known = {**system.values(), **free, **at}
+    begun = {law.name: law.initial for law in signals.laws if isinstance(law, Integral | Sampled | Delayed)}
+    for name, formula in (*begun.items(), *signals.values.items(), *signals.drivers.items()):
+        # What cannot be told from here, as a loop without a memory, is asked of the point.
+        if name not in known and formula.free_symbols <= known.keys():
+            known[name] = formula.evaluate(known)
+    return known
+
+
+def _with_outputs(system: EquationSystem, wanted: Sequence[str]) -> EquationSystem:
+    """The system with some of its outputs."""
+    rows = [system.outputs.index(name) for name in wanted]
+    m = system.matrices
+    some: dict[MatrixName, Matrix] = {
+        "C": tuple(m["C"][k] for k in rows),
+        "D": tuple(m["D"][k] for k in rows),
+        "D_1": tuple(m["D_1"][k] for k in rows),
+    }
+    f_y = tuple(system.vectors["f_y"][k] for k in rows)
+    return replace(system, outputs=tuple(wanted), matrices={**m, **some}, vectors={**system.vectors, "f_y": f_y})
+
+
+def _straightened(system: EquationSystem) -> EquationSystem:
+    """A model that is linear but for constants as the linear model of deviations; others as they are."""
+    variables = (*system.states, *system.inputs, *system.displacements, *system.algebraic.unknowns)
+    m, v = system.matrices, system.vectors
+    f, f_y = (
+        [linear_part(e, system.states, system.inputs, variables, system.where) for e in v[name]]
+        for name in ("f", "f_y")
+    )
+    if any(part.rest.free_symbols & {*variables} for part in (*f, *f_y)):
+        return system
+    moved: dict[MatrixName, Matrix] = {
+        "A": plus(m["A"], tuple(part.row for part in f)),
+        "B": plus(m["B"], negative(tuple(part.row_u for part in f))),
+        "C": plus(m["C"], tuple(part.row for part in f_y)),
+        "D": plus(m["D"], tuple(part.row_u for part in f_y)),
+    }
+    constant = {"f": (ZERO,) * len(f), "f_y": (ZERO,) * len(f_y)}
+    found = replace(system, matrices={**m, **moved}, vectors=constant)  # type: ignore[arg-type]
+    return found if found.linear else system
+
+
+def _with_formulas(signals: SignalEquations, held: Mapping[str, Expression]) -> SignalEquations:
+    """The signals with tables as the formulas of their curves, and those that are held as numbers."""
+
+    def of(law: SignalLaw) -> SignalLaw:
+        if law.name in held:
+            return Value(law.name, held[law.name], (), law.place)
+        return Value(law.name, _curve(law), (), law.place) if isinstance(law, Table) else law
+
+    return replace(signals, laws=tuple(map(of, signals.laws)))
+
+
+def _curve(table: Table) -> Expression:
+    """A table as a formula; beyond its points the last value holds."""
+    points = [(Fraction(x), Fraction(y)) for x, y in zip(table.points, table.values, strict=True)]
+    if len(points) == 1:
+        return number(points[0][1])
+    x = call("max", call("min", table.argument, number(points[-1][0])), number(points[0][0]))
+    if table.interpolation != "previous":
+        return interpolated(points, x, smooth=table.interpolation == "cubic")
+    return _steps_between(points, x)
+
+
+def _steps_between(points: Sequence[tuple[Fraction, Fraction]], x: Expression) -> Expression:
+    """The value of the last point that was passed."""
+    if len(points) == 1:
+        return number(points[0][1])
+    # Halved, as a chain of thousands of conditions would be as deep as it is long.
+    middle = len(points) // 2
+    before, after = _steps_between(points[:middle], x), _steps_between(points[middle:], x)
+    return call("if", relation("<", x, number(points[middle][0])), before, after)
+
+
+def _without_parameters(system: EquationSystem, names: Collection[str]) -> EquationSystem:
+    """The system in which some parameters are variables, and those that follow from them are written out."""
+    if not any(name in system.parameters for name in names):
+        return system
+    written: dict[str, Expression] = {}
+    for name, meaning in system.parameters.items():
+        formula = None if meaning is None or name in names else meaning.substitute(written)
+        if formula is not None and formula.free_symbols & {*names}:
+            written[name] = formula
+    left = {n: e for n, e in system.parameters.items() if n not in names and n not in written}
+    return replace(system.everywhere(lambda e: e.substitute(written)) if written else system, parameters=left)
+
+
+NOTHING_HELD: Mapping[str, Expression] = MappingProxyType({})
 
 
 class _Closing:
-    """Writes signals into the equations."""
+    """Writes signals into the equations.
 
-    def __init__(self, system: EquationSystem) -> None:
-        self.open = system
-        self.signals = system.signals
-        self.given = references(self.signals, system.parameters)
+    `inputs` are inputs beside the sources that no signal drives. Of the `whole` loop references are inputs too. `held` gives the
+    values of sampled and delayed signals that stay as they are.
+    """
+
+    def __init__(
+        self,
+        system: EquationSystem,
+        inputs: Sequence[str] = (),
+        held: Mapping[str, Expression] = NOTHING_HELD,
+        *,
+        whole: bool = True,
+    ) -> None:
+        self.open = _without_parameters(system, inputs)
+        self.signals = _with_formulas(self.open.signals, held)
+        self.cut = frozenset(inputs)
+        found = references(self.signals, self.open.parameters) if whole else ()
+        further = [name for name in inputs if name not in (*found, *system.inputs)]
+        self.given = (*found, *further)
         # References are inputs of the loop, so their formulas are not written in.
         self.values = {n: e for n, e in self.signals.values.items() if n not in self.given}
-        self.drivers = self.signals.drivers
-        self.used = self._used()
+        self.drivers = {n: e for n, e in self.signals.drivers.items() if n not in self.cut}
+        self.used = self._used() | (self.cut & system.parameters.keys())
         self._refuse_others()
         self.written: dict[str, Expression] = {}
         self.unknowns: dict[str, Expression] = {}
@@ -123,15 +364,15 @@ class _Closing:
     def _used(self) -> set[str]:
         """The signals that reach the power equations."""
         found: set[str] = set()
-        power = replace(self.open, signals=NO_SIGNALS)
         # Backwards from the power equations: a signal that only a plot reads has no part in the loop.
-        waiting = [*power.entries(), *power.displacements.values(), *power.where.values(), *self.drivers.values()]
+        waiting = [*_power_entries(self.open), *self.drivers.values()]
         laws = {law.name: law for law in self.signals.laws}
         while waiting:
             for name in waiting.pop().free_symbols & laws.keys():
                 if name not in found:
                     found.add(name)
-                    waiting += SignalEquations((laws[name],)).entries()
+                    # What is cut is given from outside, and what it was made of does not matter.
+                    waiting += [] if name in self.cut else SignalEquations((laws[name],)).entries()
         return found
 
     def _refuse_others(self) -> None:
@@ -168,7 +409,7 @@ class _Closing:
         }
         f = tuple(a - b for a, b in zip(v["f"], self._shares(m["B"], m["B_1"], driven), strict=True))
         f_y = tuple(a + b for a, b in zip(v["f_y"], self._shares(m["D"], m["D_1"], driven), strict=True))
-        states = {name: rate for name, rate in self.signals.states.items() if name in self.used}
+        states = {n: rate for n, rate in self.signals.states.items() if n in self.used and n not in self.cut}
         residuals = [symbol(name) - expression for name, expression in self.unknowns.items()]
         whole = replace(
             self.open,
@@ -213,7 +454,8 @@ class _Closing:
 
     def _rate(self, name: str) -> Expression:
         whole = Value(name, self.drivers[name])
-        signals = SignalEquations((*self.signals.laws, whole))
+        # What is cut changes as it likes: no rate of it is known.
+        signals = SignalEquations((*(law for law in self.signals.laws if law.name not in self.cut), whole))
         known = SignalRates(signals, self.open.displacements, {}, self.open.parameters)
         try:
             return known.of(name)

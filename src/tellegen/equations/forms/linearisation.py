@@ -11,6 +11,7 @@ from tellegen.equations.system import (
     Algebraic,
     EquationSystem,
     MatrixName,
+    OperatingPoint,
     number_of,
     parameter_values,
     with_short_names_inlined,
@@ -23,11 +24,12 @@ Point = Mapping[str, float]
 _STEPS, _TOLERANCE = 100, 1e-12
 
 
-def linearise_equations(system: EquationSystem, at: Point) -> EquationSystem:
+def linearise_equations(system: EquationSystem, at: Point, origin: str = "") -> EquationSystem:
     """The tangent model at values of states, displacements and inputs (zero where not given), in deviations, as numbers.
 
     With R = -(A + N) x - f + B u: `L dx' = (R_x - L_x x') dx + R_u du + B_1 du'`. Algebraic unknowns are solved for by Newton's
     method and eliminated. Displacements become states after the others, with their own rates and ones on the diagonal of L.
+    `origin` says in words what the point is.
 
     Raises: EquationError when a parameter has no value, or the operating point does not exist.
     """
@@ -41,19 +43,19 @@ def linearise_equations(system: EquationSystem, at: Point) -> EquationSystem:
     C, D = point.jacobian(outputs, states), point.jacobian(outputs, system.inputs)
     numbers: dict[MatrixName, Matrix] = {name: point.numbers(written.matrices[name]) for name in ("L", "B_1", "D_1")}
     found = _with_jacobians(replace(system, matrices={**system.matrices, **numbers}), A, B, C, D)
-    # Only outputs conjugate to the inputs make y^T u a power, of which a part may be lost.
-    conjugate = len(system.outputs) == len(system.inputs)
     return replace(
         found,
         where={},
         stored_energy=None,
-        dissipated_power=_quadratic(found) if conjugate else ZERO,
+        # A quadratic form of deviations is no power of the model: what a fan takes at its speed is not in it.
+        dissipated_power=ZERO,
         dependent={},
         measured=NOTHING_MEASURED,
+        point=None if system.linear else point.said(origin),
     )
 
 
-def linearise_loop(closed: EquationSystem, at: Point) -> EquationSystem | None:
+def linearise_loop(closed: EquationSystem, at: Point, origin: str = "") -> EquationSystem | None:
     """The linear part of a closed loop at a point, with symbols; None where numbers are needed to say what it is."""
     if not _is_constant(closed):
         return None
@@ -66,8 +68,21 @@ def linearise_loop(closed: EquationSystem, at: Point) -> EquationSystem | None:
         return None
     A, B, C, D = (part if part is not None else () for part in found)
     linear = _with_jacobians(closed, negative(A), B, C, D)
-    named = replace(linear, where={**closed.where, **tangent.arithmetic.where})
+    there = {name: float(at.get(name, 0.0)) for name in (*states, *closed.inputs)}
+    # The tangent of a loop without curves is the same everywhere: no point is worth a word.
+    point = OperatingPoint(there, origin) if tangent.depends_on_point else None
+    named = replace(linear, where={**closed.where, **tangent.arithmetic.where}, point=point)
     return with_short_names_inlined(named, tangent.arithmetic.where)
+
+
+def has_constant_tangent(closed: EquationSystem) -> bool:
+    """Whether the linear part of a system is the same at every point."""
+    variables = {*closed.states, *closed.displacements, *closed.inputs, *closed.algebraic.unknowns}
+    parts = [*_right_sides(closed)[1], *_right_sides(closed)[2], *closed.algebraic.residuals]
+    names = sorted(variables)
+    return _is_constant(closed) and not any(
+        variables & f.derivative(name).free_symbols for f in parts for name in names if name in f.free_symbols
+    )
 
 
 def _right_sides(system: EquationSystem) -> tuple[Vector, Vector, Vector]:
@@ -107,14 +122,6 @@ def _with_jacobians(system: EquationSystem, A: Matrix, B: Matrix, C: Matrix, D: 
     )
 
 
-def _quadratic(linear: EquationSystem) -> Expression:
-    """What the deviations dissipate: x^T (A x - B u) + u^T (C x + D u)."""
-    m = linear.matrices
-    x, u = [symbol(n) for n in linear.states], [symbol(n) for n in linear.inputs]
-    lost = (dot(a, x) - dot(b, u) for a, b in zip(m["A"], m["B"], strict=True))
-    return dot(x, lost) + dot(u, (dot(c, x) + dot(d, u) for c, d in zip(m["C"], m["D"], strict=True)))
-
-
 class _Point:
     """An operating point with its algebraic unknowns solved, and derivatives taken there."""
 
@@ -122,8 +129,13 @@ class _Point:
         self.system = _written_out(system)
         self.values = dict(system.values())
         variables = (*system.states, *system.displacements, *system.inputs)
-        self.values |= {name: float(at.get(name, 0.0)) for name in variables}
-        self._solve_unknowns()
+        self.given = {name: float(at.get(name, 0.0)) for name in variables}
+        self.values |= self.given
+        self._solve_unknowns(at)
+
+    def said(self, origin: str) -> OperatingPoint:
+        """The point as a value, to be printed."""
+        return OperatingPoint(self.given, origin)
 
     def number(self, expression: Expression) -> float:
         """The value of an expression at the point."""
@@ -172,11 +184,11 @@ class _Point:
     def _derivatives(self, functions: Vector, names: Sequence[str]) -> list[list[float]]:
         return [[self.number(function.derivative(name)) for name in names] for function in functions]
 
-    def _solve_unknowns(self) -> None:
-        """Newton's method with halved steps, from zero."""
+    def _solve_unknowns(self, at: Point) -> None:
+        """Newton's method with halved steps, from what is known of the point, else from zero."""
         unknowns, residuals = self.system.algebraic.unknowns, self.system.algebraic.residuals
-        # From rest: the solution that a motion from zero would have followed.
-        self.values |= dict.fromkeys(unknowns, 0.0)
+        # From rest, where nothing is known: the solution that a motion from zero would have followed.
+        self.values |= {name: float(at.get(name, 0.0)) for name in unknowns}
         for _ in range(_STEPS if unknowns else 0):
             now = [self.number(r) for r in residuals]
             step = [row[0] for row in _solve(self._derivatives(residuals, unknowns), [[r] for r in now])]
@@ -242,6 +254,7 @@ class _Tangent:
         self.point = point
         self.values = parameter_values(closed.parameters)
         self.arithmetic = NamedEntries(closed.parameters, [*closed.where, *point], prefix="k")
+        self.depends_on_point = False
 
     def of(self, functions: Vector, names: tuple[str, ...]) -> Matrix | None:
         """The derivatives of functions by names; None where one depends on what only numbers decide."""
@@ -264,7 +277,9 @@ class _Tangent:
         return plus(direct, negative(product(through, follow, len(names))))
 
     def _derivatives(self, functions: Vector, names: tuple[str, ...]) -> Matrix | None:
-        rows = tuple(tuple(self._at_point(f.derivative(name)) for name in names) for f in functions)
+        slopes = [[f.derivative(name) for name in names] for f in functions]
+        self.depends_on_point |= any(self.point.keys() & e.free_symbols for row in slopes for e in row)
+        rows = tuple(tuple(self._at_point(e) for e in row) for row in slopes)
         free = set(self.closed.algebraic.unknowns)
         for row in rows:
             for e in row:

@@ -10,7 +10,7 @@ from tellegen.equations.matrices import Matrix, plus, product, scaled, solved
 from tellegen.equations.printing.latex import transfer_to_latex
 from tellegen.equations.printing.record import transfer_to_record
 from tellegen.equations.printing.text import transfer_to_text
-from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.equations.system import EquationSystem, OperatingPoint, parameter_values
 from tellegen.expressions import ZERO, Call, Expression, postorder, symbol
 from tellegen.expressions.elimination import NamedEntries, leaf_count
 from tellegen.expressions.sympy_view import rational_functions
@@ -31,6 +31,7 @@ class TransferMatrix:
     entries: Matrix
     where: Mapping[str, Expression] = field(default_factory=dict)
     variable: str = "s"
+    point: OperatingPoint | None = None
 
     def to_text(self) -> str:
         """The form as a terminal shows it."""
@@ -86,6 +87,7 @@ def transfer_matrix(system: EquationSystem) -> TransferMatrix:
         entries=entries,
         where=where,
         variable=name,
+        point=system.point,
     )
 
 

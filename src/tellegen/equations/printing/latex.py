@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.signal_equations import SignalEquations
     from tellegen.equations.steps import Explanation
-    from tellegen.equations.system import EquationSystem
+    from tellegen.equations.system import EquationSystem, OperatingPoint
 
 LONGEST_LINE = 400
 """Characters of LaTeX: about two thirds of them are commands, so this is about the width of a page."""
@@ -140,8 +140,18 @@ def _lines(given: "EquationSystem", sign: Sign, entry: Change, formula: Change) 
     rates = {dotted(name): e for name, e in given.displacements.items()}
     lines += [line for name, e in {**energies, **rates}.items() for line in _equation_lines(name, formula(e))]
     lines += _definitions(given.dependent, formula)
-    lines += _signals(given.signals)
+    lines += [*_signals(given.signals), *_point(given.point)]
     return lines + _definitions(given.where, formula)
+
+
+def _point(point: "OperatingPoint | None") -> list[str]:
+    """The operating point of a linearised form: its variables with a bar."""
+    if point is None or not point.values:
+        return []
+    lines = [
+        rf"\bar{{{latex_name(name)}}} &= {to_latex(number(float(f'{v:.6g}')))}" for name, v in point.values.items()
+    ]
+    return [rf"{lines[0]} \qquad \text{{(linearised {point.origin})}}", *lines[1:]]
 
 
 def _equations(form: "EquationSystem | HamiltonianSystem", state: EquationSides, output: EquationSides) -> list[str]:
@@ -210,7 +220,8 @@ def transfer_to_latex(form: "TransferMatrix", *, environment: str = "align*") ->
     left = _braced(_column(map(latex_name, form.outputs)), r"\mathbf{y}")
     matrix = _braced(_matrix(form.entries), rf"\mathbf{{G}}({latex_name(form.variable)})")
     right = _braced(_column(map(latex_name, form.inputs)), r"\mathbf{u}")
-    return _environment(environment, [f"{left} &= {matrix} {right}", *_definitions(form.where)])
+    lines = [f"{left} &= {matrix} {right}", *_definitions(form.where), *_point(form.point)]
+    return _environment(environment, lines)
 
 
 def descriptor_to_latex(form: "DescriptorSystem", *, environment: str = "align*") -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.signal_equations import SignalEquations
     from tellegen.equations.steps import Explanation
-    from tellegen.equations.system import EquationSystem, Measured
+    from tellegen.equations.system import EquationSystem, Measured, OperatingPoint
 
 
 def equations_to_record(equations: "EquationSystem", sign: Sign = "-", *, numeric: bool = False) -> dict[str, object]:
@@ -27,6 +27,7 @@ def equations_to_record(equations: "EquationSystem", sign: Sign = "-", *, numeri
     Python syntax over the names listed, over those of `where` and over sin, cos, ... With sign "+" the equations are
     L x' = A x + B u: A is negated, and everything else (N and f too, on the left) is as with sign "-".
     With `numeric`, entries that are numbers are written as numbers instead of texts.
+    A linearised form has its `point`, and in `linearised` what that is.
     `where`, `N`, `f`, `B_1`, `D_1`, `f_y`, `algebraic`, `dependent`, `modes`, `signals`, `signal_states`, `driven`, `sampled`,
     `delayed`, `tables` and `functions` are present only where not zero or empty.
     """
@@ -183,7 +184,7 @@ def transfer_to_record(form: "TransferMatrix", values: Mapping[str, float]) -> d
     }
     if form.where:
         record["where"] = writer.definitions(form.where)
-    return record | {"G": writer.matrix(form.entries)}
+    return record | {"G": writer.matrix(form.entries)} | _point(form.point)
 
 
 def descriptor_to_record(
@@ -223,11 +224,19 @@ def _further_terms(equations: "EquationSystem", writer: "_Writer") -> dict[str, 
     if equations.measured.names:
         found["measured"] = _measured(equations.measured, writer)
     found |= _signals(equations.signals, writer)
+    found |= _point(equations.point)
     if equations.modes:
         found["modes"] = {
             identifier(name): {"modes": list(of.words), "now": of.now} for name, of in equations.modes.items()
         }
     return found
+
+
+def _point(point: "OperatingPoint | None") -> dict[str, object]:
+    """The operating point of a linearised form."""
+    if point is None:
+        return {}
+    return {"point": {identifier(name): value for name, value in point.values.items()}, "linearised": point.origin}
 
 
 def _measured(rows: "Measured", writer: "_Writer") -> dict[str, object]:

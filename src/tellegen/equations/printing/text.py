@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.signal_equations import SignalEquations
     from tellegen.equations.steps import Explanation
-    from tellegen.equations.system import EquationSystem
+    from tellegen.equations.system import EquationSystem, OperatingPoint
 
 WIDTH = 100
 """How wide a printout is where nobody says."""
@@ -276,6 +276,7 @@ def equations_to_text(
     parts.append("\n".join(_wrapped(f"{name} = {to_text(e)}", width, "") for name, e in shown.summaries(equations)))
     parts.append(_rates(equations.displacements, width))
     parts.append(_named("dependent storages", equations.dependent, width))
+    parts.append(_point(equations.point, units))
     return _joined([*parts, *_ending(equations, units, width)])
 
 
@@ -319,7 +320,7 @@ def transfer_to_text(form: "TransferMatrix", *, width: int = WIDTH) -> str:
         for output, row in zip(form.outputs, form.entries, strict=True)
         for given, e in zip(form.inputs, row, strict=True)
     ]
-    parts += ["\n".join(lines), _named("where", form.where, width)]
+    parts += ["\n".join(lines), _named("where", form.where, width), _point(form.point, NO_UNITS)]
     return _joined(parts)
 
 
@@ -348,6 +349,14 @@ def _letters(sums: Iterable[MatrixSum]) -> str:
         inner = f"({inner})" if len(each.shares) > 1 or inner.startswith("-") else inner
         text += _joint(text, each.negative) + inner + (f" {each.vector}" if each.vector else "")
     return text
+
+
+def _point(point: "OperatingPoint | None", units: Mapping[str, str]) -> str:
+    """The operating point of a linearised form."""
+    if point is None:
+        return ""
+    lines = [f"  {name} = {value:.6g} {units.get(name, '')}".rstrip() for name, value in point.values.items()]
+    return "\n".join([f"linearised {point.origin}".rstrip(), *lines])
 
 
 def _ending(form: "EquationSystem | HamiltonianSystem", units: Mapping[str, str], width: int) -> list[str]:

@@ -1,0 +1,403 @@
+"""Where a model is linearised, and what of it: operating point, inputs, plant and closed loop.
+
+One answer for `analyse`, `linearise` and the closed form of `derive`: the point that is given, else the steady state with all
+controllers at work, else where the experiment starts.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import final
+
+import numpy as np
+
+from tellegen.analysis import rules as analysis_rules
+from tellegen.analysis.linear_model import linear_model
+from tellegen.analysis.poles import loop_poles
+from tellegen.analysis.steady import steady_state
+from tellegen.analysis.summary import ClosedLoop, LinearAnalysis, PowerSplit
+from tellegen.core.errors import EquationError, SimulationError, TellegenError
+from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.units import Dimension, parse_unit
+from tellegen.equations.derivation import measured_equations
+from tellegen.equations.forms.closed_loop import (
+    close_loop,
+    following_inputs,
+    held_signals,
+    inputs_chosen,
+    moved_names,
+    open_loop,
+)
+from tellegen.equations.forms.linearisation import linearise_equations, linearise_loop
+from tellegen.equations.system import EquationSystem, OperatingPoint, parameter_values, with_measured_outputs
+from tellegen.experiments import rules
+from tellegen.experiments.initial_values import initial_states
+from tellegen.experiments.input_signals import InputSignal
+from tellegen.experiments.quantities import Quantity, value_of
+from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_experiment, with_parameters
+from tellegen.experiments.steady_state import constant_past, power_at_rest, steady_state_of_mode
+from tellegen.graph import PowerGraph, lower, put_into_mode
+from tellegen.graph.signal_lowering import drive_given_inputs
+from tellegen.graph.signals import Delayed, Integral, Sampled
+from tellegen.model.model import Model, input_name
+from tellegen.model.signals import Signal
+from tellegen.results.units import variable_units
+from tellegen.simulation import rules as simulation_rules
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, prepare
+from tellegen.simulation.starting import consistent_start, find_equilibrium
+
+FINE = 1e-10
+"""The tolerance of a steady state."""
+
+GIVEN = "at the given point"
+
+
+@final
+@dataclass(frozen=True)
+class Linearisation:
+    """A model with all that decides what its linear model is.
+
+    `system` holds what is measured too; `start` and `held_inputs` are the start of the experiment and its inputs in the end,
+    `given` is the point that was asked for. The plant is cut open at `cut`; `constants` are inputs of plant and loop besides.
+    """
+
+    model: Model
+    graph: PowerGraph
+    system: EquationSystem
+    values: Mapping[str, float]
+    follows: Mapping[str, Signal]
+    parameters: Mapping[str, Quantity]
+    mode: Mapping[str, str]
+    start: Mapping[str, float]
+    held_inputs: Mapping[str, float]
+    given: Mapping[str, float] | None
+    time: float
+    cut: tuple[str, ...]
+    constants: tuple[str, ...]
+
+    @staticmethod
+    def of(
+        model: Model,
+        *,
+        at: Mapping[str, Quantity] | None = None,
+        inputs: Mapping[str, Quantity] | None = None,
+        parameters: Mapping[str, Quantity] | None = None,
+        outputs: Iterable[str] | None = None,
+        as_inputs: Iterable[str] | None = None,
+        mode: Mapping[str, str] | None = None,
+    ) -> "Linearisation":
+        """All of it from what a user gives.
+
+        Raises: SimulationError for a name (S302) or value (S303) that cannot be used.
+        """
+        follows = following_inputs(model, inputs or {})
+
+        def prepared(found: PowerGraph) -> PowerGraph:
+            changed = with_parameters(found, model, parameters or {})
+            return drive_given_inputs(put_into_mode(changed, mode or {}), follows)
+
+        # The same graph twice: with names for what is measured, and without for units and starts.
+        graph = prepared(lower(model))
+        system = measured_equations(model, outputs, prepared)
+        values = parameter_values(graph.parameters)
+        units = variable_units(graph)
+        point = None if at is None else _point(system, at, units, values)
+        controllers = {name for name, found in model.signals.items() if found.block == "pid"}
+        cut, constants = inputs_chosen(system, as_inputs, controllers)
+        held = _inputs(system, model, inputs or {}, values, units)
+        begun = {name: v for name, v in (point or {}).items() if name in (*system.states, *system.displacements)}
+        time = end_of_experiment(model, values)
+        # A point needs no experiment; without one it is looked at from its beginning.
+        if at is not None:
+            time = 0.0 if model.experiment.until is None else end_of_experiment(model, values)
+        return Linearisation(
+            model=model,
+            graph=graph,
+            system=system,
+            values=values,
+            follows=follows,
+            parameters=parameters or {},
+            mode=mode or {},
+            start={**initial_states(graph, model, {**model.experiment.initial, **begun}, values), **(point or {})},
+            held_inputs=held,
+            given=point,
+            time=(point or {}).get(TIME, time),
+            cut=cut,
+            constants=constants,
+        )
+
+    # -- the models ------------------------------------------------------------------------------------------------------------
+
+    def plant(self, point: OperatingPoint) -> EquationSystem:
+        """The model cut open, not linearised yet."""
+        return open_loop(self.system, (*self.cut, *self.constants), point.values)
+
+    def further(self, plant: EquationSystem) -> int:
+        """How many inputs of the plant are no sources."""
+        return sum(name not in self.system.inputs for name in plant.inputs)
+
+    def whole(self) -> EquationSystem:
+        """The closed loop, not linearised yet.
+
+        Raises: EquationError where it is not continuous.
+        """
+        return close_loop(with_measured_outputs(self.system), self.time, self.constants)
+
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """Where a loop was cut: without a controller that reads states there is none."""
+        moved = moved_names(self.system)
+        return tuple(name for name in self.cut if name in moved)
+
+    def closed_loop(self, point: OperatingPoint, units: Mapping[str, str]) -> ClosedLoop | None:
+        """The closed loop at the point; None where none was cut.
+
+        Where a sampled controller, a delay or a function leaves no linear model, the poles are None and the reason says it.
+        """
+        if not self.opened:
+            return None
+        try:
+            loop = self.whole()
+            # With symbols where that is possible; numbers always are.
+            linear = linearise_loop(loop, point.values, point.origin) or linearise_equations(
+                loop, point.values, point.origin
+            )
+            found = linear_model(linear)
+            if linear.point is not None:
+                found = replace(found, point=linear.point.values, origin=linear.point.origin)
+            return ClosedLoop(self.opened, loop_poles(found), linear=LinearAnalysis(found, units))
+        # An analysis of the plant is worth having though its controller is sampled; the reason is told beside it.
+        except TellegenError as error:
+            return ClosedLoop(self.opened, None, error.finding.what)
+
+    def held(self, point: OperatingPoint) -> dict[str, float]:
+        """The sampled and delayed signals that the plant reads, with the values that they keep."""
+        return {name: point.values[name] for name in held_signals(self.system, self.cut) if name in point.values}
+
+    # -- the point -------------------------------------------------------------------------------------------------------------
+
+    def point(self, *, strict: bool) -> OperatingPoint:
+        """The operating point: the one given, else the steady state, else, unless `strict`, where the experiment starts.
+
+        Raises: EquationError (E201) where there is no steady state, none was given and the model is not linear.
+        """
+        if self.given is not None:
+            return OperatingPoint(self._there(self.start, self.time), GIVEN if self.given else "where the model starts")
+        if not self._has_signals:
+            return self._plain_point(strict)
+        try:
+            found, problem = self._rest
+            return OperatingPoint({**self.values, **self._named(found, problem), **self._free}, self._at_rest)
+        except SimulationError as error:
+            there = OperatingPoint(
+                self._there(self.start, self.time), "where the experiment starts; there is no steady state"
+            )
+            if strict and not self.plant(there).linear:
+                raise analysis_rules.NO_STEADY_STATE.error(
+                    error.finding.what,
+                    where=self.system.name,
+                    fix="give the point at which the model is wanted, or other inputs",
+                    members=error.finding.members,
+                ) from error
+            return there
+
+    @property
+    def _free(self) -> dict[str, float]:
+        """The inputs that nothing drives."""
+        return {name: v for name, v in self.held_inputs.items() if name not in self.system.signals.drivers}
+
+    @property
+    def _has_signals(self) -> bool:
+        return bool(self.system.signals.laws or self.system.signals.drivers)
+
+    @property
+    def _at_rest(self) -> str:
+        until = self.model.experiment.until
+        return "in steady state" + (f", inputs as at t = {self.time:g} s" if until is not None else "")
+
+    def _plain_point(self, strict: bool) -> OperatingPoint:
+        """The point of a model without signals."""
+        # A linear model has the same matrices everywhere.
+        if self.system.linear:
+            return OperatingPoint({**self.start, **self.held_inputs}, self._at_rest)
+        try:
+            problem = partial(self._problem, self.start, self.time)
+            return OperatingPoint(_rest(self.system, self.held_inputs, self.start, problem), self._at_rest)
+        except EquationError:
+            if strict:
+                raise
+            return OperatingPoint(
+                {**self.start, **self.held_inputs}, "where the experiment starts; there is no steady state"
+            )
+
+    def _there(self, start: Mapping[str, float], time: float) -> dict[str, float]:
+        """All that is known where states are given; signals are evaluated there, and sampled as they would be."""
+        known = {**self.values, **start, **self._free, TIME: time}
+        if not self._has_signals:
+            return known
+        problem = self._problem(start, time)
+        model, context = problem.model, problem.context
+        assert context is not None, "made with one"
+        past = constant_past(problem)
+        settings = SolverSettings(problem.rtol, problem.tolerances())
+        found = consistent_start(prepare(model), context, settings, time, problem.start())
+        for number, group in enumerate(model.sample_groups):
+            taken = model.sample(time, found.y, found.yp, number, context)
+            # What is given is held, and the rest is what would be taken there.
+            for k in group.members:
+                context.memory[k] = start.get(model.memory[k], taken[k])
+        now = model.observe(time, found.y, found.yp, context)
+        for k, delay in enumerate(model.delays):
+            past.values[k] = start.get(delay.name, float(now[delay.observable]))
+        found = consistent_start(prepare(model), context, settings, time, found.y)
+        return {**known, **self._named(found, problem)}
+
+    @cached_property
+    def _rest(self) -> tuple[StatePoint, Problem]:
+        """The steady state with all controllers at work.
+
+        Raises: SimulationError where there is none.
+        """
+        problem = self._problem(self.start, self.time)
+        try:
+            return steady_state_of_mode(problem, constant_past(problem)), problem
+        except FloatingPointError as error:
+            raise simulation_rules.NO_EQUILIBRIUM.error(
+                "no equilibrium was found: a law has no value on the way to it",
+                where=self.model.name,
+                fix="start nearer to the equilibrium",
+            ) from error
+
+    def _named(self, found: StatePoint, problem: Problem) -> dict[str, float]:
+        """States, variables and signals of a point, by name."""
+        model, context = problem.model, problem.context
+        assert context is not None, "made with one"
+        observed = model.observe(found.t, found.y, found.yp, context)
+        seen = {o.name: float(v) for o, v in zip(model.observables, observed, strict=True) if o.kind in _VARIABLES}
+        held = dict(zip(model.memory, map(float, context.memory), strict=False))
+        return {**seen, **held, **dict(zip(model.names, map(float, found.y), strict=True)), TIME: found.t}
+
+    def power(self) -> PowerSplit | None:
+        """The powers of all elements in steady state; None where there is none."""
+        try:
+            if self._has_signals:
+                found, problem = self._rest
+            else:
+                problem = self._problem(self.point(strict=True).values, self.time)
+                found = find_equilibrium(problem)
+            observed = problem.model.observe(found.t, found.y, np.zeros(problem.model.size), problem.context)
+        except (SimulationError, FloatingPointError):
+            return None
+        return power_at_rest(self._ready(self.start).graph, problem.model, lambda k: float(observed[k]))
+
+    # -- the compiled model ----------------------------------------------------------------------------------------------------
+
+    def _ready(self, start: Mapping[str, float]) -> Setup:
+        """The model compiled with constant inputs, but for those that follow signals of the model."""
+        free: dict[str, InputSignal] = {
+            name: self.held_inputs[name]
+            for name in self.model.inputs
+            if name in self.held_inputs and not _is_driven(self.model, name)
+        }
+        free |= self.follows
+        lasting = {law.name for law in self.system.signals.others}
+        without = with_experiment(self.model, replace(self.model.experiment, inputs={}, initial={}))
+        return set_up(
+            without,
+            until=1.0,
+            inputs=free,
+            initial={name: v for name, v in start.items() if name not in lasting and name != TIME},
+            parameters=self.parameters,
+            mode=self.mode,
+        )
+
+    def _problem(self, start: Mapping[str, float], time: float) -> Problem:
+        begun = {name: v for name, v in start.items() if name in self.start} if start is not self.start else start
+        ready = self._ready(begun)
+        known = {name: start[name] for name in ready.numeric.names if name in start}
+        context = ready.numeric.new_context(None, dict(ready.inputs))
+        return Problem(ready.numeric, time + 1.0, time, y0=known, rtol=FINE, context=context)
+
+
+_VARIABLES = ("across", "through", "signal")
+
+
+def _rest(
+    system: EquationSystem, held: Mapping[str, float], start: Mapping[str, float], problem: Callable[[], Problem]
+) -> dict[str, float]:
+    """The steady state by Newton's method; where that fails, by following the motion until it has died away."""
+    try:
+        return steady_state(system, held, start)
+    # Newton's method finds nothing where slopes vanish; a motion still ends somewhere.
+    except EquationError:
+        try:
+            made = problem()
+            found = find_equilibrium(made).y
+        except SimulationError:
+            found = None
+        if found is None:
+            raise
+    return {**held, **dict(zip(made.model.names, map(float, found), strict=True))}
+
+
+def _point(
+    system: EquationSystem, at: Mapping[str, Quantity], units: Mapping[str, str], values: Mapping[str, float]
+) -> dict[str, float]:
+    """The values of a point that was given."""
+    memory = [law.name for law in system.signals.laws if isinstance(law, Integral | Sampled | Delayed)]
+    known = (*system.states, *system.displacements, *memory, TIME)
+    check_names(at, known, f"a state of '{system.name}'", "states")
+    return {name: value_of(v, _dimension(units, name), f"the value of {name}", values) for name, v in at.items()}
+
+
+def operating_point(
+    model: Model, *, at: Mapping[str, float] | None, inputs: Mapping[str, float], mode: Mapping[str, str]
+) -> OperatingPoint:
+    """The point of a model with its controllers at work; a model without an experiment is looked at where it starts."""
+    states = {} if at is None and model.experiment.until is None else at
+    return Linearisation.of(model, at=states, inputs=inputs, mode=mode).point(strict=False)
+
+
+def _inputs(
+    system: EquationSystem,
+    model: Model,
+    given: Mapping[str, Quantity],
+    values: Mapping[str, float],
+    units: Mapping[str, str],
+) -> dict[str, float]:
+    """The constant value of each input: the one given, else that of the experiment in the end."""
+    check_names(given, system.inputs, f"an input of '{system.name}'", "inputs")
+    found = {name: _in_the_end(signal, model, values) for name, signal in model.experiment.inputs.items()}
+    found |= {name: value_of(v, _dimension(units, name), f"the input {name}", values) for name, v in given.items()}
+    return {name: found.get(name, 0.0) for name in system.inputs}
+
+
+def _dimension(units: Mapping[str, str], name: str) -> Dimension | None:
+    return parse_unit(units[name]).dimension if units.get(name) else None
+
+
+def _in_the_end(signal: Signal, model: Model, values: Mapping[str, float]) -> float:
+    """What a shape has come to at the end of the experiment; of a sine, what it swings about."""
+    # A steady state swings about the offset.
+    if signal.shape == "sine":
+        return signal.arguments[3].evaluate(values) if len(signal.arguments) > 3 else 0.0
+    if signal.shape == "chirp" or signal.expression is None:
+        return 0.0
+    known = {**values, TIME: end_of_experiment(model, values)}
+    return signal.expression.evaluate(known) if signal.expression.free_symbols <= known.keys() else 0.0
+
+
+def _is_driven(model: Model, name: str) -> bool:
+    return any(e.signal is not None and input_name(e) == name for e in model.elements if e.kind.role == "source")
+
+
+def check_names(given: Iterable[str], known: Sequence[str], what: str, word: str) -> None:
+    """Refuse names that are not known.
+
+    Raises: SimulationError (S302) with the nearest name.
+    """
+    for name in given:
+        if name not in known:
+            fix = did_you_mean(name, known) or f"the {word} are {listing(known, 20)}"
+            raise rules.NO_SUCH_SETTING.error(f"'{name}' is not {what}", fix=fix)
