@@ -10,6 +10,7 @@ from dataclasses import replace
 from tellegen.core.errors import EquationError, TellegenError
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
+from tellegen.equations.derivation import rates_read
 from tellegen.equations.matrices import Matrix, Vector, dot, zeros
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations, SignalRates
 from tellegen.equations.system import (
@@ -95,6 +96,9 @@ def _not_continuous(reads: str, laws: Sequence[Sampled | Delayed | Table | Exter
 
 # The loop as it is
 
+_RATE = "@rate of "
+"""Before the name of an input stands for its rate; no user can write it."""
+
 
 def close_loop(system: EquationSystem, time: float = 0.0) -> EquationSystem:
     """The nonlinear closed loop at a time: inputs that no signal drives, then references; outputs, then signals.
@@ -114,11 +118,26 @@ class _Closing:
         # References are inputs of the loop, so their formulas are not written in.
         self.values = {n: e for n, e in self.signals.values.items() if n not in self.given}
         self.drivers = self.signals.drivers
+        self.taken = self._taken()
         self.used = self._used()
         self._refuse_others()
         self.written: dict[str, Expression] = {}
         self.unknowns: dict[str, Expression] = {}
         self._write()
+
+    def _taken(self) -> dict[str, Expression]:
+        """What dependent storages take, where signals read it, by states and inputs; rates of free inputs stand by a name."""
+        rows = rates_read(self.open)
+        found: dict[str, Expression] = {}
+        for name, C, D, D_1, rest in zip(rows.names, rows.C, rows.D, rows.D_1, rows.rest, strict=True):
+            moving = [(e, self._rate_or_name(u)) for u, e in zip(self.open.inputs, D_1, strict=True) if e is not ZERO]
+            by_rates = dot([e for e, _ in moving], [rate for _, rate in moving])
+            by_states = dot(C, [symbol(x) for x in self.open.states])
+            found[name] = by_states + dot(D, [symbol(u) for u in self.open.inputs]) + by_rates + rest
+        return found
+
+    def _rate_or_name(self, name: str) -> Expression:
+        return self._rate(name) if name in self.drivers else symbol(_RATE + name)
 
     def _used(self) -> set[str]:
         """The signals that reach the power equations."""
@@ -128,10 +147,10 @@ class _Closing:
         waiting = [*power.entries(), *power.displacements.values(), *power.where.values(), *self.drivers.values()]
         laws = {law.name: law for law in self.signals.laws}
         while waiting:
-            for name in waiting.pop().free_symbols & laws.keys():
+            for name in waiting.pop().free_symbols & (laws.keys() | self.taken.keys()):
                 if name not in found:
                     found.add(name)
-                    waiting += SignalEquations((laws[name],)).entries()
+                    waiting += [self.taken[name]] if name in self.taken else SignalEquations((laws[name],)).entries()
         return found
 
     def _refuse_others(self) -> None:
@@ -141,7 +160,7 @@ class _Closing:
 
     def _write(self) -> None:
         """What values and driven inputs are by states, free inputs and references; loops leave unknowns."""
-        formulas = {**self.values, **self.drivers}
+        formulas = {**self.values, **self.drivers, **self.taken}
         order = order_signals(SignalDefinition(name, "formula", {"formula": e}) for name, e in formulas.items())
         for definition in order.signals:
             expression = formulas[definition.name].substitute(self.written)
@@ -159,11 +178,16 @@ class _Closing:
         given = [name for name in self.given if name in self.used]
         shown = [name for name in self.values if self._is_shown(name)]
         inputs = (*(self.open.inputs[j] for j in kept), *given)
+        rates = [_RATE + name for name in inputs]
+        at_rest = dict.fromkeys(rates, ZERO)
+        seen = [self.written.get(name, symbol(name)) for name in shown]
+        # A signal that reads what a storage takes from a source reads the rate of that input: a row of D_1.
+        by_rates = tuple(tuple(e.derivative(rate).substitute(at_rest) for rate in rates) for e in seen)
         moved: dict[MatrixName, Matrix] = {
             "B": self._with_columns(m["B"], kept, len(given)),
             "B_1": self._with_columns(m["B_1"], kept, len(given)),
             "D": self._with_columns(m["D"], kept, len(given)) + zeros(len(shown), len(inputs)),
-            "D_1": self._with_columns(m["D_1"], kept, len(given)) + zeros(len(shown), len(inputs)),
+            "D_1": self._with_columns(m["D_1"], kept, len(given)) + by_rates,
             "C": m["C"] + zeros(len(shown), len(self.open.states)),
         }
         f = tuple(a - b for a, b in zip(v["f"], self._shares(m["B"], m["B_1"], driven), strict=True))
@@ -175,7 +199,7 @@ class _Closing:
             inputs=inputs,
             outputs=(*self.open.outputs, *shown),
             matrices={**m, **moved},
-            vectors={"f": f, "f_y": (*f_y, *(self.written.get(name, symbol(name)) for name in shown))},
+            vectors={"f": f, "f_y": (*f_y, *(e.substitute(at_rest) for e in seen))},
             displacements={**self.open.displacements, **states},
             algebraic=Algebraic(
                 (*self.open.algebraic.unknowns, *self.unknowns), (*self.open.algebraic.residuals, *residuals)
@@ -188,7 +212,20 @@ class _Closing:
             signals=NO_SIGNALS,
             measured=NOTHING_MEASURED,
         )
-        return whole.everywhere(lambda e: e.substitute(self.written).substitute({TIME: time}))
+        closed = whole.everywhere(lambda e: e.substitute(self.written).substitute({TIME: time}))
+        self._refuse_rates(closed, rates)
+        return closed
+
+    def _refuse_rates(self, closed: EquationSystem, rates: Sequence[str]) -> None:
+        entries = [*closed.entries(), *closed.displacements.values()]
+        for rate in rates:
+            if any(rate in e.free_symbols for e in entries):
+                name = rate.removeprefix(_RATE)
+                raise rules.NO_CLOSED_LOOP.error(
+                    f"a signal in the loop reads what a storage takes that the input '{name}' fixes: the rate of '{name}'",
+                    where=name,
+                    fix="put a small resistance or compliance between the source and the storage",
+                )
 
     def _is_shown(self, name: str) -> bool:
         """Signals whose value follows from the closed loop."""
