@@ -23,6 +23,7 @@ MOST_PIECES: Final = 50_000
 """So many pieces are looked at: a formula that swings more often in a run is followed up to there."""
 NARROW: Final = 1e-11
 """Of the whole: in a piece so short a formula may touch zero, and is taken to."""
+SAME: Final = 1e-14
 _ROUNDING: Final = 4e-16
 _STEPPING = ("floor", "ceil", "sign", "if", "abs", "min", "max")
 
@@ -46,7 +47,9 @@ def zeros_of(formula: Expression, name: str, low: float, high: float) -> list[fl
         rates = EVERYTHING if slopes is None else _enclosed(slopes, name, piece)
         narrow = piece.high - piece.low <= NARROW * (high - low)
         if rates.low > 0.0 or rates.high < 0.0 or narrow:
-            found += _one_zero(lambda t: formula.evaluate({name: t}), piece, touches=narrow)
+            zeros = _one_zero(lambda t: formula.evaluate({name: t}), piece, touches=narrow)
+            # A zero where two pieces meet belongs to both.
+            found += [t for t in zeros if not found or t - found[-1] > SAME * (high - low)]
             continue
         middle = 0.5 * (piece.low + piece.high)
         waiting += [Interval(middle, piece.high), Interval(piece.low, middle)]
@@ -59,7 +62,9 @@ def _one_zero(value: Callable[[float], float], piece: Interval, *, touches: bool
         left, right = value(low), value(high)
         if left * right > 0.0:
             return [0.5 * (low + high)] if touches else []
-        while low < (middle := 0.5 * (low + high)) < high:
+        # As near as floats are to each other at the ends: about zero they never end.
+        apart = 1e-16 * max(abs(low), abs(high))
+        while high - low > apart and low < (middle := 0.5 * (low + high)) < high:
             here = value(middle)
             if (here > 0.0) == (right > 0.0) and (here < 0.0) == (right < 0.0):
                 high = middle
