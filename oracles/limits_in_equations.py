@@ -23,7 +23,7 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol
 from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, with_definitions
 from tellegen.reduction import rules
 from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
-from tellegen.reduction.congruent import in_congruent_coordinates, moved, times_inverse
+from tellegen.reduction.congruent import in_congruent_coordinates, matrix_rate, times_inverse
 from tellegen.reduction.limits import Limit, Limits, read_limits
 from tellegen.reduction.transformation import divides_by
 
@@ -321,7 +321,7 @@ def with_output_rates(system: EquationSystem, P: Matrix, T: Matrix, T_u: Matrix)
     if all(is_zero(e) for row in P for e in row):
         return system
     n, inputs = len(system.states), len(system.inputs)
-    rate, rate_u = moved(system, T), moved(system, T_u)
+    rate, rate_u = matrix_rate(system, T), matrix_rate(system, T_u)
     matrices: dict[MatrixName, Matrix] = {
         **system.matrices,
         "C": plus(system.matrices["C"], product(P, rate, n)),

@@ -17,7 +17,7 @@ LAX = [HealthCheck.filter_too_much, HealthCheck.too_slow]
 settings.register_profile(
     "default", max_examples=50, deadline=None, derandomize="CI" in os.environ, suppress_health_check=LAX
 )
-settings.register_profile("slow", max_examples=500, deadline=None, suppress_health_check=LAX)
+settings.register_profile("slow", max_examples=300, deadline=None, suppress_health_check=LAX)
 settings.load_profile("slow" if SLOW else "default")
 
 

@@ -3,23 +3,23 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellegen.conditioning.opened_constraints import matched
+from tellegen.conditioning.opened_constraints import maximum_matching
 
 NAMES = "abcdef"
 
 
 def test_the_first_name_is_taken_where_it_is_free() -> None:
-    assert matched([["a", "b"], ["b", "a"]]) == ["a", "b"]
+    assert maximum_matching([["a", "b"], ["b", "a"]]) == ["a", "b"]
 
 
 def test_earlier_ones_give_way_where_they_have_another_name() -> None:
-    assert matched([["a", "b"], ["a"], ["b", "c"]]) == ["b", "a", "c"]
-    assert matched([["a"], ["a"]]) == ["a", None]
+    assert maximum_matching([["a", "b"], ["a"], ["b", "c"]]) == ["b", "a", "c"]
+    assert maximum_matching([["a"], ["a"]]) == ["a", None]
 
 
 @given(st.lists(st.lists(st.sampled_from(NAMES), unique=True), max_size=7))
 def test_as_many_as_possible_get_a_name_of_their_own(lists: list[list[str]]) -> None:
-    found = matched(lists)
+    found = maximum_matching(lists)
     given_names = [name for name in found if name is not None]
     assert len(set(given_names)) == len(given_names) == _most(lists)
     assert all(name is None or name in names for name, names in zip(found, lists, strict=True))

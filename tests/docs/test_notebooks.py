@@ -32,6 +32,7 @@ def kernel() -> Iterator[AsyncKernelManager]:
     run_sync(manager.shutdown_kernel)(now=True)
 
 
+@pytest.mark.slow  # the code of their pages is run anyway
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_notebook_runs(file: Path, tmp_path: Path, kernel: AsyncKernelManager) -> None:
     notebook: nbformat.NotebookNode = nbformat.reads(file.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from drawing.reading_pogs import shown_elements, signal_loops
 from schemes.comparing import legal_causality
+from support.amount import FEWER
 from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph
@@ -24,6 +25,7 @@ def elements(causal: CausalGraph) -> list[str]:
 MESHES = st.sampled_from(["auto", "linked", "vector"])
 
 
+@FEWER
 @given(networks(couplings=True), st.booleans(), MESHES)
 def test_nothing_overlaps_and_every_element_stands_once(network: Network, derivative: bool, meshes: MeshChoice) -> None:
     causal = legal_causality(network)
@@ -52,6 +54,7 @@ def test_every_choice_of_options_keeps_labels_apart(network: Network, labels: La
     assert check_scene(pog_scene(flip(pog(legal_causality(network))).scheme, options)) == ()
 
 
+@FEWER
 @given(networks(couplings=True))
 def test_reductions_are_drawn_side_by_side(network: Network) -> None:
     scheme = pog(legal_causality(network), derivative=True)
@@ -65,6 +68,7 @@ def test_reductions_are_drawn_side_by_side(network: Network) -> None:
         assert check_scene(reduction_scene(pictures)) == ()
 
 
+@FEWER
 @given(networks(couplings=False))
 def test_orientations_are_drawn_side_by_side(network: Network) -> None:
     scheme = pog(legal_causality(network))

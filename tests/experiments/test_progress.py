@@ -25,6 +25,7 @@ def test_short_runs_show_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_long_runs_show_the_time_reached_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = io.StringIO()
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # other tests of this process may have run a notebook
     monkeypatch.setattr(simulating, "PATIENCE_S", -1.0)
     monkeypatch.setattr("sys.stderr", shown)
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -40,6 +41,7 @@ def test_long_runs_show_the_time_reached_on_stderr(monkeypatch: pytest.MonkeyPat
 
 def test_nobody_watches_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", io.StringIO())
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # other tests of this process may have run a notebook
     assert not simulating.is_watched()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from exporting.octave import ROWS, Case, OctaveRuns, example, text
+from support.amount import SLOW, every
 from tellegen import examples
 from tellegen.experiments.simulating import simulate
 from tellegen.expressions.matlab import matlab_name
@@ -264,11 +265,11 @@ EXAMPLES = [e.name for e in examples()]
 @pytest.fixture(scope="module")
 def octave_runs(tmp_path_factory: pytest.TempPathFactory) -> OctaveRuns:
     cases: dict[str, Case] = {name: text(name, source) for name, source in TEXTS.items()}
-    cases |= {name: example(name) for name in EXAMPLES}
+    cases |= {name: example(name) for name in (EXAMPLES if SLOW else EXAMPLES[::2])}
     return OctaveRuns(cases, tmp_path_factory.mktemp("octave"))
 
 
-@pytest.mark.parametrize("name", [*TEXTS, *EXAMPLES])
+@pytest.mark.parametrize("name", [*TEXTS, *every(2, EXAMPLES)])
 def test_octave_integrates_the_run_file_to_our_trajectory(
     name: str, octave_runs: OctaveRuns, system_tool: Callable[[str], str]
 ) -> None:

@@ -15,11 +15,11 @@ from tellegen.expressions import (
     is_zero,
     number,
     parse,
-    point,
     relation,
     substitute_all,
     symbol,
 )
+from tellegen.expressions.evaluation import residues_of_name
 
 a, b, x, y = map(symbol, ("a", "b", "x", "y"))
 
@@ -170,7 +170,7 @@ def test_exact_evaluation_is_for_rational_expressions() -> None:
 @settings(max_examples=50, deadline=None)
 @given(rational_expressions)
 def test_residues_are_the_exact_value_modulo_the_prime(p: Expression) -> None:
-    at = {name: point(name) for name in NAMES}
+    at = {name: residues_of_name(name) for name in NAMES}
     for k in (0, 1):
         try:
             exact = evaluate_exact(p, {name: Fraction(at[name][k]) for name in NAMES})
@@ -182,7 +182,7 @@ def test_residues_are_the_exact_value_modulo_the_prime(p: Expression) -> None:
 
 
 def test_residues_do_not_change_between_runs() -> None:
-    assert point("R") == (936708944545221396, 1556094300563702085)
+    assert residues_of_name("R") == (936708944545221396, 1556094300563702085)
 
 
 @pytest.mark.parametrize(

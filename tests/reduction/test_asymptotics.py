@@ -70,6 +70,7 @@ def test_many_fractions_that_grow_against_each_other_cancel() -> None:
     assert is_zero(found + total(1 / symbol(f"a_{k}") ** 2 for k in range(12)))
 
 
+@pytest.mark.slow
 def test_too_many_small_things_that_cancel_are_given_up_in_time() -> None:
     names = [f"e_{k}" for k in range(20)]
     terms = [

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 EXAMPLES = [example.name for example in tg.examples()]
 MOST = 4
 """Limits tried on each example: some of the first, some of the last elements."""
-SLOW = ("andrews_squeezer", "five_bar", "piston_cylinder", "mobile_manipulator", "trolley_folder", "rapson_slide")
+LONG = ("andrews_squeezer", "five_bar", "piston_cylinder", "mobile_manipulator", "trolley_folder", "rapson_slide")
 """Mechanisms whose equations are long: one limit each."""
 LOSSES = {kind for kinds in RESISTIVE.values() for kind in kinds}
 MATRICES: tuple[MatrixName, ...] = ("L", "A", "N", "B", "C", "D", "B_1", "D_1")
@@ -40,7 +40,7 @@ def limits_of(model: tg.Model, name: str) -> Iterator[dict[str, float]]:
     """The limit at which some storages lose their state, the first two together, and a loss that shorts or opens."""
     storages = [e for e in model.elements if e.kind.role == "storage" and e.value is not None and e.law is None]
     single = [{e.name: inf if e.kind.inverse else 0.0} for e in storages if has_own_limit(model, e)]
-    if name in SLOW:
+    if name in LONG:
         yield single[-1]
         return
     yield from single[:: max(1, len(single) // MOST)]
@@ -126,7 +126,9 @@ def assert_same_equations(pictures: SchemePictures, reduction: Reduction) -> Non
         np.testing.assert_allclose(two[name], expected, rtol=1e-7, atol=1e-9 * size, err_msg=name)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG[::2] else ()) for name in EXAMPLES]
+)
 def test_scheme_and_model_give_the_same_equations(name: str) -> None:
     model = tg.load(name)
     for limits in limits_of(model, name):
@@ -217,7 +219,7 @@ def test_pictures_of_a_mesh_are_read_off_its_blocks(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "limits", "elements"),
     [
-        ("corking_shaft", {"K_se": inf, "J_a": 0}, ["K_se", "J_a"]),
+        pytest.param("corking_shaft", {"K_se": inf, "J_a": 0}, ["K_se", "J_a"], marks=pytest.mark.slow),
         ("pmsm", {"J": 0}, ["J"]),  # whose figure has vector lanes before
         ("dc_motor_pump", {"J_m": inf}, ["J_m"]),
         ("dc_motor_pump", {"R_a": inf}, ["R_a"]),

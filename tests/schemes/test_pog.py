@@ -303,7 +303,7 @@ def test_a_ratio_that_moves_gives_n() -> None:
     scheme, system = pog(causal), derive_equations(causal)
     assert scheme.vector is not None
     point = system.values() | {"theta": 0.7, "omega": 3.0}
-    for name, e in causal.graph.moving.items():
+    for name, e in causal.graph.position_dependent.items():
         point[name] = e.evaluate(point)
     for name, e in system.where.items():
         point[name] = e.evaluate(point)

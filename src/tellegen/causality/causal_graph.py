@@ -93,16 +93,16 @@ class CausalGraph:
         return other_side(self.decides[port])
 
 
-def names_of_outputs(causal: CausalGraph, state_told_to: Callable[[int], str]) -> dict[int, str]:
+def names_of_outputs(causal: CausalGraph, state_at_source: Callable[[int], str]) -> dict[int, str]:
     """The name of the conjugate variable of each source, no two alike.
 
     The velocity at which a force acts on a mass is that of the mass, whether the mass is a state or follows others; a state at the
     same nodes has the better name. Where two sources act on one storage, the first one's answer has its name; the second takes that
-    of another storage there, or its own. `state_told_to` gives the state that answers a source, or an empty text.
+    of another storage there, or its own. `state_at_source` gives the state that answers a source, or an empty text.
     """
     # The name of a mass is better than that of the source that pushes it: a reader knows velocities by the bodies that
     # have them.
-    beside = _followers_beside(causal)
+    beside = _dependent_variables_beside(causal)
     states = {(causal.graph.ports[k].plus, causal.graph.ports[k].minus) for k in causal.integral}
     found: dict[int, str] = {}
     taken = {""}
@@ -112,13 +112,13 @@ def names_of_outputs(causal: CausalGraph, state_told_to: Callable[[int], str]) -
         # A state at the same nodes is what the output is, and its name stands in the equations already.
         closest = [] if (port.minus, port.plus) in states else followers
         # The last one is always free: it carries the name of the source itself.
-        names = [*closest, state_told_to(k), *followers, port.variable(other_side(port.source.side))]
+        names = [*closest, state_at_source(k), *followers, port.variable(other_side(port.source.side))]
         found[k] = next(name for name in names if name not in taken)
         taken.add(found[k])
     return found
 
 
-def _followers_beside(causal: CausalGraph) -> dict[int, list[str]]:
+def _dependent_variables_beside(causal: CausalGraph) -> dict[int, list[str]]:
     """For each source of a through variable the across variables of the dependent storages at the same nodes: they are the same.
 
     Signs agree where the two lie in opposite directions between the nodes: what a source gives, the storage takes.
@@ -134,11 +134,11 @@ def _followers_beside(causal: CausalGraph) -> dict[int, list[str]]:
     }
 
 
-def moving_names(graph: PowerGraph) -> frozenset[str]:
+def position_dependent_names(graph: PowerGraph) -> frozenset[str]:
     """Displacements and parameters that depend on them, where a modulus reads one; else nothing."""
     # A modulus that moves makes a pivot that may vanish somewhere on the way, such as the cosine of an angle; one of
     # constants vanishes always or never.
-    names = frozenset(graph.displacements) | frozenset(graph.moving)
+    names = frozenset(graph.displacements) | frozenset(graph.position_dependent)
     return names if any(coupling.free_symbols & names for coupling in graph.couplings) else frozenset()
 
 

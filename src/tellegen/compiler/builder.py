@@ -57,7 +57,9 @@ def resistive_rows(
     """
     graph = causal.graph
     taken = {name for port in graph.ports for name in (port.across, port.through, port.state)}
-    field = NamedEntries(graph.parameters, (*taken, *graph.moving, *formulas), prefix=f"r_{coupled.ports[0]}")
+    field = NamedEntries(
+        graph.parameters, (*taken, *graph.position_dependent, *formulas), prefix=f"r_{coupled.ports[0]}"
+    )
     rows: list[dict[int, Entry]] = []
     for k, row in zip(coupled.ports, coupled.matrix, strict=True):
         # One equation of the field: its output less what the matrix gives from the conjugates is zero.
@@ -97,7 +99,7 @@ class Builder:
         self.time = self.variables.named(TIME)
         self.one = self.variables.new("1")
         self.columns = self._columns()
-        self.displacements = [self.variables.moving(name) for name in self.graph.displacements]
+        self.displacements = [self.variables.state(name) for name in self.graph.displacements]
         self.scheduler = Scheduler(self.wiring, self.columns, self.variables)
         self.rate_items: dict[int, int] = {}
         self._templates: dict[tuple[Expression, tuple[str, ...]], TemplateInstance] = {}
@@ -125,7 +127,7 @@ class Builder:
                 law = port.law
                 # The output is the state itself: one variable less, and no equation between the two.
                 if decided and isinstance(law, StorageLaw) and law.side == side and not law.keeps_energy_variable:
-                    columns.append(self.variables.moving(port.state))
+                    columns.append(self.variables.state(port.state))
                     self.states.append(columns[-1])
                 elif decided and isinstance(law, SourceLaw) and law.signal is None:
                     columns.append(new(law.input))
@@ -135,7 +137,7 @@ class Builder:
                     # The law gives the output of the energy variable: that is the state, and the output a variable
                     # beside it.
                     if decided and isinstance(law, StorageLaw) and law.side == side:
-                        self.states.append(self.variables.moving(port.state))
+                        self.states.append(self.variables.state(port.state))
         nodes = [node.name for node in self.graph.nodes if not node.reference]
         columns += [new(f"potential of {name}") for name in nodes]
         columns += [new("through a coupling") for _ in range(self.wiring.columns - len(columns))]
@@ -152,7 +154,7 @@ class Builder:
             name = port.variable(self.causal.follows(k))
             self.outputs[k] = self.variables.named(name)
 
-    def told(self, k: int) -> int:
+    def input_of(self, k: int) -> int:
         """The variable that port k is told."""
         return self.columns[column(k, self.causal.follows(k))]
 
@@ -207,7 +209,7 @@ class Builder:
         signals = ProgramSignals()
         for law in self.graph.signals:
             if isinstance(law, Integral):
-                k = self.variables.moving(law.name)
+                k = self.variables.state(law.name)
                 signals.states.append(k)
             else:
                 k = self.variables.named(law.name)
@@ -282,11 +284,11 @@ class Builder:
             self._add_signal(law)
         self._add_displacements()
         for k, output in self.outputs.items():
-            scheduler.add(ScheduledItem(output, TemplateInstance(NEGATIVE, (self.told(k),), ())))
+            scheduler.add(ScheduledItem(output, TemplateInstance(NEGATIVE, (self.input_of(k),), ())))
         dependent = self.causal.derivative
         if cut:
             self.loops.cut(dependent)
-        scheduler.want(self.told(k) for k in dependent)
+        scheduler.want(self.input_of(k) for k in dependent)
         # Now everything has a place in the order but what closes the equations.
         self._settle(dependent)
         residuals = [*self.storages.residuals(), *self._rate_residuals(), *self.loops.residuals()]
@@ -314,7 +316,7 @@ class Builder:
                 continue
             if not pending and not self.scheduler.waiting:
                 return
-            if not pending or any(self.told(k) not in self.scheduler.known for k in pending):
+            if not pending or any(self.input_of(k) not in self.scheduler.known for k in pending):
                 waiting = [self.variables.names[k] for k in self.scheduler.waiting]
                 names = listing([*waiting, *(self.graph.ports[k].element for k in pending)])
                 raise rules.INDETERMINATE.error(f"nothing decides {names}", where=self.graph.name)
@@ -324,7 +326,7 @@ class Builder:
 
     def _add_definitions(self) -> None:
         """Names that elimination gave, and parameters that move: formulas where they hold variables, else parameters."""
-        given = {**self.graph.moving, **self.wiring.where}
+        given = {**self.graph.position_dependent, **self.wiring.where}
         for name, expression in given.items():
             # Decided for all names before any formula is taken apart: one may read another that stands later.
             if self._moves(name, given):
@@ -368,7 +370,7 @@ class Builder:
             self.scheduler.add(ScheduledItem(self.decided(k), self.filled(law.output, {ARGUMENT: state}, port)))
 
     def _add_resistive(self, k: int, port: Port, law: ResistiveLaw) -> None:
-        told, decided = self.told(k), self.decided(k)
+        told, decided = self.input_of(k), self.decided(k)
         # The law gives its side from the other one; where causality asks for the reverse it is used backwards.
         forward = self.causal.decides[k] == law.side
         # A constant coefficient is a product or a quotient: templates that nearly all resistors of a model share.
@@ -389,9 +391,9 @@ class Builder:
         else:  # a nonlinear law used backwards: its argument is an unknown from the start
             self.loops.add(decided, self.filled(law.value_at(argument()), {ARGUMENT: decided}, port), told)
 
-    def state_told_to(self, k: int) -> str:
+    def state_at_source(self, k: int) -> str:
         """The name of the state that is the output of source k, or an empty text."""
-        return self._state_of_residue.get(self.scheduler.told_residue(column(k, self.causal.follows(k))), "")
+        return self._state_of_residue.get(self.scheduler.residue_of_input(column(k, self.causal.follows(k))), "")
 
     @cached_property
     def _state_of_residue(self) -> dict[int, str]:
@@ -413,7 +415,7 @@ class Builder:
         for coupled in self.graph.fields:
             if isinstance(self.graph.ports[coupled.ports[0]].law, ResistiveLaw) and not coupled.by_laws:
                 for k, row in resistive_rows(self.causal, coupled, self.formulas).items():
-                    terms = [gain * variable(self.told(j)) for j, gain in row.items()]
+                    terms = [gain * variable(self.input_of(j)) for j, gain in row.items()]
                     self.compute(self.decided(k), total(terms), self.graph.ports[k])
 
 
@@ -588,7 +590,7 @@ class AlgebraicLoops:
         blocked = {
             c: found
             for c, row in terms.items()
-            if (found := [k for _, gain in row for k in scheduler.moving_names(gain) if k in waiting])
+            if (found := [k for _, gain in row for k in scheduler.variables_in_gain(gain) if k in waiting])
         }
         for c, targets in wanted if blocked else ():
             for d in scheduler.reached((c,)):

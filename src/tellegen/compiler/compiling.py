@@ -10,19 +10,11 @@ from typing import Literal
 import numpy as np
 
 from tellegen.causality import CausalGraph
-from tellegen.compiler import rules
+from tellegen.compiler import numeric_model, rules
 from tellegen.compiler.code import Code, first_code, kept_code, slopes_code, unrolled_code
 from tellegen.compiler.context import Array, BuiltSlopes, DeferredSlopes
 from tellegen.compiler.interpreter import Interpreter
 from tellegen.compiler.looped import looped_code
-from tellegen.compiler.numeric_model import (
-    BreakTimes,
-    NumericModel,
-    SampleGroup,
-    SignalDelay,
-    colouring,
-    native_addresses,
-)
 from tellegen.compiler.program import Program
 from tellegen.compiler.routines import sample_groups
 from tellegen.compiler.toolchain import Build, broken_compiler, build
@@ -45,7 +37,7 @@ LARGEST_UNROLLED = 100
 
 def compile_model(
     causal: CausalGraph, *, drive: Mapping[str, Drive] | None = None, backend: Backend = "auto", form: CodeForm = "auto"
-) -> NumericModel:
+) -> numeric_model.NumericModel:
     """The model of a causal graph as fast functions; `drive` gives signals to inputs that have none.
 
     Without a working C compiler the functions run in Python, and a finding says so; `backend` asks for one or the other. Small
@@ -57,11 +49,11 @@ def compile_model(
         return _recent_or_compiled(with_drives(causal, drive or {}), backend, form)
 
 
-_RECENT: deque[tuple[CausalGraph, tuple[object, ...], NumericModel]] = deque(maxlen=8)
+_RECENT: deque[tuple[CausalGraph, tuple[object, ...], numeric_model.NumericModel]] = deque(maxlen=8)
 """Small models compiled last in this process: running one again, or one that is equal, generates nothing."""
 
 
-def _recent_or_compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericModel:
+def _recent_or_compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> numeric_model.NumericModel:
     # The environment says which compiler and which cache are found: when it changes, an old model is no answer.
     around = (backend, form, *(os.environ.get(name) for name in ("CC", "PATH", "TELLEGEN_CACHE", "XDG_CACHE_HOME")))
     for known, its, model in _RECENT:
@@ -102,7 +94,7 @@ def with_drives(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:
     return replace(causal, graph=replace(graph, ports=tuple(ports), signals=tuple(signals)))
 
 
-def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericModel:
+def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> numeric_model.NumericModel:
     made, built = _built(causal, backend, form)
     program = made.program
     # Who asks for C by name wants its speed: going on in Python would hide why the run is slow.
@@ -114,7 +106,7 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericM
     # Not of the program: unknowns that are solved inside are no part of y.
     names = [program.names[k] for k in made.y]
     count = len(program.states), len(program.displacements), len(program.signals.states)
-    return NumericModel(
+    return numeric_model.NumericModel(
         name=program.name,
         states=tuple(names[: count[0]]),
         displacements=tuple(names[count[0] : count[0] + count[1]]),
@@ -134,8 +126,8 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericM
         explicit=made.explicit,
         linear=made.linear,
         pattern=made.pattern,
-        colours=colouring(made.pattern),
-        addresses=owner.addresses if isinstance(owner, Interpreter) else native_addresses(owner),
+        colours=numeric_model.colouring(made.pattern),
+        addresses=owner.addresses if isinstance(owner, Interpreter) else numeric_model.native_addresses(owner),
         initial=dict(
             zip(program.initial, formula_values(program, list(program.initial.values())).tolist(), strict=True)
         ),
@@ -177,7 +169,7 @@ def _slopes(causal: CausalGraph) -> BuiltSlopes:
         except OSError as reason:
             built = Build(None, (broken_compiler(str(reason)),))
         if built.library is not None:
-            found = native_addresses(built.library)
+            found = numeric_model.native_addresses(built.library)
             return BuiltSlopes(found, built.library)
         made = unrolled_code(causal)
         owner = Interpreter(made.routines, made.data.tables, made.places)
@@ -208,22 +200,22 @@ def formula_values(program: Program, expressions: Sequence[Expression]) -> Array
     return np.array([e.evaluate(values) for e in expressions])
 
 
-def _sample_groups(program: Program) -> tuple[SampleGroup, ...]:
+def _sample_groups(program: Program) -> tuple[numeric_model.SampleGroup, ...]:
     found = []
     for members in sample_groups(program.signals.samples):
         law = program.signals.samples[members[0]][0]
         period, offset = formula_values(program, [law.period, law.offset]).tolist()
-        found.append(SampleGroup(period, offset, tuple(members)))
+        found.append(numeric_model.SampleGroup(period, offset, tuple(members)))
     return tuple(found)
 
 
-def _delays(program: Program) -> tuple[SignalDelay, ...]:
+def _delays(program: Program) -> tuple[numeric_model.SignalDelay, ...]:
     # The past is written from observables: a delay is known by the place of what goes into it.
     place = {k: i for i, (o, k) in enumerate(program.observables) if o.kind == "signal"}
     found = []
     for law, k in program.signals.delays:
         by, initial = formula_values(program, [law.by, law.initial]).tolist()
-        found.append(SignalDelay(law.name, place[k], by, initial))
+        found.append(numeric_model.SignalDelay(law.name, place[k], by, initial))
     return tuple(found)
 
 
@@ -234,10 +226,10 @@ def _crossings(program: Program) -> tuple[Expression, ...]:
     )
 
 
-def _breaks(program: Program) -> tuple[BreakTimes, ...]:
+def _breaks(program: Program) -> tuple[numeric_model.BreakTimes, ...]:
     found = []
     for known in program.signals.breaks:
         (at,) = formula_values(program, [known.at]).tolist()
         period = None if known.period is None else formula_values(program, [known.period]).tolist()[0]
-        found.append(BreakTimes(at, period))
+        found.append(numeric_model.BreakTimes(at, period))
     return tuple(found)

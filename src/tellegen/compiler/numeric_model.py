@@ -208,7 +208,7 @@ class NumericModel:
         return len(self.names)
 
     @cached_property
-    def places(self) -> Mapping[str, int]:
+    def index(self) -> Mapping[str, int]:
         """Where each name stands in y."""
         return {name: k for k, name in enumerate(self.names)}
 
@@ -216,8 +216,8 @@ class NumericModel:
         """y with the initial values that the model gives, zero elsewhere."""
         y = np.zeros(self.size)
         for name, value in self.initial.items():
-            if name in self.places:
-                y[self.places[name]] = value
+            if name in self.index:
+                y[self.index[name]] = value
         return y
 
     def break_times(self, until: float, start: float = 0.0) -> Array:

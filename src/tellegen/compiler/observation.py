@@ -288,7 +288,7 @@ class Observation:
 
     def _show_outputs(self) -> None:
         """The conjugate of each source, by the name of the state, or of the dependent storage beside it, where it is one."""
-        names = names_of_outputs(self.builder.causal, self.builder.state_told_to)
+        names = names_of_outputs(self.builder.causal, self.builder.state_at_source)
         for k, output in self.builder.outputs.items():
             port, domain = self.graph.ports[k], self.graph.domain_of(k)
             side = self.builder.causal.follows(k)

@@ -16,17 +16,8 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.causality import CausalGraph
-from tellegen.causality.causal_graph import moving_names, tearing_order
-from tellegen.compiler.steps import (
-    LawGroup,
-    LinearRows,
-    Lookup,
-    Step,
-    TemplateInstance,
-    Variables,
-    template_instance_of,
-    variable,
-)
+from tellegen.causality.causal_graph import position_dependent_names, tearing_order
+from tellegen.compiler import steps
 from tellegen.expressions import MINUS_ONE, ONE, PRIME, ZERO, Expression, total
 from tellegen.expressions.elimination import Elimination, Entry, NamedEntries
 from tellegen.graph.interconnection import Interconnection, column
@@ -60,7 +51,7 @@ def solve_interconnection(causal: CausalGraph) -> SolvedInterconnection:
         unknown[column(k, causal.follows(k))] = 1
     for c in interconnection.internal:
         unknown[c] = 1
-    moving = moving_names(causal.graph)
+    moving = position_dependent_names(causal.graph)
     # Propagation first: it is linear in the size, makes no new entries, and most networks are trees for it.
     made = SolvedInterconnection([], {}, {}, count)
     left = _propagate(rows, unknown, moving, made)
@@ -135,7 +126,9 @@ def _entries(causal: CausalGraph) -> NamedEntries:
     graph = causal.graph
     names = (name for p in graph.ports for name in (p.across, p.through, p.state))
     signals = (signal.name for signal in graph.signals)
-    return NamedEntries(graph.parameters, (*names, *graph.moving, *graph.displacements, *signals), prefix="g")
+    return NamedEntries(
+        graph.parameters, (*names, *graph.position_dependent, *graph.displacements, *signals), prefix="g"
+    )
 
 
 def _eliminate(
@@ -170,7 +163,7 @@ class ScheduledItem:
     """A variable given by a formula or a reading of others. `argument` is what a law that can be torn is told."""
 
     target: int
-    how: TemplateInstance | Lookup
+    how: steps.TemplateInstance | steps.Lookup
     argument: int | None = None
 
     @property
@@ -183,11 +176,11 @@ class ScheduledItem:
 class Scheduler:
     """Collects steps while items become ready; `columns[c]` is the variable of column c of the interconnection."""
 
-    def __init__(self, wiring: SolvedInterconnection, columns: list[int], variables: Variables) -> None:
+    def __init__(self, wiring: SolvedInterconnection, columns: list[int], variables: steps.Variables) -> None:
         self.wiring = wiring
         self.columns = columns
         self.variables = variables
-        self.steps: list[Step] = []
+        self.steps: list[steps.Step] = []
         self.known: set[int] = set()
         self.waiting: dict[int, ScheduledItem] = {}
         self.wanted: set[int] = set()
@@ -199,7 +192,7 @@ class Scheduler:
         # Modulo a prime of some sixty bits what is not zero comes out as zero once in 1e18.
         self._random = [chance.getrandbits(60) | 1 for _ in range(wiring.columns)]
         self._residues: dict[Expression, int] = {ONE: 1, MINUS_ONE: PRIME - 1}
-        self._moving_gains: dict[Expression, tuple[int, ...]] = {}
+        self._variables_of_gains: dict[Expression, tuple[int, ...]] = {}
         self._missing: dict[int, int] = {}
         self._users: dict[int, list[int]] = {}
         self._ready: list[int] = []
@@ -241,7 +234,7 @@ class Scheduler:
         terms = self.wiring.terms
         self.want({self.columns[d] for c in sums.values() for d, _ in terms[c]})
         self.settle()
-        rows = LinearRows()
+        rows = steps.LinearRows()
         for target, c in sums.items():
             rows = self._append(rows, target, [(self.columns[d], gain) for d, gain in terms[c]])
         if rows.targets:
@@ -275,11 +268,11 @@ class Scheduler:
             self._ready = []
             # All that are ready at once and have one template become one group, however far apart they stand in the
             # model.
-            groups: dict[Expression, LawGroup] = {}
+            groups: dict[Expression, steps.LawGroup] = {}
             for target in ready:
                 item = self.waiting.pop(target)
                 del self._missing[target]
-                if isinstance(item.how, Lookup):
+                if isinstance(item.how, steps.Lookup):
                     self.steps.append(item.how)
                     continue
                 group = groups.get(item.how.template)
@@ -313,14 +306,14 @@ class Scheduler:
                 elif gain is MINUS_ONE:
                     value -= found[d]
                 # A gain that is not known yet makes the whole sum unknown, as if it had a share of its own.
-                elif only is None and not self.known.issuperset(self.moving_names(gain)):
+                elif only is None and not self.known.issuperset(self.variables_in_gain(gain)):
                     value += self._random[c]
                 elif found[d]:
                     value += found[d] * self._residue(gain)
             found[c] = value % PRIME
         return found
 
-    def told_residue(self, c: int) -> int:
+    def residue_of_input(self, c: int) -> int:
         """The residue of minus a told column, with a random residue for everything that ports decide."""
         if not self._all:
             # As if nothing were known: what the interconnection alone says of the column.
@@ -333,11 +326,11 @@ class Scheduler:
         """The random residue of a column that a port decides."""
         return self._random[c]
 
-    def moving_names(self, gain: Expression) -> tuple[int, ...]:
+    def variables_in_gain(self, gain: Expression) -> tuple[int, ...]:
         """The variables in a gain."""
-        found = self._moving_gains.get(gain)
+        found = self._variables_of_gains.get(gain)
         if found is None:
-            found = self._moving_gains[gain] = tuple(self.variables.numbers(gain.free_symbols))
+            found = self._variables_of_gains[gain] = tuple(self.variables.numbers(gain.free_symbols))
         return found
 
     def _residue(self, gain: Expression) -> int:
@@ -355,7 +348,7 @@ class Scheduler:
         exact = [c for k in self.wanted if not residues[c := self._column_of[k]]]
         if not exact:
             return False
-        rows = LinearRows()
+        rows = steps.LinearRows()
         partial: dict[int, int | None] = {}
         for c in self.reached(exact):
             terms = self._known_terms(c, partial)
@@ -394,26 +387,26 @@ class Scheduler:
                 found.append((k, gain))
         return found
 
-    def _append(self, rows: LinearRows, target: int, terms: Terms) -> LinearRows:
+    def _append(self, rows: steps.LinearRows, target: int, terms: Terms) -> steps.LinearRows:
         """Add a row; one whose gains move is a formula of its own, and a new block begins after it."""
-        if not any(self.moving_names(gain) for _, gain in terms if gain is not ONE and gain is not MINUS_ONE):
+        if not any(self.variables_in_gain(gain) for _, gain in terms if gain is not ONE and gain is not MINUS_ONE):
             rows.add(target, terms)
             return rows
         if rows.targets:
             self.steps.append(rows)
-        how = template_instance_of(total(gain * variable(k) for k, gain in terms), self.variables.number)
+        how = steps.template_instance_of(total(gain * steps.variable(k) for k, gain in terms), self.variables.number)
         group = empty_group(how)
         fill(group, target, how)
         self.steps.append(group)
-        return LinearRows()
+        return steps.LinearRows()
 
 
-def empty_group(how: TemplateInstance) -> LawGroup:
+def empty_group(how: steps.TemplateInstance) -> steps.LawGroup:
     """A group for a template, without targets."""
-    return LawGroup(how.template, [], [[] for _ in how.arguments], [[] for _ in how.coefficients])
+    return steps.LawGroup(how.template, [], [[] for _ in how.arguments], [[] for _ in how.coefficients])
 
 
-def fill(group: LawGroup, target: int, how: TemplateInstance) -> None:
+def fill(group: steps.LawGroup, target: int, how: steps.TemplateInstance) -> None:
     """Add a target to a group."""
     group.targets.append(target)
     for sources, k in zip(group.arguments, how.arguments, strict=True):

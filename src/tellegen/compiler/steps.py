@@ -55,7 +55,7 @@ class Variables:
         """A further name of a variable."""
         self._number[name] = k
 
-    def moving(self, name: str) -> int:
+    def state(self, name: str) -> int:
         """A variable with a rate of its own: a state."""
         k = self.named(name)
         self.rate_of[k] = self.new(f"{name}'")

@@ -213,14 +213,14 @@ class StorageEquations:
 
     def _taken(self, k: int, content: _Content, rate: int) -> TemplateInstance:
         """The rate of the energy variable of a storage less what its port is told."""
-        slots = {ARGUMENT: content.at, RATE: rate, TOLD: self.builder.told(k)}
+        slots = {ARGUMENT: content.at, RATE: rate, TOLD: self.builder.input_of(k)}
         balance = content.factor * symbol(RATE) - symbol(TOLD)
         return self.builder.filled(balance, slots, self.builder.graph.ports[k])
 
     def _plain(self, k: int, state: int) -> TemplateInstance | None:
         """The equation of a storage whose energy variable is its state, or a constant times its state."""
         builder = self.builder
-        port, arguments = builder.graph.ports[k], (builder.variables.rate_of[state], builder.told(k))
+        port, arguments = builder.graph.ports[k], (builder.variables.rate_of[state], builder.input_of(k))
         law = _law(port)
         if law.keeps_energy_variable:
             return TemplateInstance(RATE_BALANCE, arguments, ())

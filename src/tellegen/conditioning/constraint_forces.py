@@ -234,7 +234,7 @@ class ForceBalance:
         self.at = [system.inputs.index(name) for name in self.names]
         self.where = {n: e for n, e in system.where.items() if n not in opened.model.parameters}
         self.x = [symbol(name) for name in system.states]
-        self.motion = ParameterRates(self.graph.moving, system.displacements)
+        self.motion = ParameterRates(self.graph.position_dependent, system.displacements)
         self.L = [self._inertia(i) for i in range(len(system.states))]
         # Speeds without inertia have no equation for their rate, which is therefore unknown like the forces.
         self.massless = [i for i, inertia in enumerate(self.L) if inertia is ZERO]
@@ -328,7 +328,7 @@ class ForceBalance:
         matrix = [self._row(row, C[i], by_forces) for i, row in enumerate(massive)]
         rates = [total(e * pull[m] for m, e in row.items()) for row in self.inverse]
         # c' = C x' + C' x = 0: the rates without forces, and the motion of the constraint itself.
-        right = [-total(c * rates[j] for j, c in row) - self.moved(C[i]) for i, row in enumerate(massive)]
+        right = [-total(c * rates[j] for j, c in row) - self.rate_of_row(C[i]) for i, row in enumerate(massive)]
         count = len(self.names)
         # The balance at a speed without inertia: forces and pull add to zero.
         for j in self.massless:
@@ -374,7 +374,7 @@ class ForceBalance:
         model, system = self.found.model, self.system
         taken = {*self.names, *system.states, *system.inputs, *model.signals, *system.displacements}
         taken |= {n for p in self.graph.ports for n in (p.across, p.through, p.state)}
-        return taken | {*self.graph.parameters, *self.graph.moving, *(e.name for e in model.elements)}
+        return taken | {*self.graph.parameters, *self.graph.position_dependent, *(e.name for e in model.elements)}
 
     def constraint(self, i: int) -> Vector:
         """The row of an output that is to vanish: the difference of velocities at a sink.
@@ -394,7 +394,7 @@ class ForceBalance:
         system = self.system
         return system.vectors["f_y"][i] is ZERO and all(e is ZERO for e in system.matrices["D"][i])
 
-    def moved(self, row: Vector) -> Expression:
+    def rate_of_row(self, row: Vector) -> Expression:
         """What the motion of a row of constraints adds to the rate of the constraint."""
         return with_definitions(dot((self.motion.rate_of(c) for c in row), self.x), self.motion.slopes)
 

@@ -131,7 +131,7 @@ class ConstrainedModel:
     @cached_property
     def slopes(self) -> dict[str, Expression]:
         """Names of slopes of moving parameters by displacements, `H_theta`, and what they stand for."""
-        return ParameterRates(self.causal.graph.moving, self.system.displacements).slopes
+        return ParameterRates(self.causal.graph.position_dependent, self.system.displacements).slopes
 
     def readable(self, expression: Expression) -> Expression:
         """The same, with slopes of moving parameters by name."""

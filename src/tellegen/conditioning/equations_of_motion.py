@@ -139,7 +139,7 @@ class GeneralisedCoordinates:
 
     def _follows(self, row: Vector) -> bool:
         """Whether an elongation is a constant combination of coordinates that count from the unloaded springs."""
-        moving = {*self.system.displacements, *self.system.states, *self.found.causal.graph.moving}
+        moving = {*self.system.displacements, *self.system.states, *self.found.causal.graph.position_dependent}
         used = {self._by_speed.get(speed, "") for e, speed in zip(row, self.nu, strict=True) if e is not ZERO}
         # A described coordinate may count from anywhere, but an elongation counts from the unloaded spring.
         return used <= self.own and all(moving.isdisjoint(e.free_symbols) for e in row)
@@ -261,7 +261,7 @@ def _no_form(found: ConstrainedModel, what: str, where: str) -> TellegenError:
     )
 
 
-def sums(rows: Matrix, factors: Sequence[Expression]) -> Vector:
+def row_products(rows: Matrix, factors: Sequence[Expression]) -> Vector:
     """The products of the rows of a matrix with a vector."""
     return tuple(total(e * x for e, x in zip(row, factors, strict=True)) for row in rows)
 
@@ -407,7 +407,7 @@ def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
     moving = {*system.states, *system.inputs}
     # What does not depend on speeds is a force of position, and belongs to G.
     resting = tuple(e if moving.isdisjoint(e.free_symbols) else ZERO for e in f)
-    springs = sums(made.block("A", at, made.elastic), made.spring_forces())
+    springs = row_products(made.block("A", at, made.elastic), made.spring_forces())
     kept = {n: e for n, e in system.where.items() if n in found.model.parameters or n in found.slopes}
     parameters = found.causal.graph.parameters
     at_rest = {*made.q, *parameters, *kept}
@@ -515,7 +515,7 @@ def _flows(found: ConstrainedModel) -> dict[str, Expression]:
     """The flow of every port that is no speed itself, by the speeds."""
     graph = found.causal.graph
     variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
-    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, TIME))
+    field = NamedEntries(graph.parameters, (*variables, *graph.position_dependent, *graph.displacements, TIME))
     structure = causal_structure(found.causal, field)
     told = solve_resistive(structure, field)
     names = [p.variable(DOMAINS[p.domain].flow) for p in graph.ports]

@@ -99,7 +99,7 @@ class MergedStorages:
     @cached_property
     def motion(self) -> ParameterRates:
         """How expressions change along the motion."""
-        return ParameterRates(self.found.causal.graph.moving, self.found.system.displacements)
+        return ParameterRates(self.found.causal.graph.position_dependent, self.found.system.displacements)
 
     @cached_property
     def K(self) -> Matrix:
@@ -170,7 +170,7 @@ class MergedStorages:
         return [total(gain * self._slope(e, q) for q, gain in gains.items()) for e in row]
 
     def _moving(self, expression: Expression) -> dict[str, Expression]:
-        moving = self.found.causal.graph.moving
+        moving = self.found.causal.graph.position_dependent
         return dict(moving) if moving.keys() & expression.free_symbols else {}
 
     def _written(self, expression: Expression) -> Expression:
@@ -461,7 +461,7 @@ def named_inverse(
     """M^-1 over names for its long entries, which are parameters that move with the displacements."""
     graph = merged.found.causal.graph
     taken = {n for p in graph.ports for n in (p.across, p.through, p.state)}
-    taken |= {*graph.moving, *graph.displacements, *(signal.name for signal in graph.signals), *names, TIME}
+    taken |= {*graph.position_dependent, *graph.displacements, *(signal.name for signal in graph.signals), *names, TIME}
     named = EntryNames("w", {*taken, *graph.parameters})
     n = len(M)
     found = solved_definite(M, _identity(n), named)
@@ -539,7 +539,11 @@ def _is_kept(merged: MergedStorages, d: int) -> bool:
 
 
 def _refuse(merged: MergedStorages) -> None:
-    moving = {*merged.found.system.displacements, *merged.found.causal.graph.moving, *merged.found.system.states}
+    moving = {
+        *merged.found.system.displacements,
+        *merged.found.causal.graph.position_dependent,
+        *merged.found.system.states,
+    }
     coupled = {k for field in merged.found.causal.graph.fields for k in field.ports}
     for d, (k, row) in enumerate(zip(merged.storages, merged.T, strict=True)):
         factors = [e for e in row if e is not ZERO]

@@ -5,21 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, final, get_args
 
 from tellegen.causality import assign_causality
-from tellegen.conditioning import rules
+from tellegen.conditioning import fields, residual, rules
 from tellegen.conditioning.constraint_forces import ForceBalance, ForceFormulas, ForceSystem
 from tellegen.conditioning.constraints import ConstrainedModel, Constraint, constrained_model
 from tellegen.conditioning.equations_of_motion import coordinates_of, hamilton_of, lagrange_of, lagrange_sections
-from tellegen.conditioning.fields import (
-    FieldModel,
-    MergedStorages,
-    contents,
-    joined_field,
-    merge_dependent,
-    momentum_field,
-    named_matrix,
-    speed_field,
-    with_gyrators,
-)
 from tellegen.conditioning.initial_states import (
     NOTHING,
     CarriedForces,
@@ -31,14 +20,6 @@ from tellegen.conditioning.initial_states import (
 )
 from tellegen.conditioning.opened_constraints import OpenedModel, has_sinks, open_constraints, regular_in_every_position
 from tellegen.conditioning.parasitic import SUGGESTED, Accuracy, Stiffness, parasitic_model, sized_by_duration
-from tellegen.conditioning.residual import (
-    constraint_forces,
-    model_with_force_sensors,
-    model_with_storage_forces,
-    residual_model,
-    sink_picture,
-    with_force_signals,
-)
 from tellegen.core.errors import ConditioningError
 from tellegen.core.names import did_you_mean, identifier
 from tellegen.equations.derivation import derive_equations
@@ -175,10 +156,10 @@ def _explain_parasitic(found: ConstrainedModel, opened: OpenedModel, model: Mode
 
 
 def _explain_field(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Explained:
-    merged = merge_dependent(found.whole)
+    merged = fields.merge_dependent(found.whole)
     if not merged.linear:
         return _joined(found, merged), {}
-    M, names = named_matrix(merged)
+    M, names = fields.named_matrix(merged)
     p = [f"p_{speed}" for speed in merged.speeds]
     items: list[Item] = [Sentence("The dependent storages and those that they follow are one field: $p = M z$")]
     items.append(Sentence("$z$ = " + ", ".join(f"`{name}`" for name in merged.speeds)))
@@ -190,12 +171,12 @@ def _explain_field(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Ex
     return (ExplanationSection("IC-field", tuple(items)),), names
 
 
-def _joined(found: ConstrainedModel, merged: MergedStorages) -> tuple[ExplanationSection, ...]:
+def _joined(found: ConstrainedModel, merged: fields.MergedStorages) -> tuple[ExplanationSection, ...]:
     """Storages with nonlinear laws, joined: what they keep together, and its rate."""
     items: list[Item] = [
         Sentence("The dependent storages and those that they follow keep together, by what they decide:")
     ]
-    items += [NamedFormula(f"p_{name}", e) for name, e in contents(merged).items()]
+    items += [NamedFormula(f"p_{name}", e) for name, e in fields.contents(merged).items()]
     items.append(Sentence("and what they keep changes at the rates"))
     rows = [found.system.states.index(name) for name in merged.speeds]
     items += [NamedFormula(f"p_{name}'", e) for name, e in zip(merged.speeds, _pulls(found, rows), strict=True)]
@@ -231,7 +212,7 @@ def _explain_hamilton(found: ConstrainedModel, opened: OpenedModel, _: Model) ->
 
 def _forces(found: ConstrainedModel, opened: OpenedModel) -> tuple[ForceSystem, ForceFormulas] | None:
     try:
-        return constraint_forces(found, opened)
+        return residual.constraint_forces(found, opened)
     # An input in a constraint, for example: the form runs all the same.
     except ConditioningError:
         return None  # the raw set says what there is to say
@@ -452,13 +433,14 @@ def condition_model(model: Model, form: str, options: ConditioningOptions = DEFA
 def _derivative(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
     """Sensors of the forces where the constraints are; what the storages take where a domain has none."""
     return _Made(
-        model_with_force_sensors(opened) if has_sinks(opened) else model_with_storage_forces(found), InitialStates()
+        residual.model_with_force_sensors(opened) if has_sinks(opened) else residual.model_with_storage_forces(found),
+        InitialStates(),
     )
 
 
 def _residual(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
-    model, starts = residual_model(found, opened, options.drift)
-    return _Made(model, starts, sink_picture(opened) if has_sinks(opened) else None)
+    model, starts = residual.residual_model(found, opened, options.drift)
+    return _Made(model, starts, residual.sink_picture(opened) if has_sinks(opened) else None)
 
 
 def _parasitic(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
@@ -469,30 +451,30 @@ def _parasitic(found: ConstrainedModel, opened: OpenedModel, options: Conditioni
 
 
 def _field(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
-    merged = merge_dependent(found)
-    made = momentum_field(merged, merged.c_part()) if merged.linear else joined_field(merged)
+    merged = fields.merge_dependent(found)
+    made = fields.momentum_field(merged, merged.c_part()) if merged.linear else fields.joined_field(merged)
     return _with_forces(made, merged, opened)
 
 
 def _lagrange(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
     # The field below would exist without them, but it would be no Lagrange form.
     coordinates_of(found)  # refuses models without the form
-    merged = merge_dependent(found)
-    return _with_forces(speed_field(merged, merged.c_part()), merged, opened)
+    merged = fields.merge_dependent(found)
+    return _with_forces(fields.speed_field(merged, merged.c_part()), merged, opened)
 
 
 def _hamilton(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
-    merged = merge_dependent(found)
-    made = momentum_field(merged, merged.energy_slopes())
+    merged = fields.merge_dependent(found)
+    made = fields.momentum_field(merged, merged.energy_slopes())
     S = merged.gyroscopic()
     # `canonical` leaves S out on purpose, to show what canonical equations of a non-holonomic machine get wrong.
     if any(e is not ZERO for row in S for e in row) and not options.canonical:
-        made = FieldModel(with_gyrators(made.model, merged, S), made.starts)
+        made = fields.FieldModel(fields.with_gyrators(made.model, merged, S), made.starts)
     return _with_forces(made, merged, opened)
 
 
-def _with_forces(made: FieldModel, merged: MergedStorages, opened: OpenedModel) -> _Made:
-    return _Made(with_force_signals(made.model, merged.found, opened, merged), made.starts)
+def _with_forces(made: fields.FieldModel, merged: fields.MergedStorages, opened: OpenedModel) -> _Made:
+    return _Made(residual.with_force_signals(made.model, merged.found, opened, merged), made.starts)
 
 
 _MAKERS: Final[Mapping[FormName, Callable[[ConstrainedModel, OpenedModel, ConditioningOptions], _Made]]] = {

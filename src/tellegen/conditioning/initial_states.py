@@ -71,7 +71,7 @@ class InitialForces:
         return dict(zip(known, self._numbers(list(known.values()), values), strict=True))
 
     def _numbers(self, row: Sequence[Expression], values: Mapping[str, float]) -> list[float]:
-        return [with_definitions(e, self.balance.graph.moving).evaluate(values) for e in row]
+        return [with_definitions(e, self.balance.graph.position_dependent).evaluate(values) for e in row]
 
 
 def _solution(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
@@ -134,7 +134,7 @@ def with_initial_states(
     values = {**start_values(_with_parameters(found.model, parameters), given, found.causal), **inputs}
     initial = {n: e for n, e in model.experiment.initial.items() if n not in starts.replaced}
     initial |= {n: number(v) for n, v in given.items() if n not in starts.replaced}
-    moving, signals = found.causal.graph.moving, dict(model.signals)
+    moving, signals = found.causal.graph.position_dependent, dict(model.signals)
     for name, formula in starts.formulas.items():
         value = _value(with_definitions(formula, moving), values)
         # Formulas are in an order in which each may read the states before it.

@@ -212,7 +212,7 @@ def fresh_name(name: str, taken: set[str]) -> str:
     return name
 
 
-def matched(lists: Sequence[Sequence[str]]) -> list[str | None]:
+def maximum_matching(lists: Sequence[Sequence[str]]) -> list[str | None]:
     """For each list one of its names, no name twice, None where there is none: as many as possible get one.
 
     The matching grows along alternating paths (Kuhn 1955), so that earlier ones give up a name only for another one.
@@ -336,7 +336,7 @@ def _at_joints(found: ConstrainedModel) -> OpenedModel:
     """Each constraint opened at a sensor of its own, the nearest where that leaves one for the others; else the storage parted."""
     near = [_sensors(found, constraint) for constraint in found.constraints]
     # Each joint can bring one force, so joints are shared out like jobs: as many constraints as possible get one.
-    places = matched(near)
+    places = maximum_matching(near)
     opened = OpenedModel(found.model, ())
     for constraint, place in zip(found.constraints, places, strict=True):
         sensor = None if place is None else found.elements[place]

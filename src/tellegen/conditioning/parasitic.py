@@ -152,7 +152,7 @@ def _moved_inertia(found: ConstrainedModel, i: int, port: Port) -> float:
     entry: Expression = found.written(found.system.matrices["L"][i][i])
     values = start_values(found.model, {}, found.causal)
     # In order of definition: each moving parameter may read the ones before it.
-    moving = {n: e for n, e in found.causal.graph.moving.items() if n not in values}
+    moving = {n: e for n, e in found.causal.graph.position_dependent.items() if n not in values}
     for name, formula in moving.items():
         values[name] = formula.evaluate(values)
     if not entry.free_symbols <= values.keys():

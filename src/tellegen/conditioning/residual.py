@@ -146,7 +146,7 @@ def _implicit_model(balance: ForceBalance, drift: Expression) -> Model:
         (element,) = force_source(opening)
         row = balance.constraint(system.inputs.index(opening.name))
         # c' + alpha c, which the force has to make zero.
-        closing = dot(row, rates) + balance.moved(row) + drift * dot(row, balance.x)
+        closing = dot(row, rates) + balance.rate_of_row(row) + drift * dot(row, balance.x)
         inertia = balance.L[system.states.index(opening.constraint.output)]
         # A fixed point in the force: the inertia scales the residual to the size of a force, so that one tolerance fits
         # all.
@@ -203,7 +203,7 @@ def _rate_of(balance: ForceBalance, ports: Sequence[Port], i: int) -> Expression
     if len(row) < 2:
         return _rate(ports[i])
     took = {m: symbol(ports[m].variable(other_side(ports[m].law.side))) for m in row}
-    return total(e * (took[m] - balance.moved(balance.inertias[m])) for m, e in row.items())
+    return total(e * (took[m] - balance.rate_of_row(balance.inertias[m])) for m, e in row.items())
 
 
 def _rate(port: Port) -> Expression:

@@ -44,7 +44,7 @@ def remembered(function: Callable[[V], R]) -> Callable[[V], R]:
     def once(value: V) -> R:
         found = value.known.found
         if once not in found:
-            # Keyed by the wrapper, so that `hand_on` and the function itself mean one entry.
+            # Keyed by the wrapper, so that `carry_over` and the function itself mean one entry.
             found[once] = function(value)
         result: R = found[once]
         return result
@@ -52,7 +52,7 @@ def remembered(function: Callable[[V], R]) -> Callable[[V], R]:
     return once
 
 
-def hand_on(function: Callable[[V], object], one: V, other: V) -> V:
+def carry_over(function: Callable[[V], object], one: V, other: V) -> V:
     """The other value, with what a remembered function found for the first: the two differ in what it does not ask."""
     # Asked for here if it was not known: the value that follows must not work it out a second time.
     other.known.found[function] = function(one)

@@ -99,8 +99,8 @@ def signals_read_by(graph: PowerGraph, expression: Expression) -> tuple[str, ...
     # By name, so that the order in which an expression was built is not seen in a figure; each once, in a dictionary.
     found: dict[str, None] = {}
     for name in sorted(expression.free_symbols):
-        if name in graph.moving:
-            found |= dict.fromkeys(signals_read_by(graph, graph.moving[name]))
+        if name in graph.position_dependent:
+            found |= dict.fromkeys(signals_read_by(graph, graph.position_dependent[name]))
         elif name not in graph.parameters:
             found[name] = None
     return tuple(found)

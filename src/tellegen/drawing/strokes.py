@@ -9,23 +9,8 @@ from itertools import pairwise
 from math import hypot
 from typing import Literal, assert_never, final
 
+from tellegen.drawing import scene
 from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.scene import (
-    Band,
-    Block,
-    Bond,
-    Curve,
-    Dot,
-    Label,
-    PlacedText,
-    Ring,
-    Section,
-    Shape,
-    Sum,
-    Weight,
-    Wire,
-    place_label,
-)
 from tellegen.drawing.typesetting import Outline
 
 ThemeName = Literal["colour", "mono", "dark"]
@@ -103,13 +88,13 @@ Layer = Literal["bands", "sections", "wires", "blocks", "labels"]
 LAYERS: tuple[Layer, ...] = ("bands", "sections", "wires", "blocks", "labels")
 Cap = Literal["butt", "square", "round"]
 
-LINE: dict[Weight, float] = {"thin": 1.3, "bold": 2.6, "double": 4.0, "signal": 1.0, "hair": 0.9}
+LINE: dict[scene.Weight, float] = {"thin": 1.3, "bold": 2.6, "double": 4.0, "signal": 1.0, "hair": 0.9}
 """Widths of wires and outlines."""
 INNER = 2.2
 """The gap between the two strokes of a double wire."""
 BORDER = 1.3
 """Blocks and summations, whatever the weight of their wires."""
-HEAD: dict[Weight, tuple[float, float]] = {
+HEAD: dict[scene.Weight, tuple[float, float]] = {
     "thin": (9, 6.6),
     "bold": (9 * 1.25, 6.6 * 1.45),
     "double": (9 * 1.25, 6.6 * 1.45),
@@ -121,7 +106,7 @@ NOTCH, SHAFT = 0.72, 0.75
 """Barb of an arrowhead, and where its shaft ends, as parts of its length: so that the tip stays sharp."""
 # A spot lies inside the circle, near enough to its edge to be seen as part of the arrow that enters there.
 SUM_RADIUS, SPOT_RADIUS, SPOT_INSET = 9.0, 3.4, 0.9
-DOT_RADIUS: dict[Weight, float] = {"thin": 2.6, "bold": 3.6, "double": 3.6, "signal": 2.2, "hair": 2.0}
+DOT_RADIUS: dict[scene.Weight, float] = {"thin": 2.6, "bold": 3.6, "double": 3.6, "signal": 2.2, "hair": 2.0}
 SECTION_WIDTH, SECTION_DASH = 1.0, (5.0, 4.0)
 # The barb is about 30 degrees to its bond, as in textbooks; a stroke is longer than a barb is wide, so that the two are told apart.
 BOND, BARB_BACK, BARB_SIDE = 1.4, 11.0, 6.5
@@ -168,59 +153,59 @@ class Circle:
 class Glyphs:
     """A text as filled outlines."""
 
-    placed: PlacedText
+    placed: scene.PlacedText
     fill: str
 
 
 Primitive = PenPath | Circle | Glyphs
 
 
-def layer_of(shape: Shape) -> Layer:
+def layer_of(shape: scene.Shape) -> Layer:
     """The layer in which a shape is drawn."""
     match shape:
-        case Band():
+        case scene.Band():
             return "bands"
-        case Section():
+        case scene.Section():
             return "sections"
-        case Wire() | Bond() | Dot():
+        case scene.Wire() | scene.Bond() | scene.Dot():
             return "wires"
-        case Block() | Sum() | Ring() | Curve():
+        case scene.Block() | scene.Sum() | scene.Ring() | scene.Curve():
             return "blocks"
-        case Label():
+        case scene.Label():
             return "labels"
         case _:
             assert_never(shape)
 
 
-def layered(shapes: Iterable[Shape]) -> list[Shape]:
+def layered(shapes: Iterable[scene.Shape]) -> list[scene.Shape]:
     """The shapes in the order of their layers, those of one layer as they come."""
     return sorted(shapes, key=lambda shape: LAYERS.index(layer_of(shape)))
 
 
-def primitives(shape: Shape) -> Iterator[Primitive]:
+def primitives(shape: scene.Shape) -> Iterator[Primitive]:
     """What a pen does for a shape, in order."""
     match shape:
-        case Band():
+        case scene.Band():
             yield PenPath(box_outline(shape.box), fill=f"band:{shape.domain}")
-        case Section():
+        case scene.Section():
             line = polyline((shape.start, shape.end))
             yield PenPath(line, stroke="quiet", width=SECTION_WIDTH, dash=SECTION_DASH)
-        case Wire():
+        case scene.Wire():
             yield from _wire(shape)
-        case Dot():
+        case scene.Dot():
             yield Circle(shape.centre, DOT_RADIUS[shape.weight], fill=shape.tone)
-        case Block():
+        case scene.Block():
             yield PenPath(box_outline(shape.box), PAPER, shape.tone, BORDER)
-        case Sum():
+        case scene.Sum():
             yield from _sum(shape)
-        case Bond():
+        case scene.Bond():
             yield from _bond(shape)
-        case Ring():
+        case scene.Ring():
             yield Circle(shape.centre, shape.radius, "", shape.tone, RING, RING_DASH if shape.dashed else None)
-        case Curve():
+        case scene.Curve():
             yield _curve(shape)
-        case Label():
-            yield Glyphs(place_label(shape), shape.tone)
+        case scene.Label():
+            yield Glyphs(scene.place_label(shape), shape.tone)
         case _:
             assert_never(shape)
 
@@ -250,20 +235,20 @@ def along(point: Point, unit: Point, forward: float, right: float = 0) -> Point:
     return point[0] + unit[0] * forward - unit[1] * right, point[1] + unit[1] * forward + unit[0] * right
 
 
-def stroke_end(bond: Bond) -> tuple[Point, Point]:
+def stroke_end(bond: scene.Bond) -> tuple[Point, Point]:
     """The end of a bond that has its causal stroke, and the direction of the bond there."""
     if bond.stroke == "start":
         return bond.points[0], direction(*bond.points[:2])
     return bond.points[-1], direction(*bond.points[-2:])
 
 
-def stroke_line(bond: Bond) -> tuple[Point, Point]:
+def stroke_line(bond: scene.Bond) -> tuple[Point, Point]:
     """The causal stroke of a bond."""
     end, unit = stroke_end(bond)
     return along(end, unit, 0, -STROKE_LENGTH / 2), along(end, unit, 0, STROKE_LENGTH / 2)
 
 
-def _wire(wire: Wire) -> Iterator[Primitive]:
+def _wire(wire: scene.Wire) -> Iterator[Primitive]:
     points, head = wire.points, None
     if wire.head:
         length, width = HEAD[wire.weight]
@@ -280,13 +265,13 @@ def _wire(wire: Wire) -> Iterator[Primitive]:
         yield head
 
 
-def _sum(shape: Sum) -> Iterator[Primitive]:
+def _sum(shape: scene.Sum) -> Iterator[Primitive]:
     yield Circle(shape.centre, SUM_RADIUS, PAPER, shape.tone, BORDER)
     for spot in shape.spots:
         yield Circle(along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET), SPOT_RADIUS, fill=shape.tone)
 
 
-def _bond(bond: Bond) -> Iterator[Primitive]:
+def _bond(bond: scene.Bond) -> Iterator[Primitive]:
     tone = "warning" if bond.warned else bond.tone
     last = direction(*bond.points[-2:])
     if bond.size > 1:
@@ -315,7 +300,7 @@ def _beside(points: tuple[Point, ...], right: float) -> tuple[Point, ...]:
     return (*moved, along(points[-1], units[-1], 0, right))
 
 
-def _curve(curve: Curve) -> PenPath:
+def _curve(curve: scene.Curve) -> PenPath:
     # Back ends close a path only where it says so, or the last corner would have no mitre.
     outline = (*curve.outline, ("Z", ())) if curve.closed and curve.outline[-1][0] != "Z" else curve.outline
     if curve.shade:

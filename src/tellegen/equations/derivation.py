@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.causality.causal_graph import moving_names, names_of_outputs
+from tellegen.causality.causal_graph import names_of_outputs, position_dependent_names
 from tellegen.core.memory import remembered
 from tellegen.core.names import TIME, listing, unused
 from tellegen.equations import rules
@@ -162,14 +162,14 @@ class DependentStorages:
         by_states = total(e * symbol(self.ports[k].state) for k, e in states if e is not ZERO)
         return by_states + total(e * symbol(self.ports[k].source.input) for k, e in inputs if e is not ZERO)
 
-    def followers(self) -> dict[str, Expression]:
+    def dependent_outputs(self) -> dict[str, Expression]:
         """The outputs of the dependent storages by their names."""
         ports = self.ports
         return {ports[k].variable(ports[k].storage.side): self.outputs[k] for k in self.causal.derivative}
 
     def rates_of_displacements(self) -> dict[str, Expression]:
         """The rates of the displacements, by states and inputs."""
-        follow = self.followers()
+        follow = self.dependent_outputs()
         return {name: rate.substitute(follow) for name, rate in self.causal.graph.displacements.items()}
 
 
@@ -274,7 +274,7 @@ def _derived(causal: CausalGraph, measured: Mapping[str, str]) -> EquationSystem
 
 @final
 @dataclass(frozen=True)
-class _Moving:
+class _StorageMotion:
     """How storages share their energy while the system moves.
 
     `shared` is the congruent transformation, `moved` what the motion of storages adds by port, and `rates` are those of the
@@ -310,8 +310,8 @@ class _Assembly:
         # Signals first, storages then, rates last: each step reads what the one before has settled.
         settled = VariableSubstitution(self.structure, self.told, self.field.where, signals)
         storages = DependentStorages(self.structure, self.field, settled)
-        moving = self._moving(storages, signals)
-        matrices, vectors = self._rows(moving)
+        storage_motion = self._storage_motion(storages, signals)
+        matrices, vectors = self._rows(storage_motion)
         ports = self.ports
         made = EquationSystem(
             name=self.causal.graph.name,
@@ -320,33 +320,35 @@ class _Assembly:
             # Outputs are named by what their row turns out to be.
             outputs=self._output_names(matrices["C"], matrices["D"], matrices["D_1"], vectors["f_y"]),
             parameters=self.causal.graph.parameters,
-            displacements=moving.rates,
+            displacements=storage_motion.rates,
             matrices=matrices,
             vectors=vectors,
-            stored_energy=moving.stored.total(),
+            stored_energy=storage_motion.stored.total(),
             dissipated_power=self.told.dissipated,
             algebraic=Algebraic(self.told.unknowns, self.told.residuals),
             # In order of definition: slopes of parameters, then names of the elimination that may read them, then rates
             # that read both.
-            where={**moving.before, **self.field.where, **moving.after},
-            dependent=storages.followers(),
+            where={**storage_motion.before, **self.field.where, **storage_motion.after},
+            dependent=storages.dependent_outputs(),
             initial={ports[k].state: e for k in self.states if (e := ports[k].initial) is not None},
             signals=signals,
             origin=self.causal,
         )
-        return self._without_followers(self._with_measured(made, moving) if self.measured else made, settled)
+        return self._without_dependent_storages(
+            self._with_measured(made, storage_motion) if self.measured else made, settled
+        )
 
-    def _with_measured(self, system: EquationSystem, moving: _Moving) -> EquationSystem:
+    def _with_measured(self, system: EquationSystem, storage_motion: _StorageMotion) -> EquationSystem:
         def times_inverse(rows: Matrix) -> Matrix:
             return self._times_inverse(rows, system.matrices["L"])
 
-        reading = Readings(self.structure, self.told, moving.shared, moving.moved, times_inverse)
+        reading = Readings(self.structure, self.told, storage_motion.shared, storage_motion.moved, times_inverse)
         # Rows of what is measured may have named further entries since.
         known = replace(system, where={**system.where, **self.field.where})
         made = replace(known, measured=reading.measured(known, self.measured))
         return replace(made, where={**made.where, **self.field.where})
 
-    def _without_followers(self, system: EquationSystem, settled: VariableSubstitution) -> EquationSystem:
+    def _without_dependent_storages(self, system: EquationSystem, settled: VariableSubstitution) -> EquationSystem:
         """The system without names of port variables that are neither states, inputs nor unknowns, which laws and moduli read."""
         graph = self.causal.graph
         laws = [port.law for port in graph.ports if isinstance(port.law, ResistiveLaw)]
@@ -361,27 +363,27 @@ class _Assembly:
 
     # -- storages that move ----------------------------------------------------------------------------------------------------
 
-    def _moving(self, storages: DependentStorages, signals: SignalEquations) -> _Moving:
+    def _storage_motion(self, storages: DependentStorages, signals: SignalEquations) -> _StorageMotion:
         """The congruent transformation with its rates."""
         n, m, graph = len(self.states), len(self.sources), self.causal.graph
         rates = storages.rates_of_displacements()
         named, slopes = self._signal_rates(signals, rates, storages)
         # First without the rates of states: these follow from the equations that are being made.
-        motion = ParameterRates(graph.moving, rates | slopes)
+        motion = ParameterRates(graph.position_dependent, rates | slopes)
         stored = StoredEnergy(graph, storages.outputs)
         energy, curved = stored.matrix(), stored.curved()
         shared = congruence(storages.T, storages.T_u, energy, motion, states=n, inputs=m, curved=curved)
         moved = stored.moved(motion)
         followed = self._state_rates(shared, moved)
         if followed is not None:  # moduli read states, so the rates of these are among the rates of the transformation
-            motion = ParameterRates(graph.moving, {**rates, **slopes, **followed.symbols})
+            motion = ParameterRates(graph.position_dependent, {**rates, **slopes, **followed.symbols})
             shared = congruence(storages.T, storages.T_u, energy, motion, states=n, inputs=m, curved=curved)
             shared = replace(shared, carried=followed.carried)
         # Sines of joint angles multiply in T; joined and named they stay readable.
-        if moving_names(graph):
+        if position_dependent_names(graph):
             shared = shared.shortened(lambda e: self.field.named(joined_sines(e)))
         after = followed.definitions if followed is not None else {}
-        return _Moving(stored, shared, moved, rates, {**motion.definitions(), **named}, after)
+        return _StorageMotion(stored, shared, moved, rates, {**motion.definitions(), **named}, after)
 
     def _state_rates(self, shared: Congruence, moved: Mapping[int, Expression]) -> StateRates | None:
         """The rates of the states that moduli between storages read; None for most models."""
@@ -421,12 +423,12 @@ class _Assembly:
         """The rates of the signals that move dependent storages: long ones by name, and what the names stand for."""
         names = signals.names
         rows = (*storages.T, *storages.T_u)
-        moving = {name for row in rows for e in row for name in e.free_symbols & names}
+        varying = {name for row in rows for e in row for name in e.free_symbols & names}
         graph = self.causal.graph
-        known = SignalRates(signals, rates, graph.moving, graph.parameters)
+        known = SignalRates(signals, rates, graph.position_dependent, graph.parameters)
         named: dict[str, Expression] = {}
         slopes: dict[str, Expression] = {}
-        for name in sorted(moving):
+        for name in sorted(varying):
             rate = known.of(name)
             # A long rate would be written once for every entry that moves with it.
             if leaf_count(rate) > SHORT:
@@ -437,15 +439,15 @@ class _Assembly:
 
     # -- rows ------------------------------------------------------------------------------------------------------------------
 
-    def _rows(self, moving: _Moving) -> tuple[dict[MatrixName, Matrix], dict[VectorName, Vector]]:
-        n, m, shared = len(self.states), len(self.sources), moving.shared
+    def _rows(self, storage_motion: _StorageMotion) -> tuple[dict[MatrixName, Matrix], dict[VectorName, Vector]]:
+        n, m, shared = len(self.states), len(self.sources), storage_motion.shared
         L, N = shared.L(), shared.N()
-        A, B, f = self._balance(shared, moving.moved)
+        A, B, f = self._balance(shared, storage_motion.moved)
         B_1 = negative(shared.B_1())
         C = plus(self._matrix(self.sources, self.states, -1), shared.C_rate())
         D = plus(self._matrix(self.sources, self.sources, -1), shared.D_rate())
         D_1, P = shared.D_1(), shared.P()
-        f_y = _sum_of(self._rest(self.sources, -1), _shares(shared.T_u, moving.moved, m))
+        f_y = _sum_of(self._rest(self.sources, -1), _shares(shared.T_u, storage_motion.moved, m))
         # A source that decides the output of a storage sees the rates of the states that share in it.
         if any(e is not ZERO for row in P for e in row):  # outputs contain x': it is replaced from the equations
             Z = self._times_inverse(P, L)

@@ -88,12 +88,12 @@ class PortVariables:
         self.told = told
         self.following = set(self.causal.derivative)
         self.rates = rates
-        self.places = {}
+        self.port_of_variable = {}
         for k, port in enumerate(self.causal.graph.ports):
             # Every variable of a port is decided or told: those decided are known by the law, those told by the
             # interconnection.
-            self.places[port.variable(self.causal.decides[k])] = (k, True)
-            self.places[port.variable(self.causal.follows(k))] = (k, False)
+            self.port_of_variable[port.variable(self.causal.decides[k])] = (k, True)
+            self.port_of_variable[port.variable(self.causal.follows(k))] = (k, False)
 
     def replacements(self, names: Iterable[str]) -> dict[str, Expression]:
         """Expressions of states, inputs and unknowns for the names that stand for something else.
@@ -102,8 +102,8 @@ class PortVariables:
         """
         found = {}
         for name in names:
-            if name in self.places:
-                known = self._variable(*self.places[name])
+            if name in self.port_of_variable:
+                known = self._variable(*self.port_of_variable[name])
                 # A variable that stands for itself would be replaced by itself for ever.
                 if known is not None and known is not symbol(name):
                     found[name] = known

@@ -70,7 +70,7 @@ class _ChoiceWriter(_AbstractWriter):
             items.append(Sentence("The states are the output power variables of the storages in integral causality:"))
         for n, k in enumerate(self.causal.integral, 1):
             items.append(Sentence(f"$x_{n}$ = `{self.ports[k].state}`, {self._meaning(k)}", listed=True))
-        items += self._followers()
+        items += self._dependent_storages()
         items += self._displacements()
         if self.causal.sources:
             items.append(
@@ -143,7 +143,7 @@ class _ChoiceWriter(_AbstractWriter):
             return f"the {word} of `{port.element}`, whose law gives its {domain.power(law.side).word}"
         return f"the {domain.power(law.side).word} of `{port.element}`"
 
-    def _followers(self) -> Iterator[Item]:
+    def _dependent_storages(self) -> Iterator[Item]:
         if self.causal.dependent:
             yield Sentence(
                 "Other elements decide the outputs of these, which are in derivative causality and no states:"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.causality import CausalGraph
-from tellegen.causality.causal_graph import moving_names, tearing_order
+from tellegen.causality.causal_graph import position_dependent_names, tearing_order
 from tellegen.core.domains import DOMAINS, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
@@ -40,7 +40,7 @@ def causal_structure(causal: CausalGraph, field: NamedEntries) -> CausalStructur
     told = {column(k, causal.follows(k)): k for k in range(len(causal.graph.ports))}
     # With moduli that move a pivot of least fill may vanish on the way, at a lever in a right angle. So effects are
     # followed from their causes, and only constants are divided by (decision 012).
-    if moving_names(causal.graph):
+    if position_dependent_names(causal.graph):
         unknown, constant = (*interconnection.internal, *told), causal.graph.parameters.keys()
         elimination.tear(unknown, tearing_order(causal), lambda entry: entry.expression.free_symbols <= constant)
         left = [c for c in told if c not in elimination.pivots]
@@ -77,7 +77,7 @@ class NonlinearLaws:
         # What is left is evaluated in the order in which arguments become known.
         waiting = [k for k in self.curved if not self._known_at_once(k)]
         while waiting:
-            ready = [k for k in waiting if all(self._is_told(j) for j in (k, *self.together.get(k, ())))]
+            ready = [k for k in waiting if all(self._has_known_argument(j) for j in (k, *self.together.get(k, ())))]
             if ready:
                 for k in ready:
                     self.decided[k] = self._value(k)
@@ -90,7 +90,7 @@ class NonlinearLaws:
         fields = [field.ports for field in self.causal.graph.fields if field.by_laws]
         return {k: [j for j in ports if j != k] for ports in fields for k in ports}
 
-    def _is_told(self, k: int) -> bool:
+    def _has_known_argument(self, k: int) -> bool:
         """Whether the argument of a law is known."""
         return k in self.torn or all(j in self.decided for j in self.rows[k] if j in self.curved)
 
@@ -269,7 +269,7 @@ class _LinearLaws:
         """What a port decides, by arguments."""
         return self.laws[k] if self._direct(k) else {k: self.one}
 
-    def _is_told(self, k: int) -> Row:
+    def _input(self, k: int) -> Row:
         """What a port is told, by arguments."""
         return {k: self.one} if self._direct(k) else self.laws[k]
 
@@ -279,7 +279,7 @@ class _LinearLaws:
         matrix: list[Row] = []
         right: list[Row] = []
         for k in self.ports:
-            row, known = dict(self._is_told(k)), {}
+            row, known = dict(self._input(k)), {}
             for j, gain in self.structure.gains[k].items():
                 # Decided by a state, an input or a nonlinear law: known, and moved to the right side.
                 if j not in self.laws:

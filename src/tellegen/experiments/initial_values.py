@@ -189,10 +189,10 @@ def _positions_first(
 
 def _moved(graph: PowerGraph, read: Mapping[str, float]) -> Mapping[str, float]:
     """What is read, with the parameters that move with displacements."""
-    if not graph.moving:
+    if not graph.position_dependent:
         return read
     values = dict(read)
-    for name, formula in graph.moving.items():
+    for name, formula in graph.position_dependent.items():
         if formula.free_symbols <= values.keys():
             values[name] = formula.evaluate(values)
     return values
@@ -303,7 +303,7 @@ class _Relation:
         """The largest share that one state or input has in each follower."""
         whole, largest = self.told(values), np.zeros(len(self.observed))
         given = self.base.copy()
-        for k in np.flatnonzero(given):
+        for k in np.flatnonzero(given).tolist():
             self.base[k] = 0.0
             largest = np.maximum(largest, np.abs(self.told(values) - whole))
             self.base[k] = given[k]

@@ -16,15 +16,7 @@ from tellegen.expressions import Expression, symbol
 from tellegen.graph import PowerGraph, SourceLaw
 from tellegen.graph.signal_lowering import taken_names
 from tellegen.graph.signals import External, Table
-from tellegen.model.dimensions import (
-    DimensionError,
-    Measure,
-    NoDimension,
-    dimension_in_words,
-    measure_of,
-    user_names,
-    without_marks,
-)
+from tellegen.model import dimensions
 from tellegen.model.signals import Signal
 from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals.formulas import NOT_UNITS
@@ -143,12 +135,12 @@ def _formula(text: str, unit: Dimension | None, name: str, graph: PowerGraph) ->
         return expression_of(text, unit, f"the input {name}")
     marked = parse_marked(text, place, macros=shape_macros(), names=NOT_UNITS)
     known = taken_names(graph) | {TIME}
-    unknown = [word for word in user_names(marked) if word not in known]
+    unknown = [word for word in dimensions.user_names(marked) if word not in known]
     if unknown:
         fix = did_you_mean(unknown[0], known) or f"some that are known: {listing(sorted(filter(None, known)), 12)}"
         raise rules.BAD_COURSE.error(f"the input {name} uses '{unknown[0]}', which is nothing in the model", fix=fix)
     _check_unit(marked, unit, name)
-    return without_marks(marked)
+    return dimensions.without_marks(marked)
 
 
 def _checked_shape(course: Signal, unit: Dimension | None, name: str, graph: PowerGraph) -> Signal:
@@ -159,17 +151,17 @@ def _checked_shape(course: Signal, unit: Dimension | None, name: str, graph: Pow
 
 
 def _check_unit(marked: Expression, unit: Dimension | None, name: str) -> None:
-    def measure(word: str) -> Measure:
-        return Dimension(s=1) if word == TIME else NoDimension.UNKNOWN
+    def measure(word: str) -> dimensions.Measure:
+        return Dimension(s=1) if word == TIME else dimensions.NoDimension.UNKNOWN
 
     try:
-        found = measure_of(marked, measure)
-    except DimensionError as problem:
+        found = dimensions.measure_of(marked, measure)
+    except dimensions.DimensionError as problem:
         raise rules.BAD_COURSE.error(f"the input {name} {problem.what}", fix="check the units of its parts") from None
     # A plain number is in the unit of the input.
     if unit is not None and isinstance(found, Dimension) and any(found) and found != unit:
-        what = f"the input {name} is in {dimension_in_words(found)}, not in {dimension_in_words(unit)}"
-        raise rules.BAD_COURSE.error(what, fix=f"give it in {dimension_in_words(unit)}")
+        what = f"the input {name} is in {dimensions.dimension_in_words(found)}, not in {dimensions.dimension_in_words(unit)}"
+        raise rules.BAD_COURSE.error(what, fix=f"give it in {dimensions.dimension_in_words(unit)}")
 
 
 def _with_table(graph: PowerGraph, name: str, course: Signal) -> tuple[PowerGraph, Expression]:

@@ -12,17 +12,10 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.equations.system import parameter_values
-from tellegen.experiments import rules
+from tellegen.experiments import rules, setup
 from tellegen.experiments.initial_values import independent_start, initial_states
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import Quantity
-from tellegen.experiments.setup import (
-    duration_of,
-    initial_values_of_dependents,
-    longest_input_step,
-    soften_laws,
-    with_parameters,
-)
 from tellegen.experiments.simulating import DEFAULT_RTOL
 from tellegen.expressions import Expression, number
 from tellegen.graph import PowerGraph, drive, lower
@@ -37,7 +30,12 @@ from tellegen.simulation.sensitivities import (
     integrate_sensitivities,
     observable_slopes,
 )
-from tellegen.simulation.sensitivity_jumps import MovingBreaks, delay_slopes, difference_step, moving_breaks
+from tellegen.simulation.sensitivity_jumps import (
+    ParameterDependentBreaks,
+    delay_slopes,
+    difference_step,
+    parameter_dependent_breaks,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -74,14 +72,14 @@ def sensitivities(
     grazes its limit (S175).
     """
     described = as_model(model)
-    graph = with_parameters(lower(described), described, values or {})
+    graph = setup.with_parameters(lower(described), described, values or {})
     _check_names(graph, parameters)
     graph, courses = with_input_signals(graph, {**described.experiment.inputs, **(inputs or {})})
     graph = drive(graph, courses)  # constant inputs too: they may follow from a parameter
     known = parameter_values(graph.parameters)
     given: Mapping[str, Quantity | Expression] = {**described.experiment.initial, **(initial or {})}
-    duration = duration_of(described, until, known)
-    graph = soften_laws(graph, known, initial_states(graph, described, given, known), {}, duration, rtol)
+    duration = setup.duration_of(described, until, known)
+    graph = setup.soften_laws(graph, known, initial_states(graph, described, given, known), {}, duration, rtol)
     causal = assign_causality(graph)
     numeric = compile_model(causal)
 
@@ -91,7 +89,7 @@ def sensitivities(
         found = initial_states(graph, described, given, values)
         if graph.switching:
             return found
-        return independent_start({**initial_values_of_dependents(causal, values), **found}, causal, numeric, {})
+        return independent_start({**setup.initial_values_of_dependents(causal, values), **found}, causal, numeric, {})
 
     problem = Problem(
         numeric,
@@ -100,11 +98,11 @@ def sensitivities(
         times=DEFAULT_ROWS if times is None else np.asarray(times, dtype=float),
         solver=solver,
         rtol=rtol,
-        max_step=longest_input_step(graph, known, duration),
+        max_step=setup.longest_input_step(graph, known, duration),
     )
     names = _shown(graph, numeric, outputs)
 
-    moving, delays = moving_breaks(graph, parameters), delay_slopes(graph, parameters)
+    moving, delays = parameter_dependent_breaks(graph, parameters), delay_slopes(graph, parameters)
     if graph.switching:
         parts = integrate_mode_sensitivities(graph, problem, parameters, starts, moving, delays)
     else:
@@ -118,7 +116,7 @@ def _one_mode(
     parameters: Sequence[str],
     starts: Callable[[str, float], Mapping[str, float]],
     known: Mapping[str, float],
-    moving: MovingBreaks,
+    moving: ParameterDependentBreaks,
     delays: DelaySlopes,
 ) -> SensitivityRows:
     variables = problem.model.names

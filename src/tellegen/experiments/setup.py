@@ -22,7 +22,7 @@ from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import DescriptionError, Finding
-from tellegen.core.memory import hand_on, without_collector
+from tellegen.core.memory import carry_over, without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
@@ -134,11 +134,13 @@ def _sizes(
         if isinstance(law, StorageLaw) and not law.keeps_energy_variable:
             found.setdefault((port.domain, law.side), [LEAST_SIZE]).append(abs(start.get(port.state, 0.0)))
         elif isinstance(law, SourceLaw):
-            found.setdefault((port.domain, law.side), [LEAST_SIZE]).extend(_course(law, values, inputs, until))
+            found.setdefault((port.domain, law.side), [LEAST_SIZE]).extend(_sizes_of_source(law, values, inputs, until))
     return {kind: max(x for x in sizes if math.isfinite(x)) for kind, sizes in found.items()}
 
 
-def _course(law: SourceLaw, values: Mapping[str, float], inputs: Mapping[str, float], until: float) -> Iterator[float]:
+def _sizes_of_source(
+    law: SourceLaw, values: Mapping[str, float], inputs: Mapping[str, float], until: float
+) -> Iterator[float]:
     """Sizes of what a source gives; nothing where it follows other signals."""
     if law.signal is None:
         yield abs(inputs.get(law.input, 0.0))
@@ -277,7 +279,7 @@ class Setup:
 
 def with_experiment(model: Model, experiment: Experiment) -> Model:
     """The model with another experiment, and the same graph: nothing in it follows from what is done with the model."""
-    return hand_on(lower, model, replace(model, experiment=experiment))
+    return carry_over(lower, model, replace(model, experiment=experiment))
 
 
 def set_up(
@@ -359,7 +361,7 @@ def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantit
         return graph
     changed: dict[str, Expression | None] = dict(graph.parameters)
     for name, value in given.items():
-        if name in graph.moving:
+        if name in graph.position_dependent:
             what = f"'{name}' follows the motion, so it has no value to set"
             raise rules.NO_SUCH_SETTING.error(what, fix=f"set what it is made of: {listing(_base(graph, name))}")
         if name not in changed:
@@ -388,7 +390,7 @@ def _doubts_about(model: Model, values: Mapping[str, float]) -> tuple[Finding, .
 
 
 def _base(graph: PowerGraph, name: str) -> list[str]:
-    return sorted(graph.moving[name].free_symbols & graph.parameters.keys())
+    return sorted(graph.position_dependent[name].free_symbols & graph.parameters.keys())
 
 
 def _without_constants(graph: PowerGraph, values: Mapping[str, float]) -> tuple[PowerGraph, dict[str, float]]:

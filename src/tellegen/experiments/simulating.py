@@ -212,7 +212,7 @@ def _without_inertia(run: Run, model: Model) -> dict[str, float]:
     """The motion with the least inertia at the last row, by its speeds; empty where it has some."""
     causal = assign_causality(lower(model))
     system = derive_equations(causal)
-    moving = {**causal.graph.moving, **system.where}
+    moving = {**causal.graph.position_dependent, **system.where}
     values = {**run.parameters, **{name: float(run.values(name)[-1]) for name in system.displacements}}
     rows = [[with_definitions(entry, moving).evaluate(values) for entry in row] for row in system.matrices["L"]]
     return _lightest(np.array(rows, dtype=float), system.states)
@@ -344,7 +344,7 @@ def _from_rest(ready: Setup, problem: Problem, settings: Mapping[str, Any]) -> t
         return ready, replace(problem, y0=find_equilibrium(problem).y)
     found = find_rest(ready.model, 0.0, settings)
     numeric, causal = found.ready.numeric, found.ready.causal
-    start = {name: v for name, v in found.values().items() if ready.graph.switching or name in numeric.places}
+    start = {name: v for name, v in found.values().items() if ready.graph.switching or name in numeric.index}
     settled = replace(problem, model=numeric, y0=start, before=found.before())
     return replace(ready, numeric=numeric, causal=causal), settled
 

@@ -54,13 +54,13 @@ def _first_values(
     """What inputs are at t = 0, as far as that follows from numbers."""
     known = {TIME: 0.0, **values}
     found: dict[str, float] = {}
-    for name, course in with_input_signals(graph, inputs)[1].items():
-        formula = course.expression if isinstance(course, Signal) else course
+    for name, signal in with_input_signals(graph, inputs)[1].items():
+        formula = signal.expression if isinstance(signal, Signal) else signal
         if isinstance(formula, float):
             found[name] = formula
         elif formula is not None and formula.free_symbols <= known.keys():
             found[name] = formula.evaluate(known)
-    functions = {name: course for name, course in inputs.items() if callable(course)}
+    functions = {name: given for name, given in inputs.items() if callable(given)}
     return found | {name: float(function(0.0)) for name, function in functions.items()}
 
 
@@ -80,7 +80,7 @@ class RemovedVariables:
         of_full = variable_units(self.reduction.causal.graph)
         return {name: of_full.get(name, "") for name in self.reduction.recovered}
 
-    def courses(self, run: Run, names: Sequence[str]) -> Mapping[str, Array]:
+    def values(self, run: Run, names: Sequence[str]) -> Mapping[str, Array]:
         """Their numbers along a run."""
         return recovered_variables(self.reduction, run, names)
 
@@ -100,33 +100,33 @@ def recovered_variables(reduction: Reduction, run: Run, names: Iterable[str]) ->
     for rate, name in reduction.input_rates.items():
         if rate in free:
             moving[rate] = np.gradient(run.values(name), run.t)
-    courses = dict(moving)
+    known = dict(moving)
     constants: dict[str, float] = dict(run.parameters)
     found: dict[str, Array] = {}
     for name, e in {**defined, **wanted}.items():
-        if not e.free_symbols <= {*constants, *courses}:
+        if not e.free_symbols <= {*constants, *known}:
             continue
         # Constant along the run, so evaluated once.
-        if courses.keys().isdisjoint(e.free_symbols) and name in defined:
+        if known.keys().isdisjoint(e.free_symbols) and name in defined:
             constants[name] = e.evaluate(constants)
             continue
-        course = _course(e, constants, courses, len(run.t))
+        values = _values_along(e, constants, known, len(run.t))
         if name in defined:
-            courses[name] = course
+            known[name] = values
         else:
-            found[name] = course
-    return {name: course for name, course in found.items() if np.isfinite(course).all()}
+            found[name] = values
+    return {name: values for name, values in found.items() if np.isfinite(values).all()}
 
 
-def _course(e: Expression, constants: Mapping[str, float], courses: Mapping[str, Array], rows: int) -> Array:
+def _values_along(e: Expression, constants: Mapping[str, float], known: Mapping[str, Array], rows: int) -> Array:
     """An expression along the rows: at once where it is linear in what moves, as most constraint forces are."""
-    names = sorted(e.free_symbols & courses.keys())
+    names = sorted(e.free_symbols & known.keys())
     slopes = {name: e.derivative(name) for name in names}
     # Linear in what moves: one product of arrays in place of a formula at each row.
-    if all(courses.keys().isdisjoint(slope.free_symbols) for slope in slopes.values()):
-        course = np.full(rows, e.substitute(dict.fromkeys(names, ZERO)).evaluate(constants))
+    if all(known.keys().isdisjoint(slope.free_symbols) for slope in slopes.values()):
+        values = np.full(rows, e.substitute(dict.fromkeys(names, ZERO)).evaluate(constants))
         for name, slope in slopes.items():
-            course += slope.evaluate(constants) * courses[name]
-        return course
-    moments = ({**constants, **{n: float(courses[n][row]) for n in names}} for row in range(rows))
+            values += slope.evaluate(constants) * known[name]
+        return values
+    moments = ({**constants, **{n: float(known[n][row]) for n in names}} for row in range(rows))
     return np.array([e.evaluate(values) for values in moments])

@@ -180,10 +180,10 @@ class PortFormulas:
         self._field = NamedEntries(causal.graph.parameters, taken, prefix="k")
         self._structure = causal_structure(causal, self._field)
         self._told: ResistiveSolution = solve_resistive(self._structure, self._field)
-        self._places = PortVariables(self._structure, self._told).places
+        self._port_of_variable = PortVariables(self._structure, self._told).port_of_variable
         self._following = set(causal.derivative)
         known = {*causal.graph.parameters}
-        self._signals = SignalRates(system.signals, system.displacements, causal.graph.moving, known)
+        self._signals = SignalRates(system.signals, system.displacements, causal.graph.position_dependent, known)
 
     @property
     def where(self) -> Mapping[str, Expression]:
@@ -191,14 +191,14 @@ class PortFormulas:
         return self._field.where
 
     def __contains__(self, name: str) -> bool:
-        return name in self._places
+        return name in self._port_of_variable
 
     def of(self, name: str) -> Expression:
         """The formula of a power variable.
 
         Raises: EquationError where it reads the rate of something that jumps.
         """
-        port, decided = self._places[name]
+        port, decided = self._port_of_variable[name]
         if decided:
             return self._decided(port)
         told = self._sum(self._structure.gains[port])
@@ -448,7 +448,7 @@ def _slope(name: str, start: DiagramStart) -> Expression:
     driver = system.signals.drivers.get(name)
     if driver is None:
         return ZERO
-    known = SignalRates(system.signals, system.displacements, start.setup.graph.moving, set(parameters))
+    known = SignalRates(system.signals, system.displacements, start.setup.graph.position_dependent, set(parameters))
     return total(driver.derivative(n) * known.of(n) for n in sorted(driver.free_symbols) if n not in parameters)
 
 

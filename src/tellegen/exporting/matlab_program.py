@@ -19,19 +19,12 @@ from tellegen.compiler.context import monotone_slopes
 from tellegen.core.names import TIME
 from tellegen.exporting.diagram import Diagram, Formula, Hold, Inertia, formula_of
 from tellegen.exporting.matlab_steps import (
-    COLLOCATION,
-    EXPLICIT_STEPS_5,
-    EXPLICIT_STEPS_8,
-    HELPERS,
-    HERMITE,
-    PAST_WITHOUT_STATES,
-    RADAU_STEPS,
-    RATES_AT_ONCE,
-    RATES_ONE_BY_ONE,
-    TABLES,
+    explicit_steps_5,
+    explicit_steps_8,
     past_functions,
     plain_hooks,
-    with_hooks,
+    program_part,
+    radau_steps,
 )
 from tellegen.expressions import Expression
 from tellegen.expressions.matlab import MatlabLines, constant_parts, has_choice, matlab_name, pointwise
@@ -124,7 +117,7 @@ def _takes_columns(diagram: Diagram) -> bool:
 
 LONGEST_NAME = 40
 """MATLAB takes names of programs up to 63 characters; endings such as `_parameters` come behind."""
-PLACE = 5
+DELAYED_RESULT = 5
 """Which result of the blocks what goes into delays is: behind rates, recorded signals, residuals and samples."""
 
 
@@ -157,14 +150,12 @@ def run_file(diagram: Diagram, name: str) -> str:
         blocks_function(diagram, [item.name for item in diagram.integrators], once=once),
         samples_functions(diagram.holds),
         _steps(diagram),
-        (RATES_AT_ONCE if once.columns else RATES_ONE_BY_ONE) if diagram.stiff else "",
-        HELPERS,
-        *(
-            [past_functions(PLACE), PAST_WITHOUT_STATES, COLLOCATION if diagram.stiff else HERMITE]
-            if diagram.delays
-            else []
-        ),
-        TABLES if has_tables(diagram) else "",
+        # Three stages or all slopes in one call: in an interpreter a row of numbers costs as much as one.
+        program_part("rates_at_once" if once.columns else "rates_one_by_one") if diagram.stiff else "",
+        program_part("evaluation"),
+        *(_past(diagram) if diagram.delays else ()),
+        # interp1 knows nothing outside of the points; these keep the value at the end, as our own runs do.
+        program_part("tables") if has_tables(diagram) else "",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -173,10 +164,16 @@ def _steps(diagram: Diagram) -> str:
     """How the program advances; a method of order 5 has the past between its steps that delays need."""
     # Delays read between steps, and only order 5 has its polynomial there written out.
     if not (diagram.stiff or diagram.delays):
-        return with_hooks(EXPLICIT_STEPS_8, {})
-    return with_hooks(
-        RADAU_STEPS if diagram.stiff else EXPLICIT_STEPS_5, plain_hooks(diagram.delays, stiff=diagram.stiff)
-    )
+        return explicit_steps_8({})
+    hooks = plain_hooks(diagram.delays, stiff=diagram.stiff)
+    return radau_steps(hooks) if diagram.stiff else explicit_steps_5(hooks)
+
+
+def _past(diagram: Diagram) -> tuple[str, ...]:
+    # Hermite is of order 4 where the bend inside the step is known; in modes its ends and the slopes there must do.
+    # The collocation polynomial is the solution of Radau's method between its stages: nothing is added to it.
+    between = "collocation" if diagram.stiff else "hermite"
+    return past_functions(DELAYED_RESULT), program_part("past_without_states"), program_part(between)
 
 
 def main_function(diagram: Diagram, name: str, parameters: str) -> str:
@@ -185,25 +182,16 @@ def main_function(diagram: Diagram, name: str, parameters: str) -> str:
     shown = ", ".join(f"'{_m(signal)}'" for signal in diagram.recorded)
     # A sampled signal jumps at its samples, and delays bring these jumps back later.
     late = "".join(f", tg_samples + {number_text(by)}" for by in _comes_back(diagram)) if diagram.holds else ""
-    return f"""function [tg_t, tg_values, tg_names] = {name}_run(tg_until, tg_rows)
-% Integrate '{comment_text(diagram.name)}' without Simulink.
-%   [t, values, names] = {name}_run()              the experiment of the model
-%   [t, values, names] = {name}_run(until, rows)   another duration, another number of rows
-% values(k, j) is the signal names{{j}} at the time t(k).
-% Steps end where inputs jump; this is known up to t = {number_text(diagram.until)}, beyond it the control of the error finds it.
-if nargin < 1, tg_until = {number_text(diagram.until)}; end
-if nargin < 2, tg_rows = 201; end
-tg_p = {parameters};
-tg_names = {{{shown}}};
-tg_t = linspace(0, tg_until, tg_rows)';
-tg_stops = [{stops}];
-tg_samples = tg_sample_times(tg_until);
-tg_stops = unique([tg_stops(tg_stops < tg_until), tg_samples{late}]);
-% Two times that are one but for rounding are one stop: nothing is sampled twice.
-tg_stops([false, diff(tg_stops) < 1e-12 * tg_until]) = [];
-tg_values = tg_march(tg_p, tg_t, tg_stops);
-end
-"""
+    return program_part(
+        "experiment",
+        name=name,
+        title=comment_text(diagram.name),
+        until=number_text(diagram.until),
+        parameters=parameters,
+        shown=shown,
+        stops=stops,
+        late=late,
+    )
 
 
 def _comes_back(diagram: Diagram) -> list[float]:
@@ -263,13 +251,13 @@ def blocks_function(
 
 def _unpacked(diagram: Diagram, states: Sequence[str], once: Precomputed) -> Iterator[str]:
     read, own = names_still_read(diagram, once), {item.name for item in diagram.integrators}
-    place = ", :" if once.columns else ""
+    columns = ", :" if once.columns else ""
     if once.parts:
         yield "tg_c = tg_p.tg_c;"
     if once.columns:
         yield "tg_o = zeros(1, size(tg_x, 2));"
     yield from (f"{_m(name)} = tg_p.{_m(name)};" for name in diagram.parameters if name in read)
-    yield from (f"{_m(name)} = tg_x({k}{place});" for k, name in enumerate(states, 1) if name in own)
+    yield from (f"{_m(name)} = tg_x({k}{columns});" for k, name in enumerate(states, 1) if name in own)
     yield from (f"{_m(hold.name)} = tg_held({k});" for k, hold in enumerate(diagram.holds, 1))
     yield from (f"{_m(name)} = tg_w({k});" for k, name in enumerate(diagram.unknowns.names, 1))
     for k, delay in enumerate(diagram.delays, 1):
@@ -300,11 +288,11 @@ def _couple(diagram: Diagram, made: MatlabLines, once: Precomputed) -> None:
     inertia = diagram.inertia
     if inertia is None or not inertia.rates:
         return
-    place = ", :" if once.columns else ""
+    columns = ", :" if once.columns else ""
     matrix = INERTIA if once.inertia else matrix_text(inertia, made)
     right = "; ".join(_row(name, diagram, once) for name in inertia.right)
     made.lines.append(f"tg_rates = {matrix} \\ [{right}];")
-    made.lines += [f"{_m(name)} = tg_rates({k}{place});" for k, name in enumerate(inertia.rates, 1)]
+    made.lines += [f"{_m(name)} = tg_rates({k}{columns});" for k, name in enumerate(inertia.rates, 1)]
 
 
 def _row(name: str, diagram: Diagram, once: Precomputed) -> str:

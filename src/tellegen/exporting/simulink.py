@@ -22,7 +22,7 @@ from tellegen.exporting.diagram import (
     fresh,
 )
 from tellegen.exporting.matlab_program import comment_text, inertia_text, number_text, row_text, table_arguments
-from tellegen.exporting.matlab_steps import ATOL, RTOL, TABLES
+from tellegen.exporting.matlab_steps import ATOL, RTOL, program_part
 from tellegen.expressions import Expression, symbol
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 from tellegen.graph.signals import Table
@@ -314,7 +314,7 @@ class DiagramBuilder:
             made = MatlabLines()
             # Simulink's own splines are other curves than our monotone one.
             made.lines.append(f"tg_y = tg_cubic({table_arguments(item)}, {made.text(read)});")
-            self._scripted(item.name, self.home, "function", made.lines, [read], TABLES.splitlines())
+            self._scripted(item.name, self.home, "function", made.lines, [read], program_part("tables").splitlines())
             return
         argument = fresh(f"{item.name}_argument", self._taken)
         self._formula(formula(argument, read, self.diagram.parameters))

@@ -19,7 +19,7 @@ from tellegen.expressions.canonical import (
     symbol,
     total,
 )
-from tellegen.expressions.evaluation import evaluate_exact, is_zero, point
+from tellegen.expressions.evaluation import evaluate_exact, is_zero
 from tellegen.expressions.functions import FUNCTIONS, PYTHON_NAMESPACE, call
 from tellegen.expressions.nodes import (
     PRIME,
@@ -46,7 +46,7 @@ __all__ = [
     "C_PRELUDE", "FUNCTIONS", "HALF", "MINUS_ONE", "ONE", "PI", "PRIME", "PYTHON_NAMESPACE", "RESERVED_WORDS",
     "RULES", "ZERO", "Add", "Call", "Condition", "Constant", "Expression", "Logic", "Macro", "Mul", "Number", "Pow",
     "Rational", "Relation", "Symbol", "as_expression", "call", "derivative", "evaluate_exact", "is_zero",
-    "latex_name", "logic", "number", "parse", "point", "postorder", "power", "product", "rebuild", "relation",
+    "latex_name", "logic", "number", "parse", "postorder", "power", "product", "rebuild", "relation",
     "split_coefficient", "sqrt", "substitute_all", "symbol", "to_c", "to_latex", "to_python", "to_sympy", "to_text", "to_yaml",
     "total",
 ]  # fmt: skip

@@ -175,7 +175,7 @@ ENGINE.evaluate = evaluate
 _KEY = b"tellegen: the two points"
 
 
-def point(name: str) -> tuple[int, int]:
+def residues_of_name(name: str) -> tuple[int, int]:
     """The residues of a name at the two points; the same in every run."""
     # Points follow from names alone, so every run and every process asks at the same ones, and results do not change
     # from day to day.
@@ -213,9 +213,9 @@ def is_zero(expression: Expression) -> bool:
 
 def _both(node: Expression) -> tuple[int, int] | tuple[()]:
     if isinstance(node, Symbol):
-        return point(node.name)
+        return residues_of_name(node.name)
     if isinstance(node, Constant):
-        return point(f"constant {node.name}")
+        return residues_of_name(f"constant {node.name}")
     # A pole inside leaves no value outside, and no proof that anything vanishes.
     if any(arg._residues == () for arg in node.args):
         return ()

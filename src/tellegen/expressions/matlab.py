@@ -6,18 +6,9 @@ from typing import final
 from zlib import crc32
 
 from tellegen.core.names import identifier
-from tellegen.expressions import nodes
+from tellegen.expressions import nodes, printing
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.nodes import Expression, postorder
-from tellegen.expressions.printing import (
-    ATOM,
-    AbstractPrinter,
-    Factors,
-    PrintedPiece,
-    checked_identifier,
-    factors_of,
-    listed,
-)
 
 _KEYWORDS = (
     "break case catch classdef continue else elseif end for function global if otherwise parfor persistent return spmd switch "
@@ -37,27 +28,27 @@ LONGEST = 63
 
 
 @final
-class _Matlab(AbstractPrinter):
+class _Matlab(printing.AbstractPrinter):
     words = {"and": "&&", "or": "||", "not": "~", "true": "true", "false": "false", "!=": "~="}  # noqa: RUF012
 
     def name(self, name: str) -> str:
         return matlab_name(name)
 
-    def parts(self, term: Expression, pieces: dict[Expression, PrintedPiece]) -> Factors:
+    def parts(self, term: Expression, pieces: dict[Expression, printing.PrintedPiece]) -> printing.Factors:
         """A product that a variable holds is not multiplied again."""
-        return ((term, 1),) if pieces[term].holds == ATOM else factors_of(term)
+        return ((term, 1),) if pieces[term].holds == printing.ATOM else printing.factors_of(term)
 
-    def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
+    def call(self, name: str, args: Sequence[printing.PrintedPiece]) -> printing.PrintedPiece:
         # Nested, as these functions take two arguments.
         if name in ("min", "max") and len(args) > 2:
             inner = self.call(name, args[1:])
-            return listed(name, [args[0], inner])
-        return listed(name, args)
+            return printing.listed(name, [args[0], inner])
+        return printing.listed(name, args)
 
 
 def matlab_name(name: str) -> str:
     """A name as MATLAB takes it."""
-    found = checked_identifier(identifier(name))
+    found = printing.checked_identifier(identifier(name))
     if found in KEYWORDS or found in CALLED or found.startswith(OWN):
         found = f"{found}_"
     # A checksum of the whole name keeps long paths apart that begin alike.
@@ -82,9 +73,9 @@ class MatlabLines:
         self.lines: list[str] = []
         self._count = 0
         self._indent = ""
-        self._given = {part: PrintedPiece(text, ATOM, 1) for part, text in (given or {}).items()}
+        self._given = {part: printing.PrintedPiece(text, printing.ATOM, 1) for part, text in (given or {}).items()}
         self._common = _common(announced, self._given)
-        self._known: dict[Expression, PrintedPiece] = {}
+        self._known: dict[Expression, printing.PrintedPiece] = {}
 
     def assign(self, name: str, expression: Expression) -> None:
         """Add what gives a variable the value of a formula."""
@@ -93,10 +84,10 @@ class MatlabLines:
 
     def text(self, expression: Expression) -> str:
         """The formula in one line, behind the lines that it needs."""
-        pieces: dict[Expression, PrintedPiece] = {}
+        pieces: dict[Expression, printing.PrintedPiece] = {}
         # First, for what stands before them must hold their variables.
         for choice in _outer_choices(expression):
-            pieces[choice] = PrintedPiece(self._chosen(choice), ATOM, 1)
+            pieces[choice] = printing.PrintedPiece(self._chosen(choice), printing.ATOM, 1)
         for node in postorder(expression):
             if node in self._given:
                 pieces[node] = self._given[node]
@@ -106,14 +97,14 @@ class MatlabLines:
                 pieces[node] = self._kept(node, _MATLAB.piece(node, pieces))
         return pieces[expression].text
 
-    def _kept(self, node: Expression, piece: PrintedPiece) -> PrintedPiece:
+    def _kept(self, node: Expression, piece: printing.PrintedPiece) -> printing.PrintedPiece:
         """A piece, or the variable that has its value. Inside a branch nothing is kept: the other one would not have it."""
         # Only outside of branches does a line run always.
         if node not in self._common or self._indent:
             return piece
         name = f"{OWN}s{len(self._known) + 1}"
         self.lines.append(f"{name} = {piece.text};")
-        self._known[node] = PrintedPiece(name, ATOM, 1)
+        self._known[node] = printing.PrintedPiece(name, printing.ATOM, 1)
         return self._known[node]
 
     def _chosen(self, choice: nodes.Call) -> str:

@@ -16,23 +16,8 @@ from tellegen.core.union_find import UnionFind
 from tellegen.elements import ACTS_ON, KINDS
 from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.expressions.polynomials import interpolated_integral
-from tellegen.graph import rules
+from tellegen.graph import power_graph, rules
 from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_energy, with_heat_conduction
-from tellegen.graph.power_graph import (
-    ARGUMENT,
-    Branch,
-    Coupling,
-    Field,
-    Node,
-    Port,
-    PortLaw,
-    PowerGraph,
-    ResistiveLaw,
-    SourceLaw,
-    StorageLaw,
-    SwitchingLaw,
-    argument,
-)
 from tellegen.graph.signal_lowering import with_signals
 from tellegen.graph.switching import command_signal, switching_law
 from tellegen.model.laws import Law, MatrixField, Multiport
@@ -52,7 +37,7 @@ class VariableNames:
             for name in chosen.values():
                 self._choose(name, element)
 
-    def of(self, element: Element, law: PortLaw) -> tuple[str, str, str]:
+    def of(self, element: Element, law: power_graph.PortLaw) -> tuple[str, str, str]:
         """The names of the across and through variables, and of the state where the element stores energy."""
         kind, chosen = element.kind, element.variables
         domain = kind.domain
@@ -64,7 +49,7 @@ class VariableNames:
         )
         # Only storages have a state; its name is that of the variable they decide, or of the energy variable where the
         # law keeps that.
-        if not isinstance(law, StorageLaw):
+        if not isinstance(law, power_graph.StorageLaw):
             return across, through, ""
         if law.keeps_energy_variable:
             return across, through, chosen.get("energy") or self._default(domain.energy(kind.side).symbol, element)
@@ -112,12 +97,12 @@ def _is_invertible(expression: Expression, parameters: Mapping[str, Expression |
     yes only turns the law into an algebraic equation that Newton's method solves, and a wrong no only fixes its causality.
     """
     # A law is judged at its values: whether a friction a + b*v^2 turns back depends on a and b.
-    numbers = _numbers(expression.free_symbols - {ARGUMENT}, parameters)
+    numbers = _numbers(expression.free_symbols - {power_graph.ARGUMENT}, parameters)
     try:
         # Rising or falling everywhere, never level: a diode law is level to the last bit on one side, so it is found
         # out here.
-        values = [expression.evaluate(numbers | {ARGUMENT: x}) for x in _PROBES]
-        left, right = (expression.evaluate(numbers | {ARGUMENT: x}) for x in (-_JUMP, _JUMP))
+        values = [expression.evaluate(numbers | {power_graph.ARGUMENT: x}) for x in _PROBES]
+        left, right = (expression.evaluate(numbers | {power_graph.ARGUMENT: x}) for x in (-_JUMP, _JUMP))
     except (ArithmeticError, ValueError):
         return False
     steps = [b - a for a, b in pairwise(values)]
@@ -150,11 +135,11 @@ def _numbers(names: frozenset[str], parameters: Mapping[str, Expression | None])
 
 def _port_of(
     element: Element, ends: tuple[int, ...], names: VariableNames, parameters: Mapping[str, Expression | None]
-) -> Port:
+) -> power_graph.Port:
     """The port of an element, with its law and the names of its variables."""
     law = _law(element, names, parameters)
     across, through, state = names.of(element, law)
-    return Port(
+    return power_graph.Port(
         element=element.name,
         domain=element.kind.domains[0],
         plus=ends[0],
@@ -171,54 +156,58 @@ def _port_of(
     )
 
 
-def _law(element: Element, names: VariableNames, parameters: Mapping[str, Expression | None]) -> PortLaw:
+def _law(element: Element, names: VariableNames, parameters: Mapping[str, Expression | None]) -> power_graph.PortLaw:
     kind = element.kind
     if kind.role == "switching":
         # The graph holds the laws of the mode in which a run begins; `in_mode` puts others in.
         law = switching_law(element, parameters)
         return law.modes[law.start]
     if kind.role == "source":
-        return SourceLaw(kind.side, names.input_of(element))
+        return power_graph.SourceLaw(kind.side, names.input_of(element))
     if element.law is not None:
         if kind.role == "storage":
             return _storage_law(element.law, element)
         # Laws are over one argument whatever letter the user took, so that two equal laws are one object.
         expression = _of_argument(element.law, element.law.expression)
-        return ResistiveLaw(element.law.gives, None, expression, _is_invertible(expression, parameters))
+        return power_graph.ResistiveLaw(element.law.gives, None, expression, _is_invertible(expression, parameters))
     # A body without inertia still has a speed, which constraints may need: it is a storage of zero.
     if kind.weightless:
-        return StorageLaw(kind.side, ZERO)
+        return power_graph.StorageLaw(kind.side, ZERO)
     assert element.value is not None, f"'{element.name}' has neither a value nor a law"
     if kind.energy:
         return storage_of_energy(kind, element.value)
     if kind.role == "storage":
         # A spring is given by its stiffness, and energy variable = inertia * output needs the compliance.
-        return StorageLaw(kind.side, ONE / element.value if kind.inverse else element.value)
+        return power_graph.StorageLaw(kind.side, ONE / element.value if kind.inverse else element.value)
     # What is zero by its nature (an ideal sensor) can only be told the other variable.
-    return ResistiveLaw(kind.side, element.value, invertible=element.value is not ZERO)
+    return power_graph.ResistiveLaw(kind.side, element.value, invertible=element.value is not ZERO)
 
 
 def _of_argument(law: Law, expression: Expression) -> Expression:
-    return expression.substitute({law.variable: argument()})
+    return expression.substitute({law.variable: power_graph.argument()})
 
 
-def _storage_law(law: Law, element: Element) -> StorageLaw:
+def _storage_law(law: Law, element: Element) -> power_graph.StorageLaw:
     side = element.kind.side
     written = _of_argument(law, law.expression)
-    integral = interpolated_integral(law.table.points, argument(), smooth=law.table.smooth) if law.table else None
+    integral = (
+        interpolated_integral(law.table.points, power_graph.argument(), smooth=law.table.smooth) if law.table else None
+    )
     if law.form == "content":
         # x q(x) less the integral of q, which is the co-energy.
-        return StorageLaw(side, content=written, energy=None if integral is None else argument() * written - integral)
+        return power_graph.StorageLaw(
+            side, content=written, energy=None if integral is None else power_graph.argument() * written - integral
+        )
     if law.form == "output":
-        return StorageLaw(side, output=written, energy=integral)
+        return power_graph.StorageLaw(side, output=written, energy=integral)
     # Co-energy is a function of the output, and its slope is the energy variable (Legendre's transformation).
     if law.form == "coenergy":  # the derivative of the co-energy with respect to the output is the energy variable
-        return StorageLaw(side, content=written.derivative(ARGUMENT))
+        return power_graph.StorageLaw(side, content=written.derivative(power_graph.ARGUMENT))
     # With the letter of the energy variable its slope is the output; with that of the output only dq/dx = E'(x)/x is
     # known.
     if _is_energy_letter(law, element):
-        return StorageLaw(side, output=written.derivative(ARGUMENT), energy=written)
-    return StorageLaw(side, slope=slope_of_energy(written), energy=written)
+        return power_graph.StorageLaw(side, output=written.derivative(power_graph.ARGUMENT), energy=written)
+    return power_graph.StorageLaw(side, slope=slope_of_energy(written), energy=written)
 
 
 def _is_energy_letter(law: Law, element: Element) -> bool:
@@ -226,7 +215,7 @@ def _is_energy_letter(law: Law, element: Element) -> bool:
     return law.variable in domain.energy(element.kind.side).letters or law.variable == element.variables.get("energy")
 
 
-def _coupling_of(element: Element, ends: tuple[int, ...]) -> Coupling:
+def _coupling_of(element: Element, ends: tuple[int, ...]) -> power_graph.Coupling:
     kind = element.kind
     if element.multiport is not None:
         return _multiport(element, element.multiport, ends)
@@ -234,50 +223,53 @@ def _coupling_of(element: Element, ends: tuple[int, ...]) -> Coupling:
     modulus = element.value if element.value is not None else symbol(element.name)
     # A gyrator is a transformer between an across and a through variable; so one matrix K writes both.
     one, two = ACTS_ON[kind.coupling, kind.reciprocal]
-    side_1 = Branch(ends[0], ends[1], kind.domains[0], one)
-    side_2 = Branch(ends[2], ends[3], kind.domains[1], two)
-    return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place, dict(element.variables))
+    side_1 = power_graph.Branch(ends[0], ends[1], kind.domains[0], one)
+    side_2 = power_graph.Branch(ends[2], ends[3], kind.domains[1], two)
+    return power_graph.Coupling(
+        element.name, (side_1,), (side_2,), ((modulus,),), element.place, dict(element.variables)
+    )
 
 
-def _multiport(element: Element, relation: Multiport, ends: tuple[int, ...]) -> Coupling:
-    def branches(ports: tuple[int, ...], sides: tuple[Side, ...]) -> tuple[Branch, ...]:
+def _multiport(element: Element, relation: Multiport, ends: tuple[int, ...]) -> power_graph.Coupling:
+    def branches(ports: tuple[int, ...], sides: tuple[Side, ...]) -> tuple[power_graph.Branch, ...]:
         domains = element.kind.domains
         return tuple(
-            Branch(ends[2 * k], ends[2 * k + 1], domains[k], side) for k, side in zip(ports, sides, strict=True)
+            power_graph.Branch(ends[2 * k], ends[2 * k + 1], domains[k], side)
+            for k, side in zip(ports, sides, strict=True)
         )
 
     side_1 = branches(relation.given, relation.given_sides)
     side_2 = branches(relation.gives, relation.gives_sides)
-    return Coupling(element.name, side_1, side_2, relation.K, element.place)
+    return power_graph.Coupling(element.name, side_1, side_2, relation.K, element.place)
 
 
-def _power_fields(model: Model, ports: list[Port]) -> tuple[Field, ...]:
+def _power_fields(model: Model, ports: list[power_graph.Port]) -> tuple[power_graph.Field, ...]:
     """The fields of a model; the ports that belong to them are changed where their laws read each other."""
     at = {port.element: k for k, port in enumerate(ports)} if model.fields else {}
     return tuple(_field(f, [at[member] for member in f.members], ports) for f in model.fields)
 
 
-def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
+def _field(field: MatrixField, members: list[int], ports: list[power_graph.Port]) -> power_graph.Field:
     """A field; the laws of its ports, which read all its energy variables, get the names of the states for them."""
     if field.energy is None and field.letters:
         _read_each_other(field, members, ports)
-        return Field(field.name, tuple(members), field.matrix, by_laws=True)
+        return power_graph.Field(field.name, tuple(members), field.matrix, by_laws=True)
     if field.energy is None:
         _couple(field, members, ports)
-        return Field(field.name, tuple(members), field.matrix, stiffness=field.stiffness)
+        return power_graph.Field(field.name, tuple(members), field.matrix, stiffness=field.stiffness)
     states = {letter: symbol(ports[k].state) for letter, k in zip(field.letters, members, strict=True)}
     for k, letter in zip(members, field.letters, strict=True):
         others = {name: state for name, state in states.items() if name != letter}
         law = ports[k].law
-        assert isinstance(law, StorageLaw), "only storages have an energy"
+        assert isinstance(law, power_graph.StorageLaw), "only storages have an energy"
         assert law.output is not None, "the law of such a port gives its output"
         # The energy of a field is one number for all its ports; held by each it would be counted as often.
-        share = field.energy.substitute({**others, letter: argument()}) if k == members[0] else ZERO
+        share = field.energy.substitute({**others, letter: power_graph.argument()}) if k == members[0] else ZERO
         ports[k] = replace(ports[k], law=replace(law, output=law.output.substitute(others), energy=share))
-    return Field(field.name, tuple(members), field.matrix, field.energy.substitute(states))
+    return power_graph.Field(field.name, tuple(members), field.matrix, field.energy.substitute(states))
 
 
-def _read_each_other(field: MatrixField, members: list[int], ports: list[Port]) -> None:
+def _read_each_other(field: MatrixField, members: list[int], ports: list[power_graph.Port]) -> None:
     """Laws of a resistive field get the names of what the other ports are told."""
     # A law of a resistive field reads what the other ports are told: their names stand in the formula as those of any
     # measured variable do.
@@ -287,7 +279,7 @@ def _read_each_other(field: MatrixField, members: list[int], ports: list[Port]) 
     }
     for k, letter in zip(members, field.letters, strict=True):
         law = ports[k].law
-        assert isinstance(law, ResistiveLaw), "only resistive laws are told something"
+        assert isinstance(law, power_graph.ResistiveLaw), "only resistive laws are told something"
         assert law.expression is not None, "a port of such a field has a law"
         others = {name: e for name, e in told.items() if name != letter}
         expression = law.expression.substitute(others)
@@ -295,13 +287,13 @@ def _read_each_other(field: MatrixField, members: list[int], ports: list[Port]) 
         ports[k] = replace(ports[k], law=replace(law, expression=expression, coupled=reads))
 
 
-def _couple(field: MatrixField, members: list[int], ports: list[Port]) -> None:
+def _couple(field: MatrixField, members: list[int], ports: list[power_graph.Port]) -> None:
     """Tell the laws of resistive ports that their variable also follows other ports."""
     for i, (k, row) in enumerate(zip(members, field.matrix, strict=True)):
         law = ports[k].law
         # With something beside the diagonal a coefficient of zero does not make the variable zero, and the row may be
         # solved for its argument.
-        if isinstance(law, ResistiveLaw) and any(e is not ZERO for j, e in enumerate(row) if j != i):
+        if isinstance(law, power_graph.ResistiveLaw) and any(e is not ZERO for j, e in enumerate(row) if j != i):
             ports[k] = replace(ports[k], law=replace(law, invertible=True, coupled=True))
 
 
@@ -487,7 +479,7 @@ def _unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: in
 
 
 @remembered
-def lower(model: Model) -> PowerGraph:
+def lower(model: Model) -> power_graph.PowerGraph:
     """The PowerGraph of a model, which is lowered once.
 
     Raises: GraphError with everything found, when nodes dangle, domains mix or parts do not hang together.
@@ -496,18 +488,18 @@ def lower(model: Model) -> PowerGraph:
         return _lowered(model)
 
 
-def _lowered(model: Model) -> PowerGraph:
+def _lowered(model: Model) -> power_graph.PowerGraph:
     if not any(element.kind.role != "coupling" for element in model.elements):
         raise rules.EMPTY.error(f"'{model.name}' has no element to connect", fix="add elements under 'network'")
     nodes = NodeTable()
     terminals = [nodes.terminals_of(element) for element in model.elements]
     names = VariableNames(model)
     # Parameters that read displacements are no parameters of a run: they change while it goes on.
-    moving = _moving_parameters(model)
-    parameters = {name: p.expression for name, p in model.parameters.items() if name not in moving}
-    ports: list[Port] = []
-    couplings: list[Coupling] = []
-    switching: dict[int, SwitchingLaw] = {}
+    position_dependent = _position_dependent_parameters(model)
+    parameters = {name: p.expression for name, p in model.parameters.items() if name not in position_dependent}
+    ports: list[power_graph.Port] = []
+    couplings: list[power_graph.Coupling] = []
+    switching: dict[int, power_graph.SwitchingLaw] = {}
     commands = [command_signal(e, parameters) for e in model.elements if e.switching is not None]
     for element, ends in zip(model.elements, terminals, strict=True):
         if element.kind.role == "coupling":
@@ -523,13 +515,13 @@ def _lowered(model: Model) -> PowerGraph:
     if any(finding.severity == "error" for finding in findings):
         raise GraphError([finding for finding in findings if finding.severity == "error"])
     listed = tuple(
-        Node(name, domain, k in references)
+        power_graph.Node(name, domain, k in references)
         for k, (name, domain) in enumerate(zip(nodes.names, nodes.domains, strict=True))
     )
     # Moduli of temperatures can be written once ports are there to measure them at.
     couplings = with_heat_conduction(couplings, model, listed, ports)
     fields = _power_fields(model, ports)
-    graph = PowerGraph(
+    graph = power_graph.PowerGraph(
         name=model.name,
         nodes=listed,
         ports=tuple(ports),
@@ -537,7 +529,7 @@ def _lowered(model: Model) -> PowerGraph:
         parameters=parameters,
         findings=(*model.findings, *findings, *notices),
         displacements=model.displacements,
-        moving=moving,
+        position_dependent=position_dependent,
         fields=fields,
         vectors=model.vectors,
         signals=tuple(command for command in commands if command is not None),
@@ -546,16 +538,16 @@ def _lowered(model: Model) -> PowerGraph:
     return with_signals(graph, model)
 
 
-def _moving_parameters(model: Model) -> dict[str, Expression]:
+def _position_dependent_parameters(model: Model) -> dict[str, Expression]:
     """Parameters that depend on displacements and so change along the motion, each after those it uses."""
-    moving: dict[str, Expression] = {}
+    position_dependent: dict[str, Expression] = {}
     waiting = {name: p.expression for name, p in model.parameters.items() if p.expression is not None}
     found = bool(model.displacements)
     while found:
         # Each round finds those one step further from the displacements, which puts every parameter behind those it
         # uses.
-        reach = moving.keys() | model.displacements.keys()
-        new = {name: e for name, e in waiting.items() if reach & e.free_symbols and name not in moving}
-        moving |= new
+        reach = position_dependent.keys() | model.displacements.keys()
+        new = {name: e for name, e in waiting.items() if reach & e.free_symbols and name not in position_dependent}
+        position_dependent |= new
         found = bool(new)
-    return moving
+    return position_dependent

@@ -293,7 +293,8 @@ class PowerGraph:
     """A flattened model. Ports stand in the order of description; node 0.. are listed in order of first use.
 
     `displacements` are states of their own that laws and moduli may read: name and rate, an expression of power variables.
-    `moving` are parameters that depend on them. `signals` are causal and without power, each after those it reads at the same time.
+    `position_dependent` are parameters that depend on them. `signals` are causal and without power, each after those it reads at
+    the same time.
     `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
     modes of ports that are not where they start. `vectors` name the elements that were written as one vector item.
     """
@@ -306,7 +307,7 @@ class PowerGraph:
     findings: tuple[Finding, ...] = ()
     fields: tuple[Field, ...] = ()
     displacements: Mapping[str, Expression] = field(default_factory=dict)
-    moving: Mapping[str, Expression] = field(default_factory=dict)
+    position_dependent: Mapping[str, Expression] = field(default_factory=dict)
     signals: tuple[SignalLaw, ...] = ()
     switching: Mapping[int, SwitchingLaw] = field(default_factory=dict)
     now: Mapping[int, str] = field(default_factory=dict)

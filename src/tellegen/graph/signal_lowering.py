@@ -48,10 +48,12 @@ class _Lowering:
         # A controller becomes primitives with names of their own; only then is the order of evaluation known.
         parts = [part for definition in self.model.signals.values() for part in expand_signal(definition, self._fresh)]
         signals = [_PRIMITIVES[part.block](self, part) for part in order_signals(parts).signals]
-        courses = {e.name: self._written(e.signal, e.name) for e in self.model.elements if e.signal is not None}
+        source_signals = {e.name: self._written(e.signal, e.name) for e in self.model.elements if e.signal is not None}
         # Marked before courses are written in: the formula of the source must still read powers by their names.
         ports = with_heat_transfers(self.power.ports, self.model.elements)
-        return _with_courses(replace(self.power, ports=ports, signals=(*signals, *self.power.signals)), courses)
+        return _with_source_signals(
+            replace(self.power, ports=ports, signals=(*signals, *self.power.signals)), source_signals
+        )
 
     def _fresh(self, wanted: str) -> str:
         name = unused(wanted, self.taken)
@@ -136,7 +138,7 @@ def taken_names(graph: PowerGraph) -> set[str]:
     variables = {name for port in graph.ports for name in (port.across, port.through, port.state)}
     inputs = {port.law.input for port in graph.ports if isinstance(port.law, SourceLaw)}
     signals = {signal.name for signal in graph.signals}
-    return variables | inputs | signals | {*graph.parameters, *graph.moving, *graph.displacements}
+    return variables | inputs | signals | {*graph.parameters, *graph.position_dependent, *graph.displacements}
 
 
 def _not_reached(name: str, where: str, before: str = "") -> TellegenError:
@@ -160,7 +162,7 @@ def drive(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) 
     graph = drive_given_inputs(graph, inputs)
     # A run needs a number at every time, so zero is taken and said, rather than an error for a model that is only
     # looked at.
-    idle = [name for name, port in _sources(graph).items() if _course_of(port) is None]
+    idle = [name for name, port in _sources(graph).items() if _signal_of_source(port) is None]
     notices = [
         rules.IDLE_INPUT.finding(
             f"nothing drives the input '{name}': it is zero",
@@ -170,7 +172,7 @@ def drive(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) 
         )
         for name in idle
     ]
-    driven = _with_courses(graph, {sources[name].element: ZERO for name in idle})
+    driven = _with_source_signals(graph, {sources[name].element: ZERO for name in idle})
     return replace(driven, findings=(*driven.findings, *notices))
 
 
@@ -184,26 +186,26 @@ def drive_given_inputs(graph: PowerGraph, inputs: Mapping[str, Signal | Expressi
         if name not in sources:
             fix = did_you_mean(name, sources) or f"the inputs are {listing(sources, 20)}"
             raise rules.NO_SUCH_INPUT.error(f"'{name}' is not an input of '{graph.name}'", fix=fix)
-        if _course_of(sources[name]) is not None:
+        if _signal_of_source(sources[name]) is not None:
             what = f"the input '{name}' is driven by a signal of the model already"
             raise rules.DRIVEN_TWICE.error(what, where=sources[name].element, fix="leave one of the two out")
     # Inputs of an experiment may read what signals may, but the elements are not at hand here: variables of couplings
     # keep no names of their own.
     measuring = Measurements(graph.nodes, graph.ports, graph.couplings)
     known = taken_names(graph)
-    courses: dict[str, Expression] = {}
+    source_signals: dict[str, Expression] = {}
     for name, course in inputs.items():
         expression = _expression(course)
         found = measuring.replacements(expression.free_symbols - known)
-        courses[sources[name].element] = expression.substitute(found) if found else expression
-    return _with_courses(graph, courses) if courses else graph
+        source_signals[sources[name].element] = expression.substitute(found) if found else expression
+    return _with_source_signals(graph, source_signals) if source_signals else graph
 
 
 def _sources(graph: PowerGraph) -> dict[str, Port]:
     return {port.law.input: port for port in graph.ports if isinstance(port.law, SourceLaw)}
 
 
-def _course_of(port: Port) -> Expression | None:
+def _signal_of_source(port: Port) -> Expression | None:
     return port.law.signal if isinstance(port.law, SourceLaw) else None
 
 
@@ -214,13 +216,16 @@ def _expression(course: Signal | Expression | float) -> Expression:
     return course if isinstance(course, Expression) else as_expression(course)
 
 
-def _with_courses(graph: PowerGraph, courses: Mapping[str, Expression]) -> PowerGraph:
-    """Sources with their courses, by element; one that jumps or bends at known times is a signal of its own, which tells when."""
+def _with_source_signals(graph: PowerGraph, source_signals: Mapping[str, Expression]) -> PowerGraph:
+    """Sources with what they give over time, by element.
+
+    What jumps or bends at known times is a signal of its own, which tells when.
+    """
     taken = taken_names(graph)
     signals = list(graph.signals)
     ports: list[Port] = []
     for port in graph.ports:
-        course = courses.get(port.element)
+        course = source_signals.get(port.element)
         if course is None or not isinstance(port.law, SourceLaw):
             ports.append(port)
             continue

@@ -9,31 +9,21 @@ from tellegen.core.domains import Side
 from tellegen.core.names import TIME, did_you_mean, listing, named_after
 from tellegen.elements import Behaviour
 from tellegen.expressions import ONE, ZERO, Expression, call, logic, relation, symbol
-from tellegen.graph import rules
-from tellegen.graph.power_graph import (
-    ACROSS,
-    ARGUMENT,
-    THROUGH,
-    PowerGraph,
-    ResistiveLaw,
-    SwitchingLaw,
-    Transition,
-    argument,
-)
+from tellegen.graph import power_graph, rules
 from tellegen.graph.signals import Break, Value, breaks_of
 from tellegen.model.model import Element, Switching
 
 Settings = Mapping[str, Expression]
-Laws = dict[str, ResistiveLaw]
-Transitions = dict[str, tuple[Transition, ...]]
+Laws = dict[str, power_graph.ResistiveLaw]
+Transitions = dict[str, tuple[power_graph.Transition, ...]]
 
-FREE = ResistiveLaw("through", ZERO, invertible=False)
+FREE = power_graph.ResistiveLaw("through", ZERO, invertible=False)
 """Nothing passes: an open switch."""
-HELD = ResistiveLaw("across", ZERO, invertible=False)
+HELD = power_graph.ResistiveLaw("across", ZERO, invertible=False)
 """No difference across: a closed switch, sticking friction."""
 
 
-def switching_law(element: Element, parameters: Mapping[str, Expression | None]) -> SwitchingLaw:
+def switching_law(element: Element, parameters: Mapping[str, Expression | None]) -> power_graph.SwitchingLaw:
     """The modes of an element and when it changes them, the mode in which a run begins first."""
     kind, given = element.kind, element.switching
     assert kind.behaviour is not None, "a kind with modes has a behaviour"
@@ -51,7 +41,7 @@ def switching_law(element: Element, parameters: Mapping[str, Expression | None])
     start = given.start or _start(given, kind.modes)
     # The first mode of a law is where a run begins.
     modes = {start: modes[start], **modes}
-    return SwitchingLaw(modes, {word: transitions.get(word, ()) for word in modes})
+    return power_graph.SwitchingLaw(modes, {word: transitions.get(word, ()) for word in modes})
 
 
 def command_signal(element: Element, parameters: Mapping[str, Expression | None]) -> Value | None:
@@ -87,7 +77,7 @@ def _start(given: Switching, modes: tuple[str, ...]) -> str:
     return modes[1] if given.schedule and given.schedule[0] is ZERO else modes[0]
 
 
-def put_into_mode(graph: PowerGraph, mode: Mapping[str, str]) -> PowerGraph:
+def put_into_mode(graph: power_graph.PowerGraph, mode: Mapping[str, str]) -> power_graph.PowerGraph:
     """The graph with the elements named in `mode` in the modes given there.
 
     Raises: GraphError (G108) for an element without modes or a mode that it does not have.
@@ -114,7 +104,7 @@ def _switch(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitio
         return laws, {}
     # A control of zero opens, and a signal may rest at zero: so the guards are never zero themselves.
     closes = call("if", relation(">", control, ZERO), ONE, -ONE)
-    return laws, {off: (Transition(on, closes),), on: (Transition(off, -closes),)}
+    return laws, {off: (power_graph.Transition(on, closes),), on: (power_graph.Transition(off, -closes),)}
 
 
 def _one_way(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions]:
@@ -124,10 +114,12 @@ def _one_way(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transiti
     law = _resistance(settings)
     if threshold is not ZERO:
         slope = settings.get("resistance", ZERO)
-        law = ResistiveLaw("across", None, threshold + slope * argument(), invertible=slope is not ZERO)
+        law = power_graph.ResistiveLaw(
+            "across", None, threshold + slope * power_graph.argument(), invertible=slope is not ZERO
+        )
     return {blocking: FREE, conducting: law}, {
-        blocking: (Transition(conducting, symbol(ACROSS) - threshold),),
-        conducting: (Transition(blocking, -symbol(THROUGH)),),
+        blocking: (power_graph.Transition(conducting, symbol(power_graph.ACROSS) - threshold),),
+        conducting: (power_graph.Transition(blocking, -symbol(power_graph.THROUGH)),),
     }
 
 
@@ -138,12 +130,12 @@ def _friction(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transit
     laws = {stick: HELD, forward: _slip(limit, viscous), backward: _slip(-limit, viscous)}
     return laws, {
         stick: (
-            Transition(forward, symbol(THROUGH) - breakaway),
-            Transition(backward, -symbol(THROUGH) - breakaway),
+            power_graph.Transition(forward, symbol(power_graph.THROUGH) - breakaway),
+            power_graph.Transition(backward, -symbol(power_graph.THROUGH) - breakaway),
         ),
         # Slipping ends where the speed would change its sign: friction never drives.
-        forward: (Transition(stick, -symbol(ACROSS)),),
-        backward: (Transition(stick, symbol(ACROSS)),),
+        forward: (power_graph.Transition(stick, -symbol(power_graph.ACROSS)),),
+        backward: (power_graph.Transition(stick, symbol(power_graph.ACROSS)),),
     }
 
 
@@ -153,16 +145,16 @@ def _clutch(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitio
     laws[apart] = FREE
     pressed = relation(">", settings["limit"], ZERO)
     # Guards are never zero themselves, or a control that rests at zero would fire and cancel for ever.
-    released = Transition(apart, call("if", pressed, -ONE, ONE))
+    released = power_graph.Transition(apart, call("if", pressed, -ONE, ONE))
     transitions = {word: (*found, released) for word, found in transitions.items()}
     # Which way a clutch slips when it is pressed depends on the speeds at that moment.
     ways = (
-        relation("==", symbol(ACROSS), ZERO),
-        relation(">", symbol(ACROSS), ZERO),
-        relation("<", symbol(ACROSS), ZERO),
+        relation("==", symbol(power_graph.ACROSS), ZERO),
+        relation(">", symbol(power_graph.ACROSS), ZERO),
+        relation("<", symbol(power_graph.ACROSS), ZERO),
     )
     transitions[apart] = tuple(
-        Transition(word, call("if", logic("and", pressed, way), ONE, -ONE))
+        power_graph.Transition(word, call("if", logic("and", pressed, way), ONE, -ONE))
         for word, way in zip(slipping, ways, strict=True)
     )
     return laws, transitions
@@ -171,35 +163,37 @@ def _clutch(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitio
 def _stop(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions]:
     apart, contact = modes
     closed = -settings["gap"]
-    across, through = symbol(ACROSS), symbol(THROUGH)
+    across, through = symbol(power_graph.ACROSS), symbol(power_graph.THROUGH)
     restitution = settings.get("restitution")
     # A rigid stop: contact is an impact, which changes the speed at once, and then a held position.
     if restitution is not None:
         # Only an approach is an impact: after it the gap may still count as closed for a rounding error.
         hits = call("min", closed, across)
         return {apart: FREE, contact: HELD}, {
-            apart: (Transition(contact, hits, restitution, settings["gap"]),),
-            contact: (Transition(apart, -through),),
+            apart: (power_graph.Transition(contact, hits, restitution, settings["gap"]),),
+            contact: (power_graph.Transition(apart, -through),),
         }
-    force = settings["stiffness"] * closed + settings.get("damping", ZERO) * argument()
+    force = settings["stiffness"] * closed + settings.get("damping", ZERO) * power_graph.argument()
     # Without damping the force reads the gap alone and does not depend on the speed, so it cannot be solved for it.
-    law = ResistiveLaw("through", None, force, invertible="damping" in settings)
+    law = power_graph.ResistiveLaw("through", None, force, invertible="damping" in settings)
     # A damped stop must not pull: contact ends where its force would change its sign, though the gap is still closed.
-    pushes = force.substitute({ARGUMENT: across})
+    pushes = force.substitute({power_graph.ARGUMENT: across})
     return {apart: FREE, contact: law}, {
-        apart: (Transition(contact, call("min", closed, pushes)),),
-        contact: (Transition(apart, call("max", -closed, -pushes)),),
+        apart: (power_graph.Transition(contact, call("min", closed, pushes)),),
+        contact: (power_graph.Transition(apart, call("max", -closed, -pushes)),),
     }
 
 
-def _resistance(settings: Settings) -> ResistiveLaw:
+def _resistance(settings: Settings) -> power_graph.ResistiveLaw:
     value = settings.get("resistance")
-    return HELD if value is None else ResistiveLaw("across", value)
+    return HELD if value is None else power_graph.ResistiveLaw("across", value)
 
 
-def _slip(force: Expression, viscous: Expression) -> ResistiveLaw:
+def _slip(force: Expression, viscous: Expression) -> power_graph.ResistiveLaw:
     side: Side = "through"
-    return ResistiveLaw(side, None, force + viscous * argument(), invertible=viscous is not ZERO)
+    return power_graph.ResistiveLaw(
+        side, None, force + viscous * power_graph.argument(), invertible=viscous is not ZERO
+    )
 
 
 _BEHAVIOURS: dict[Behaviour, Callable[[tuple[str, ...], Settings], tuple[Laws, Transitions]]] = {

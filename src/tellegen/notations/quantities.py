@@ -28,17 +28,7 @@ from tellegen.expressions import (
 )
 from tellegen.expressions.rules import DIVISION, OUT_OF_RANGE
 from tellegen.expressions.tokens import clipped
-from tellegen.model.dimensions import (
-    UNKNOWN,
-    DimensionError,
-    Measure,
-    NoDimension,
-    measure_of,
-    needs_number,
-    si_unit,
-    unit_mark,
-    without_marks,
-)
+from tellegen.model import dimensions
 from tellegen.model.model import Parameter
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations import rules
@@ -145,7 +135,7 @@ def _general(text: str, place: Place | None, indices: Mapping[str, int]) -> Quan
     if stripped in ("nan", "inf", "infinity"):
         raise not_finite_error(f"'{text.strip()}' is not a finite number", place, text.strip())
     marked = parse_marked(text, place, indices)
-    return QuantityReading(without_marks(marked), marked)
+    return QuantityReading(dimensions.without_marks(marked), marked)
 
 
 def parse_marked(
@@ -168,7 +158,7 @@ def parse_marked(
             raise OFFSET_UNIT.error(
                 f"'{words}' stands inside an expression", fix=fix, place=spot and spot._replace(text=words)
             )
-        return number(found.factor) * unit_mark(found.dimension)
+        return number(found.factor) * dimensions.unit_mark(found.dimension)
 
     def is_joined(word: str) -> bool:
         return word not in names and is_unit(word)
@@ -184,7 +174,7 @@ def _refuse_impossible(marked: Expression, text: str, place: Place | None) -> No
     Raises: DescriptionError (D004, D009, D124).
     """
     try:
-        in_si = without_marks(marked)
+        in_si = dimensions.without_marks(marked)
     except ZeroDivisionError:
         rule, what = DIVISION, "division by zero in SI units"
     except OverflowError as problem:
@@ -257,7 +247,7 @@ class UnitTexts:
         self.formulas = {n: p.expression for n, p in parameters.items() if p.dimension is None}
         self.formulas |= {n: _own_formula(s) for n, s in signals.items() if s.dimension is None}
         self.used: list[str] = []
-        self._measures: dict[str, Measure] = {}
+        self._measures: dict[str, dimensions.Measure] = {}
 
     def text(self, expression: Expression, wanted: Dimension | None, unit: str = "", *, keep: bool = False) -> str:
         """The text of an expression; `keep` means that its dimension must follow from the text alone."""
@@ -272,7 +262,7 @@ class UnitTexts:
     def _number(self, expression: Number, wanted: Dimension | None, unit: str) -> str:
         if wanted is None:
             return number_text(expression.rational, "")
-        words = unit or si_unit(wanted)
+        words = unit or dimensions.si_unit(wanted)
         try:
             found = parse_unit(words)
         except TellegenError:
@@ -281,39 +271,39 @@ class UnitTexts:
         # What no decimal is exactly in this unit may be one in SI: a metre in inches, say.
         if found.dimension == wanted and "/" not in shown.replace(words, ""):
             return shown
-        return number_text(expression.rational, si_unit(wanted))
+        return number_text(expression.rational, dimensions.si_unit(wanted))
 
-    def measure(self, expression: Expression) -> Measure | None:
+    def measure(self, expression: Expression) -> dimensions.Measure | None:
         """The dimension as a reader would find it, or None where terms do not agree."""
         try:
-            return measure_of(expression, self._known)
-        except DimensionError:
+            return dimensions.measure_of(expression, self._known)
+        except dimensions.DimensionError:
             return None
 
-    def _known(self, name: str) -> Measure:
+    def _known(self, name: str) -> dimensions.Measure:
         if name.startswith("?"):
             return parse_unit(self.used[int(name[1:])]).dimension
         if name in self.formulas:
             return self._found(name)
         parameter = self.parameters.get(name)
         known = self.variables.get(name) if parameter is None else parameter.dimension
-        return UNKNOWN if known is None else known
+        return dimensions.UNKNOWN if known is None else known
 
-    def _found(self, name: str) -> Measure:
+    def _found(self, name: str) -> dimensions.Measure:
         """What a reader finds for a name whose unit nobody said: that of its formula as it is written."""
         if name not in self._measures:
             # Known before its formula is walked: a formula may read its own name, in a circle that is told elsewhere.
-            self._measures[name] = UNKNOWN  # of a name that its own formula reads
+            self._measures[name] = dimensions.UNKNOWN  # of a name that its own formula reads
             formula = self.formulas[name]
             if formula is not None:
-                self._measures[name] = self.measure(formula) or self.measure(self.mended(formula)) or UNKNOWN
+                self._measures[name] = self.measure(formula) or self.measure(self.mended(formula)) or dimensions.UNKNOWN
         return self._measures[name]
 
     def annotated(self, expression: Expression, wanted: Dimension, keep: bool) -> Expression:
         """The expression times units where a reader would otherwise find another dimension."""
         found = self.measure(expression)
         # A number alone takes the unit that its place asks for, but where the text must tell the unit by itself.
-        if found == wanted or found is UNKNOWN or (isinstance(found, NoDimension) and not keep):
+        if found == wanted or found is dimensions.UNKNOWN or (isinstance(found, dimensions.NoDimension) and not keep):
             return expression
         if isinstance(expression, Add):
             terms = [self.annotated(number(c) * term, wanted, False) for term, c in expression.terms]
@@ -321,16 +311,16 @@ class UnitTexts:
         if found is None:
             expression = self.mended(expression)
             found = self.measure(expression)
-        if found is None or found == wanted or found is UNKNOWN:
+        if found is None or found == wanted or found is dimensions.UNKNOWN:
             return expression
-        return expression * self.unit(wanted if isinstance(found, NoDimension) else wanted.over(found))
+        return expression * self.unit(wanted if isinstance(found, dimensions.NoDimension) else wanted.over(found))
 
     def mended(self, expression: Expression) -> Expression:
         """The expression with numbers as arguments of functions, and with sums of like terms inside products."""
         new: dict[Expression, Expression] = {}
         for node in postorder(expression):
             args = [new[arg] for arg in node.args]
-            if isinstance(node, Call) and needs_number(node.name):
+            if isinstance(node, Call) and dimensions.needs_number(node.name):
                 args = [self.annotated(arg, DIMENSIONLESS, False) for arg in args]
             made = rebuild(node, tuple(args)) if args else node
             if isinstance(made, Add) and self.measure(made) is None:
@@ -341,7 +331,7 @@ class UnitTexts:
 
     def unit(self, dimension: Dimension) -> Expression:
         """A symbol that stands for one of a unit until the text is written."""
-        words = si_unit(dimension)
+        words = dimensions.si_unit(dimension)
         if "^(" in words:  # no file can say a root of a unit
             return number(1)
         self.used.append(words)

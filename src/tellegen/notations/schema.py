@@ -36,14 +36,7 @@ from tellegen.notations.grammar import (
     schema_of,
 )
 from tellegen.notations.mechanism.joints import MECHANISM
-from tellegen.notations.network.keys import (
-    CONNECTION,
-    MULTIPORT_LINE,
-    connection_record,
-    details_record,
-    field_record,
-    make_form,
-)
+from tellegen.notations.network import keys
 from tellegen.notations.pog.ladder import BLOCKS as LADDER_BLOCKS
 from tellegen.notations.pog.ladder import MATRICES, RESISTIVE, STORAGES, SWITCHING
 from tellegen.notations.pog.ladder import NONE as NO_LANE
@@ -124,8 +117,8 @@ def schema() -> Schema:
 
 def _definitions() -> dict[str, Content]:
     # A definition for each kind, so that an editor offers the keys of the kind that stands first.
-    lines = {f"element {word}": make_form(kind).record(word) for word, kind in KINDS.items()}
-    lines[f"element {CONNECTION}"] = connection_record()
+    lines = {f"element {word}": keys.make_form(kind).record(word) for word, kind in KINDS.items()}
+    lines[f"element {keys.CONNECTION}"] = keys.connection_record()
     rows = schema_of(Listed(AnyOf((QUANTITY, Listed(QUANTITY)))))
     blocks = [block.record for block in BLOCKS.values()]
     return {
@@ -147,14 +140,14 @@ def _definitions() -> dict[str, Content]:
         "repeat": repeated("network", "a block of lines, copied for each value of its indices"),
         "ports": PORTS,
         "parts": PARTS,
-        "field": field_record(),
+        "field": keys.field_record(),
         "listed": Leaf(
             "listed", {**rows, "description": "an entry for each component of a vector item, or the rows of a matrix"}
         ),
         "law_table": LAW_TABLE,
-        "multiport": MULTIPORT_LINE,
+        "multiport": keys.MULTIPORT_LINE,
         "block": _ladder_block(),
-        "elements": Named(details_record(), PLAIN_NAME, empty=True),
+        "elements": Named(keys.details_record(), PLAIN_NAME, empty=True),
         "experiment": EXPERIMENT,
         "signal": Leaf("signal", {**VALUE.shape, "description": _signal_words()}),
         "signals": Named(AnyOf((defined("signal"), *blocks)), PLAIN_NAME, empty=True),

@@ -15,7 +15,7 @@ from typing import NoReturn, final
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import enumeration, listing
-from tellegen.elements import ElementKind
+from tellegen.elements import multiport_kind
 from tellegen.equations.matrices import dot
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, to_text
 from tellegen.expressions.elimination import Elimination, NamedEntries, solve, with_definitions
@@ -23,10 +23,9 @@ from tellegen.expressions.simplification import shortened
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Model
-from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction import rules
 from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
-from tellegen.reduction.limits import Limit, LimitPlaces, entry_name, find_places, without_index
+from tellegen.reduction.limits import Limit, LimitTargets, entry_name, find_limit_targets, without_index
 
 Rows = Sequence[Sequence[Expression]]
 
@@ -166,10 +165,7 @@ class _Whole:
         n = len(self.members)
         given, gives = tuple(range(n)), tuple(range(n, n + count))
         relation = Multiport(given, gives, (side,) * n, (side,) * count, _rows(_without_hidden_part(Q)))
-        domains = (kind.domains[0],) * (n + count)
-        made = ElementKind(
-            MULTIPORT, "coupling", domains, "passes power between several ports", "", coupling="transformer"
-        )
+        made = multiport_kind((kind.domains[0],) * (n + count))
         connection = Element(self._fresh(f"{name}_map"), made, tuple(nodes), multiport=relation, place=self.owner.place)
         block = _block(Q, self.matrix)
         smaller = [
@@ -276,13 +272,13 @@ def model_at_limits(model: Model, graph: PowerGraph, limits: tuple[Limit, ...]) 
 
     Raises: ReductionError when a limit names nothing, removes nothing, does not exist or depends on a ratio.
     """
-    return _Limiter(model, graph, find_places(model, limits)).limited()
+    return _Limiter(model, graph, find_limit_targets(model, limits)).limited()
 
 
 class _Limiter:
-    def __init__(self, model: Model, graph: PowerGraph, places: LimitPlaces) -> None:
+    def __init__(self, model: Model, graph: PowerGraph, targets: LimitTargets) -> None:
         self.model = model
-        self.places = places
+        self.targets = targets
         self.laws = {port.element: port.law for port in graph.ports}
         self.vanishing: dict[str, Side] = {}
         self.frozen: list[str] = []
@@ -296,8 +292,8 @@ class _Limiter:
         inside = {m: f for f in self.model.fields for m in f.members}
         for element in self.model.elements:
             owner = inside.get(element.name)
-            if owner is None or owner.name not in self.places.acting:
-                elements.append(self._element(element) if element.name in self.places.acting else element)
+            if owner is None or owner.name not in self.targets.acting:
+                elements.append(self._element(element) if element.name in self.targets.acting else element)
                 fields += [first[element.name]] if element.name in first else []
             elif element.name in first:
                 found = self._field(owner)
@@ -307,7 +303,7 @@ class _Limiter:
                 self.frozen += found.frozen
         members = self._owners()
         causes = {
-            name: tuple(limit.name for limit in self.places.acting.get(members.get(name, name), ()))
+            name: tuple(limit.name for limit in self.targets.acting.get(members.get(name, name), ()))
             for name in (*self.vanishing, *self.frozen)
         }
         model = replace(self.model, elements=tuple(elements), fields=tuple(fields))
@@ -322,7 +318,7 @@ class _Limiter:
         if element.law is not None:
             return self._law(element)
         assert element.value is not None, "an element without law has a value"
-        value = self._limit(element.name, self.places.value(element.name, element.value))
+        value = self._limit(element.name, self.targets.value(element.name, element.value))
         if element.kind.role == "storage":
             # A stiffness to infinity is an inertia to zero: what vanishes or freezes is decided by the inertia.
             inertia = _reciprocal(value) if element.kind.inverse else value
@@ -345,7 +341,7 @@ class _Limiter:
         """A law that the user wrote: it vanishes, grows without bound, or goes over into another one."""
         law, side = element.law, element.kind.side
         assert law is not None, "asked for elements with a law only"
-        expression = self._limit(element.name, self.places.value(element.name, law.expression))
+        expression = self._limit(element.name, self.targets.value(element.name, law.expression))
         # A law may be written for either variable, and the one that it gives is the one that vanishes with it.
         gives = law.gives if law.form == "resistive" else side
         of_energy = isinstance(self.laws[element.name], StorageLaw) and self.laws[element.name].output is not None  # type: ignore[union-attr]
@@ -369,20 +365,20 @@ class _Limiter:
         return replace(element, multiport=replace(element.multiport, K=K))
 
     def _modulus(self, element: Element, entry: Expression) -> Expression:
-        found = self._limit(element.name, self.places.value(element.name, entry))
+        found = self._limit(element.name, self.targets.value(element.name, entry))
         if found is None:
             raise rules.NO_LIMIT.error(
                 f"a modulus of '{element.name}' would be infinite",
                 where=element.name,
                 why="a coupling with an infinite modulus stops one side and passes nothing: no finite power is left",
-                fix=f"keep {listing(limit.name for limit in self.places.acting[element.name])}",
+                fix=f"keep {listing(limit.name for limit in self.targets.acting[element.name])}",
                 place=element.place,
                 members=[element.name],
             )
         return found
 
     def _limit(self, name: str, expression: Expression, owner: str = "") -> Expression | None:
-        acting = self.places.on(owner or name)
+        acting = self.targets.on(owner or name)
         # Limits to a value are substituted first; what is left tends to zero or to infinity.
         values = {n: limit.to for n, limit in acting.items() if limit.order == 0 and limit.to is not None}
         orders = {n: limit.order for n, limit in acting.items() if limit.order}
@@ -411,7 +407,7 @@ class _Limiter:
     # -- fields ----------------------------------------------------------------------------------------------------------------
 
     def _field(self, owner: MatrixField) -> FieldLimit:
-        limits = [limit.name for limit in self.places.acting[owner.name]]
+        limits = [limit.name for limit in self.targets.acting[owner.name]]
         if owner.energy is not None:
             raise rules.NO_LIMIT.error(
                 f"'{owner.name}' is given by its energy, which has no limit of a known form",
@@ -425,14 +421,14 @@ class _Limiter:
         matrix = [
             [
                 self._limit(
-                    entry_name(owner.name, i, j), self.places.value(entry_name(owner.name, i, j), e), owner.name
+                    entry_name(owner.name, i, j), self.targets.value(entry_name(owner.name, i, j), e), owner.name
                 )
                 for j, e in enumerate(row)
             ]
             for i, row in enumerate(owner.matrix)
         ]
         taken = {e.name for e in self.model.elements} | {n for e in self.model.elements for n in e.nodes}
-        given = self.given if any(limit.order == 0 for limit in self.places.acting[owner.name]) else {}
+        given = self.given if any(limit.order == 0 for limit in self.targets.acting[owner.name]) else {}
         return field_at_limits(owner, members, matrix, taken, limits, given)
 
     # -- what to say -----------------------------------------------------------------------------------------------------------
@@ -447,7 +443,7 @@ class _Limiter:
         inside = self._owners()
         acted = {inside.get(name, name) for name in changed}
         couplings = {e.name for e in model.elements if e.kind.role == "coupling" and _has_zero(e)}
-        for name, limits in self.places.acting.items():
+        for name, limits in self.targets.acting.items():
             for limit in limits:
                 # A value that leaves the matrix regular changes a number only, which is no reduction.
                 if limit.order == 0 and name not in acted and name not in couplings:
@@ -459,7 +455,7 @@ class _Limiter:
                     )
 
     def _other_places(self) -> Iterable[Finding]:
-        for name, kept in self.places.keeping.items():
+        for name, kept in self.targets.keeping.items():
             if kept:
                 yield rules.OTHER_PLACES.finding(
                     f"'{name}' keeps its value in {enumeration(kept)}",

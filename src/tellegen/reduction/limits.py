@@ -114,7 +114,7 @@ ROLES = ("storage", "resistive", "coupling")
 
 @final
 @dataclass(frozen=True)
-class LimitPlaces:
+class LimitTargets:
     """For each element and field that limits act on, the limits; and for each limit, in words, the places that keep the value.
 
     `marks` are names that stand for the values of elements and entries of fields which are limited by their own name.
@@ -139,12 +139,12 @@ class LimitPlaces:
         return {name for e in self.marks.values() for name in e.free_symbols}
 
 
-def find_places(model: Model, limits: tuple[Limit, ...]) -> LimitPlaces:
+def find_limit_targets(model: Model, limits: tuple[Limit, ...]) -> LimitTargets:
     """Where each limit acts.
 
     Raises: ReductionError (T101) for a limit that names nothing, or whose parameter occurs in no law.
     """
-    return _Finder(model, limits).places()
+    return _Finder(model, limits).targets()
 
 
 def entry_name(name: str, i: int, j: int) -> str:
@@ -161,11 +161,11 @@ def _entries_in(text: str, owner: MatrixField) -> list[tuple[int, int]]:
     if found is None or found["name"] != owner.name:
         return []
     count = len(owner.members)
-    rows, columns = (_places(found[word], count) for word in ("rows", "columns"))
+    rows, columns = (_indices(found[word], count) for word in ("rows", "columns"))
     return [(i, j) for i in rows for j in columns]
 
 
-def _places(text: str | None, count: int) -> range:
+def _indices(text: str | None, count: int) -> range:
     """The numbers, counted from 0, that `2` or `1:3` names; all of them where nothing is said."""
     if text is None:
         return range(count)
@@ -191,7 +191,7 @@ class _Finder:
     limits: tuple[Limit, ...]
     marks: dict[str, Expression] = field(default_factory=dict)
 
-    def places(self) -> LimitPlaces:
+    def targets(self) -> LimitTargets:
         definitions = self._definitions()
         acting: dict[str, list[Limit]] = {}
         keeping: dict[str, tuple[str, ...]] = {}
@@ -215,7 +215,7 @@ class _Finder:
                 acting.setdefault(name, []).append(limit)
             others = [f"'{name}'" for role in ROLES for name in users[role] if name not in chosen]
             keeping[limit.name] = (*others, *self._further(limit, definitions))
-        return LimitPlaces({n: tuple(found) for n, found in acting.items()}, keeping, self.marks, definitions)
+        return LimitTargets({n: tuple(found) for n, found in acting.items()}, keeping, self.marks, definitions)
 
     def _definitions(self) -> dict[str, Expression]:
         """Parameters whose value contains a parameter of a limit, directly or not."""

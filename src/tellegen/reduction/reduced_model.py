@@ -82,12 +82,12 @@ def with_variables_replaced(model: Model, static: Values, lost: Iterable[str]) -
         for e in model.elements
     ]
     rates = {n: followed(rate, f"the displacement '{n}'") for n, rate in model.displacements.items()}
-    inputs = {n: _course(course, static) for n, course in model.experiment.inputs.items()}
+    inputs = {n: _with_removed_written_out(course, static) for n, course in model.experiment.inputs.items()}
     experiment = replace(model.experiment, inputs=inputs)
     return replace(model, displacements=rates, signals=signals, elements=tuple(elements), experiment=experiment)
 
 
-def _course(course: Signal, static: Values) -> Signal:
+def _with_removed_written_out(course: Signal, static: Values) -> Signal:
     """What an input does, with the formulas of variables that are gone in its formula and in its text, which keeps its units."""
     read = static.keys() & course.expression.free_symbols if course.expression is not None else set()
     if course.expression is None or not read:
@@ -410,7 +410,7 @@ class _ReducedModel:
     def _is_formula(self, e: Expression) -> bool:
         """Whether an expression reads nothing but states, inputs, displacements and parameters, on a few lines."""
         model, found = self.stage.model, self.found
-        moving = self.stage.causal.graph.moving
+        moving = self.stage.causal.graph.position_dependent
         known = {*found.states, *found.inputs, *model.displacements, *model.parameters, *moving, *self.stage.idle}
         written = with_definitions(e, found.where)
         # Longer formulas would fill a file that nobody reads; an element of value zero says the same on one line.

@@ -20,7 +20,7 @@ from tellegen.causality import assign_causality
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import GraphError
 from tellegen.core.names import did_you_mean
-from tellegen.elements import ElementKind, kinds_of
+from tellegen.elements import ElementKind, kinds_of, multiport_kind
 from tellegen.equations.forms.composition import invert_ports
 from tellegen.equations.matrices import Matrix, congruent, zeros
 from tellegen.equations.system import EquationSystem, MatrixName, parameter_values
@@ -30,13 +30,12 @@ from tellegen.expressions.simplification import shortened
 from tellegen.graph import SourceLaw, StorageLaw, lower
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Experiment, Model, Parameter
-from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction.congruent import Given, Transformed, congruent_transformation
 from tellegen.schemes import rules
 from tellegen.schemes.algebra.equivalent_schemes import invert_path
 from tellegen.schemes.algebra.reduction_pictures import port_by_port, port_path
 from tellegen.schemes.algebra.vector_blocks import scheme_matrices
-from tellegen.schemes.names import UniqueNames, each_once
+from tellegen.schemes.names import UniqueNames, without_duplicates
 from tellegen.schemes.pog_construction import pog
 from tellegen.schemes.pog_scheme import PogScheme, Rewriting
 
@@ -181,14 +180,7 @@ class _Network:
             return
         ports = [(k, self._told(k, gives=False)) for k in given]
         ports += [(k, self._told(k, gives=True)) for k in gives]
-        kind = ElementKind(
-            MULTIPORT,
-            "coupling",
-            tuple(self.lanes[k].carrier.domain for k, _ in ports),
-            "passes power between several ports",
-            "",
-            coupling="transformer",
-        )
+        kind = multiport_kind(tuple(self.lanes[k].carrier.domain for k, _ in ports))
         count = len(given)
         relation = Multiport(
             tuple(range(count)),
@@ -320,8 +312,8 @@ def exchange_ports(scheme: PogScheme, inputs: str | Iterable[str] | None = None)
         # Only systems without constant matrices have the other way; any other error is the answer.
         if reason.code != rules.NO_MATRICES.code:
             raise
-        return _with_paths_inverted(scheme, scheme.inputs if inputs is None else each_once(inputs))
-    wanted = list(system.inputs) if inputs is None else each_once(inputs)
+        return _with_paths_inverted(scheme, scheme.inputs if inputs is None else without_duplicates(inputs))
+    wanted = list(system.inputs) if inputs is None else without_duplicates(inputs)
     found = invert_ports(system, wanted)
     states, before = _carriers(scheme)
     after = tuple(
@@ -376,7 +368,7 @@ def _system(scheme: PogScheme, *, moving: bool = False) -> EquationSystem:
         vectors={"f": (ZERO,) * n, "f_y": (ZERO,) * m},
         stored_energy=None,
         dissipated_power=ZERO,
-        where=graph.moving,
+        where=graph.position_dependent,
         displacements=graph.displacements,
     )
 

@@ -240,7 +240,7 @@ def choose_states(sources: LimitSources, order: Sequence[str], keep: Sequence[st
         tried.add(frozenset(states))
         found = _with_states(graph, states)
         # A T that divides by what moves may divide by zero along the way: such states are asked last.
-        late = [name for name in _behind_moving_denominators(found) if name not in keep]
+        late = [name for name in _behind_varying_denominators(found) if name not in keep]
         if best is None or not late:
             best = found
         if not late:
@@ -277,7 +277,7 @@ def _with_states(graph: PowerGraph, states: Iterable[str]) -> ChosenStates:
     causal = assign_causality(replace(graph, ports=ports))
     variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
     # Long parts are called r_1, r_2, ... as in the glossary that a reduction prints.
-    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements), prefix="r")
+    field = NamedEntries(graph.parameters, (*variables, *graph.position_dependent, *graph.displacements), prefix="r")
     return ChosenStates(causal, causal_structure(causal, field), field)
 
 
@@ -314,10 +314,10 @@ def kept_elements(graph: PowerGraph, keep: Sequence[str], gone: Iterable[str]) -
     return found
 
 
-def _behind_moving_denominators(choice: ChosenStates) -> list[str]:
+def _behind_varying_denominators(choice: ChosenStates) -> list[str]:
     """States through which a dependent variable has a denominator that moves: it may vanish along the way."""
     causal, ports = choice.causal, choice.causal.graph.ports
-    moving = _moving_names(causal.graph)
+    moving = _varying_names(causal.graph)
     if not moving:
         return []
     asked = (*causal.derivative, *causal.sources)
@@ -330,11 +330,11 @@ def _behind_moving_denominators(choice: ChosenStates) -> list[str]:
     return [ports[j].element for j in sorted(late)]
 
 
-def _moving_names(graph: PowerGraph) -> set[str]:
+def _varying_names(graph: PowerGraph) -> set[str]:
     states = {p.state for p in graph.ports if p.state}
     inputs = {p.law.input for p in graph.ports if isinstance(p.law, SourceLaw)}
     # Without displacements all ratios are constant, and no denominator can vanish on the way.
-    return {*graph.displacements, *graph.moving, *states, *inputs} if graph.displacements else set()
+    return {*graph.displacements, *graph.position_dependent, *states, *inputs} if graph.displacements else set()
 
 
 def divides_by(expression: Expression, names: Mapping[str, object] | set[str]) -> bool:
@@ -448,16 +448,16 @@ class _Rows:
             if shares:
                 by_rates[k] = shares
             else:
-                rows[self._told_name(k)] = self._of_known(self.told.linear[k])
-        rows |= {self._told_name(k): row for k, row in self._gauged(by_rates).items()}
-        return rows, {self._told_name(k) for k in by_rates}
+                rows[self._input_name(k)] = self._of_known(self.told.linear[k])
+        rows |= {self._input_name(k): row for k, row in self._gauged(by_rates).items()}
+        return rows, {self._input_name(k) for k in by_rates}
 
-    def _told_name(self, port: int) -> str:
+    def _input_name(self, port: int) -> str:
         return without_index(self.ports[port].variable(self.causal.follows(port)))
 
     def _curved(self, name: str) -> Expression:
         """What nonlinear laws add to a variable of an element at its limit."""
-        found = [k for k in self.zero if self._told_name(k) == name]
+        found = [k for k in self.zero if self._input_name(k) == name]
         return self.told.rest(found[0], 1) if found else ZERO
 
     def _of_known(self, row: Mapping[int, Entry]) -> Row:

@@ -46,7 +46,7 @@ class ObservableCatalogue:
             self._read_as(port)
 
     def of(self, kind: ObservableKind, element: str) -> list[int]:
-        """The places of the observables of one kind of an element; several where it has several ports."""
+        """The indices of the observables of one kind of an element; several where it has several ports."""
         return self.by_kind.get(kind, {}).get(element, [])
 
     def elements(self, kind: ObservableKind) -> list[str]:
@@ -106,17 +106,17 @@ class Observer:
     ) -> Array:
         """Observables at other points of one segment."""
         model = self.trajectory.segments[segment].model
-        return self._of_model(model, self._places(model, columns), t, y, yp, memory)
+        return self._of_model(model, self._indices_in(model, columns), t, y, yp, memory)
 
     def _computed(self, columns: Sequence[int], t: Array, y: Array, yp: Array) -> Array:
         found = np.full((len(t), len(columns)), np.nan)
         for model, rows in self.trajectory.parts:
-            width, places = model.size, self._places(model, columns)
+            width, indices = model.size, self._indices_in(model, columns)
             memory = None if self.trajectory.memory is None else self.trajectory.memory.part(rows)
-            found[rows] = self._of_model(model, places, t[rows], y[rows, :width], yp[rows, :width], memory)
+            found[rows] = self._of_model(model, indices, t[rows], y[rows, :width], yp[rows, :width], memory)
         return found
 
-    def _places(self, model: NumericModel, columns: Sequence[int]) -> NDArray[np.intp]:
+    def _indices_in(self, model: NumericModel, columns: Sequence[int]) -> NDArray[np.intp]:
         """Where the observables of the first segment stand in the list of another; -1 where they do not."""
         # The usual case, without a search: a run has one model.
         if model is self.trajectory.model:
@@ -126,16 +126,16 @@ class Observer:
         return np.array([at.get((o.name, o.kind), -1) for o in wanted], dtype=np.intp)
 
     def _of_model(
-        self, model: NumericModel, places: NDArray[np.intp], t: Array, y: Array, yp: Array, memory: HeldRows | None
+        self, model: NumericModel, indices: NDArray[np.intp], t: Array, y: Array, yp: Array, memory: HeldRows | None
     ) -> Array:
         """In C where that can be; not all rows at once, so that Ctrl-C is heard."""
         context = self.context(model)
-        found = np.full((len(t), len(places)), np.nan)
+        found = np.full((len(t), len(indices)), np.nan)
         observe = observe_rows if model.backend == "c" and len(t) > FEW_ROWS else _observe_each
         for first in range(0, len(t), ROWS_AT_ONCE):
             rows = slice(first, first + ROWS_AT_ONCE)
             held = None if memory is None else memory.part(rows)
-            observe(model, context, t[rows], y[rows], yp[rows], memory=held, places=places, into=found[rows])
+            observe(model, context, t[rows], y[rows], yp[rows], memory=held, indices=indices, into=found[rows])
         return found
 
     def context(self, model: NumericModel) -> ModelContext:
@@ -164,16 +164,16 @@ def _observe_each(
     yp: Array,
     *,
     memory: HeldRows | None,
-    places: NDArray[np.intp],
+    indices: NDArray[np.intp],
     into: Array,
 ) -> None:
     """Row by row, by calls from Python."""
-    there = places >= 0
+    there = indices >= 0
     for k, time in enumerate(t):
         if memory is not None:
             context.memory[: memory.shape[1]] = memory.row(k)
         # Between the last rows of a run that failed, a law may be asked outside of its domain: not a number, no error.
-        into[k, there] = model.observe_unchecked(float(time), y[k], yp[k], context)[places[there]]
+        into[k, there] = model.observe_unchecked(float(time), y[k], yp[k], context)[indices[there]]
 
 
 def hermite(t: Array, y: Array, yp: Array, at: Array, *, smooth: int) -> tuple[Array, Array]:
@@ -254,8 +254,8 @@ class Channels:
     @cached_property
     def outputs(self) -> tuple[str, ...]:
         """The conjugates of the inputs, by the name of a state where they are one."""
-        places = self.catalogue.by_kind.get("output", {}).values()
-        return tuple(self.catalogue.observables[k].name for found in places for k in found)
+        indices = self.catalogue.by_kind.get("output", {}).values()
+        return tuple(self.catalogue.observables[k].name for found in indices for k in found)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -272,7 +272,7 @@ class Channels:
 
     def knows(self, name: object) -> bool:
         """Whether there is a variable of this name."""
-        return name == "t" or name in self._of_solver or bool(self._places(str(name)))
+        return name == "t" or name in self._of_solver or bool(self._indices(str(name)))
 
     # -- Values ----------------------------------------------------------------------------------------------------------------
 
@@ -282,15 +282,15 @@ class Channels:
         Raises: SimulationError (S201) with the nearest name.
         """
         # A variable of the solver stands in the rows already; all others are asked of the model in one go.
-        wanted = [[] if name == "t" or self._in_all_segments(name) else self._places(name) for name in names]
+        wanted = [[] if name == "t" or self._in_all_segments(name) else self._indices(name) for name in names]
         # Each observable once, however many names need it.
-        columns = sorted({k for places in wanted for k in places})
+        columns = sorted({k for indices in wanted for k in indices})
         observed = self.observer.at_rows(columns) if columns else np.zeros((len(self.trajectory.t), 0))
         at = {k: i for i, k in enumerate(columns)}
         found = np.empty((len(self.trajectory.t), len(names)))
-        for i, (name, places) in enumerate(zip(names, wanted, strict=True)):
-            if places:
-                found[:, i] = observed[:, [at[k] for k in places]].sum(axis=1)
+        for i, (name, indices) in enumerate(zip(names, wanted, strict=True)):
+            if indices:
+                found[:, i] = observed[:, [at[k] for k in indices]].sum(axis=1)
             elif name == "t":
                 found[:, i] = self.trajectory.t
             else:
@@ -299,10 +299,10 @@ class Channels:
 
     def sums(self, groups: Sequence[Sequence[int]]) -> Array:
         """Sums of observables: an array over row and group."""
-        columns = sorted({k for places in groups for k in places})
+        columns = sorted({k for indices in groups for k in indices})
         observed = self.observer.at_rows(columns) if columns else np.zeros((len(self.trajectory.t), 0))
         at = {k: i for i, k in enumerate(columns)}
-        return np.stack([observed[:, [at[k] for k in places]].sum(axis=1) for places in groups], axis=1)
+        return np.stack([observed[:, [at[k] for k in indices]].sum(axis=1) for indices in groups], axis=1)
 
     def last(self, names: Sequence[str]) -> Array:
         """The numbers of variables in the last row, which alone is observed."""
@@ -354,8 +354,8 @@ class Channels:
             return "s"
         if name in self._units:
             return self._units[name]
-        places = self._places(name)
-        return self.catalogue.observables[places[0]].unit if places else ""
+        indices = self._indices(name)
+        return self.catalogue.observables[indices[0]].unit if indices else ""
 
     def unknown(self, name: str) -> TellegenError:
         """The error for a name that means nothing."""
@@ -384,7 +384,7 @@ class Channels:
     def _in_all_segments(self, name: str) -> bool:
         return len(self._of_solver.get(name, ())) == len(self.trajectory.segments)
 
-    def _places(self, name: str) -> list[int]:
+    def _indices(self, name: str) -> list[int]:
         kind, dot, element = name.partition(".")
         # By the element first: one of several ports has several powers, whose sum is meant.
         if dot and kind in ("power", "energy") and (found := self.catalogue.of(cast(ObservableKind, kind), element)):

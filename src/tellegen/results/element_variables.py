@@ -370,7 +370,7 @@ class ElementVariables:
 
     def _defined(self, name: str) -> Expression | None:
         """What a parameter stands for that others give."""
-        return self.run.graph.moving.get(name) or self.run.graph.parameters.get(name)
+        return self.run.graph.position_dependent.get(name) or self.run.graph.parameters.get(name)
 
 
 @final
@@ -530,7 +530,7 @@ class _Signals:
 
 def _connections(scheme: PogScheme) -> dict[str, _Connection]:
     """The connection blocks with a gain by their output, with formulas for the moduli that move."""
-    moving, found = scheme.causal.graph.moving, {}
+    moving, found = scheme.causal.graph.position_dependent, {}
     for block in scheme.blocks.values():
         if block.kind == "connection" and block.gain is not None:
             gain = block.gain

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class TellsRemovedVariables(Protocol):
+class VariableRecovery(Protocol):
     """What a reduction knows of the variables that it removed. Nothing is computed before one of them is asked for."""
 
     @property
     def units(self) -> Mapping[str, str]:
         """The variables, with their SI units."""
 
-    def courses(self, run: "Run", names: Sequence[str]) -> Mapping[str, Array]:
+    def values(self, run: "Run", names: Sequence[str]) -> Mapping[str, Array]:
         """Their numbers along a run, row by row; those that the run cannot tell are left out."""
 
 
@@ -153,7 +153,7 @@ class Run:
     described_signals: tuple[str, ...] = ()
     display: DisplayUnits = field(default_factory=DisplayUnits)
     described: PowerGraph | None = None
-    removed: TellsRemovedVariables | None = None
+    removed: VariableRecovery | None = None
 
     # `given_inputs` are those that no signal drives. `shown` is what the experiment lists as its outputs. `notices` are those of
     # the model and of its compilation. `described` is the graph of the model as it was, where the run is that of one of its forms.
@@ -268,7 +268,7 @@ class Run:
             return self.channels.table(names)
         # What the run has itself is never computed from what was removed.
         gone = [name for name in names if not self.channels.knows(name) and name in self.removed.units]
-        found = dict(self.removed.courses(self, gone))
+        found = dict(self.removed.values(self, gone))
         others = [name for name in names if name not in found]
         found |= zip(others, self.channels.table(others).T, strict=True)
         return np.stack([found[name] for name in names], axis=1)

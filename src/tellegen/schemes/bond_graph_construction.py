@@ -371,7 +371,7 @@ class _Finisher:
         # What reads any of these moves along a run, so its two-port or resistor is a modulated one (MTF, MGY, MR).
         variables = (name for p in self.graph.ports for name in (p.across, p.through, p.state))
         signals = (signal.name for signal in self.graph.signals)
-        self.moving = frozenset((*variables, *self.graph.moving, *self.graph.displacements, *signals))
+        self.moving = frozenset((*variables, *self.graph.position_dependent, *self.graph.displacements, *signals))
         self.names = UniqueNames()
         self.signals = UniqueNames(self.graph.parameters)
         self.name_of: dict[Key, str] = {}

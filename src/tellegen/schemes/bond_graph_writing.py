@@ -82,7 +82,7 @@ def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> s
     """
     lines = "bond graph:\n" + "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
     graph = scheme.causal.graph
-    taken = [*graph.parameters, *graph.moving, *graph.displacements, *scheme.one_ports, *scheme.two_ports]
+    taken = [*graph.parameters, *graph.position_dependent, *graph.displacements, *scheme.one_ports, *scheme.two_ports]
     taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
     moduli = ModulusTexts(model, taken)
     details = to_details(scheme, model, moduli)

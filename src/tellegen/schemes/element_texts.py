@@ -314,7 +314,7 @@ def file_text(
 
 def _parameters(graph: PowerGraph, parts: Mapping[str, str]) -> str:
     # Moving parameters are formulas of displacements and stand in the same section of a file.
-    known = {**graph.parameters, **graph.moving}
+    known = {**graph.parameters, **graph.position_dependent}
     texts = {name: "" if value is None else quoted(to_text(value)) for name, value in known.items()} | {**parts}
     lines = [f"  {quoted(name)}: {text}".rstrip() + "\n" for name, text in texts.items()]
     return "parameters:\n" + "".join(lines) if lines else ""

@@ -266,9 +266,9 @@ def _rate(entry: Expression, graph: PowerGraph) -> Expression:
         return ZERO
     moved = entry
     # Moving parameters are written out before the derivative, or their dependence on displacements would not be seen.
-    for name in reversed(list(graph.moving)):  # each after those it uses
+    for name in reversed(list(graph.position_dependent)):  # each after those it uses
         if name in moved.free_symbols:
-            moved = with_definitions(moved, {name: graph.moving[name]})
+            moved = with_definitions(moved, {name: graph.position_dependent[name]})
     return total(
         moved.derivative(name) * rate for name, rate in graph.displacements.items() if name in moved.free_symbols
     )

@@ -47,6 +47,6 @@ class UniqueNames:
         return name
 
 
-def each_once(names: str | Iterable[str]) -> list[str]:
+def without_duplicates(names: str | Iterable[str]) -> list[str]:
     """The names, each once; a text is one name, not its letters."""
     return [names] if isinstance(names, str) else list(dict.fromkeys(names))

@@ -17,16 +17,8 @@ from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, w
 from tellegen.graph import Field, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
 from tellegen.model.bond_graph import BondItem, PowerBond
-from tellegen.schemes import rules
+from tellegen.schemes import bond_graph_scheme, rules
 from tellegen.schemes.bond_graph_construction import bond_graph
-from tellegen.schemes.bond_graph_scheme import (
-    BondGraphScheme,
-    ConnectedPart,
-    OnePort,
-    TwoPort,
-    connected_parts,
-    heavy_children,
-)
 from tellegen.schemes.gains import vector_block
 from tellegen.schemes.names import UniqueNames, plain_name
 from tellegen.schemes.pog_scheme import (
@@ -60,7 +52,7 @@ def junction_bond(bond: PowerBond, junction: str, shares: Side) -> JunctionBond:
     return JunctionBond(bond.variable(other_side(shares)), bond.tail == junction, bond.receives(junction) == shares)
 
 
-def resistive_gain(item: OnePort) -> Expression | None:
+def resistive_gain(item: bond_graph_scheme.OnePort) -> Expression | None:
     """What a resistive element decides over what it is told; None where its law is not linear."""
     law = item.port.law
     assert isinstance(law, ResistiveLaw), "only resistive elements have a static gain"
@@ -82,14 +74,14 @@ def storage_gain(law: StorageLaw, integral: bool) -> Expression | None:
     return None if law.inertia is ZERO else ONE / law.inertia
 
 
-def energy_name(item: OnePort, law: StorageLaw) -> str:
+def energy_name(item: bond_graph_scheme.OnePort, law: StorageLaw) -> str:
     """The energy variable of a storage."""
     if law.keeps_energy_variable:
         return item.port.state
     return f"{DOMAINS[item.domain].energy(law.side).symbol}_{item.name}"
 
 
-def decided_by_told(field: Field, causal: CausalGraph) -> Matrix:
+def outputs_by_inputs(field: Field, causal: CausalGraph) -> Matrix:
     """What the ports of a resistive field decide, by what they are told: its matrix, solved for the ports asked backwards.
 
     Raises: GraphError where it cannot be solved.
@@ -121,7 +113,7 @@ def decided_by_told(field: Field, causal: CausalGraph) -> Matrix:
     return tuple(tuple(gain(i, j) for j in range(n)) for i in range(n))
 
 
-def _finished(block: SchemeBlock, item: OnePort | None, unit_of: Mapping[str, str]) -> SchemeBlock:
+def _finished(block: SchemeBlock, item: bond_graph_scheme.OnePort | None, unit_of: Mapping[str, str]) -> SchemeBlock:
     """A block with its sign, its field and the units of its variables."""
     # An active element has a negative law: that turns no variable, as a minus sign in a connection does.
     negative = item is None and block.gain is not None and split_coefficient(block.gain)[0] < 0
@@ -139,7 +131,7 @@ def _finished(block: SchemeBlock, item: OnePort | None, unit_of: Mapping[str, st
 
 
 def _element_block(
-    item: OnePort, told: str, given: str, row: FieldRow | None, unit_of: Mapping[str, str]
+    item: bond_graph_scheme.OnePort, told: str, given: str, row: FieldRow | None, unit_of: Mapping[str, str]
 ) -> SchemeBlock:
     """The block of an element that is no source, from what it is told to what it decides; `row` is its share in a field."""
     law, name = item.port.law, item.name
@@ -158,7 +150,7 @@ def _element_block(
 class SignalFlow:
     """Collects blocks and summations."""
 
-    def __init__(self, graph: BondGraphScheme) -> None:
+    def __init__(self, graph: bond_graph_scheme.BondGraphScheme) -> None:
         self.graph = graph
         self.blocks: dict[str, SchemeBlock] = {}
         self.summations: dict[str, Summation] = {}
@@ -182,7 +174,7 @@ class SignalFlow:
         self.summations[decider.own] = Summation(decider.own, inputs)
         return decider.own
 
-    def one_port(self, item: OnePort) -> tuple[str, ...]:
+    def one_port(self, item: bond_graph_scheme.OnePort) -> tuple[str, ...]:
         """The block of an element; sources have none."""
         if isinstance(item.port.law, SourceLaw):
             return ()
@@ -191,7 +183,7 @@ class SignalFlow:
         self.blocks[item.name] = _element_block(item, told, given, self._rows.get(item.name), self._units)
         return (item.name,)
 
-    def two_port(self, item: TwoPort) -> tuple[str, ...]:
+    def two_port(self, item: bond_graph_scheme.TwoPort) -> tuple[str, ...]:
         """The two blocks of a connection: K on one line, its transpose on the other."""
         bonds = self.graph.bonds_of(item.name)
         a, b = bonds if bonds[0].head == item.name else bonds[::-1]
@@ -225,7 +217,7 @@ class SignalFlow:
             return
         items = [next(i for i in self.graph.one_ports.values() if i.port is ports[k]) for k in field.ports]
         told = [self.graph.bonds_of(i.name)[0].variable(other_side(i.decides)) for i in items]
-        for k, row in enumerate(decided_by_told(field, self.graph.causal)):
+        for k, row in enumerate(outputs_by_inputs(field, self.graph.causal)):
             # The own gain stands in the block, the others are further inputs of it; a gain of zero is no line of the
             # figure.
             terms = tuple((told[j], gain) for j, gain in enumerate(row) if j != k and gain is not ZERO)
@@ -254,18 +246,18 @@ class SignalFlow:
 class LadderBuilder:
     """Lays the ladders of a tree-like bond graph, and collects sections, blocks and summations on the way."""
 
-    def __init__(self, graph: BondGraphScheme, flow: SignalFlow) -> None:
+    def __init__(self, graph: bond_graph_scheme.BondGraphScheme, flow: SignalFlow) -> None:
         self.graph = graph
         self.flow = flow
         self.sections: dict[str, PowerSection] = {}
         self.signals = UniqueNames(name for bond in graph.bonds for name in (bond.across, bond.through))
         self._away: dict[str, list[PowerBond]] = {}
 
-    def ladder_of(self, part: ConnectedPart) -> Ladder:
+    def ladder_of(self, part: bond_graph_scheme.ConnectedPart) -> Ladder:
         """The main ladder of a part."""
         start = part.start()
         # The tree is hung up at its start once; every ladder and side ladder of the part follows these branches.
-        self._away = heavy_children(part, start)
+        self._away = bond_graph_scheme.heavy_children(part, start)
         # The first source of the starting junction is the left section; further ones become branches or the right end.
         source = next((b for b in self.graph.sources_at(self.graph.junctions[start])), None)
         entry = None if source is None else self._section(source, start, "across")
@@ -469,7 +461,7 @@ class _PortScheme:
         self.graph = causal.graph
         names, fields = UniqueNames(), {k: field.element for field in self.graph.fields for k in field.ports}
         self.items = [
-            OnePort(names.take(plain_name(p.element)), p, causal.decides[k], field=fields.get(k, ""))
+            bond_graph_scheme.OnePort(names.take(plain_name(p.element)), p, causal.decides[k], field=fields.get(k, ""))
             for k, p in enumerate(self.graph.ports)
         ]
         self.names = names
@@ -490,7 +482,7 @@ class _PortScheme:
             for field in self.graph.fields
             if isinstance(self.graph.ports[field.ports[0]].law, ResistiveLaw) and not field.by_laws
             for k, row in zip(
-                field.ports, self._field_rows(field.ports, decided_by_told(field, self.causal)), strict=True
+                field.ports, self._field_rows(field.ports, outputs_by_inputs(field, self.causal)), strict=True
             )
         }
         for k, item in enumerate(self.items):
@@ -545,7 +537,7 @@ class _PortScheme:
         self.summations[output] = Summation(output, tuple(inputs))
 
 
-def _source_section(name: str, item: OnePort) -> PowerSection:
+def _source_section(name: str, item: bond_graph_scheme.OnePort) -> PowerSection:
     port = item.port
     side = item.decides
     return PowerSection(name, "", item.name, port.domain, port.across, port.through, direction="left", rightward=side)
@@ -568,7 +560,7 @@ def pog(
         scheme = port_scheme(causal)
         return replace(scheme, vector=vector_block(scheme))
     flow = SignalFlow(graph)
-    found = connected_parts(graph, earlier)
+    found = bond_graph_scheme.connected_parts(graph, earlier)
     # A part with a mesh makes the whole scheme a vector block: half a ladder would hide that its states belong
     # together.
     laddered = not vectorial and (derivative or not causal.dependent) and all(part.is_tree() for part in found)
@@ -581,7 +573,10 @@ def pog(
 
 
 def _scheme(
-    graph: BondGraphScheme, flow: SignalFlow, ladders: tuple[Ladder, ...], sections: dict[str, PowerSection]
+    graph: bond_graph_scheme.BondGraphScheme,
+    flow: SignalFlow,
+    ladders: tuple[Ladder, ...],
+    sections: dict[str, PowerSection],
 ) -> PogScheme:
     states = tuple(name for name, item in graph.one_ports.items() if item.causality == "integral")
     return PogScheme(
@@ -600,7 +595,7 @@ def _scheme(
     )
 
 
-def _flat(graph: BondGraphScheme, flow: SignalFlow) -> SignalFlow:
+def _flat(graph: bond_graph_scheme.BondGraphScheme, flow: SignalFlow) -> SignalFlow:
     """Blocks and summations without an order of columns: one summation a junction."""
     for item in graph.one_ports.values():
         flow.one_port(item)
@@ -611,7 +606,7 @@ def _flat(graph: BondGraphScheme, flow: SignalFlow) -> SignalFlow:
     return flow
 
 
-def _flat_sections(graph: BondGraphScheme) -> dict[str, PowerSection]:
+def _flat_sections(graph: bond_graph_scheme.BondGraphScheme) -> dict[str, PowerSection]:
     """One section a bond between junctions, two-ports and sources; left and right are tail and head."""
     sources = {item.name for item in graph.sources()}
     leaves = set(graph.one_ports) - sources

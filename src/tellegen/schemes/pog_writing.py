@@ -58,7 +58,7 @@ class LadderFormat:
         # Where storages depend on each other, the file says which ones are states; else causality finds the same ones
         # again.
         self.ties = bool(scheme.causal.dependent)
-        taken = [*graph.parameters, *graph.moving, *graph.displacements, *scheme.elements]
+        taken = [*graph.parameters, *graph.position_dependent, *graph.displacements, *scheme.elements]
         taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
         self.fresh = UniqueNames(taken)
         self.moduli = ModulusTexts(model, taken if short else None)

@@ -8,25 +8,16 @@ from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import REFERENCES
 from tellegen.core.errors import TellegenError
 from tellegen.core.union_find import UnionFind
-from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection
+from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection, multiport_kind
 from tellegen.expressions import ONE, symbol
 from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw, lower
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Model
-from tellegen.notations.network.keys import MULTIPORT
 from tellegen.notations.writing import to_yaml
-from tellegen.schemes import rules
+from tellegen.schemes import element_texts, rules
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.bond_graph_scheme import default_variable
 from tellegen.schemes.bond_graph_writing import bond_graph_text
-from tellegen.schemes.element_texts import (
-    element_kind,
-    element_law,
-    element_value,
-    field_laws,
-    member_kind,
-    weightless_kind,
-)
 from tellegen.schemes.pog_construction import pog
 from tellegen.schemes.pog_writing import ladder_text
 
@@ -71,7 +62,7 @@ def _with_modes(port: Port, nodes: "_Nodes", described: Element) -> Element:
 def _field(field: Field, graph: PowerGraph, elements: list[Element]) -> MatrixField:
     """A field; one without a matrix gives its members their laws."""
     members = tuple(graph.ports[k].element for k in field.ports)
-    laws = field_laws(field, graph.ports)
+    laws = element_texts.field_laws(field, graph.ports)
     # With a matrix the diagonal is the value of each member, so that a reader finds it where he looks for it.
     if not laws:
         for i, k in enumerate(field.ports):
@@ -150,15 +141,15 @@ def _no_wire(coupling: Coupling) -> TellegenError:
 
 def _field_member(port: Port, nodes: _Nodes) -> Element:
     """A port whose law or value is that of its field."""
-    return replace(_element(port, nodes, own=False), kind=member_kind(port))
+    return replace(_element(port, nodes, own=False), kind=element_texts.member_kind(port))
 
 
 def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:
     # A kind that stores nothing by its nature needs no law that says so.
-    weightless = weightless_kind(port) if own else None
-    kind = weightless or element_kind(port)
-    law = element_law(port) if own else None
-    value = element_value(port, kind) if law is None and weightless is None else None
+    weightless = element_texts.weightless_kind(port) if own else None
+    kind = weightless or element_texts.element_kind(port)
+    law = element_texts.element_law(port) if own else None
+    value = element_texts.element_value(port, kind) if law is None and weightless is None else None
     variables = {
         side: port.variable(side)
         for side in ("across", "through")
@@ -189,9 +180,7 @@ def _multiport(coupling: Coupling, nodes: _Nodes) -> Element:
     relation = Multiport(given, gives, tuple(b.side for b in one), tuple(b.side for b in two), coupling.K)
     ends = tuple(nodes.name(k) for branch in (*one, *two) for k in (branch.plus, branch.minus))
     domains = tuple(branch.domain for branch in (*one, *two))
-    summary = "passes power between several ports"
-    kind = ElementKind(MULTIPORT, "coupling", domains, summary, "", coupling="transformer")
-    return Element(coupling.element, kind, ends, None, multiport=relation, place=coupling.place)
+    return Element(coupling.element, multiport_kind(domains), ends, None, multiport=relation, place=coupling.place)
 
 
 def _coupling(coupling: Coupling, nodes: _Nodes) -> Element:

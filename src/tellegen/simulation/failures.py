@@ -33,7 +33,7 @@ LITTLE = 0.1
 little beside it. A pole that is closer than a share of that variable is seen with a smaller one."""
 
 
-def culprits(model: NumericModel, context: ModelContext, last: StatePoint) -> tuple[str, str]:
+def variables_without_value(model: NumericModel, context: ModelContext, last: StatePoint) -> tuple[str, str]:
     """What has no value near a point, in words, and the element or signal itself; both empty where nothing can be said."""
     if not model.observables or not np.isfinite(last.yp).all():
         return "", ""
@@ -251,7 +251,7 @@ def _stuck(
         # A jump that comes back at once explains a step that is too small better than any law does.
         if (finding := _chattering(end, model)) is not None:
             return finding
-        words, element = culprits(model, context, standing)
+        words, element = variables_without_value(model, context, standing)
         if not words and (element := running_away(model, context, standing)):
             words = f"the law of '{element}' has a pole"
         ahead = f"; just ahead {words}" if words else ""
@@ -302,7 +302,7 @@ def without_value(
     model: NumericModel, context: ModelContext, last: StatePoint, failed: int | None
 ) -> tuple[str, tuple[str, ...]]:
     """What is not finite near a point, and the element behind it where that can be found; and the names of both."""
-    words, element = culprits(model, context, last)
+    words, element = variables_without_value(model, context, last)
     name = failed_variable(model, failed)
     if not words:
         element = next((o.element for o in model.observables if o.name == name.strip("'") and o.element), "")

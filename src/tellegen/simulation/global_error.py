@@ -326,11 +326,11 @@ def _extrapolated(passed: Array, off: Array, early: int, last: int, whole: float
 def _may_add_up(model: NumericModel, first: Attempt, settings: SolverSettings, rows: RunRows) -> bool:
     if has_memory(model) or first.ends[-1].status != jobs.FINISHED:
         return False
-    solver, least = first.choice.solver, least_turns(first.choice.solver, first.choice.reason, settings.rtol)
+    solver, least = first.choice.solver, fewest_oscillations(first.choice.solver, first.choice.reason, settings.rtol)
     return solver in ("runge-kutta", "cvode", "ida") and (first.turns >= least or _grows(settings, rows))
 
 
-def least_turns(solver: str, reason: str, rtol: float) -> int:
+def fewest_oscillations(solver: str, reason: str, rtol: float) -> int:
     """From how many turns of one variable on errors of a run are looked at."""
     return TURNS if solver == "runge-kutta" or reason == "asked for" or rtol < FINE_RTOL else STIFF_TURNS
 
@@ -507,7 +507,7 @@ def _over(first: Trajectory) -> str:
 def _whole_run_may_add_up(first: Trajectory, rtol: float) -> bool:
     if first.status != "finished" or first.solver not in ("runge-kutta", "cvode", "ida"):
         return False
-    return first.turns >= least_turns(first.solver, first.reason, rtol)
+    return first.turns >= fewest_oscillations(first.solver, first.reason, rtol)
 
 
 @final

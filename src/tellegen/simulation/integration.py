@@ -262,7 +262,7 @@ def trajectory_of(
         solver=choice.solver,
         reason=reason_in_words(choice, model),
         books=account,
-        events=tuple(_happening(model, t, k) for end in ends for t, k in end.events),
+        events=tuple(_run_event(model, t, k) for end in ends for t, k in end.events),
         effort=sum((end.effort for end in ends), Effort()),
         setup_s=seconds[0],
         solve_s=seconds[1],
@@ -274,6 +274,6 @@ def trajectory_of(
     )
 
 
-def _happening(model: NumericModel, t: float, number: int) -> RunEvent:
+def _run_event(model: NumericModel, t: float, number: int) -> RunEvent:
     event = model.events[number]
     return RunEvent(t, event.element, event.name.removeprefix(f"{event.element} "))

@@ -107,7 +107,7 @@ class Problem:
         if self.y0 is None:
             y = self.model.start()
         elif isinstance(self.y0, Mapping):
-            y, place = self.model.start(), self.model.places
+            y, place = self.model.start(), self.model.index
             for name, value in self.y0.items():
                 # The usual case is looked up at once; `index_of` is there to raise the error with near names.
                 y[place[name] if name in place else index_of(name, self.model, "an initial value")] = value
@@ -175,14 +175,14 @@ def index_of(name: str, model: NumericModel, word: str) -> int:
 
     Raises: SimulationError with the nearest names.
     """
-    if name not in model.places:
+    if name not in model.index:
         names = model.names
         raise rules.NO_SUCH_VARIABLE.error(
             f"{word} is given for '{name}', which is not a variable of the model",
             where=model.name,
             fix=did_you_mean(name, names) or f"the variables are {listing(names)}",
         )
-    return model.places[name]
+    return model.index[name]
 
 
 def _check_solver(solver: str) -> None:

@@ -12,19 +12,9 @@ import numpy as np
 from tellegen.compiler.context import Array, Integers, ModelContext, TgContext
 from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel, native_addresses
 from tellegen.core.names import did_you_mean, listing
-from tellegen.simulation import rules
+from tellegen.simulation import rules, sensitivity_jumps
 from tellegen.simulation.integration import settings_for, settings_of, solver_function, stored_energy_at, trajectory_of
 from tellegen.simulation.problem import SOLVERS, Problem
-from tellegen.simulation.sensitivity_jumps import (
-    ASIDE,
-    NOTHING_MOVES,
-    MovingBreaks,
-    context_with_parameter,
-    difference_step,
-    event_time_slopes,
-    first_sample_slopes,
-    rates_on_both_sides,
-)
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice, choose
 from tellegen.simulation.solvers.delays import Past
@@ -105,9 +95,9 @@ class SensitivityModel:
     def _look_beside(self) -> None:
         """Contexts with a little more and a little less of each parameter, for what no tangent tells: samples and delays."""
         # What a signal samples may read anything; differences of it need no further code.
-        steps = [difference_step(self.context.parameters[k]) for k in self.numbers]
+        steps = [sensitivity_jumps.difference_step(self.context.parameters[k]) for k in self.numbers]
         self._contexts = [
-            context_with_parameter(self.model, self.context, int(k), by)
+            sensitivity_jumps.context_with_parameter(self.model, self.context, int(k), by)
             for k, step in zip(self.numbers, steps, strict=True)
             for by in (step, -step)
         ]
@@ -239,7 +229,7 @@ def integrate_sensitivities(
     parameters: Sequence[str],
     *,
     start_slopes: Array | None = None,
-    moving: MovingBreaks = NOTHING_MOVES,
+    moving: sensitivity_jumps.ParameterDependentBreaks = sensitivity_jumps.NOTHING_MOVES,
     delays: DelaySlopes = NO_DELAYS,
 ) -> tuple[Trajectory, SensitivityRows]:
     """The trajectory, and its rows with dy/dp in SI units.
@@ -269,7 +259,7 @@ def integrate_sensitivities(
     wide.delay(delays)
     if problem.context is None and model.sample_groups:
         # Samples at the start see slopes too: a held value may depend on the parameter from the first moment.
-        wide.held[:] = first_sample_slopes(model, context, start, numbers, start_slopes)
+        wide.held[:] = sensitivity_jumps.first_sample_slopes(model, context, start, numbers, start_slopes)
         start = consistent_start(plain, context, settings, problem.t0, start.y, start.yp)
     held = context.memory[: len(model.memory)].copy()
     choice = solver_with_sensitivities(choose(model, problem.solver, context, start, problem.until))
@@ -292,7 +282,7 @@ class SensitivityIntegration:
     """Advances models with their sensitivities through all that makes these jump while the mode stays."""
 
     problem: Problem
-    moving: MovingBreaks
+    moving: sensitivity_jumps.ParameterDependentBreaks
 
     def through(
         self, wide: SensitivityModel, choice: SolverChoice, rows: RunRows, standing: StatePoint, until: float
@@ -340,23 +330,23 @@ class SensitivityIntegration:
     @property
     def aside(self) -> float:
         """How far from an instant both its sides are looked at."""
-        return ASIDE * (self.problem.until - self.problem.t0)
+        return sensitivity_jumps.ASIDE * (self.problem.until - self.problem.t0)
 
     def _after_event(self, wide: SensitivityModel, end: StretchEnd) -> StatePoint:
         """Where a run goes on after the rates jumped; several events at once are one jump of the rates."""
         at, slopes = split_sensitivities(wide, end.standing)
-        earlier, later = rates_on_both_sides(wide.plain, wide.context, at, self.aside)
+        earlier, later = sensitivity_jumps.rates_on_both_sides(wide.plain, wide.context, at, self.aside)
         # Rates that do not jump leave the slopes as they are: an event that only bends costs nothing.
         if np.allclose(earlier, later, rtol=1e-6, atol=0.0):
             return end.standing
         event = int(np.flatnonzero(end.signs)[0])
-        by = event_time_slopes(wide, at, slopes, wide.held, event, self.aside)
+        by = sensitivity_jumps.event_time_slopes(wide, at, slopes, wide.held, event, self.aside)
         return self._jumped(wide, end.standing, by)
 
     def _jumped(self, wide: SensitivityModel, standing: StatePoint, by: Array) -> StatePoint:
         """The sensitivities after an instant that moves with the parameters by `by`."""
         at, slopes = split_sensitivities(wide, standing)
-        earlier, later = rates_on_both_sides(wide.plain, wide.context, at, self.aside)
+        earlier, later = sensitivity_jumps.rates_on_both_sides(wide.plain, wide.context, at, self.aside)
         # Unknowns have no rates of their own: their slopes follow when the start is made consistent.
         moving = wide.model.size - len(wide.model.unknowns)
         slopes[:, :moving] += np.outer(by, (earlier - later)[:moving])
@@ -399,9 +389,9 @@ def observable_slopes(part: SensitivityRows, parameters: Sequence[str]) -> Array
     model, wide = part.model, part.wide
     found = np.zeros((len(part.t), len(model.observables), len(parameters)))
     for k, number in enumerate(parameter_numbers(model, parameters)):
-        step = difference_step(wide.context.parameters[number])
+        step = sensitivity_jumps.difference_step(wide.context.parameters[number])
         for by in (step, -step):
-            context = context_with_parameter(model, wide.context, int(number), by)
+            context = sensitivity_jumps.context_with_parameter(model, wide.context, int(number), by)
             with wide.moved_past(k, by):
                 for i, t in enumerate(part.t):
                     if part.memory is not None:

@@ -162,7 +162,7 @@ NEAR: Final = 64.0 * float(np.finfo(float).eps)
 
 @final
 @dataclass(frozen=True)
-class _Moving:
+class _DependentBreak:
     """A break at `at`, then after every `period`, and how both change with each parameter."""
 
     at: float
@@ -175,9 +175,9 @@ class _Moving:
         """Whether any parameter moves it."""
         return bool(np.any(self.by_at) or np.any(self.by_period))
 
-    def later(self, by: float, slopes: Array) -> "_Moving":
+    def later(self, by: float, slopes: Array) -> "_DependentBreak":
         """The same a time later."""
-        return _Moving(self.at + by, self.period, self.by_at + slopes, self.by_period)
+        return _DependentBreak(self.at + by, self.period, self.by_at + slopes, self.by_period)
 
     def count(self, t: float) -> float:
         return round((t - self.at) / self.period) if self.period > 0.0 else 0.0
@@ -185,14 +185,14 @@ class _Moving:
 
 @final
 @dataclass(frozen=True)
-class MovingBreaks:
+class ParameterDependentBreaks:
     """The scheduled instants of a run that may change with the parameters asked for.
 
     Where several fall together the first one counts: what jumps there is what the signals themselves do, before what comes back
     through delays, which is smoother.
     """
 
-    breaks: tuple[_Moving, ...] = ()
+    breaks: tuple[_DependentBreak, ...] = ()
 
     def slopes(self, t: float) -> Array | None:
         """dt/dp by parameter of the instant at t; None where there is none that moves."""
@@ -204,13 +204,13 @@ class MovingBreaks:
                 return found if np.any(found) else None
         return None
 
-    def returning(self, t: float, by: Array, delays: Sequence[tuple[float, Array]]) -> "MovingBreaks":
+    def returning(self, t: float, by: Array, delays: Sequence[tuple[float, Array]]) -> "ParameterDependentBreaks":
         """The same, and the returns of an instant that moves by `by` through delays, each a time and how it changes."""
-        fresh, found = [_Moving(t, 0.0, by, np.zeros(len(by)))], list[_Moving]()
+        fresh, found = [_DependentBreak(t, 0.0, by, np.zeros(len(by)))], list[_DependentBreak]()
         for _ in range(GENERATIONS):
             fresh = [known.later(*delay) for known in fresh for delay in delays]
             found += fresh
-        return MovingBreaks((*self.breaks, *found))
+        return ParameterDependentBreaks((*self.breaks, *found))
 
     def between(self, start: float, until: float) -> Array:
         """The instants that move strictly between two times, in order."""
@@ -231,24 +231,24 @@ class MovingBreaks:
         return np.asarray(found[(found - gaps > start) & (found + gaps < until)])
 
 
-NOTHING_MOVES: Final = MovingBreaks()
+NOTHING_MOVES: Final = ParameterDependentBreaks()
 
 
-def moving_breaks(graph: PowerGraph, parameters: Sequence[str]) -> MovingBreaks:
+def parameter_dependent_breaks(graph: PowerGraph, parameters: Sequence[str]) -> ParameterDependentBreaks:
     """The scheduled instants of the signals of a graph, and those that come back through delays, with what moves them."""
     look = _Slopes(graph, parameters)
     breaks = {b for signal in graph.signals if isinstance(signal, Value) for b in signal.breaks}
-    fresh = [look.moving(b.at, b.period or ZERO) for b in breaks]
+    fresh = [look.dependent_break(b.at, b.period or ZERO) for b in breaks]
     # Those that move first, so that they count where several fall together; then by time, for a set has no order.
     fresh.sort(key=lambda known: (not known.moves, known.at, known.period))
     found = list(fresh)
-    delays = [look.moving(signal.by, ZERO) for signal in graph.signals if isinstance(signal, Delayed)]
+    delays = [look.dependent_break(signal.by, ZERO) for signal in graph.signals if isinstance(signal, Delayed)]
     if delays:
-        fresh.append(look.moving(ZERO, ZERO))  # the start itself
+        fresh.append(look.dependent_break(ZERO, ZERO))  # the start itself
     for _ in range(GENERATIONS if delays else 0):
         fresh = [known.later(by.at, by.by_at) for known in fresh for by in delays]
         found += fresh
-    return MovingBreaks(tuple(found)) if any(known.moves for known in found) else NOTHING_MOVES
+    return ParameterDependentBreaks(tuple(found)) if any(known.moves for known in found) else NOTHING_MOVES
 
 
 def delay_slopes(graph: PowerGraph, parameters: Sequence[str]) -> dict[str, tuple[Array, Array]]:
@@ -273,10 +273,10 @@ class _Slopes:
             for name, step in zip(parameters, self._steps, strict=True)
         ]
 
-    def moving(self, at: Expression, period: Expression) -> _Moving:
+    def dependent_break(self, at: Expression, period: Expression) -> _DependentBreak:
         """An instant that comes again after each period."""
         known = self._values
-        return _Moving(at.evaluate(known), period.evaluate(known), self.of(at), self.of(period))
+        return _DependentBreak(at.evaluate(known), period.evaluate(known), self.of(at), self.of(period))
 
     def of(self, formula: Expression) -> Array:
         """The slopes of a formula, by parameter."""

@@ -34,7 +34,7 @@ class HeldRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and places."""
+        """Rows and indices."""
         return self.count, self.values.shape[1]
 
     def __len__(self) -> int:
@@ -72,17 +72,17 @@ def observe_rows(
     yp: Array,
     *,
     memory: HeldRows | None,
-    places: NDArray[np.intp],
+    indices: NDArray[np.intp],
     into: Array,
 ) -> None:
-    """Write the observables at `places` into the rows of `into`; one at a place below zero is left as it is.
+    """Write the observables at `indices` into the rows of `into`; one at a place below zero is left as it is.
 
     `memory` is what was sampled at each row. Outside the domain of a law an observable is not a number.
     """
     floats = [np.ascontiguousarray(a, dtype=float) for a in (t, y, yp)]
     held = np.zeros((len(t), 0)) if memory is None else np.ascontiguousarray(memory, dtype=float)
     # C writes all observables of a row and copies those asked for: one call for thousands of rows.
-    everything, chosen = np.zeros(max(len(model.observables), 1)), np.ascontiguousarray(places, dtype=ctypes.c_int64)
+    everything, chosen = np.zeros(max(len(model.observables), 1)), np.ascontiguousarray(indices, dtype=ctypes.c_int64)
     assert into.flags.c_contiguous, "rows of an array that was just made"
     rows = (len(t), *map(address_of, floats), y.shape[1], address_of(held), held.shape[1])
     room = (address_of(everything), len(everything), address_of(chosen), len(chosen), address_of(into))
@@ -193,7 +193,7 @@ class Effort:
         )
 
 
-class TellsPast(Protocol):
+class SignalHistory(Protocol):
     """What delayed signals were."""
 
     def tie(self, context: ModelContext, /) -> None:
@@ -226,7 +226,7 @@ class Trajectory:
     """What was held at each row (sampled signals), None where nothing is: observing a row needs it."""
     losses: Mapping[str, float] = field(default_factory=dict)
     """The energy lost in impacts and mode changes, by the elements that changed; their sum is `impulsive` of the books."""
-    past: TellsPast | None = None
+    past: SignalHistory | None = None
     """What delayed signals were, at every step: observing a row needs it. None where nothing is delayed."""
     turns: int = 0
     """How often the variable that swings most has turned back; changes of mode count, too."""

@@ -520,7 +520,7 @@ def _rows_as_at_start(run: Run) -> NDArray[np.bool_]:
 
 def values_along(run: Run, formula: Expression) -> Array:
     """A formula of variables and parameters, row by row."""
-    written = with_definitions(formula, run.graph.moving)
+    written = with_definitions(formula, run.graph.position_dependent)
     names = sorted(written.free_symbols - run.parameters.keys())
     table = run.table(names) if names else np.zeros((len(run.t), 0))
     rows = ({**run.parameters, **dict(zip(names, row, strict=True))} for row in table.tolist())

@@ -27,7 +27,7 @@ from tellegen.model.laws import MatrixField
 from tellegen.model.model import Element, Model, Parameter
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.reduction import Limit, Limits, Reduction, reduce_model
-from tellegen.reduction.limits import LimitPlaces, entry_name, find_places
+from tellegen.reduction.limits import LimitTargets, entry_name, find_limit_targets
 from tellegen.results.run import Run
 from tellegen.studies import rules
 
@@ -346,18 +346,18 @@ def model_near_limit(model: Model, limits: tuple[Limit, ...]) -> tuple[Model, st
     Raises: ReductionError when a limit names nothing, or the law of an element has nothing to scale.
     """
     name = free_factor_name(model)
-    scaled = _Scaling(model, find_places(model, limits), name).model_with_scale()
+    scaled = _Scaling(model, find_limit_targets(model, limits), name).model_with_scale()
     parameter = Parameter(name, ONE, DIMENSIONLESS)
     return replace(scaled, parameters={**model.parameters, name: parameter}, source=""), name
 
 
 class _Scaling:
-    def __init__(self, model: Model, places: LimitPlaces, name: str) -> None:
-        self.model, self.places = model, places
+    def __init__(self, model: Model, targets: LimitTargets, name: str) -> None:
+        self.model, self.targets = model, targets
         self.scale = symbol(name)
 
     def model_with_scale(self) -> Model:
-        fields = [self._field(f) if f.name in self.places.acting else f for f in self.model.fields]
+        fields = [self._field(f) if f.name in self.targets.acting else f for f in self.model.fields]
         # Members of a field carry its diagonal as their value, which has to be scaled along.
         diagonal = {m: f.matrix[k][k] for f in fields for k, m in enumerate(f.members)}
         elements = []
@@ -366,7 +366,7 @@ class _Scaling:
                 own = element.value if element.value is None else diagonal[element.name]
                 elements.append(replace(element, value=own))
             else:
-                elements.append(self._element(element) if element.name in self.places.acting else element)
+                elements.append(self._element(element) if element.name in self.targets.acting else element)
         return replace(self.model, elements=tuple(elements), fields=tuple(fields))
 
     def _element(self, element: Element) -> Element:
@@ -394,10 +394,10 @@ class _Scaling:
         return replace(field, matrix=matrix, stiffness=None)
 
     def _scaled(self, owner: str, place: str, expression: Expression) -> Expression:
-        marked = self.places.value(place, expression)
+        marked = self.targets.value(place, expression)
         # An entry that is limited by its own name is scaled as a whole, a parameter within it alone.
-        own = dict.fromkeys(self.places.marks.get(place, ONE).free_symbols, expression)
-        acting = self.places.on(owner)
+        own = dict.fromkeys(self.targets.marks.get(place, ONE).free_symbols, expression)
+        acting = self.targets.on(owner)
         changed = {name: self._on_the_way(limit, own.get(name, symbol(name))) for name, limit in acting.items()}
         return marked.substitute(changed)  # once: what is scaled occurs in its own scaled value
 

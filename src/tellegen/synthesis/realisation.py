@@ -35,15 +35,8 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import final
 
-from tellegen.synthesis import algebra
+from tellegen.synthesis import algebra, positive_real
 from tellegen.synthesis.algebra import Polynomial
-from tellegen.synthesis.positive_real import (
-    NotPositiveRealError,
-    PositiveReal,
-    check_hermitian_part,
-    check_semidefinite,
-    split_poles,
-)
 
 Rows = list[list[float]]
 
@@ -91,7 +84,7 @@ class Realisation:
         return [list(row) for row in zip(*found, strict=True)]
 
 
-def realise_function(parts: PositiveReal) -> Realisation:
+def realise_function(parts: positive_real.PositiveReal) -> Realisation:
     """The realisation of a scalar function."""
     J, g, c, d = _stable(parts)
     n = len(g)
@@ -110,7 +103,7 @@ def realise_function(parts: PositiveReal) -> Realisation:
     )
 
 
-def _stable(parts: PositiveReal) -> tuple[Rows, list[float], list[float], float]:
+def _stable(parts: positive_real.PositiveReal) -> tuple[Rows, list[float], list[float], float]:
     """J, g, c, d of the stable part. Time is scaled so that the poles lie about the unit circle."""
     D, n = parts.denominator, len(parts.denominator) - 1
     if not parts.numerator:
@@ -140,7 +133,7 @@ def _stable(parts: PositiveReal) -> tuple[Rows, list[float], list[float], float]
     return skew, g, [math.sqrt(scale) * x for x in c], d
 
 
-def _spectral_factor(parts: PositiveReal, scale: float) -> list[float]:
+def _spectral_factor(parts: positive_real.PositiveReal, scale: float) -> list[float]:
     """The rising coefficients of M, without roots to the right: M(s) M(-s) = 2 Re G |D|^2, D monic, s in units of `scale`."""
     n = len(parts.denominator) - 1
     lead = float(parts.denominator[-1])
@@ -312,12 +305,12 @@ def realise_matrix(numerators: Sequence[Sequence[Polynomial]], denominator: Poly
 def _realised(numerators: Functions, denominator: Polynomial) -> Realisation:
     split = _split(numerators, denominator)
     parts = _Parts(len(numerators))
-    check_semidefinite(split.at_infinity, "at infinity")
+    positive_real.check_semidefinite(split.at_infinity, "at infinity")
     for column in _squares([[complex(x) for x in row] for row in split.at_infinity], "at infinity"):
         parts.rates.append([x.real for x in column])
     _add_axis(parts, split)
     # The residues on the axis have been judged by then; without them the real part is finite everywhere.
-    check_hermitian_part(split.inside, split.stable)
+    positive_real.check_hermitian_part(split.inside, split.stable)
     _add_stable(parts, split.inside, split.stable)
     constant = [[_at_infinity(n, split.stable) for n in row] for row in split.inside]
     size = range(len(numerators))
@@ -326,7 +319,7 @@ def _realised(numerators: Functions, denominator: Polynomial) -> Realisation:
 
 def _split(numerators: Functions, denominator: Polynomial) -> _Split:
     if not denominator:
-        raise NotPositiveRealError("its denominator is zero")
+        raise positive_real.NotPositiveRealError("its denominator is zero")
     entries = [n for row in numerators for n in row if n]
     # What all entries share is no pole of the matrix.
     g = reduce(algebra.common_factor, entries, denominator)
@@ -334,7 +327,9 @@ def _split(numerators: Functions, denominator: Polynomial) -> _Split:
     whole = tuple(tuple(algebra.divide(n, g)[0] if n else n for n in row) for row in numerators)
     excess = max((len(n) - len(D) for row in whole for n in row), default=0)
     if excess > 1:
-        raise NotPositiveRealError(f"a numerator has {excess} degrees more than the denominator, and one is the most")
+        raise positive_real.NotPositiveRealError(
+            f"a numerator has {excess} degrees more than the denominator, and one is the most"
+        )
     rate = tuple(tuple(n[-1] / D[-1] if len(n) > len(D) else Fraction(0) for n in row) for row in whole)
     proper = tuple(
         tuple(
@@ -342,7 +337,7 @@ def _split(numerators: Functions, denominator: Polynomial) -> _Split:
         )
         for row, ks in zip(whole, rate, strict=True)
     )
-    symmetric, stable = split_poles(D)
+    symmetric, stable = positive_real.split_poles(D)
     pairs = [
         [algebra.solve_bezout(stable, symmetric, n) if len(symmetric) > 1 else (algebra.polynomial(()), n) for n in row]
         for row in proper
@@ -362,7 +357,7 @@ def _add_axis(parts: _Parts, split: _Split) -> None:
     if not rest[0]:
         rest = rest[1:]
         residue = [[algebra.exact_value(n, Fraction(0)) / rest[0] for n in row] for row in split.on_axis]
-        check_semidefinite(residue, "at s = 0")
+        positive_real.check_semidefinite(residue, "at s = 0")
         for column in _squares([[complex(x) for x in row] for row in residue], "at s = 0"):
             parts.add([x.real for x in column])
     slopes = [k * float(c) for k, c in enumerate(split.symmetric)][1:]
@@ -436,7 +431,7 @@ def _sum_of_squares(
             found += [(float(pole), [x.real for x in v]) for v in _squares(residue, "")]
         mean = [[(constant[i][j] + constant[j][i]) / 2 + 0j for j in size] for i in size]
         return found, [[x.real for x in v] for v in _squares(mean, "")]
-    except NotPositiveRealError:
+    except positive_real.NotPositiveRealError:
         return None
 
 
@@ -453,7 +448,7 @@ def _squares(R: ComplexRows, where: str) -> list[list[complex]]:
     if not scale:
         return []
     if any(abs(R[i][j] - R[j][i].conjugate()) > _SMALL * scale for i in range(n) for j in range(n)):
-        raise NotPositiveRealError(f"its residue {where} is not Hermitian")
+        raise positive_real.NotPositiveRealError(f"its residue {where} is not Hermitian")
     rest = [list(row) for row in R]
     found: list[list[complex]] = []
     for _ in range(n):
@@ -466,7 +461,7 @@ def _squares(R: ComplexRows, where: str) -> list[list[complex]]:
         rest = [[rest[i][j] - column[i] * column[j].conjugate() for j in range(n)] for i in range(n)]
     # Looser than the pivots left out: beside small diagonals a positive matrix has no larger entries, but for rounding.
     if any(abs(x) > 1e-8 * scale for row in rest for x in row):
-        raise NotPositiveRealError(f"its residue {where} is not positive semidefinite")
+        raise positive_real.NotPositiveRealError(f"its residue {where} is not positive semidefinite")
     return found
 
 

@@ -14,8 +14,6 @@ from tellegen.notations.yaml.writing import (
     add_entry,
     find,
     quote_if_needed,
-    remove_entry,
-    rename_key,
     set_scalar,
 )
 
@@ -116,48 +114,6 @@ def test_an_entry_is_added_in_the_style_of_the_mapping(text: str, path: NodePath
     assert add_entry(read_document(text), path, "k", "v").text == expected
 
 
-def test_an_entry_is_removed_with_its_own_comment_only() -> None:
-    document = read_document(MODEL)
-    without = remove_entry(document, ("network", "L_a"))
-    assert without.text == edited(document, "  L_a: {inductor: [a, b]}   # the winding\n", "")
-    assert remove_entry(document, ("parameters", "L_a")).text == edited(document, "L_a: 2 mH, ", "")
-    assert remove_entry(document, ("parameters", "R_a")).text == edited(document, ', R_a: "0.5 ohm"', "")
-    assert remove_entry(document, ("layout",)).text == edited(document, "layout:\n", "")
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "expected"),
-    [
-        ("a: 1\nk: 2", ("k",), "a: 1\n"),
-        ("k: 1 # c\n", ("k",), "{} # c\n"),
-        ("x:\n  k: 1 # c\ny: 2\n", ("x", "k"), "x:\n  {} # c\ny: 2\n"),
-        ("x:\n  k: |\n    t\n\ny: 2\n", ("x", "k"), "x:\n  {}\n\ny: 2\n"),
-        ("k: |\n  t\n\ny: 2\n", ("k",), "y: 2\n"),
-        ("x:\n- k: 1\n  b: 2\n", ("x", 0, "k"), "x:\n- b: 2\n"),
-        ("x:\n- k: 1 # c\n  b: 2\n", ("x", 0, "k"), "x:\n-  # c\n  b: 2\n"),
-        ("k:\n  a: 1\n  # c\n  b: 2 # d\n# e\ny: 1\n", ("k",), "# e\ny: 1\n"),
-        ("x: {k: 1}\n", ("x", "k"), "x: {}\n"),
-        ("x: {k: 1,}\n", ("x", "k"), "x: {}\n"),
-        ("x: {a: 1, k: 2,}\n", ("x", "k"), "x: {a: 1,}\n"),
-        ('{\n  "a": 1,\n  "k": 2\n}\n', ("k",), '{\n  "a": 1\n}\n'),
-        ("x: {\n  a: 1, # c\n  k: 2 # d\n  }\n", ("x", "k"), "x: {\n  a: 1, # c\n  }\n"),
-        ("x: {\n  k: 1, # c\n  b: 2 # d\n  }\n", ("x", "k"), "x: {\n  b: 2 # d\n  }\n"),
-        ("x: {k: 1, # c\n  b: 2}\n", ("x", "k"), "x: { # c\n  b: 2}\n"),
-        ("x: {a: 1, # c\n  k: 2}\n", ("x", "k"), "x: {a: 1, # c\n  }\n"),
-    ],
-)
-def test_an_entry_is_removed_in_the_style_of_the_mapping(text: str, path: NodePath, expected: str) -> None:
-    assert remove_entry(read_document(text), path).text == expected
-
-
-def test_a_key_is_renamed_in_place() -> None:
-    document = read_document(MODEL)
-    assert rename_key(document, ("network", "V_a"), "V").text == edited(document, "  V_a:", "  V:")
-    assert rename_key(document, ("parameters", "L_a"), "x, y").text == edited(document, "{L_a", '{"x, y"')
-    assert rename_key(document, ("system",), "system").text == document.text
-    assert list(rename_key(document, ("parameters",), "p").root)[1] == "p"
-
-
 def test_the_byte_order_mark_survives_an_edit() -> None:
     document = set_scalar(read_document("\ufeffa: 1\n", "f.yaml"), ("a",), "2")
     assert document.content == "\ufeffa: 2\n"
@@ -181,12 +137,6 @@ def test_the_byte_order_mark_survives_an_edit() -> None:
             lambda d: add_entry(d, ("network",), "<<", "v"),
             "the edit at 'network' gives no valid file: the merge key '<<' stands here",
         ),
-        (lambda d: rename_key(d, ("network", "V_a"), "L_a"), "the key 'L_a' is already there"),
-        (lambda d: remove_entry(d, ()), "the file itself is not an entry of a mapping"),
-        (
-            lambda d: remove_entry(d, ("network", "V_a", "voltage source", 0)),
-            "'network / V_a / voltage source / 0' is not an entry of a mapping",
-        ),
     ],
 )
 def test_an_edit_that_does_not_fit_is_refused(edit: Callable[[Document], Document], what: str) -> None:
@@ -202,11 +152,10 @@ def test_a_wrong_path_is_answered_with_the_nearest_key() -> None:
     assert caught.value.finding.fix == "did you mean 'network'?"
 
 
-@pytest.mark.parametrize("text", ["x: [a: 1]\n", "? a\n: 1\n? b\n: 2\n"])
-def test_an_edit_that_would_change_something_else_is_refused(text: str) -> None:
-    document = read_document(text)
+def test_an_edit_that_would_change_something_else_is_refused() -> None:
+    document = read_document("x: [a: 1]\n")
     with pytest.raises(DescriptionError, match="D073"):
-        add_entry(document, ("x", 0), "k", "v") if "x" in document.root else remove_entry(document, ("b",))
+        add_entry(document, ("x", 0), "k", "v")
 
 
 @pytest.mark.parametrize(
@@ -305,6 +254,10 @@ def paths(node: Node, path: NodePath = ()) -> list[tuple[NodePath, Node]]:
     return found
 
 
+def texts(document: Document) -> dict[NodePath, str]:
+    return {path: node.text for path, node in paths(document.root) if isinstance(node, Scalar)}
+
+
 def comments(text: str) -> list[str]:
     return [line.split("#", 1)[1] for line in text.splitlines() if "#" in line]
 
@@ -327,42 +280,13 @@ def test_setting_a_value_changes_one_text_and_no_comment(document: Document, dat
 
 @settings(max_examples=60, deadline=None)
 @given(documents(), st.data(), st.sampled_from(["v", "a, b", ["1"], {"m": "n: o"}]))
-def test_an_added_entry_can_be_removed_again(document: Document, data: st.DataObject, value: Tree) -> None:
+def test_an_added_entry_leaves_everything_else_as_it_was(document: Document, data: st.DataObject, value: Tree) -> None:
     path = data.draw(st.sampled_from([path for path, node in paths(document.root) if isinstance(node, MappingNode)]))
     added = add_entry(document, path, "new", value)
     assert plain(find(added, (*path, "new"))) == value
     assert comments(added.text)[: len(comments(document.text))] == comments(document.text)
-    mapping = find(document, path)
-    assert isinstance(mapping, MappingNode)
-    assert remove_entry(added, (*path, "new")).text.rstrip("\r\n") == document.text.rstrip("\r\n")
-
-
-@settings(max_examples=60, deadline=None)
-@given(documents(), st.data())
-def test_removing_an_entry_keeps_the_lines_of_all_others(document: Document, data: st.DataObject) -> None:
-    entries = [path for path, _ in paths(document.root) if path and isinstance(path[-1], str)]
-    path = data.draw(st.sampled_from(entries))
-    parent = find(document, path[:-1])
-    assert isinstance(parent, MappingNode)
-    key = parent.key(str(path[-1]))
-    assert key is not None
-    after = remove_entry(document, path)
-    first, last = key.line - 1, document.text.count("\n", 0, document.end(find(document, path)))
-    lines, kept = document.text.splitlines(), after.text.splitlines()
-    assert kept[:first] == lines[:first]
-    assert lines[last + 1 :] == kept[len(kept) - len(lines[last + 1 :]) :]
-
-
-@settings(max_examples=60, deadline=None)
-@given(documents(), st.data(), st.sampled_from(["new", "a: b", "x, y", "#"]))
-def test_a_renamed_key_can_be_renamed_back(document: Document, data: st.DataObject, name: str) -> None:
-    path = data.draw(st.sampled_from([path for path, _ in paths(document.root) if path and isinstance(path[-1], str)]))
-    renamed = rename_key(document, path, name)
-    back = rename_key(renamed, (*path[:-1], name), str(path[-1]))
-    assert plain(back.root) == plain(document.root)
-    assert [line.split("#")[0].count(":") for line in back.text.splitlines()] == [
-        line.split("#")[0].count(":") for line in document.text.splitlines()
-    ]
+    others = {at: text for at, text in texts(added).items() if at[: len(path) + 1] != (*path, "new")}
+    assert others == texts(document)
 
 
 def is_made_or_clearly_refused(document: Document, edit: Callable[[Document], Document]) -> bool:
@@ -386,5 +310,3 @@ def test_an_edit_of_any_readable_file_is_made_or_clearly_refused(text: str, data
     path = data.draw(st.sampled_from([path for path, _ in paths(document.root)]))
     assert is_made_or_clearly_refused(document, lambda d: set_scalar(d, path, "v, w"))
     assert is_made_or_clearly_refused(document, lambda d: add_entry(d, path, "new", "v"))
-    assert is_made_or_clearly_refused(document, lambda d: remove_entry(d, path))
-    assert is_made_or_clearly_refused(document, lambda d: rename_key(d, path, "new"))

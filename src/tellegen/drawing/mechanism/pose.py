@@ -12,16 +12,7 @@ from tellegen.drawing.geometry import Point
 from tellegen.drawing.scene import MARGIN
 from tellegen.drawing.strokes import direction
 from tellegen.expressions import ZERO, Expression, number, symbol, to_text
-from tellegen.model.kinematics import (
-    Angle,
-    Coordinate,
-    MechanismTree,
-    body_vector,
-    build_tree,
-    components,
-    solve_positions,
-    unit_vector,
-)
+from tellegen.model import kinematics
 from tellegen.model.kinematics import BodyPose as Placed
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Geometry, Joint, Mechanism
 from tellegen.model.model import Model
@@ -33,7 +24,7 @@ GAP = 1e-3
 """How far these may be apart, as a share of the size of the whole."""
 
 
-def placed_tree(model: Model, geometry: Geometry) -> MechanismTree:
+def placed_tree(model: Model, geometry: Geometry) -> kinematics.MechanismTree:
     """The tree of a geometry; its coordinates are the displacements and signals that the formulas read."""
     # Parameters that displacements change are written out, so that formulas read coordinates and constants only.
     formulas = {name: parameter.expression for name, parameter in model.parameters.items()}
@@ -51,11 +42,13 @@ def placed_tree(model: Model, geometry: Geometry) -> MechanismTree:
         name: replace(body, points={point: (told(x), told(y)) for point, (x, y) in body.points.items()})
         for name, body in geometry.mechanism.bodies.items()
     }
-    tree = MechanismTree(replace(geometry.mechanism, bodies=bodies))
+    tree = kinematics.MechanismTree(replace(geometry.mechanism, bodies=bodies))
     for name, ((x, y), angle) in geometry.placements.items():
-        tree.poses[name] = Placed(body_vector((told(x), told(y))), Angle("", told(angle)))
+        tree.poses[name] = Placed(kinematics.body_vector((told(x), told(y))), kinematics.Angle("", told(angle)))
         tree.base[name] = BodyPoint(name, ORIGIN)
-    tree.coordinates = {name: Coordinate(name, {}) for name in (*model.displacements, *model.signals) if name in read}
+    tree.coordinates = {
+        name: kinematics.Coordinate(name, {}) for name in (*model.displacements, *model.signals) if name in read
+    }
     return tree
 
 
@@ -84,8 +77,8 @@ class MechanismPose:
 
     def __init__(self, model: Model, coordinates: Mapping[str, float] | None = None) -> None:
         self.mechanism = _mechanism(model)
-        self.tree: MechanismTree = (
-            build_tree(self.mechanism) if model.geometry is None else placed_tree(model, model.geometry)
+        self.tree: kinematics.MechanismTree = (
+            kinematics.build_tree(self.mechanism) if model.geometry is None else placed_tree(model, model.geometry)
         )
         self._name = model.name
         self._values = _initial(model, self.tree)
@@ -116,12 +109,12 @@ class MechanismPose:
 
     def point(self, mark: BodyPoint) -> Point:
         """Where a point of a body is."""
-        x, y = components(self.tree.position(mark))
+        x, y = kinematics.components(self.tree.position(mark))
         return self.value(x), self.value(y)
 
-    def along(self, angle: Angle) -> Point:
+    def along(self, angle: kinematics.Angle) -> Point:
         """The unit vector at an angle."""
-        x, y = components(unit_vector(angle))
+        x, y = kinematics.components(kinematics.unit_vector(angle))
         return self.value(x), self.value(y)
 
     def axis(self, joint: Joint) -> Point:
@@ -149,7 +142,7 @@ def _constants(model: Model) -> dict[str, float]:
     return evaluate_in_order(model.parameters, order)[0]
 
 
-def _initial(model: Model, tree: MechanismTree) -> dict[str, float]:
+def _initial(model: Model, tree: kinematics.MechanismTree) -> dict[str, float]:
     """Values of parameters, and of coordinates where the loops fit."""
     values = _constants(model)
     start = dict.fromkeys(tree.coordinates, 0.0)
@@ -163,7 +156,7 @@ def _initial(model: Model, tree: MechanismTree) -> dict[str, float]:
     equations = [equation for closure in model.closures for equation in closure.equations]
     unknown = [name for closure in model.closures for name in closure.solves]
     if unknown and all(equation.free_symbols <= known.keys() for equation in equations):
-        known.update(solve_positions(equations, unknown, known, known) or {})
+        known.update(kinematics.solve_positions(equations, unknown, known, known) or {})
     return known
 
 

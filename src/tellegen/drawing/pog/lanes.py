@@ -142,7 +142,7 @@ class _LaneTexts:
             else:
                 entry = self.texts.entry
                 self.texts.legend[letter] = _diagonal(matrix, entry) or matrix_latex(matrix, entry)
-        self.texts.explain_moving(entry for matrix in self._matrices.values() for row in matrix for entry in row)
+        self.texts.explain_varying(entry for matrix in self._matrices.values() for row in matrix for entry in row)
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
 

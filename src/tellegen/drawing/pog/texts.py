@@ -97,7 +97,7 @@ class PogTexts:
         self.names = PogNames(scheme)
         graph = scheme.causal.graph
         self._values = formulas.ParameterValues(graph)
-        self._arguments = {name: self._read_by(graph.moving[name]) for name in graph.moving}
+        self._arguments = {name: self._read_by(graph.position_dependent[name]) for name in graph.position_dependent}
         self._switching = {graph.ports[k].element for k in graph.switching}
 
     def read_by_all(self, expressions: Iterable[Expression]) -> tuple[str, ...]:
@@ -126,11 +126,11 @@ class PogTexts:
         """An entry of a matrix: its formula, or its value where values are asked for."""
         return self.number(expression) or figure_latex(expression)
 
-    def explain_moving(self, expressions: Iterable[Expression]) -> None:
+    def explain_varying(self, expressions: Iterable[Expression]) -> None:
         """Equations for the moving parameters that occur in some expressions."""
         for name in dict.fromkeys(name for e in expressions for name in sorted(e.free_symbols)):
             if name in self._arguments and self._call(name) not in self.legend:
-                self.explain(name_latex(name), self.scheme.causal.graph.moving[name])
+                self.explain(name_latex(name), self.scheme.causal.graph.position_dependent[name])
 
     def _read_by(self, expression: Expression) -> tuple[str, ...]:
         """The displacements, states and signals that a moving parameter reads."""
@@ -197,7 +197,7 @@ class PogTexts:
 
     def _called(self, name: str) -> str:
         call = self._call(name)
-        self.explain(call, self.scheme.causal.graph.moving[name])
+        self.explain(call, self.scheme.causal.graph.position_dependent[name])
         return call
 
     def _call(self, name: str) -> str:

@@ -238,7 +238,7 @@ class VectorPlanner:
         for name, matrix in (("C", self.C), ("D", self.D)):
             if not is_null(matrix) and (name == "D" or self._output_letter("B", False).endswith("C")):
                 self.texts.explain_matrix(self._letter(name, matrix), matrix)
-        self.texts.explain_moving(entry for name in names for row in getattr(self.block, name) for entry in row)
+        self.texts.explain_varying(entry for name in names for row in getattr(self.block, name) for entry in row)
 
 
 def _of_part(scheme: PogScheme, block: VectorBlock, C: Matrix, D: Matrix) -> tuple[Matrix, Matrix]:
@@ -393,7 +393,7 @@ class _GroupPlanner:
         if inner and group.right is not None and self.right is not None:
             yield ColumnPlan(last, self.right, self._connection("r", group.right), wire_domain=self.domain)
         # Last: what moving names stand for is only said where no block has said it.
-        self.texts.explain_moving(e for matrix in (group.L, group.N, group.A) for row in matrix for e in row)
+        self.texts.explain_varying(e for matrix in (group.L, group.N, group.A) for row in matrix for e in row)
 
     # -- lines and sections ----------------------------------------------------------------------------------------------------
 
@@ -437,7 +437,7 @@ class _GroupPlanner:
         if not text:
             text = self._letter(f"K_{side}", (row,))
             self.texts.explain_matrix(text, (row,))
-            self.texts.explain_moving(row)
+            self.texts.explain_varying(row)
         back = transposed_letter(text, self.n)
         boxes = {other_line(self.acting): BoxPlan("K", text), self.acting: BoxPlan("transposed", back)}
         return ConnectionPlan(f"{self.group.states[0]} {side}", boxes["upper"], boxes["lower"])

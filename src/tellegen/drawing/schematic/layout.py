@@ -12,19 +12,9 @@ from typing import Literal, final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.geometry import Point
+from tellegen.drawing.schematic import symbols
 from tellegen.drawing.schematic.bodies import LABEL_GAP, NodeBody, NodeBodyMaker
 from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station
-from tellegen.drawing.schematic.symbols import (
-    BOTTOM,
-    MID,
-    RAIL,
-    ROW,
-    TOP,
-    TwoPortSymbol,
-    one_port_symbol,
-    plain_box,
-    planetary_gear,
-)
 from tellegen.model.model import Element
 
 WIRE_SPACING = 14.0
@@ -53,7 +43,7 @@ class MultiportBox:
     """
 
     element: Element
-    symbol: TwoPortSymbol
+    symbol: symbols.TwoPortSymbol
     mirrored: bool
     pins: Mapping[int, Pin]
     rails: Mapping[int, Pin]
@@ -95,7 +85,7 @@ def multiport_box(
         rails = _feet(element, symbol, place)
     # The label belongs to the box when it takes its place on the line: neighbours keep away from both.
     before, after = (symbol.right, symbol.left) if mirrored else (symbol.left, symbol.right)
-    top, at = -symbol.up, (0.0, MID)
+    top, at = -symbol.up, (0.0, symbols.MID)
     match symbol.caption:
         case (x, y):
             before, after = (max(before, x + along), after) if mirrored else (before, max(after, x + along))
@@ -104,13 +94,13 @@ def multiport_box(
         case "above":
             before, after = max(before, along / 2), max(after, along / 2)
             # A symbol that reaches from wire to wire has its label above the wires.
-            row = ROW if top > ROW and symbol.up > -TOP - 1 else top
+            row = symbols.ROW if top > symbols.ROW and symbol.up > -symbols.TOP - 1 else top
             at, top = (0.0, row - LABEL_GAP - across / 2), row - LABEL_GAP - across
         case "left" | "right":
             if (symbol.caption == "left") != mirrored:
-                at, before = (-before - LABEL_GAP - along / 2, MID), before + LABEL_GAP + along
+                at, before = (-before - LABEL_GAP - along / 2, symbols.MID), before + LABEL_GAP + along
             else:
-                at, after = (after + LABEL_GAP + along / 2, MID), after + LABEL_GAP + along
+                at, after = (after + LABEL_GAP + along / 2, symbols.MID), after + LABEL_GAP + along
     return MultiportBox(
         element=element,
         symbol=symbol,
@@ -121,12 +111,12 @@ def multiport_box(
         text_at=at,
         before=before,
         after=after,
-        top=min([top, *(pin.meets[1] for pin in pins.values())]) if pins else min(top, MID),
+        top=min([top, *(pin.meets[1] for pin in pins.values())]) if pins else min(top, symbols.MID),
     )
 
 
 def _pins(
-    element: Element, symbol: TwoPortSymbol, place: StationNumbers, *, mirrored: bool
+    element: Element, symbol: symbols.TwoPortSymbol, place: StationNumbers, *, mirrored: bool
 ) -> tuple[dict[int, Pin], dict[int, Pin]]:
     pins: dict[int, Pin] = {}
     rails: dict[int, Pin] = {}
@@ -135,7 +125,7 @@ def _pins(
             continue
         x, y = (-pin[0], pin[1]) if mirrored else pin
         # Terminals of wires end short of the line of nodes and of the rail; those of shafts lie on their line.
-        meets = x, {TOP: ROW, BOTTOM: RAIL}.get(y, y)
+        meets = x, {symbols.TOP: symbols.ROW, symbols.BOTTOM: symbols.RAIL}.get(y, y)
         edge: Edge = "left" if (terminal // 2 == 0) != mirrored else "right"
         (pins if node in place else rails)[terminal] = Pin((x, y), meets, edge)
     return pins, rails
@@ -143,7 +133,7 @@ def _pins(
 
 def _plain(
     station: Station, links: list[SchematicLink], place: StationNumbers, rows: Mapping[str, float], width: float
-) -> tuple[TwoPortSymbol, dict[int, Pin]]:
+) -> tuple[symbols.TwoPortSymbol, dict[int, Pin]]:
     """A box: the nearest node on each side at its own height, the others from the top, the far ones inside."""
     own = place[station.key]
     before = sorted((link for link in links if place[link.second] < own), key=lambda link: -place[link.second])
@@ -155,10 +145,10 @@ def _plain(
     feet = sum(node not in place for node in station.element.nodes) if station.element is not None else 0
     # Room for the label inside, and for the terminals on the top or below, whichever has more.
     half = max(24.0, width / 2 + 8, (max(len(crown), feet) + 1) * WIRE_SPACING / 2)
-    symbol = plain_box((tuple(left), tuple(right)), half, len(crown), WIRE_SPACING)
+    symbol = symbols.plain_box((tuple(left), tuple(right)), half, len(crown), WIRE_SPACING)
     # Its picture has shafts to the left, to the right and up: with other neighbours the plain box is clearer.
     if is_planetary_gear(station.element) and left and right and len(crown) == 1:
-        symbol = planetary_gear()
+        symbol = symbols.planetary_gear()
     edges: list[Edge] = []
     for edge, count in zip(EDGES, (len(left), len(right), len(crown)), strict=True):
         edges += [edge] * count
@@ -169,13 +159,13 @@ def _plain(
     return symbol, pins
 
 
-def _feet(element: Element, symbol: TwoPortSymbol, place: StationNumbers) -> dict[int, Pin]:
+def _feet(element: Element, symbol: symbols.TwoPortSymbol, place: StationNumbers) -> dict[int, Pin]:
     """Terminals below a plain box, to nodes that are drawn as rails; what a reference means for a box needs no wire."""
     terminals = [k for k, node in enumerate(element.nodes) if node not in place and node not in REFERENCES]
     found: dict[int, Pin] = {}
     for k, terminal in enumerate(terminals):
         x = (k - (len(terminals) - 1) / 2) * WIRE_SPACING
-        found[terminal] = Pin((x, symbol.down), (x, RAIL), "left")
+        found[terminal] = Pin((x, symbol.down), (x, symbols.RAIL), "left")
     return found
 
 
@@ -227,7 +217,7 @@ class SchematicLayout:
         """`joined` says whether a line leads on from the first station to the left, and from the last to the right."""
         self.plan, self.texts, self.joined = plan, texts, joined
         self.place = {station.key: k for k, station in enumerate(plan.stations)}
-        self.rows = {s.key: MID if s.is_shaft else ROW for s in plan.stations if s.element is None}
+        self.rows = {s.key: symbols.MID if s.is_shaft else symbols.ROW for s in plan.stations if s.element is None}
         self._terminals: dict[str, list[SchematicLink]] = defaultdict(list)
         for link in plan.links:
             if link.terminal >= 0:
@@ -341,7 +331,7 @@ class SchematicLayout:
 
     def _span(self, link: SchematicLink) -> float:
         assert link.element is not None, "a plain wire has no symbol"
-        return max(one_port_symbol(link.element.kind).length, self.texts.extent(self.texts.of(link.element))[0])
+        return max(symbols.one_port_symbol(link.element.kind).length, self.texts.extent(self.texts.of(link.element))[0])
 
     # -- above the line --------------------------------------------------------------------------------------------------------
 
@@ -383,14 +373,18 @@ class SchematicLayout:
     def _gap_top(self, k: int) -> float:
         link = self.on_line.get(k)
         if link is None:
-            return MID
+            return symbols.MID
         row = self.rows[link.second]
         return row if link.element is None else row - self.height_of(link)
 
     def height_of(self, link: SchematicLink) -> float:
         """From the axis of a symbol to the top of its label."""
         assert link.element is not None, "a plain wire has no symbol"
-        return one_port_symbol(link.element.kind).up + LABEL_GAP + self.texts.extent(self.texts.of(link.element))[1]
+        return (
+            symbols.one_port_symbol(link.element.kind).up
+            + LABEL_GAP
+            + self.texts.extent(self.texts.of(link.element))[1]
+        )
 
     def _raise(self, arc: RaisedLink, tops: list[float]) -> None:
         first, last = arc.cells
@@ -398,7 +392,7 @@ class SchematicLayout:
         # Above all that it passes, ends included: the lanes were ordered so that this crosses nothing.
         height = min(tops[first : last + 1]) - ABOVE
         if element is not None:
-            height = min(height, tops[arc.gap] - one_port_symbol(element.kind).down - LABEL_GAP)
+            height = min(height, tops[arc.gap] - symbols.one_port_symbol(element.kind).down - LABEL_GAP)
         arc.height = height
         # Whatever comes next goes over this arc, wherever they overlap.
         tops[first : last + 1] = [height] * (last + 1 - first)

@@ -154,7 +154,7 @@ class _Writer:
 
     def _written(self, expression: Expression) -> Expression:
         """An entry with the parameters that follow displacements written out."""
-        return with_definitions(expression, self.graph.moving)
+        return with_definitions(expression, self.graph.position_dependent)
 
     def _unknown(self, name: str) -> int:
         """An unknown that the model has no name for."""

@@ -27,20 +27,8 @@ from tellegen.model.bond_graph import (
 from tellegen.model.laws import Multiport
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.bond_graph import rules
+from tellegen.notations.bond_graph import network, rules
 from tellegen.notations.bond_graph.lines import read_lines, with_scalar_bonds
-from tellegen.notations.bond_graph.network import (
-    BondDomains,
-    JunctionEnd,
-    JunctionGroup,
-    JunctionNodes,
-    PathJoint,
-    connection_type,
-    element_kind_of,
-    no_such_element,
-    one_port_kinds,
-    oriented_nodes,
-)
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network import rules as network_rules
 from tellegen.notations.network.elements import (
@@ -136,7 +124,7 @@ def _matrix_two_port(
     item: BondItem,
     given: Sequence[Domain],
     gives: Sequence[Domain],
-    ends: Sequence[JunctionEnd],
+    ends: Sequence[network.JunctionEnd],
     details: MappingNode | None,
 ) -> Element:
     """The connection of several ports that a two-port stands for; `ends` are those of its bonds in, then of its bonds out.
@@ -210,14 +198,14 @@ def _kind(context: ReadingContext, item: BondItem, domain: Domain, details: Deta
     if item.letters == "Sw":
         return switching_kind(context, item.name, domain, given, item.place)
     keys = () if given is None else [key.text for key in given.keys]
-    return element_kind_of(item, domain, None if parameter is None else parameter.dimension, keys)
+    return network.element_kind_of(item, domain, None if parameter is None else parameter.dimension, keys)
 
 
 class _Emitter:
     """Turns the items of a graph of scalar bonds into lines of a network."""
 
     def __init__(
-        self, context: ReadingContext, graph: BondGraph, domains: BondDomains, details: Details, node: Node
+        self, context: ReadingContext, graph: BondGraph, domains: network.BondDomains, details: Details, node: Node
     ) -> None:
         self.context = context
         self.graph = graph
@@ -225,7 +213,7 @@ class _Emitter:
         self.details = details
         self.node = node
         self.kinds = {i.name: _kind(context, i, domains.domain(i.name), details) for i in graph.of_role("one-port")}
-        self.layout = JunctionNodes(graph, domains)
+        self.layout = network.JunctionNodes(graph, domains)
         self.layout.settle(self.kinds)
 
     def emit(self) -> None:
@@ -314,7 +302,7 @@ class _Emitter:
         measures = item.letters in DETECTORS or item.letters in SINKS
         # What measures has for its own variable the one that its law leaves open.
         side = other_side(kind.side) if measures else kind.side
-        line = self._line(item.name, kind, item.place, oriented_nodes(self.layout.at[item.name, "", 0], side))
+        line = self._line(item.name, kind, item.place, network.oriented_nodes(self.layout.at[item.name, "", 0], side))
         line.variables = names
         if measures:
             line.value = QuantityReading(ZERO, ZERO)
@@ -341,9 +329,9 @@ class _Emitter:
     def _field_kind(self, item: BondItem, key: Scalar, node: MappingNode) -> ElementKind:
         """The kind of a member of a field, whose parameter multiplies."""
         domain = self.domains.domain(item.name)
-        kinds = sorted(one_port_kinds(item.letters, domain), key=lambda k: k.inverse)
+        kinds = sorted(network.one_port_kinds(item.letters, domain), key=lambda k: k.inverse)
         if not kinds:
-            raise no_such_element(item, domain)
+            raise network.no_such_element(item, domain)
         if (words := node.get(KINDS_KEY)) is not None:
             return _listed_kind(self.context, item, words, kinds)
         named = [k for k in kinds if k.quantity is not None and key.text in (k.quantity.key, k.quantity.word)]
@@ -368,12 +356,12 @@ class _Emitter:
             found.setdefault(name, {})[group.shares] = group.variable
         return found
 
-    def _probe(self, group: JunctionGroup) -> None:
+    def _probe(self, group: network.JunctionGroup) -> None:
         """An ideal sensor that carries the name of what a junction shares, where no element of it can."""
         domain = group.domain
-        kinds = one_port_kinds("De" if group.shares == domain.effort else "Df", domain)
+        kinds = network.one_port_kinds("De" if group.shares == domain.effort else "Df", domain)
         if not kinds:
-            raise no_such_element(self.graph.items[group.name], domain)
+            raise network.no_such_element(self.graph.items[group.name], domain)
         kind = kinds[0]
         end = self.layout.at[group.name, "", 0]
         # A sensor is called like what it reads, unless something else has that name.
@@ -404,7 +392,7 @@ class _Emitter:
             self.context.elements[item.name] = element
 
     def _scalar_two_port(self, item: BondItem, tail: Domain, head: Domain) -> None:
-        coupling, reciprocal = connection_type(item.letters, tail, head)
+        coupling, reciprocal = network.connection_type(item.letters, tail, head)
         kind = connection((tail.name, head.name), coupling, reciprocal=reciprocal)
         one, two = self.layout.at[item.name, "in", 1], self.layout.at[item.name, "out", 1]
         line = self._line(item.name, kind, item.place, (one.plus, one.minus, two.plus, two.minus))
@@ -412,7 +400,7 @@ class _Emitter:
             add_details(self.context, line, self.details[item.name])
         add_element_of_line(self.context, line)
 
-    def _rigid(self, joint: PathJoint) -> None:
+    def _rigid(self, joint: network.PathJoint) -> None:
         """A bond that needs a connection of modulus one."""
         bond, domain = joint.bond, joint.node.domain
         name = f"{bond.tail}_to_{bond.head}".replace("[", "_").replace("]", "")
@@ -544,7 +532,7 @@ def read_bond_graph(context: ReadingContext, node: Node, details: Node | None) -
         elements = [item.name for item in written.items.values() if item.role != "junction"]
         more = with_signals(context, written, read_elements(context, details, elements, "the bond graph"))
         graph = replace(graph, items={name: _settled(context, item, more) for name, item in graph.items.items()})
-        domains = BondDomains(context, graph)
+        domains = network.BondDomains(context, graph)
         domains.find()
         _Emitter(context, graph, domains, more, node).emit()
     except TellegenError:

@@ -14,21 +14,7 @@ from tellegen.core.names import NAME, did_you_mean, is_name, listing, nearest
 from tellegen.elements import KINDS, CouplingType, ElementKind
 from tellegen.expressions import Expression, number, parse
 from tellegen.model.model import NOTHING
-from tellegen.notations.netlist import rules
-from tellegen.notations.netlist.lines import (
-    DEFAULTS,
-    NAMES,
-    PHYSICS,
-    SPELLINGS,
-    BlockRelation,
-    NetlistBranch,
-    NetlistFindings,
-    NetlistLabel,
-    NetlistWire,
-    RefusedLineError,
-    fields_of,
-    without_comment,
-)
+from tellegen.notations.netlist import lines, rules
 
 _LABEL = re.compile(rf"-?({NAME.pattern})(?:\s*=\s*(\S.*))?")
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -39,12 +25,12 @@ _LATEX = re.compile(r"[\\{}\s]")
 class LabelReader:
     """Reads labels; a text that was read before is looked up. What cannot be read is raised as RefusedLineError."""
 
-    def __init__(self, findings: NetlistFindings) -> None:
+    def __init__(self, findings: lines.NetlistFindings) -> None:
         self.findings = findings
         self.values: dict[str, tuple[Expression, float]] = {}
         self._cleaned: dict[str, str] = {}
 
-    def label(self, line: int, field: int, text: str) -> NetlistLabel:
+    def label(self, line: int, field: int, text: str) -> lines.NetlistLabel:
         """The label in a field: a name, a name and a value, or `=value`."""
         match = _LABEL.fullmatch(text)
         if match is not None:
@@ -56,9 +42,9 @@ class LabelReader:
                 fix = f"write '{name}=3' or '{name}'"
                 raise self.findings.refuse(rules.BAD_VALUE, "no value stands after '='", line, field, fix=fix)
         if not value:
-            return NetlistLabel(name, None, math.nan, field)
+            return lines.NetlistLabel(name, None, math.nan, field)
         known = self.values.get(value) or self.value(line, field, value.strip())
-        return NetlistLabel(name, *known, field)
+        return lines.NetlistLabel(name, *known, field)
 
     def _clean(self, line: int, field: int, given: str) -> str:
         """A legal name for a label in the manner of LaTeX: `T_{1}` is T_1, `\\omega` omega, `_F_x` F_x."""
@@ -76,7 +62,7 @@ class LabelReader:
             self.findings.notice(rules.RENAMED, what, line, field, fix=f"write '{name}'")
         return name
 
-    def _refuse_label(self, line: int, field: int, label: str) -> RefusedLineError:
+    def _refuse_label(self, line: int, field: int, label: str) -> lines.RefusedLineError:
         shown = clip(label)
         if _PLAIN_NUMBER.fullmatch(label):
             what = f"the number {shown} stands where a name is expected"
@@ -100,7 +86,7 @@ class LabelReader:
         self.values[text] = made
         return made
 
-    def _refuse_value(self, line: int, field: int, text: str, reason: str) -> RefusedLineError:
+    def _refuse_value(self, line: int, field: int, text: str, reason: str) -> lines.RefusedLineError:
         what = f"'{clip(text)}' is not a number: {clip(reason, 120)}"
         fix = "write a number, such as 0.003 or 3*1e-3"
         return self.findings.refuse(rules.BAD_VALUE, what, line, field, fix=fix)
@@ -143,7 +129,7 @@ _CONNECTIONS: Mapping[str, tuple[CouplingType, bool]] = MappingProxyType(
 """The two variables of a relation: the coupling, and whether its modulus is the reciprocal one."""
 
 
-def _read_pair(findings: NetlistFindings, line: int, field: int, text: str) -> tuple[str, str]:
+def _read_pair(findings: lines.NetlistFindings, line: int, field: int, text: str) -> tuple[str, str]:
     """The two texts of `[first; second]`."""
     parts = [part.strip() for part in text[1:-1].split(";")]
     if text[:1] != "[" or text[-1:] != "]" or len(parts) != 2:
@@ -152,7 +138,7 @@ def _read_pair(findings: NetlistFindings, line: int, field: int, text: str) -> t
     return parts[0], parts[1]
 
 
-def _read_relation(labels: LabelReader, line: int, field: int, text: str) -> BlockRelation:
+def _read_relation(labels: LabelReader, line: int, field: int, text: str) -> lines.BlockRelation:
     """The relation that a text after Kn states."""
     match = _RELATION.fullmatch(" ".join(text.split()))
     findings = labels.findings
@@ -168,14 +154,14 @@ def _read_relation(labels: LabelReader, line: int, field: int, text: str) -> Blo
     if modulus.startswith("-"):
         fix = "write the modulus without its minus and exchange the two points of one side: [2; b], [0; 3]"
         raise findings.refuse(rules.BAD_RELATION, f"the modulus of '{clip(text)}' has a minus", line, field, fix=fix)
-    return BlockRelation(*found, _modulus(labels, line, field, modulus))
+    return lines.BlockRelation(*found, _modulus(labels, line, field, modulus))
 
 
-def _modulus(labels: LabelReader, line: int, field: int, text: str) -> NetlistLabel:
+def _modulus(labels: LabelReader, line: int, field: int, text: str) -> lines.NetlistLabel:
     """A name, `name=value`, or a number: then the label has no name."""
     if text[:1].isdecimal() or text[:1] in ("(", ".") or (text.endswith(")") and "=" not in text):
         expression, size = labels.value(line, field, text)
-        return NetlistLabel("", expression, size, field)
+        return lines.NetlistLabel("", expression, size, field)
     label = labels.label(line, field, text)
     if not label.name:
         what = "the relation has no modulus"
@@ -199,12 +185,12 @@ _OUTS: Mapping[str, Side | None] = MappingProxyType(
 class LineReader:
     """Reads lines. Names are not yet made different, points not yet joined; `points` has the order they were met in."""
 
-    def __init__(self, findings: NetlistFindings) -> None:
+    def __init__(self, findings: lines.NetlistFindings) -> None:
         self.findings = findings
         self.labels = LabelReader(findings)
-        self.branches: list[NetlistBranch] = []
+        self.branches: list[lines.NetlistBranch] = []
         self.points: dict[str, int] = {}
-        self.wires: list[NetlistWire] = []
+        self.wires: list[lines.NetlistWire] = []
         self.options: dict[str, str] = {}
         self.positions: dict[str, str] = {}
 
@@ -214,7 +200,7 @@ class LineReader:
             if text and not text.isspace():
                 try:
                     self._line(line, text)
-                except RefusedLineError:  # its finding is kept; the next lines are read all the same
+                except lines.RefusedLineError:  # its finding is kept; the next lines are read all the same
                     continue
         if not self.branches and not self.findings.errors:
             raise rules.EMPTY.error(
@@ -227,7 +213,7 @@ class LineReader:
         """The value of an option of the system and its size, if the file gives it."""
         return self.labels.values.get(self.options.get(option, ""), _NO_VALUE)
 
-    def default(self, option: str, branch: NetlistBranch) -> tuple[Expression | None, float]:
+    def default(self, option: str, branch: lines.NetlistBranch) -> tuple[Expression | None, float]:
         """The value that the file gives to what has none on a branch (Kn0, In0, En0, Fn0), if it does."""
         text = (branch.notes or NOTHING).get(option) or self.options.get(option)
         return self.labels.values.get(text, _NO_VALUE) if text else _NO_VALUE
@@ -237,8 +223,8 @@ class LineReader:
             what = f"the line has {len(text)} characters"
             raise self.findings.refuse(rules.LINE_TOO_LONG, what, line, fix="write one element a line")
         if "%" in text:
-            text = without_comment(text)
-        pieces = fields_of(text)
+            text = lines.without_comment(text)
+        pieces = lines.fields_of(text)
         if pieces is None:
             raise self._refuse_brackets(line, text)
         fields = [piece.strip() for piece in pieces]
@@ -262,12 +248,12 @@ class LineReader:
         else:
             raise self._refuse_code(line, head)
 
-    def _refuse_brackets(self, line: int, text: str) -> RefusedLineError:
+    def _refuse_brackets(self, line: int, text: str) -> lines.RefusedLineError:
         counts = [f"{text.count(sign)} '{sign}'" for sign in "[](){}" if sign in text]
         what = f"brackets do not match: there are {' and '.join(counts)}"
         return self.findings.refuse(rules.BRACKETS, what, line, fix="close each bracket in its own line, as in [3; 4]")
 
-    def _refuse_code(self, line: int, head: str) -> RefusedLineError:
+    def _refuse_code(self, line: int, head: str) -> lines.RefusedLineError:
         if head in _UNDEFINED:
             kinds = [kind for kind in _KIND_OF_CODE.values() if kind.role == "source" and kind.netlist[0] == head[0]]
             choice = " or ".join(f"{kind.netlist} ({kind.name})" for kind in kinds)
@@ -290,12 +276,12 @@ class LineReader:
 
     def _element(self, line: int, kind: ElementKind, fields: list[str]) -> None:
         place = self.findings.line_place(line)
-        branch = NetlistBranch(place, len(self.branches) + 1, kind, self._two_points(line, fields))
+        branch = lines.NetlistBranch(place, len(self.branches) + 1, kind, self._two_points(line, fields))
         self.branches.append(branch)
         labels = branch.labels
         for k in range(3, len(fields), 2):
             key, text = fields[k], fields[k + 1]
-            if key in NAMES:
+            if key in lines.NAMES:
                 if key in labels:
                     raise self._refuse_twice(line, k)
                 labels[key] = self.labels.label(line, k + 1, text)
@@ -351,15 +337,15 @@ class LineReader:
             fix = "write each option with its value: 'Kn, R_a, Ln, 0.8'"
             raise self.findings.refuse(rules.ODD_FIELDS, what, line, count - 1, fix=fix)
 
-    def _refuse_twice(self, line: int, field: int) -> RefusedLineError:
+    def _refuse_twice(self, line: int, field: int) -> lines.RefusedLineError:
         what = "this option stands twice in the line"
         return self.findings.refuse(rules.OPTION_TWICE, what, line, field, fix="remove one of the two")
 
-    def _branch_option(self, branch: NetlistBranch, field: int, key: str, text: str) -> None:
-        short = SPELLINGS.get(key)
+    def _branch_option(self, branch: lines.NetlistBranch, field: int, key: str, text: str) -> None:
+        short = lines.SPELLINGS.get(key)
         if short is None:
             short = self._unknown_option(branch.line, field, key)
-        elif short in PHYSICS:
+        elif short in lines.PHYSICS:
             if branch.notes and short in branch.notes:
                 raise self._refuse_twice(branch.line, field)
             if short == "Pin":
@@ -374,7 +360,9 @@ class LineReader:
 
     def _unknown_option(self, line: int, field: int, key: str) -> str:
         """The option as it is kept: under the name it was given."""
-        close = nearest(key, SPELLINGS) if len(key) < 40 and not self.findings.is_full(rules.UNKNOWN_OPTION) else None
+        close = (
+            nearest(key, lines.SPELLINGS) if len(key) < 40 and not self.findings.is_full(rules.UNKNOWN_OPTION) else None
+        )
         fix = f"did you mean '{close}'?" if close else "remove it if it is a slip"
         unknown = f"'{clip(key)}' is not an option of POG_Modeler; it is kept without effect"
         what = unknown if key else "an option has no name"
@@ -397,7 +385,7 @@ class LineReader:
     def _pairs(self, line: int, fields: list[str], first: int) -> dict[str, str]:
         found = {}
         for k in range(first, len(fields), 2):
-            short = SPELLINGS.get(fields[k])
+            short = lines.SPELLINGS.get(fields[k])
             if short is None:
                 short = self._unknown_option(line, k, fields[k])
             found[short] = fields[k + 1]
@@ -410,13 +398,13 @@ class LineReader:
         if one == two:
             what = f"the point '{one}' is joined with itself"
             self.findings.notice(rules.SELF_CONNECTION, what, line, fix="remove the line, or write the other point")
-        self.wires.append(NetlistWire((one, two), self._pairs(line, fields, 3) or NOTHING, line))
+        self.wires.append(lines.NetlistWire((one, two), self._pairs(line, fields, 3) or NOTHING, line))
 
     def _system(self, line: int, fields: list[str]) -> None:
         self._require_pairs(line, len(fields))
         found = self._pairs(line, fields, 1)
         for k, key in enumerate(found):
-            if key in DEFAULTS or key == "sTfin":
+            if key in lines.DEFAULTS or key == "sTfin":
                 self.labels.value(line, 2 * k + 2, found[key])
         self.options.update(found)
 
@@ -428,7 +416,7 @@ class LineReader:
             fix = "write 'CB, [3; 4], [A; B], Kn, F2=K_m*F1'"
             raise self.findings.refuse(rules.MISSING_POINT, what, line, fix=fix)
         self._require_pairs(line, len(fields))
-        branch = NetlistBranch(
+        branch = lines.NetlistBranch(
             self.findings.line_place(line), len(self.branches) + 1, None, self._block_points(line, fields)
         )
         for k in range(3, len(fields), 2):
@@ -444,7 +432,7 @@ class LineReader:
         texts = (tops[0], bottoms[0], tops[1], bottoms[1])
         return tuple(self._point(line, 1 + k % 2, text) for k, text in enumerate(texts))
 
-    def _block_option(self, branch: NetlistBranch, field: int, key: str, text: str) -> None:
+    def _block_option(self, branch: lines.NetlistBranch, field: int, key: str, text: str) -> None:
         line = branch.line
         if key == "Kn":
             if branch.relation is not None:

@@ -29,18 +29,8 @@ from tellegen.notations.indexed_names import (
     read_name,
     read_node,
 )
-from tellegen.notations.network import rules
+from tellegen.notations.network import keys, rules
 from tellegen.notations.network.fields import ENERGY, LAWS, MATRIX, FieldLaw, FieldReader
-from tellegen.notations.network.keys import (
-    EACH,
-    FIELD,
-    KINDS_OF_PORTS,
-    MIXED_FIELD,
-    MULTIPORT,
-    SIDES,
-    port_dimension,
-    variable_words,
-)
 from tellegen.notations.network.repetition import copies_of, read_ranges
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -93,9 +83,9 @@ class MultiportRelations:
     def _right(self, text: Scalar, right: str, at: int) -> Expression:
         marked = parse_marked(right, self.context.text_place(text, at))
         variables: dict[str, Measure] = {
-            n: port_dimension(self.domains, n) for n in marked.free_symbols if self._is_port(n)
+            n: keys.port_dimension(self.domains, n) for n in marked.free_symbols if self._is_port(n)
         }
-        wanted = port_dimension(self.domains, text.text.partition("=")[0].strip())
+        wanted = keys.port_dimension(self.domains, text.text.partition("=")[0].strip())
         return self.context.check_later(marked, wanted, f"the relation of {self.key.text}", text, variables)
 
     def _is_port(self, name: str) -> bool:
@@ -121,7 +111,9 @@ def is_multiport(node: Node) -> bool:
         return False
     word = node.keys[0].text
     # By its first key, as kinds are: `inductor field` begins with a kind that keeps or loses energy.
-    return word in (MULTIPORT, MIXED_FIELD) or (word.endswith(FIELD) and word.removesuffix(FIELD) in KINDS)
+    return word in (keys.MULTIPORT, keys.MIXED_FIELD) or (
+        word.endswith(keys.FIELD) and word.removesuffix(keys.FIELD) in KINDS
+    )
 
 
 def read_multiport(context: ReadingContext, key: Scalar, node: MappingNode) -> None:
@@ -131,7 +123,7 @@ def read_multiport(context: ReadingContext, key: Scalar, node: MappingNode) -> N
         raise context.error(
             notations_rules.DESCRIBED_TWICE, key, f"'{key.text}' is described twice", fix="rename one of them"
         )
-    if node.keys[0].text == MULTIPORT:
+    if node.keys[0].text == keys.MULTIPORT:
         _read_connection(context, key, node)
     else:
         _read_field(context, key, node)
@@ -166,10 +158,10 @@ def _read_field(context: ReadingContext, key: Scalar, node: MappingNode) -> None
             initial = _list(context, key, value, len(kinds), "initial values")
         elif other.text in words:
             names[words[other.text]] = _names(context, key, value, len(kinds), other.text, each)
-        elif other.text == EACH:
+        elif other.text == keys.EACH:
             continue
-        elif other.text != KINDS_OF_PORTS or node.keys[0].text != MIXED_FIELD:
-            known = [*_LAWS, "initial", EACH, *words]
+        elif other.text != keys.KINDS_OF_PORTS or node.keys[0].text != keys.MIXED_FIELD:
+            known = [*_LAWS, "initial", keys.EACH, *words]
             raise context.unknown_key(other, known, f"the {node.keys[0].text} {key.text}")
     if law is None:
         fix = f"add 'matrix: [[...], ...]' with {len(kinds)} rows"
@@ -184,9 +176,9 @@ _LAWS = {MATRIX: FieldReader.matrix, ENERGY: FieldReader.energy, LAWS: FieldRead
 def _field_kinds(context: ReadingContext, key: Scalar, node: MappingNode, count: int) -> list[ElementKind]:
     """The kind of each port: all the same, or as `kinds` says."""
     word = node.keys[0]
-    if word.text != MIXED_FIELD:
-        return [_field_kind(context, word, word.text.removesuffix(FIELD))] * count
-    given = node.get(KINDS_OF_PORTS)
+    if word.text != keys.MIXED_FIELD:
+        return [_field_kind(context, word, word.text.removesuffix(keys.FIELD))] * count
+    given = node.get(keys.KINDS_OF_PORTS)
     texts = [] if given is None else context.texts(given, f"the kinds of {key.text}")
     if len(texts) != count:
         what = f"the field '{key.text}' has {count} ports and {len(texts)} kinds"
@@ -213,10 +205,10 @@ def _field_kind(context: ReadingContext, at: Scalar, word: str) -> ElementKind:
 
 def _variable_words(kinds: list[ElementKind]) -> dict[str, Side]:
     """The keys that name variables: words of the domain, where all ports have one."""
-    words: dict[str, Side] = {side: side for side in SIDES}
+    words: dict[str, Side] = {side: side for side in keys.SIDES}
     # In a field of several domains `current` would name a variable at some of its ports only.
     if len({kind.domain.name for kind in kinds}) == 1:
-        words |= {word: side for side in SIDES for word in variable_words(kinds[0].domain, side)}
+        words |= {word: side for side in keys.SIDES for word in keys.variable_words(kinds[0].domain, side)}
     return words
 
 
@@ -259,12 +251,12 @@ class _Each:
     @classmethod
     def read(cls, context: ReadingContext, key: Scalar, node: MappingNode) -> "_Each | None":
         """The range of a line, if it has one."""
-        if node.get(EACH) is None:
+        if node.get(keys.EACH) is None:
             return None
-        ranges, indices = read_ranges(context, key, node, (), word=EACH)
+        ranges, indices = read_ranges(context, key, node, (), word=keys.EACH)
         if len(ranges) != 1:
-            what = f"'{EACH}' of the field '{key.text}' has {len(ranges)} indices, not one"
-            raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{EACH}: {{{indices[0]}: 1..5}}'")
+            what = f"'{keys.EACH}' of the field '{key.text}' has {len(ranges)} indices, not one"
+            raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{keys.EACH}: {{{indices[0]}: 1..5}}'")
         values = [copy.values[0] for copy in copies_of(context, key, ranges, StructureCopy())]
         return cls(context, indices[0], values)
 
@@ -272,7 +264,7 @@ class _Each:
         """The two nodes of every port."""
         if len(texts) != 2:
             what = f"'{key.text}' has {len(texts)} nodes, not the two of one port"
-            fix = f"with '{EACH}' give the two nodes of a port, such as 'a[{self.index}]' and 'b[{self.index}]'"
+            fix = f"with '{keys.EACH}' give the two nodes of a port, such as 'a[{self.index}]' and 'b[{self.index}]'"
             raise self.context.error(notations_rules.WRONG_NODES, node, what, fix=fix, where=key.text)
         found = [self.names(read_node(self.context, text, (self.index,)), text) for text in texts]
         return [name for pair in zip(*found, strict=True) for name in pair]

@@ -185,13 +185,13 @@ class Renaming:
         # None stands for a name that stays: the ground of every part is the ground of the whole.
         self.nodes = dict.fromkeys(REFERENCES) | dict(nodes)
         self.chosen = names
-        self._followers = _named_after_elements(model.elements, names)
+        self._named_after = _named_after_elements(model.elements, names)
         self._symbols: dict[str, Expression] = {}
         self._time: bool | None = None
 
     def path(self, name: str) -> str:
         """The full name; what is said of elements keeps its word before it."""
-        chosen = self.chosen.get(name) or self._followers.get(name)
+        chosen = self.chosen.get(name) or self._named_after.get(name)
         if chosen is not None:
             return chosen
         kind, dot, element = name.partition(".")

@@ -23,16 +23,7 @@ from tellegen.notations.indexed_names import (
 from tellegen.notations.network import rules as network_rules
 from tellegen.notations.network.repetition import MOST_ELEMENTS, copies_of, read_repeat
 from tellegen.notations.parameters import read_curve
-from tellegen.notations.parts import rules
-from tellegen.notations.parts.instances import (
-    OF_ELEMENTS,
-    PartInstance,
-    check_part_names,
-    names_inside,
-    part_instance,
-    read_part_names,
-    replaced_sources,
-)
+from tellegen.notations.parts import instances, rules
 from tellegen.notations.parts.library import MOST_PARTS, PartLibrary
 from tellegen.notations.parts.ports import (
     OUTSIDE,
@@ -62,7 +53,7 @@ class PartLine:
         self.node = self.context.mapping(node, f"the part {self.name}")
         self.texts: dict[str, str] = {}
         self.names: dict[str, str] = {}
-        self.signal_courses: dict[str, Expression] = {}
+        self.signal_formulas: dict[str, Expression] = {}
         # Bindings that decide the dimension of their parameter.
         self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
 
@@ -94,7 +85,7 @@ class PartLine:
             model=model,
             ports=ports,
             bindings=bindings,
-            signals=self.signal_courses,
+            signals=self.signal_formulas,
             place=context.place(self.key),
             texts=self.texts,
             names=self.names,
@@ -106,7 +97,7 @@ class PartLine:
         if name in context.elements or name in self.connections.parts:
             what = f"'{name}' names {'an element' if name in context.elements else 'another part'} already"
             raise context.error(rules.NAME_CLASH, key, what, fix="rename one of them")
-        if name in RESERVED_WORDS or name in OF_ELEMENTS or "." in name:
+        if name in RESERVED_WORDS or name in instances.OF_ELEMENTS or "." in name:
             dots, meaning = "its dots would lead into another part", "it has a meaning of its own in formulas"
             what = f"'{name}' cannot name a part: {dots if '.' in name else meaning}"
             raise context.error(rules.NAME_CLASH, key, what, fix="choose another name")
@@ -114,8 +105,10 @@ class PartLine:
 
     def _names(self, model: Model, ports: PortNodes) -> dict[str, str]:
         gone = {port.source for name, port in model.ports.items() if port.source and name in ports}
-        known = names_inside(model, gone)
-        return read_part_names(self.context, (self.name, model.name), known, self.node.get("names"), self.copy)
+        known = instances.names_inside(model, gone)
+        return instances.read_part_names(
+            self.context, (self.name, model.name), known, self.node.get("names"), self.copy
+        )
 
     # Parameters
 
@@ -216,7 +209,7 @@ class PartLine:
             marked = parse_formula(self.context, text, subject, self.copy.counters)
             self.context.formulas.append((marked, _dimension(model, key.text), subject, text))
             self.texts[key.text] = self._text(text)
-            self.signal_courses[key.text] = without_marks(marked)
+            self.signal_formulas[key.text] = without_marks(marked)
 
 
 def _dimension(model: Model, name: str) -> Dimension | None:
@@ -298,9 +291,9 @@ class PartsReader:
     def _add(self, part: Part, key: Scalar) -> None:
         context = self.context
         self._check_sources(part, key)
-        made = part_instance(part)
+        made = instances.part_instance(part)
         self._check_size(part, made, key)
-        check_part_names(context, part.name, part.names.values(), key)
+        instances.check_part_names(context, part.name, part.names.values(), key)
         self._check_names(part, made, key)
         self._check_shorts(part, made, key)
         context.elements.update(made.elements)
@@ -314,7 +307,7 @@ class PartsReader:
         self.connections.parts[part.name] = part
         self._note(part)
 
-    def _check_size(self, part: Part, made: PartInstance, key: Scalar) -> None:
+    def _check_size(self, part: Part, made: instances.PartInstance, key: Scalar) -> None:
         library = self.library
         library.parts += 1 + library.inside(part.model)
         library.items += len(made.elements) + len(made.parameters) + len(made.signals)
@@ -326,7 +319,7 @@ class PartsReader:
         if what:
             raise self.context.error(rules.TOO_LARGE, key, what, fix="use fewer or smaller parts")
 
-    def _check_names(self, part: Part, made: PartInstance, key: Scalar) -> None:
+    def _check_names(self, part: Part, made: instances.PartInstance, key: Scalar) -> None:
         """Nothing beside the part has a name that belongs inside."""
         context = self.context
         for word, inside, beside in (
@@ -341,7 +334,7 @@ class PartsReader:
                 fix = bind if word == "parameter" else "choose a name without dots"
                 raise context.error(rules.NAME_CLASH, key, what, fix=fix, where=part.name)
 
-    def _check_shorts(self, part: Part, made: PartInstance, key: Scalar) -> None:
+    def _check_shorts(self, part: Part, made: instances.PartInstance, key: Scalar) -> None:
         if not part.ports:
             return
         for element in made.elements.values():
@@ -354,7 +347,7 @@ class PartsReader:
 
     def _check_sources(self, part: Part, key: Scalar) -> None:
         """Nothing reads the variables of a source whose place is taken."""
-        replaced = replaced_sources(part)
+        replaced = instances.replaced_sources(part)
         if replaced:
             by_name = {e.name: e for e in part.model.elements if e.name in replaced}
             gone = {name: source for source, e in by_name.items() for name in source_variables(e)}

@@ -19,29 +19,12 @@ from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.fields import FieldReader
 from tellegen.notations.network.keys import SIDES, variable_words
-from tellegen.notations.pog import rules
-from tellegen.notations.pog.ladder import (
-    MATRICES,
-    NONE,
-    LadderBranch,
-    LadderConnection,
-    LadderField,
-    LadderTransfer,
-    Way,
-    given_side,
-    taken_side,
-)
+from tellegen.notations.pog import ladder, rules
 from tellegen.notations.pog.lanes import domain_words, field_kind, letter_kinds
 from tellegen.notations.yaml.document import Scalar, SequenceNode
+from tellegen.synthesis import realisation
 from tellegen.synthesis.algebra import Polynomial, polynomial, value
 from tellegen.synthesis.positive_real import NotPositiveRealError, positive_real
-from tellegen.synthesis.realisation import (
-    MOST_STATES,
-    Realisation,
-    TooManyStatesError,
-    realise_function,
-    realise_matrix,
-)
 
 OUTPUTS = "outputs"
 """Names the variable that each member of a field gives, of whichever kind it is."""
@@ -60,9 +43,9 @@ def _power(domain: Domain, side: Side) -> Dimension:
 
 def emit_field(
     context: ReadingContext,
-    item: LadderField[Scalar],
+    item: ladder.LadderField[Scalar],
     domains: Sequence[Domain],
-    ways: Sequence[Way],
+    ways: Sequence[ladder.Way],
     ends: Sequence[tuple[str, str]],
     variables: Sequence[dict[str, str]],
 ) -> None:
@@ -87,7 +70,7 @@ def _listed(texts: tuple[Scalar, ...]) -> SequenceNode:
     return SequenceNode(texts, first.line, first.column, first.length)
 
 
-def _kind(context: ReadingContext, item: LadderField[Scalar], domain: Domain, way: Way) -> ElementKind:
+def _kind(context: ReadingContext, item: ladder.LadderField[Scalar], domain: Domain, way: ladder.Way) -> ElementKind:
     kind = field_kind(item.word, domain, way)
     if kind is None:
         what = f"'{item.word}' stands for no field of {domain.name} elements"
@@ -97,7 +80,7 @@ def _kind(context: ReadingContext, item: LadderField[Scalar], domain: Domain, wa
 
 
 def _chosen(
-    context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind], names: list[dict[str, str]]
+    context: ReadingContext, item: ladder.LadderField[Scalar], kinds: list[ElementKind], names: list[dict[str, str]]
 ) -> None:
     """The names that the item itself gives to power variables; they come before those of sections."""
     words = {word: side for side in SIDES for kind in kinds for word in (*variable_words(kind.domain, side), side)}
@@ -109,11 +92,13 @@ def _chosen(
         _check_count(context, item, texts, len(kinds), f"names of the {word}")
         for lane, text in enumerate(texts):
             side = kinds[lane].side if word == OUTPUTS else words[word]
-            if text.text != NONE:
+            if text.text != ladder.NONE:
                 names[lane][side] = context.name(text, "a variable")
 
 
-def _initial(context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind]) -> list[Expression | None]:
+def _initial(
+    context: ReadingContext, item: ladder.LadderField[Scalar], kinds: list[ElementKind]
+) -> list[Expression | None]:
     if not item.initial:
         return [None] * len(kinds)
     _check_count(context, item, item.initial, len(kinds), "initial values")
@@ -125,7 +110,9 @@ def _initial(context: ReadingContext, item: LadderField[Scalar], kinds: list[Ele
     ]
 
 
-def _preferred(context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind]) -> list[Side | None]:
+def _preferred(
+    context: ReadingContext, item: ladder.LadderField[Scalar], kinds: list[ElementKind]
+) -> list[Side | None]:
     """What the members should decide, where causality has a choice: integral or derivative, or a power variable."""
     if not item.causality:
         return [None] * len(kinds)
@@ -143,14 +130,14 @@ def _preferred(context: ReadingContext, item: LadderField[Scalar], kinds: list[E
 
 
 def _check_count(
-    context: ReadingContext, item: LadderField[Scalar], texts: Sequence[Scalar], count: int, what: str
+    context: ReadingContext, item: ladder.LadderField[Scalar], texts: Sequence[Scalar], count: int, what: str
 ) -> None:
     if len(texts) != count:
         message = f"'{item.name.text}' has {len(texts)} {what}, not {count}"
         raise context.error(rules.WRONG_WIDTH, item.name, message, fix="give one for each lane", where=item.name.text)
 
 
-def _take_name(context: ReadingContext, item: LadderField[Scalar], member: str, name: str) -> None:
+def _take_name(context: ReadingContext, item: ladder.LadderField[Scalar], member: str, name: str) -> None:
     owner = context.variables.setdefault(name, member)
     if owner is not member:
         what = f"{owner} and {member} both name a variable '{name}'"
@@ -163,7 +150,7 @@ def _take_name(context: ReadingContext, item: LadderField[Scalar], member: str, 
 
 
 def read_connection(
-    context: ReadingContext, block: LadderConnection[Scalar], left: LaneEnds, right: LaneEnds
+    context: ReadingContext, block: ladder.LadderConnection[Scalar], left: LaneEnds, right: LaneEnds
 ) -> Matrix:
     """The matrix K of a connection."""
     subject = f"an entry of {block.name.text}"
@@ -182,7 +169,7 @@ def modulus_dimension(one: tuple[Domain, Side], two: tuple[Domain, Side]) -> Dim
 
 
 def emit_connection(
-    context: ReadingContext, block: LadderConnection[Scalar], left: LaneEnds, right: LaneEnds, K: Matrix
+    context: ReadingContext, block: ladder.LadderConnection[Scalar], left: LaneEnds, right: LaneEnds, K: Matrix
 ) -> None:
     """Add the element of a connection by a matrix. Lanes that its zeros leave out are not among its ports."""
     if block.name.text in context.elements:
@@ -210,7 +197,7 @@ def is_zero_row(row: Sequence[Expression]) -> bool:
 
 
 def emit_link(
-    context: ReadingContext, branch: LadderBranch[Scalar], name: str, domain: Domain, nodes: tuple[str, ...]
+    context: ReadingContext, branch: ladder.LadderBranch[Scalar], name: str, domain: Domain, nodes: tuple[str, ...]
 ) -> None:
     """Add the connection of modulus one that joins a side ladder in series."""
     coupling, reciprocal = COUPLING_OF["through", "through"]
@@ -225,9 +212,9 @@ _ACCURACY = 1e-6
 
 def emit_transfer(
     context: ReadingContext,
-    item: LadderTransfer,
+    item: ladder.LadderTransfer,
     domains: Sequence[Domain],
-    ways: Sequence[Way],
+    ways: Sequence[ladder.Way],
     ends: Sequence[tuple[str, str]],
 ) -> None:
     """Add the elements that realise a transfer function or matrix between the nodes of its lanes.
@@ -242,10 +229,10 @@ def emit_transfer(
     _Assembly(context, item, domains, told, ends).emit(_realised(context, item))
 
 
-def _told(context: ReadingContext, item: LadderTransfer, domain: Domain, way: Way) -> Side:
+def _told(context: ReadingContext, item: ladder.LadderTransfer, domain: Domain, way: ladder.Way) -> Side:
     """The variable of a lane that a transfer function is told; it gives the other one."""
-    if item.letter in MATRICES:
-        return given_side(way) if item.letter == "power" else taken_side(way)
+    if item.letter in ladder.MATRICES:
+        return ladder.given_side(way) if item.letter == "power" else ladder.taken_side(way)
     law = next(iter(letter_kinds(item.letter, domain)), None)
     if law is None:
         what = f"'{item.letter}' stands for no {domain.name} element"
@@ -257,21 +244,21 @@ def _told(context: ReadingContext, item: LadderTransfer, domain: Domain, way: Wa
 # -- numbers -------------------------------------------------------------------------------------------------------------------
 
 
-def _realised(context: ReadingContext, item: LadderTransfer) -> Realisation:
+def _realised(context: ReadingContext, item: ladder.LadderTransfer) -> realisation.Realisation:
     denominator = _polynomial(context, item, item.denominator)
     numerators = [[_polynomial(context, item, entry) for entry in row] for row in item.numerator]
-    found: Realisation | None
+    found: realisation.Realisation | None
     try:
         if len(numerators) == 1:
-            found = realise_function(positive_real(numerators[0][0], denominator))
+            found = realisation.realise_function(positive_real(numerators[0][0], denominator))
         else:
-            found = realise_matrix(numerators, denominator)
+            found = realisation.realise_matrix(numerators, denominator)
     except NotPositiveRealError as reason:
         what = f"'{item.name.text}' is not positive real: {reason}"
         fix = "a passive element takes at least as much energy as it gives: check the signs and the order of the coefficients"
         raise context.error(rules.NOT_POSITIVE_REAL, item.name, what, fix=fix, where=item.name.text) from None
-    except TooManyStatesError as reason:
-        what = f"'{item.name.text}' has {reason}: more than {MOST_STATES} states"
+    except realisation.TooManyStatesError as reason:
+        what = f"'{item.name.text}' has {reason}: more than {realisation.MOST_STATES} states"
         fix = "write it as a sum of matrices or elements with fewer poles"
         raise context.error(rules.NO_REALISATION, item.name, what, fix=fix, where=item.name.text) from None
     except ArithmeticError:
@@ -283,7 +270,7 @@ def _realised(context: ReadingContext, item: LadderTransfer) -> Realisation:
     return found
 
 
-def _polynomial(context: ReadingContext, item: LadderTransfer, texts: Sequence[Scalar]) -> Polynomial:
+def _polynomial(context: ReadingContext, item: ladder.LadderTransfer, texts: Sequence[Scalar]) -> Polynomial:
     if not 0 < len(texts) <= MOST_COEFFICIENTS:
         what = f"'{item.name.text}' has {len(texts)} coefficients"
         fix = f"give between 1 and {MOST_COEFFICIENTS}, those of the highest power of s first"
@@ -291,7 +278,7 @@ def _polynomial(context: ReadingContext, item: LadderTransfer, texts: Sequence[S
     return polynomial(reversed([_number(context, item, text) for text in texts]))
 
 
-def _number(context: ReadingContext, item: LadderTransfer, text: Scalar) -> Fraction:
+def _number(context: ReadingContext, item: ladder.LadderTransfer, text: Scalar) -> Fraction:
     reading = context.quantity(text, f"a coefficient of {item.name.text}")
     known: dict[str, Fraction] = {}
     try:
@@ -322,7 +309,9 @@ def _value(
         return Fraction(expression.evaluate({name: float(x) for name, x in known.items()}))
 
 
-def _is_accurate(found: Realisation, numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial) -> bool:
+def _is_accurate(
+    found: realisation.Realisation, numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial
+) -> bool:
     """Compare the realisation with the function at a few points near the imaginary axis."""
     degree = max(len(denominator) - 1, 1)
     scale = abs(float(denominator[0] / denominator[-1])) ** (1 / degree) if denominator[0] else 1.0
@@ -352,7 +341,7 @@ class _Assembly:
     def __init__(
         self,
         context: ReadingContext,
-        item: LadderTransfer,
+        item: ladder.LadderTransfer,
         domains: Sequence[Domain],
         told: Sequence[Side],
         ends: Sequence[tuple[str, str]],
@@ -364,7 +353,7 @@ class _Assembly:
         self.told = told
         self.ends = ends
 
-    def emit(self, found: Realisation) -> None:
+    def emit(self, found: realisation.Realisation) -> None:
         """Add all elements."""
         n, ports = len(found.g), len(self.ends)
         connected = bool(n or found.c or found.skewed or found.rates)
@@ -396,7 +385,7 @@ class _Assembly:
         nodes = [here, *(f"{self.name}_{lane + 1}_{word}" for word in words[1:]), there]
         return dict(zip(words, pairwise(nodes), strict=True))
 
-    def _connect(self, found: Realisation, spots: list[dict[str, tuple[str, str]]]) -> None:
+    def _connect(self, found: realisation.Realisation, spots: list[dict[str, tuple[str, str]]]) -> None:
         n, ports = len(found.g), len(self.ends)
         domain, storage, resistor = self._inner_kinds()
         reference = domain.reference

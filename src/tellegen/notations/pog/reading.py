@@ -19,47 +19,7 @@ from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.elements import ElementLine, SwitchingLine, add_element_of_line, allow_variables
 from tellegen.notations.network.keys import kind_that_fits, make_form
 from tellegen.notations.network.lines import add_details, read_elements, switching_kind, without_kind
-from tellegen.notations.pog import rules
-from tellegen.notations.pog.ladder import (
-    SWITCHING,
-    BlockItem,
-    LadderBlock,
-    LadderBranch,
-    LadderConnection,
-    LadderElement,
-    LadderField,
-    LadderSection,
-    LadderTransfer,
-    ReadPart,
-    given_side,
-    item_names,
-    lanes_of,
-    part_names,
-    read_parts,
-)
-from tellegen.notations.pog.lanes import (
-    ConnectionPlace,
-    LaneStage,
-    LaneStages,
-    check_neighbours,
-    domain_words,
-    field_kind,
-    imposed_side,
-    letter_kinds,
-    section_names,
-    source_names,
-    strong_parts,
-    working_parts,
-)
-from tellegen.notations.pog.matrices import (
-    LaneEnds,
-    emit_connection,
-    emit_field,
-    emit_link,
-    emit_transfer,
-    is_zero_row,
-    read_connection,
-)
+from tellegen.notations.pog import ladder, lanes, matrices, rules
 from tellegen.notations.yaml.document import Node, Scalar
 
 
@@ -67,12 +27,12 @@ class LadderEmitter:
     """Adds the elements of a ladder to the model. A node that turns out to be at the reference is renamed at the end."""
 
     def __init__(
-        self, context: ReadingContext, parts: list[ReadPart], stages: LaneStages, details: Node | None
+        self, context: ReadingContext, parts: list[ladder.ReadPart], stages: lanes.LaneStages, details: Node | None
     ) -> None:
         self.context = context
         self.parts = parts
         self.stages = stages
-        self.more = read_elements(context, details, [*_elements(parts), *source_names(parts)], "the ladder")
+        self.more = read_elements(context, details, [*_elements(parts), *lanes.source_names(parts)], "the ladder")
         self.count = self.links = 0
         self.grounded: dict[str, str] = {}
 
@@ -101,15 +61,15 @@ class LadderEmitter:
             self.links += 1
         return f"branch_{self.links}"
 
-    def kind_of(self, entry: LadderElement, domain: Domain) -> ElementKind:
+    def kind_of(self, entry: ladder.LadderElement, domain: Domain) -> ElementKind:
         """The kind of an element: by its letter, then by the unit of its parameter or the key that gives its value."""
-        if entry.letter == SWITCHING:
+        if entry.letter == ladder.SWITCHING:
             place = self.context.place(entry.text)
             return switching_kind(self.context, entry.name, domain, self.more.get(entry.name), place)
-        found = letter_kinds(entry.letter, domain)
+        found = lanes.letter_kinds(entry.letter, domain)
         if not found:
             what = f"'{entry.letter}' stands for no {domain.name} element"
-            fix = f"'{entry.letter}' belongs to {domain_words(entry.letter)}; write C or I for what stores energy"
+            fix = f"'{entry.letter}' belongs to {lanes.domain_words(entry.letter)}; write C or I for what stores energy"
             raise self.context.error(rules.BAD_LETTER, entry.text, what, fix=fix, where=entry.name)
         parameter = self.context.parameters.get(entry.name)
         dimension = None if parameter is None else parameter.dimension
@@ -138,7 +98,7 @@ class LadderEmitter:
             self.context.collect(error)
 
     def connect_by_modulus(
-        self, part: LadderConnection[Scalar], value: Scalar, kind: ElementKind, nodes: tuple[str, ...]
+        self, part: ladder.LadderConnection[Scalar], value: Scalar, kind: ElementKind, nodes: tuple[str, ...]
     ) -> None:
         """Add a scalar connection whose modulus stands in the ladder."""
         name, form = part.name, make_form(kind)
@@ -150,14 +110,14 @@ class LadderEmitter:
         self.context.elements[name.text] = Element(name.text, kind, nodes, modulus, place=self.context.place(name))
 
 
-def _elements(parts: list[ReadPart]) -> Iterator[str]:
+def _elements(parts: list[ladder.ReadPart]) -> Iterator[str]:
     """The elements and connections of a ladder and its branches about which `elements` may say more."""
     for part in parts:
-        if isinstance(part, LadderBlock):
-            yield from (name for item in part.items if isinstance(item, tuple) for name in item_names(item))
-        elif isinstance(part, LadderConnection) and part.value is None and not part.K:
+        if isinstance(part, ladder.LadderBlock):
+            yield from (name for item in part.items if isinstance(item, tuple) for name in ladder.item_names(item))
+        elif isinstance(part, ladder.LadderConnection) and part.value is None and not part.K:
             yield part.name.text
-        elif isinstance(part, LadderBranch):
+        elif isinstance(part, ladder.LadderBranch):
             yield from _elements(part.ladder.parts)
 
 
@@ -171,86 +131,89 @@ class _Walk:
     """One ladder, or one side ladder, from left to right. `lanes` are the nodes that a side ladder starts from."""
 
     def __init__(
-        self, emitter: LadderEmitter, parts: list[ReadPart], entry: tuple[list[str], LadderBranch[Scalar]] | None
+        self,
+        emitter: LadderEmitter,
+        parts: list[ladder.ReadPart],
+        entry: tuple[list[str], ladder.LadderBranch[Scalar]] | None,
     ) -> None:
         self.emitter = emitter
         self.context = emitter.context
         self.stages = emitter.stages
-        self.work = working_parts(parts)
-        self.strong = strong_parts(parts)
+        self.work = lanes.working_parts(parts)
+        self.strong = lanes.strong_parts(parts)
         self.place = {id(part): k for k, part in enumerate(self.work)}
         self.lanes = [] if entry is None else list(entry[0])
         self.entry = None if entry is None else entry[1]
-        self.names = section_names(self.work, self._stores())
+        self.names = lanes.section_names(self.work, self._stores())
 
     def run(self) -> None:
         first, last = self.work[0], self.work[-1]
-        begin = first if isinstance(first, LadderSection) and self.entry is None else None
+        begin = first if isinstance(first, ladder.LadderSection) and self.entry is None else None
         if self.entry is None:
             self._start(begin)
         for position, part in enumerate(self.strong):
-            if isinstance(part, LadderBlock):
+            if isinstance(part, ladder.LadderBlock):
                 self._elaborate(part, position)
-            elif isinstance(part, LadderConnection):
+            elif isinstance(part, ladder.LadderConnection):
                 self._connect(part)
-            elif isinstance(part, LadderBranch):
+            elif isinstance(part, ladder.LadderBranch):
                 self._branch(part)
-        self._finish(last if isinstance(last, LadderSection) and last is not begin else None)
+        self._finish(last if isinstance(last, ladder.LadderSection) and last is not begin else None)
 
     def _stores(self) -> dict[tuple[int, int], bool]:
         """For the blocks and lanes beside the last section, whether an element decides what the block gives."""
         block = self.strong[-1] if self.strong else None
-        if not isinstance(block, LadderBlock):
+        if not isinstance(block, ladder.LadderBlock):
             return {}
         last, width = len(self.strong) - 1, self.stages.of(block).width
         return {(last, lane): self._owner(block, lane)[1] for lane in range(width)}
 
-    def _owner(self, block: LadderBlock[Scalar], lane: int) -> tuple[int, bool]:
+    def _owner(self, block: ladder.LadderBlock[Scalar], lane: int) -> tuple[int, bool]:
         """Which element takes the name of the shared variable, and whether it decides it: the first that does, else the first."""
         domain, way = self.stages.of(block).domain(lane), block.lane_way(lane)
         first = -1
         for number, item in enumerate(block.items):
             kind: ElementKind | None = None
-            if isinstance(item, LadderField) and lane in lanes_of(item):
-                kind = field_kind(item.word, domain, way)
+            if isinstance(item, ladder.LadderField) and lane in ladder.lanes_of(item):
+                kind = lanes.field_kind(item.word, domain, way)
             elif isinstance(item, tuple) and (entry := item[lane]) is not None:
                 kind = self.emitter.kind_of(entry, domain)
             if kind is not None:
-                if kind.role == "storage" and kind.side == given_side(way):
+                if kind.role == "storage" and kind.side == ladder.given_side(way):
                     return number, True
                 first = number if first < 0 else first
         return first, False
 
     # -- ends ------------------------------------------------------------------------------------------------------------------
 
-    def _start(self, section: LadderSection | None) -> None:
+    def _start(self, section: ladder.LadderSection | None) -> None:
         first = self.strong[0]
         stage = self.stages.of(first)
         for lane in range(stage.width):
-            side = None if section is None else imposed_side(section, first, lane)
-            series = isinstance(first, LadderBlock | LadderBranch) and first.lane_way(lane) == "series"
+            side = None if section is None else lanes.imposed_side(section, first, lane)
+            series = isinstance(first, ladder.LadderBlock | ladder.LadderBranch) and first.lane_way(lane) == "series"
             self.lanes.append(stage.domain(lane).reference if side is None and series else self.emitter.fresh())
             if side is not None and section is not None:
                 self._source(section, side, stage, lane, {})
 
-    def _finish(self, section: LadderSection | None) -> None:
+    def _finish(self, section: ladder.LadderSection | None) -> None:
         last = self.strong[-1] if self.strong else None
         if last is not None:
-            stage = self.stages.behind(last) if isinstance(last, LadderConnection) else self.stages.of(last)
+            stage = self.stages.behind(last) if isinstance(last, ladder.LadderConnection) else self.stages.of(last)
         else:
             assert section is not None, "a side ladder without blocks has a section"
             stage = self.stages.of(section)
         for lane in range(stage.width):
-            side = None if section is None else imposed_side(section, last, lane)
+            side = None if section is None else lanes.imposed_side(section, last, lane)
             if side is not None and section is not None:
                 conjugate = section.variable(other_side(side), lane).text
                 free = conjugate not in self.context.variables
                 self._source(section, side, stage, lane, {other_side(side): conjugate} if free else {})
-            elif isinstance(last, LadderBlock | LadderBranch) and last.lane_way(lane) == "series":
+            elif isinstance(last, ladder.LadderBlock | ladder.LadderBranch) and last.lane_way(lane) == "series":
                 self.emitter.grounded[self.lanes[lane]] = stage.domain(lane).reference
 
     def _source(
-        self, section: LadderSection, side: Side, stage: LaneStage, lane: int, variables: dict[str, str]
+        self, section: ladder.LadderSection, side: Side, stage: lanes.LaneStage, lane: int, variables: dict[str, str]
     ) -> None:
         domain, text, node = stage.domain(lane), section.variable(side, lane), self.lanes[lane]
         kind = next(k for k in kinds_of(domain.name, "source") if k.side == side)
@@ -262,26 +225,26 @@ class _Walk:
 
     # -- blocks ----------------------------------------------------------------------------------------------------------------
 
-    def _elaborate(self, block: LadderBlock[Scalar], position: int) -> None:
+    def _elaborate(self, block: ladder.LadderBlock[Scalar], position: int) -> None:
         for number, item in enumerate(block.items):
             ends = self._ends(block, item)
             variables = [self._named(block, position, lane, number) for lane in range(len(ends))]
             try:
                 self._emit(block, item, ends, variables)
             except TellegenError as error:
-                self.context.broken.update(item_names(item))
+                self.context.broken.update(ladder.item_names(item))
                 self.context.collect(error)
 
-    def _named(self, block: LadderBlock[Scalar], position: int, lane: int, number: int) -> dict[str, str]:
+    def _named(self, block: ladder.LadderBlock[Scalar], position: int, lane: int, number: int) -> dict[str, str]:
         """The name that a section gives to the shared variable of a lane, for the element that takes it."""
         name = self.names.get((position, lane))
         if name is None or self._owner(block, lane)[0] != number:
             return {}
-        return {given_side(block.lane_way(lane)): name}
+        return {ladder.given_side(block.lane_way(lane)): name}
 
-    def _ends(self, block: LadderBlock[Scalar], item: BlockItem[Scalar]) -> list[tuple[str, str]]:
+    def _ends(self, block: ladder.LadderBlock[Scalar], item: ladder.BlockItem[Scalar]) -> list[tuple[str, str]]:
         """The nodes of an element in each lane; series elements move the lane on to the next node."""
-        stage, ends, used = self.stages.of(block), [], set(lanes_of(item))
+        stage, ends, used = self.stages.of(block), [], set(ladder.lanes_of(item))
         for lane, here in enumerate(self.lanes):
             present = lane in used
             if block.lane_way(lane) == "parallel" or not present:
@@ -293,20 +256,20 @@ class _Walk:
 
     def _emit(
         self,
-        block: LadderBlock[Scalar],
-        item: BlockItem[Scalar],
+        block: ladder.LadderBlock[Scalar],
+        item: ladder.BlockItem[Scalar],
         ends: list[tuple[str, str]],
         variables: list[dict[str, str]],
     ) -> None:
         stage = self.stages.of(block)
         domains = [stage.domain(lane) for lane in range(stage.width)]
         ways = [block.lane_way(lane) for lane in range(stage.width)]
-        if isinstance(item, LadderField):
-            at = lanes_of(item)
+        if isinstance(item, ladder.LadderField):
+            at = ladder.lanes_of(item)
             parts = ([values[lane] for lane in at] for values in (domains, ways, ends, variables))
-            emit_field(self.context, item, *parts)  # type: ignore[arg-type]
-        elif isinstance(item, LadderTransfer):
-            emit_transfer(self.context, item, domains, ways, ends)
+            matrices.emit_field(self.context, item, *parts)  # type: ignore[arg-type]
+        elif isinstance(item, ladder.LadderTransfer):
+            matrices.emit_transfer(self.context, item, domains, ways, ends)
         else:
             for lane, entry in enumerate(item):
                 if entry is not None:
@@ -314,7 +277,7 @@ class _Walk:
                     kind = self.emitter.kind_of(entry, domains[lane])
                     self.emitter.add(entry.text, entry.name, kind, nodes, variables[lane])
 
-    def _branch(self, branch: LadderBranch[Scalar]) -> None:
+    def _branch(self, branch: ladder.LadderBranch[Scalar]) -> None:
         parts = branch.ladder.parts
         if branch.way == "parallel":
             _Walk(self.emitter, parts, (list(self.lanes), branch)).run()
@@ -326,14 +289,14 @@ class _Walk:
             # The side ladder stands in the path of the main one: a connection of modulus one carries it to its own
             # reference.
             name = self.emitter.link_name()
-            emit_link(self.context, branch, name, domain, (here, self.lanes[lane], start, domain.reference))
+            matrices.emit_link(self.context, branch, name, domain, (here, self.lanes[lane], start, domain.reference))
             starts.append(start)
         _Walk(self.emitter, parts, (starts, branch)).run()
 
-    def _connect(self, part: LadderConnection[Scalar]) -> None:
+    def _connect(self, part: ladder.LadderConnection[Scalar]) -> None:
         """x_2 = K x_1, where x_1 is what the block before gives and x_2 what the block behind takes."""
         before, after = self.stages.of(part), self.stages.behind(part)
-        place = ConnectionPlace(part, self.work, self.place[id(part)], self.entry)
+        place = lanes.ConnectionPlace(part, self.work, self.place[id(part)], self.entry)
         given = place.sides_before(self.context, before.width)
         found = place.sides_after(self.context, after.width)
         left = [before.domain(lane) for lane in range(before.width)]
@@ -351,36 +314,39 @@ class _Walk:
             return
         self._connect_lanes(part, (left, given, here), (right, found, self.lanes))
 
-    def _connect_lanes(self, block: LadderConnection[Scalar], left: LaneEnds, right: LaneEnds) -> None:
-        K = read_connection(self.context, block, left, right)
+    def _connect_lanes(
+        self, block: ladder.LadderConnection[Scalar], left: matrices.LaneEnds, right: matrices.LaneEnds
+    ) -> None:
+        K = matrices.read_connection(self.context, block, left, right)
         for lane, row in enumerate(K):
             # A row of zeros imposes a zero: an across variable of zero is the reference itself.
-            if is_zero_row(row) and right[1][lane] == "across":
+            if matrices.is_zero_row(row) and right[1][lane] == "across":
                 self.lanes[lane] = right[0][lane].reference
         for lane, here in enumerate(left[2]):
-            if is_zero_row([row[lane] for row in K]) and left[1][lane] == "through":
+            if matrices.is_zero_row([row[lane] for row in K]) and left[1][lane] == "through":
                 self.emitter.grounded[here] = left[0][lane].reference
-        emit_connection(self.context, block, left, right, K)
+        matrices.emit_connection(self.context, block, left, right, K)
 
 
 def read_ladder(context: ReadingContext, node: Node, details: Node | None) -> None:
     """Add the elements of a ladder to the model; `details` holds laws, values and initial values by element."""
-    parts = read_parts(context, node)
+    parts = ladder.read_parts(context, node)
     if parts is None:
         return
     if not _elaborates(parts):
         fix = "add a series or parallel block"
         raise context.error(rules.EMPTY_LADDER, node, "the ladder has no elaboration block", fix=fix)
     try:
-        check_neighbours(context, parts)
-        LadderEmitter(context, parts, LaneStages(context, parts), details).emit()
+        lanes.check_neighbours(context, parts)
+        LadderEmitter(context, parts, lanes.LaneStages(context, parts), details).emit()
     except TellegenError:
         # so that the experiment does not call them unknown
-        context.broken.update(part_names(parts))
+        context.broken.update(ladder.part_names(parts))
         raise
 
 
-def _elaborates(parts: list[ReadPart]) -> bool:
+def _elaborates(parts: list[ladder.ReadPart]) -> bool:
     return any(
-        isinstance(p, LadderBlock) or (isinstance(p, LadderBranch) and _elaborates(p.ladder.parts)) for p in parts
+        isinstance(p, ladder.LadderBlock) or (isinstance(p, ladder.LadderBranch) and _elaborates(p.ladder.parts))
+        for p in parts
     )

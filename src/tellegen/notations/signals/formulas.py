@@ -10,18 +10,7 @@ from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, unit_advice
 from tellegen.expressions import ZERO, Expression
 from tellegen.expressions.tokens import AFTER_NUMBER, NUMBER, unit_end
-from tellegen.model.dimensions import (
-    UNKNOWN,
-    DimensionError,
-    Measure,
-    NoDimension,
-    dimension_in_words,
-    is_plain_factor,
-    measure_of,
-    unit_mark,
-    user_names,
-    without_marks,
-)
+from tellegen.model import dimensions
 from tellegen.model.model import Model, known_variables
 from tellegen.model.signals import Points, SignalDefinition, SignalSetting
 from tellegen.notations import rules as notations_rules
@@ -50,7 +39,7 @@ def parse_formula(
     names = _no_units(context.signal_names)
     plain = read_plain(text.text)
     if plain is not None and names.isdisjoint(_WORD.findall(plain.unit)[1:]):
-        return plain.expression if plain.dimension is None else plain.expression * unit_mark(plain.dimension)
+        return plain.expression if plain.dimension is None else plain.expression * dimensions.unit_mark(plain.dimension)
     return parse_marked(text.text, context.text_place(text), indices, shape_macros(), names)
 
 
@@ -124,44 +113,44 @@ class FormulaScope:
         """Whether formulas may read the name."""
         return self.changing(name) or name in self.context.parameters or self.context.is_broken(name)
 
-    def measure(self, name: str) -> Measure:
+    def measure(self, name: str) -> dimensions.Measure:
         """What is known about the unit of a name."""
         context = self.context
         parameter = context.parameters.get(name)
         if parameter is not None:
-            return UNKNOWN if parameter.dimension is None else parameter.dimension
+            return dimensions.UNKNOWN if parameter.dimension is None else parameter.dimension
         if name in context.signals:
-            return context.signal_measures.get(name, UNKNOWN)
-        return SECOND if name == TIME else self.variables.get(name, UNKNOWN)
+            return context.signal_measures.get(name, dimensions.UNKNOWN)
+        return SECOND if name == TIME else self.variables.get(name, dimensions.UNKNOWN)
 
-    def measured(self, marked: Expression, subject: str, node: Scalar) -> Measure:
+    def measured(self, marked: Expression, subject: str, node: Scalar) -> dimensions.Measure:
         """What is known about the unit of a formula; unknown names and unlike units are collected as errors."""
-        unknown = [name for name in user_names(marked) if not self.knows(name)]
+        unknown = [name for name in dimensions.user_names(marked) if not self.knows(name)]
         for name in unknown:
             if not self.context.may_be_hidden(name):
                 self.context.collect(self.unknown(name, subject, node))
         if unknown:
-            return UNKNOWN
+            return dimensions.UNKNOWN
         if marked is ZERO and (plain := read_plain(node.text)) is not None and plain.dimension is not None:
             return plain.dimension  # a product with zero keeps no mark of its unit
         course = self._of_course(marked)
         if course is not None:
             return course
         try:
-            return measure_of(marked, self.measure, is_plain_factor)
-        except DimensionError as problem:
+            return dimensions.measure_of(marked, self.measure, dimensions.is_plain_factor)
+        except dimensions.DimensionError as problem:
             self.context.collect(unlike_units_error(self.context, problem, subject, node))
-            return UNKNOWN
+            return dimensions.UNKNOWN
 
-    def _of_course(self, marked: Expression) -> Measure | None:
+    def _of_course(self, marked: Expression) -> dimensions.Measure | None:
         """The unit of a formula of shapes alone, in which factors are numbers: in formulas of variables they may be gains."""
-        if set(user_names(marked)) != {TIME}:
+        if set(dimensions.user_names(marked)) != {TIME}:
             return None
         try:
-            measure = measure_of(marked, self.measure)
-        except DimensionError:
+            measure = dimensions.measure_of(marked, self.measure)
+        except dimensions.DimensionError:
             return None
-        return None if isinstance(measure, NoDimension) or measure == DIMENSIONLESS else measure
+        return None if isinstance(measure, dimensions.NoDimension) or measure == DIMENSIONLESS else measure
 
     def unknown(self, name: str, subject: str, node: Scalar) -> TellegenError:
         """The error for a name that nothing has."""
@@ -177,14 +166,16 @@ class FormulaScope:
     def checked(self, marked: Expression, wanted: Dimension | None, subject: str, node: Scalar) -> Expression:
         """The formula in SI units, its names known and its unit as wanted; errors are collected."""
         measure = self.measured(marked, subject, node)
-        if wanted is not None and not isinstance(measure, NoDimension) and measure != wanted:
-            what = f"{subject} is in {dimension_in_words(measure)}, not in {dimension_in_words(wanted)}"
-            fix = f"give it in {dimension_in_words(wanted)}; a gain may carry the unit"
+        if wanted is not None and not isinstance(measure, dimensions.NoDimension) and measure != wanted:
+            what = f"{subject} is in {dimensions.dimension_in_words(measure)}, not in {dimensions.dimension_in_words(wanted)}"
+            fix = f"give it in {dimensions.dimension_in_words(wanted)}; a gain may carry the unit"
             self.context.collect(self.context.error(rules.SIGNAL_UNITS, node, what, fix=fix))
-        return without_marks(marked)
+        return dimensions.without_marks(marked)
 
 
-def unlike_units_error(context: ReadingContext, problem: DimensionError, subject: str, node: Scalar) -> TellegenError:
+def unlike_units_error(
+    context: ReadingContext, problem: dimensions.DimensionError, subject: str, node: Scalar
+) -> TellegenError:
     """The error for quantities that do not go together."""
     rule = notations_rules.MIXED_SUM if problem.mixed else notations_rules.FUNCTION_OF_UNIT
     return context.error(rule, node, f"{subject} {problem.what}", fix="check the units of its parts")
@@ -231,7 +222,7 @@ def formula_text(expression: Expression, written: str, names: frozenset[str], te
     if written:
         try:
             marked = parse_marked(written, None, macros=shape_macros(), names=NOT_UNITS | names)
-            if without_marks(marked) is expression:
+            if dimensions.without_marks(marked) is expression:
                 return written
         except TellegenError:
             pass

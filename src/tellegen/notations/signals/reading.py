@@ -27,18 +27,7 @@ from tellegen.notations.grammar import Content, Key, Words
 from tellegen.notations.indexed_names import read_name, read_node
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import parse_marked, read_plain
-from tellegen.notations.signals import rules
-from tellegen.notations.signals.blocks import (
-    BLOCKS,
-    CONSTANT,
-    FORMULA,
-    FUNCTION,
-    LIMITS,
-    PERIOD,
-    ZERO_TIME,
-    SignalBlock,
-    expand_signal,
-)
+from tellegen.notations.signals import blocks, rules
 from tellegen.notations.signals.formulas import FormulaScope, parse_formula, unlike_units_error
 from tellegen.notations.signals.shapes import SECOND
 from tellegen.notations.signals.tables import read_table
@@ -53,7 +42,7 @@ class SignalLine:
     """One signal as it is written: formulas with marks for units, what must wait for the whole file, and where it stands."""
 
     key: Scalar
-    block: SignalBlock
+    block: blocks.SignalBlock
     formulas: dict[str, MarkedFormulas] = field(default_factory=dict)
     nodes: dict[str, Scalar] = field(default_factory=dict)
     others: dict[str, SignalSetting] = field(default_factory=dict)
@@ -67,7 +56,7 @@ class SignalLine:
 
     def subject(self, key: str) -> str:
         """How messages name what stands in a key."""
-        if key == FORMULA:
+        if key == blocks.FORMULA:
             return f"the signal {self.name}"
         return f"'{key}' of the signal {self.name}" if key != self.block.word else f"the {key} {self.name}"
 
@@ -105,15 +94,15 @@ class SignalsReader:
         if key.text == TIME:
             raise context.error(rules.TIME_TAKEN, key, "a signal is named 't', like the time", fix="rename the signal")
         if not isinstance(node, MappingNode):
-            line = SignalLine(key, BLOCKS[FORMULA])
-            self._read_formula(line, BLOCKS[FORMULA].keys[0], node)
+            line = SignalLine(key, blocks.BLOCKS[blocks.FORMULA])
+            self._read_formula(line, blocks.BLOCKS[blocks.FORMULA].keys[0], node)
             return line
         word = node.keys[0].text if node.keys else ""
-        block = BLOCKS.get(word)
+        block = blocks.BLOCKS.get(word)
         if block is None:
-            named = [other.text for other in node.keys[1:] if other.text in BLOCKS]
-            fix = f"write '{named[0]}' first" if named else did_you_mean(word, BLOCKS)
-            fix = fix or f"write a formula, or one of the blocks {listing(BLOCKS, 20)}"
+            named = [other.text for other in node.keys[1:] if other.text in blocks.BLOCKS]
+            fix = f"write '{named[0]}' first" if named else did_you_mean(word, blocks.BLOCKS)
+            fix = fix or f"write a formula, or one of the blocks {listing(blocks.BLOCKS, 20)}"
             at = node.keys[0] if node.keys else key
             raise context.error(rules.UNKNOWN_BLOCK, at, f"'{word}' is not a signal block", fix=fix, where=key.text)
         return self._block(SignalLine(key, block), node)
@@ -193,7 +182,7 @@ class SignalsReader:
             what = f"the signal {line.name} is a Python function, which no file can hold"
             fix = "write a formula, or build the model in Python: Network.signal(name, python=[...], function=...)"
             raise self.context.error(rules.NO_FUNCTION_HERE, node, what, fix=fix, where=line.name)
-        line.others[FUNCTION] = function
+        line.others[blocks.FUNCTION] = function
         self._read_formulas(line, key, node)
 
     _readers: Mapping[str, Callable[["SignalsReader", SignalLine, Key, Node], None]] = {
@@ -332,9 +321,9 @@ class SignalsChecker:
         parts = found if isinstance(found, tuple) else (found,)
         subject, node = line.subject(key), line.nodes[key]
         holds: Content = next(k.holds for k in line.block.keys if k.name == key)
-        if holds not in (CONSTANT, PERIOD):
+        if holds not in (blocks.CONSTANT, blocks.PERIOD):
             return tuple(self.scope.measured(part, subject, node) for part in parts)
-        return tuple(self._constant(line, key, part, holds == PERIOD) for part in parts)
+        return tuple(self._constant(line, key, part, holds == blocks.PERIOD) for part in parts)
 
     def _constant(self, line: SignalLine, key: str, marked: Expression, is_time: bool) -> Measure:
         """The unit of a setting that parameters alone decide."""
@@ -402,7 +391,7 @@ class SignalsChecker:
         parts: dict[str, SignalDefinition] = {}
         for name, definition in self.context.signals.items():
             try:
-                parts |= {part.name: part for part in expand_signal(definition, lambda wanted: wanted)}
+                parts |= {part.name: part for part in blocks.expand_signal(definition, lambda wanted: wanted)}
             except TellegenError as error:
                 self.context.broken.add(name)
                 self.context.collect(error)
@@ -450,18 +439,20 @@ class SignalsChecker:
         for line in self.lines.values():
             for key in line.block.keys:
                 found = line.formulas.get(key.name)
-                if isinstance(found, Expression) and key.holds == PERIOD:
+                if isinstance(found, Expression) and key.holds == blocks.PERIOD:
                     self._check_time(line, key, found, values)
-                elif isinstance(found, tuple) and key.holds == LIMITS:
+                elif isinstance(found, tuple) and key.holds == blocks.LIMITS:
                     self._check_limits(line, key, found, values)
 
     def _check_time(self, line: SignalLine, key: Key, marked: Expression, values: Mapping[str, float]) -> None:
         value = _value(marked, values)
         # A delay of zero would be no delay, a period of zero has no end of samples; an offset may be zero.
-        if value is None or value > 0 or (value == 0 and key.default == ZERO_TIME):
+        if value is None or value > 0 or (value == 0 and key.default == blocks.ZERO_TIME):
             return
         what = f"'{key.name}' of the {line.block.word} {line.name} is {value:g} s"
-        fix = "give zero or a positive time" if key.default == ZERO_TIME else "give a positive time, such as 1 ms"
+        fix = (
+            "give zero or a positive time" if key.default == blocks.ZERO_TIME else "give a positive time, such as 1 ms"
+        )
         self.context.collect(self.context.error(rules.NOT_POSITIVE, line.nodes[key.name], what, fix=fix))
 
     def _check_limits(
@@ -487,5 +478,5 @@ def _value(marked: Expression, values: Mapping[str, float]) -> float | None:
 
 def _kept_open(line: SignalLine, measure: Measure) -> Measure:
     """A formula that is a bare number fits any unit; what functions and controllers make of numbers may carry any."""
-    plain = line.block.word == FORMULA and isinstance(line.formulas[FORMULA], Number)
+    plain = line.block.word == blocks.FORMULA and isinstance(line.formulas[blocks.FORMULA], Number)
     return NUMBER if plain and measure is NUMBER else UNKNOWN

@@ -182,20 +182,6 @@ def set_scalar(document: Document, path: NodePath, text: str) -> Document:
     return _edited(document, (start, end, source), path, lambda _, new: _stands_for(new, text))
 
 
-def rename_key(document: Document, path: NodePath, name: str) -> Document:
-    """The document with another name for the key that `path` leads to; the order stays."""
-    mapping, position = _entry(document, path)
-    key = mapping.keys[position]
-    _require_new_key(document, mapping, name, unless=key.text)
-    source = scalar_source(name, _is_flow(document, mapping), _is_quoted(document, key))
-
-    def renamed(_: Node, new: Node) -> bool:
-        names = [name if known == key.text else known for known in mapping]
-        return isinstance(new, MappingNode) and list(new) == names and all(map(_same_nodes, mapping.values, new.values))
-
-    return _edited(document, (document.start(key), document.end(key), source), path[:-1], renamed)
-
-
 def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Document:
     """The document with a new last entry in the mapping at `path` (an empty value counts as an empty mapping).
 
@@ -218,20 +204,6 @@ def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Docu
         return all(map(_same_nodes, values, new.values)) and _stands_for(new.values[-1], value)
 
     return _edited(document, change, path, grown)
-
-
-def remove_entry(document: Document, path: NodePath) -> Document:
-    """The document without the entry that `path` leads to; its comment on the same line goes, comments above stay."""
-    mapping, position = _entry(document, path)
-    remove = _removed_from_braces if _is_flow(document, mapping) else _removed_from_block
-    change = remove(document, mapping, position)
-
-    def shrunk(_: Node, new: Node) -> bool:
-        keys, values = list(mapping), list(mapping.values)
-        del keys[position], values[position]
-        return isinstance(new, MappingNode) and list(new) == keys and all(map(_same_nodes, values, new.values))
-
-    return _edited(document, change, path[:-1], shrunk)
 
 
 def find(document: Document, path: NodePath) -> Node:
@@ -259,8 +231,9 @@ def _added_in_nothing(
     if in_flow or not isinstance(path[-1], str):
         braces = "{" + entry_source(*entry, True, False) + "}"
         return at, at, _after_colon(document.text[:at], braces)
-    mapping, position = _entry(document, path)
-    line = " " * (mapping.keys[position].column + 1) + entry_source(*entry, False, False)
+    mapping = find(document, path[:-1])
+    assert isinstance(mapping, MappingNode), "a word leads to a value of a mapping"
+    line = " " * (mapping.keys[mapping.values.index(node)].column + 1) + entry_source(*entry, False, False)
     return _new_line_after(document, at, line)
 
 
@@ -293,50 +266,6 @@ def _added_in_braces(document: Document, mapping: MappingNode, key: str, value: 
     return end, end, ", " + source
 
 
-def _removed_from_block(document: Document, mapping: MappingNode, position: int) -> _Change:
-    text = document.text
-    key, value = mapping.keys[position], mapping.values[position]
-    start, end = document.start(key), document.end(value)
-    if len(mapping) == 1:
-        return start, end - _trailing_space(document, value), "{}"
-    if _is_first_in_line(document, key):
-        return _whole_lines(document, key, end)
-    if position == len(mapping) - 1:
-        return start, end, ""  # behind a `?` that marks a key: reading it again will refuse this
-    following = document.start(mapping.keys[position + 1])  # the first entry of a list item, `- a: 1`
-    return start, end if "#" in text[end:following] else following, ""
-
-
-def _removed_from_braces(document: Document, mapping: MappingNode, position: int) -> _Change:
-    text = document.text
-    key = mapping.keys[position]
-    start, end = document.start(key), document.end(mapping.values[position])
-    comma = _COMMA_LATER.match(text, end)
-    if len(mapping) == 1:
-        return start, comma.end() if comma else end, ""
-    own_lines = _is_first_in_line(document, key) and _REST_OF_LINE.match(text, end) is not None
-    if position == len(mapping) - 1:
-        before = document.end(mapping.values[position - 1])
-        if "#" not in text[before:start]:
-            return before, end, ""
-        return _whole_lines(document, key, end) if own_lines else (start, end, "")
-    if own_lines:
-        return _whole_lines(document, key, end)
-    following = document.start(mapping.keys[position + 1])
-    if "#" not in text[end:following] or comma is None:
-        return start, following, ""
-    return start, comma.end(), ""
-
-
-def _whole_lines(document: Document, first: Node, end: int) -> _Change:
-    text = document.text
-    start = document.line_starts[first.line - 1]
-    if text[end - 1] in "\r\n":
-        return start, end, ""
-    ending = LINE_BREAK.search(text, end)
-    return start, ending.end() if ending else len(text), ""
-
-
 def _find(document: Document, path: NodePath) -> tuple[Node, bool]:
     """The node at a path, and whether it stands inside braces or brackets."""
     node: Node = document.root
@@ -359,18 +288,9 @@ def _step(document: Document, node: Node, step: str | int, path: NodePath) -> No
     return found
 
 
-def _entry(document: Document, path: NodePath) -> tuple[MappingNode, int]:
-    """The mapping and the position in it of the entry at a path."""
-    node = find(document, path)
-    parent = find(document, path[:-1])
-    if not path or not isinstance(parent, MappingNode):
-        raise _misfit(document, node, f"{_show(path)} is not an entry of a mapping", "name the entry by its key")
-    return parent, parent.values.index(node)
-
-
-def _require_new_key(document: Document, mapping: MappingNode, name: str, unless: str | None = None) -> None:
+def _require_new_key(document: Document, mapping: MappingNode, name: str) -> None:
     known = mapping.key(name)
-    if known is not None and name != unless:
+    if known is not None:
         raise _misfit(document, known, f"the key '{name}' is already there", "choose another name")
 
 

@@ -16,7 +16,7 @@ from typing import Literal, final
 from tellegen.core.domains import other_side
 from tellegen.expressions import ZERO, Expression, is_zero
 from tellegen.expressions.elimination import Elimination, ResidueField
-from tellegen.expressions.evaluation import point
+from tellegen.expressions.evaluation import residues_of_name
 from tellegen.expressions.nodes import PRIME
 from tellegen.graph import Field, Port, ResistiveLaw, SourceLaw
 from tellegen.graph.interconnection import Interconnection, column
@@ -260,7 +260,7 @@ def _residue(expression: Expression) -> int:
 
 def _known(name: str) -> int:
     """The random value of what an element decides."""
-    return point(f"decided by {name}")[0]
+    return residues_of_name(f"decided by {name}")[0]
 
 
 def _is_followed(block: SchemeBlock) -> bool:

@@ -19,28 +19,18 @@ from tellegen.core.names import did_you_mean
 from tellegen.expressions import ONE, ZERO, Expression, is_zero
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
-from tellegen.schemes import rules
+from tellegen.schemes import pog_scheme, rules
 from tellegen.schemes.algebra.signal_paths import Loop, SignalPath, elementary_loops, port_paths, read_path
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, with_strokes
 from tellegen.schemes.gains import UndeterminedError, dependent_gains, vector_block
-from tellegen.schemes.names import each_once
-from tellegen.schemes.pog_scheme import (
-    Column,
-    Ladder,
-    Output,
-    PogScheme,
-    PowerSection,
-    Rewriting,
-    SchemeBlock,
-    Summation,
-)
+from tellegen.schemes.names import without_duplicates
 
 
-def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
+def with_causes(scheme: pog_scheme.PogScheme, turned: Collection[str]) -> pog_scheme.PogScheme:
     """The scheme with the decisions of some elements turned; its blocks, summations and sections are turned already."""
     # Asked before anything changes: the scheme still has its old inputs and outputs.
-    opposite = _told_the_other_way(scheme)
+    opposite = _opposite_inputs(scheme)
     elements = {
         name: _turned(item, opposite=name in opposite) if name in turned else item
         for name, item in scheme.elements.items()
@@ -77,7 +67,7 @@ def _raised(causal: CausalGraph) -> BondGraphScheme | None:
         return None
 
 
-def _told_the_other_way(scheme: PogScheme) -> set[str]:
+def _opposite_inputs(scheme: pog_scheme.PogScheme) -> set[str]:
     """The sources to which the scheme brings a variable that counts against the direction of their ports."""
 
     def way(variable: str) -> int:
@@ -112,7 +102,7 @@ def _causal(causal: CausalGraph, before: Mapping[str, OnePort], after: Mapping[s
     return replace(causal, graph=replace(causal.graph, ports=tuple(ports)), decides=tuple(decides), paths=())
 
 
-def _dependences(scheme: PogScheme) -> tuple[Dependence, ...]:
+def _dependences(scheme: pog_scheme.PogScheme) -> tuple[Dependence, ...]:
     """The storages in derivative causality, each with the ports that decide its output."""
     at = {id(port): k for k, port in enumerate(scheme.causal.graph.ports)}
 
@@ -130,7 +120,9 @@ def _dependences(scheme: PogScheme) -> tuple[Dependence, ...]:
     return tuple(sorted(found, key=lambda dependence: dependence.port))
 
 
-def invert_path(scheme: PogScheme, path: Loop | Sequence[str], *, derivative: bool = False) -> Rewriting:
+def invert_path(
+    scheme: pog_scheme.PogScheme, path: Loop | Sequence[str], *, derivative: bool = False
+) -> pog_scheme.Rewriting:
     """The scheme with a path inverted by the three rules.
 
     A path is a `Loop`, or its variables one after the other, the first one again at the end of a loop. An open path leads from an
@@ -144,7 +136,7 @@ def invert_path(scheme: PogScheme, path: Loop | Sequence[str], *, derivative: bo
     if problem is not None:
         raise problem
     try:
-        return Rewriting(_inverted(scheme, found), _inversion_account(scheme, found))
+        return pog_scheme.Rewriting(_inverted(scheme, found), _inversion_account(scheme, found))
     # In a mesh the variables of a cut section may be used elsewhere; only the gains tell.
     except UndeterminedError:
         what = f"the path {found} cannot be inverted: some variables would follow from nothing"
@@ -152,7 +144,7 @@ def invert_path(scheme: PogScheme, path: Loop | Sequence[str], *, derivative: bo
         raise rules.NO_INVERSION.error(what, where=found.signals[0], why=why) from None
 
 
-def refusal(scheme: PogScheme, path: SignalPath, *, derivative: bool = False) -> TellegenError | None:
+def refusal(scheme: pog_scheme.PogScheme, path: SignalPath, *, derivative: bool = False) -> TellegenError | None:
     """Why a path may not be inverted; None where it may."""
     # Both variables of a section have to turn, or the section would have two signals in one direction and no product.
     if not scheme.ladders and not _cuts_both_ways(scheme, path):
@@ -175,7 +167,7 @@ def refusal(scheme: PogScheme, path: SignalPath, *, derivative: bool = False) ->
     return next((p for block in path.blocks if (p := block_refusal(block, derivative=derivative)) is not None), None)
 
 
-def _cuts_both_ways(scheme: PogScheme, path: SignalPath) -> bool:
+def _cuts_both_ways(scheme: pog_scheme.PogScheme, path: SignalPath) -> bool:
     """Whether a path of a scheme without ladders leads from an element to another and the same way back."""
     elements = [block for block in path.blocks if block.kind != "connection"]
     # Port by port a loop of two elements passes one connection and its transpose; longer ones go round the mesh.
@@ -186,17 +178,17 @@ def _cuts_both_ways(scheme: PogScheme, path: SignalPath) -> bool:
     return scheme.bond_graph is None or all(count == 2 for count in passed.values())
 
 
-def _joins_port(scheme: PogScheme, path: SignalPath) -> bool:
+def _joins_port(scheme: pog_scheme.PogScheme, path: SignalPath) -> bool:
     ends = [(name, output.signal) for name, output in zip(scheme.inputs, scheme.outputs, strict=True)]
     return (path.signals[0], path.signals[-1]) in ends
 
 
-def _ports(scheme: PogScheme) -> str:
+def _ports(scheme: pog_scheme.PogScheme) -> str:
     ends = zip(scheme.inputs, scheme.outputs, strict=True)
     return ", ".join(f"{name} -> {output.signal}" for name, output in ends) or "(it has no inputs)"
 
 
-def block_refusal(block: SchemeBlock, *, derivative: bool = False) -> TellegenError | None:
+def block_refusal(block: pog_scheme.SchemeBlock, *, derivative: bool = False) -> TellegenError | None:
     """Why a block may not be asked the other way; None where it may."""
     name = block.name
     # Asked backwards an integrator differentiates: not physically realizable, and no simulation wants it.
@@ -214,7 +206,7 @@ def block_refusal(block: SchemeBlock, *, derivative: bool = False) -> TellegenEr
     return None
 
 
-def _inversion_account(scheme: PogScheme, path: SignalPath) -> str:
+def _inversion_account(scheme: pog_scheme.PogScheme, path: SignalPath) -> str:
     names = list(dict.fromkeys(block.element for block in path.blocks))
     through = f" through {', '.join(names)}" if names else ""
     dependent = [block.name for block in path.blocks if block.kind == "storage"]
@@ -224,16 +216,16 @@ def _inversion_account(scheme: PogScheme, path: SignalPath) -> str:
     return f"inverted the path {path.signals[0]} to {path.signals[-1]}{through}: {path.signals[-1]} is the input now{warning}"
 
 
-def _inverted(scheme: PogScheme, path: SignalPath) -> PogScheme:
+def _inverted(scheme: pog_scheme.PogScheme, path: SignalPath) -> pog_scheme.PogScheme:
     blocks, summations = dict(scheme.blocks), dict(scheme.summations)
     renamed: dict[str, str] = {}
     # The summations on the path go first: each of them comes back with another output, whose name an old one may still
     # have.
     for step in path.steps:
-        if isinstance(step, Summation):
+        if isinstance(step, pog_scheme.Summation):
             del summations[step.output]
     for start, step in zip(path.signals, path.steps, strict=False):
-        if isinstance(step, SchemeBlock):
+        if isinstance(step, pog_scheme.SchemeBlock):
             blocks[step.name] = inverted_block(step)
         else:
             summations[start] = solved_for(step, start)
@@ -244,7 +236,7 @@ def _inverted(scheme: PogScheme, path: SignalPath) -> PogScheme:
     if not path.closed:
         k = next(k for k, o in enumerate(outputs) if (inputs[k], o.signal) == (path.signals[0], path.signals[-1]))
         # The sign stays: the power supplied is the same product of the same two variables.
-        inputs[k], outputs[k] = outputs[k].signal, Output(inputs[k], outputs[k].sign)
+        inputs[k], outputs[k] = outputs[k].signal, pog_scheme.Output(inputs[k], outputs[k].sign)
         turned.add([item.name for item in scheme.sources()][k])
     result = replace(
         scheme,
@@ -261,7 +253,7 @@ def _inverted(scheme: PogScheme, path: SignalPath) -> PogScheme:
     return result if result.vector is None else replace(result, vector=vector_block(result), parts=())
 
 
-def inverted_block(block: SchemeBlock) -> SchemeBlock:
+def inverted_block(block: pog_scheme.SchemeBlock) -> pog_scheme.SchemeBlock:
     """A block asked the other way: its gain inverted, an integrator turned into a derivative and back."""
     kind = block.kind
     if kind in ("storage", "derivative"):
@@ -279,32 +271,32 @@ def inverted_block(block: SchemeBlock) -> SchemeBlock:
     )
 
 
-def solved_for(summation: Summation, name: str) -> Summation:
+def solved_for(summation: pog_scheme.Summation, name: str) -> pog_scheme.Summation:
     """The summation with one of its inputs as output."""
     sign = next(s for n, s in summation.inputs if n == name)
     # The old output stands where the input stood, so that the picture keeps its places.
     # s a = b - sum of the others: all other signs turn where s is positive.
     inputs = tuple((summation.output, sign) if n == name else (n, -s * sign) for n, s in summation.inputs)
-    return Summation(name, inputs)
+    return pog_scheme.Summation(name, inputs)
 
 
-def _inverted_section(section: PowerSection, on_path: set[str]) -> PowerSection:
+def _inverted_section(section: pog_scheme.PowerSection, on_path: set[str]) -> pog_scheme.PowerSection:
     if not {section.across, section.through} <= on_path:
         return section
     return replace(section, rightward=other_side(section.rightward))
 
 
-def _inverted_ladder(ladder: Ladder, renamed: Mapping[str, str]) -> Ladder:
+def _inverted_ladder(ladder: pog_scheme.Ladder, renamed: Mapping[str, str]) -> pog_scheme.Ladder:
     return replace(ladder, columns=tuple(_inverted_column(column, renamed) for column in ladder.columns))
 
 
-def _inverted_column(column: Column, renamed: Mapping[str, str]) -> Column:
+def _inverted_column(column: pog_scheme.Column, renamed: Mapping[str, str]) -> pog_scheme.Column:
     sums = tuple(renamed.get(name, name) for name in column.summations)
     branch = None if column.branch is None else _inverted_ladder(column.branch, renamed)
     return replace(column, summations=sums, branch=branch)
 
 
-def change_sign(scheme: PogScheme, variables: str | Iterable[str]) -> Rewriting:
+def change_sign(scheme: pog_scheme.PogScheme, variables: str | Iterable[str]) -> pog_scheme.Rewriting:
     """The scheme with a variable, or some, counted the other way.
 
     The own variable of an element follows the shared one, so that storages and resistive elements keep their sign; a connection
@@ -312,7 +304,7 @@ def change_sign(scheme: PogScheme, variables: str | Iterable[str]) -> Rewriting:
 
     Raises: GraphError (G206) for a name that is no variable of the scheme, G201 for part of a field.
     """
-    wanted = each_once(variables)
+    wanted = without_duplicates(variables)
     # The own variables of elements follow, so that only connections get a minus sign: R stays positive.
     changed = _with_elements(scheme, _known(scheme, wanted))
 
@@ -323,22 +315,22 @@ def change_sign(scheme: PogScheme, variables: str | Iterable[str]) -> Rewriting:
         scheme,
         blocks={name: _block(block, sign(block.input), sign(block.output)) for name, block in scheme.blocks.items()},
         summations={
-            name: Summation(name, tuple((i, s * sign(i) * sign(name)) for i, s in summation.inputs))
+            name: pog_scheme.Summation(name, tuple((i, s * sign(i) * sign(name)) for i, s in summation.inputs))
             for name, summation in scheme.summations.items()
         },
         sections={name: _section(s, sign(s.across) * sign(s.through)) for name, s in scheme.sections.items()},
         outputs=tuple(
-            Output(o.signal, o.sign * sign(o.signal) * sign(i))
+            pog_scheme.Output(o.signal, o.sign * sign(o.signal) * sign(i))
             for o, i in zip(scheme.outputs, scheme.inputs, strict=True)
         ),
         turned=scheme.turned ^ changed,
     )
     if scheme.vector is not None:
         result = replace(result, vector=vector_block(result), parts=())
-    return Rewriting(result, _account(scheme, result, wanted))
+    return pog_scheme.Rewriting(result, _account(scheme, result, wanted))
 
 
-def _account(before: PogScheme, after: PogScheme, wanted: list[str]) -> str:
+def _account(before: pog_scheme.PogScheme, after: pog_scheme.PogScheme, wanted: list[str]) -> str:
     """What was turned, the sections whose power counts the other way now, and the connections that got a minus sign."""
     flipped = [n for n, s in after.sections.items() if s.direction != before.sections[n].direction]
     minus = [n for n, b in after.blocks.items() if b.sign != before.blocks[n].sign]
@@ -347,7 +339,7 @@ def _account(before: PogScheme, after: PogScheme, wanted: list[str]) -> str:
     return "; ".join([f"counted {', '.join(wanted) or 'nothing'} the other way", *more])
 
 
-def _known(scheme: PogScheme, variables: Iterable[str]) -> set[str]:
+def _known(scheme: pog_scheme.PogScheme, variables: Iterable[str]) -> set[str]:
     wanted, known = list(variables), scheme.signals()
     for name in wanted:
         if name not in known:
@@ -356,7 +348,7 @@ def _known(scheme: PogScheme, variables: Iterable[str]) -> set[str]:
     return set(wanted)
 
 
-def _with_elements(scheme: PogScheme, changed: set[str]) -> set[str]:
+def _with_elements(scheme: pog_scheme.PogScheme, changed: set[str]) -> set[str]:
     shared = scheme.shared
     found = set(changed)
     for block in scheme.blocks.values():
@@ -374,13 +366,13 @@ def _with_elements(scheme: PogScheme, changed: set[str]) -> set[str]:
     return found
 
 
-def _section(section: PowerSection, sign: int) -> PowerSection:
+def _section(section: pog_scheme.PowerSection, sign: int) -> pog_scheme.PowerSection:
     if sign > 0:
         return section
     return replace(section, direction="left" if section.direction == "right" else "right")
 
 
-def _block(block: SchemeBlock, told: int, given: int) -> SchemeBlock:
+def _block(block: pog_scheme.SchemeBlock, told: int, given: int) -> pog_scheme.SchemeBlock:
     if told == given == 1:
         return block
     gain = None if block.gain is None else block.gain if told == given else -block.gain
@@ -426,11 +418,11 @@ class Orientation:
 
     path: str
     signals: tuple[str, ...]
-    scheme: PogScheme | None
+    scheme: pog_scheme.PogScheme | None
     why_not: str = ""
 
     @property
-    def upside_down(self) -> PogScheme | None:
+    def upside_down(self) -> pog_scheme.PogScheme | None:
         """The same with the upper and lower line exchanged."""
         return None if self.scheme is None else flip(self.scheme).scheme
 
@@ -438,7 +430,7 @@ class Orientation:
         return f"{self.path}: {self.why_not or 'may be drawn'}"
 
 
-def orientations(scheme: PogScheme, *, most: int = MOST_LOOPS) -> tuple[Orientation, ...]:
+def orientations(scheme: pog_scheme.PogScheme, *, most: int = MOST_LOOPS) -> tuple[Orientation, ...]:
     """The scheme itself, then what the inversion of each loop and of each path from an input to its own output gives.
 
     Two connected elements have four: as they are, with the inner loop inverted, with the path of the left section, with that of the
@@ -450,7 +442,7 @@ def orientations(scheme: PogScheme, *, most: int = MOST_LOOPS) -> tuple[Orientat
     return (first, *(_orientation(scheme, name, path) for name, path in _candidates(scheme, most)))
 
 
-def _candidates(scheme: PogScheme, most: int) -> Iterator[tuple[str, SignalPath]]:
+def _candidates(scheme: pog_scheme.PogScheme, most: int) -> Iterator[tuple[str, SignalPath]]:
     # Inner loops first, then paths to the outside: the order in which a person would try.
     for loop in elementary_loops(scheme, most=most):
         path = read_path(scheme, loop)
@@ -460,21 +452,21 @@ def _candidates(scheme: PogScheme, most: int) -> Iterator[tuple[str, SignalPath]
         yield f"path from {name} to {path.signals[-1]}", path
 
 
-def _orientation(scheme: PogScheme, name: str, path: SignalPath) -> Orientation:
+def _orientation(scheme: pog_scheme.PogScheme, name: str, path: SignalPath) -> Orientation:
     try:
         return Orientation(name, path.signals, invert_path(scheme, path.signals).scheme)
     except GraphError as problem:
         return Orientation(name, path.signals, None, f"{problem.what}; {problem.finding.why}")
 
 
-def flip(scheme: PogScheme) -> Rewriting:
+def flip(scheme: pog_scheme.PogScheme) -> pog_scheme.Rewriting:
     """The scheme upside-down: what was on the upper line is on the lower one."""
     # Only which line is drawn above changes; no signal and no sign does.
     sections = {name: replace(s, upper=other_side(s.upper)) for name, s in scheme.sections.items()}
-    return Rewriting(replace(scheme, sections=sections), "turned upside-down")
+    return pog_scheme.Rewriting(replace(scheme, sections=sections), "turned upside-down")
 
 
-def switch_signs(scheme: PogScheme, summation: str) -> Rewriting:
+def switch_signs(scheme: pog_scheme.PogScheme, summation: str) -> pog_scheme.Rewriting:
     """The scheme with all signs of a summation switched, that of its output too, which counts the other way from there on.
 
     Raises: GraphError (G206) where no summation has this output.
@@ -484,4 +476,4 @@ def switch_signs(scheme: PogScheme, summation: str) -> Rewriting:
         fix = did_you_mean(summation, known) or f"the summations give {', '.join(known[:20]) or 'nothing'}"
         raise rules.NO_SUCH_SIGNAL.error(f"no summation gives '{summation}'", where=summation, fix=fix)
     account = f"switched all signs of the summation of {summation}"
-    return Rewriting(change_sign(scheme, [summation]).scheme, account)
+    return pog_scheme.Rewriting(change_sign(scheme, [summation]).scheme, account)

@@ -175,7 +175,7 @@ class _Joined:
             findings=(*one.findings, *two.findings),
             fields=tuple(replace(f, ports=tuple(at[k] for k in f.ports)) for g, at in both for f in g.fields),
             displacements={**one.displacements, **two.displacements},
-            moving={**one.moving, **two.moving},
+            position_dependent={**one.position_dependent, **two.position_dependent},
             signals=(*one.signals, *two.signals),
             switching={at[k]: law for g, at in both for k, law in g.switching.items()},
             now={at[k]: mode for g, at in both for k, mode in g.now.items()},

@@ -337,7 +337,12 @@ class _Reduction:
     def _refuse_moving(self, transfer: Expression) -> None:
         """A storage and a gain that moves do not change places, so that they make no transfer function; without storage they do."""
         graph = self.scheme.causal.graph
-        moving = {*graph.displacements, *graph.moving, *self.scheme.signals(), *(s.name for s in graph.signals)}
+        moving = {
+            *graph.displacements,
+            *graph.position_dependent,
+            *self.scheme.signals(),
+            *(s.name for s in graph.signals),
+        }
         read = sorted(transfer.free_symbols & (moving - {self.variable}))
         if read and self.variable in transfer.free_symbols:
             what = f"a gain of the loop moves with {', '.join(read)}"

@@ -18,7 +18,7 @@ from tellegen.expressions import ZERO, Expression, is_zero
 from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.gains import signal_gains, vector_block
-from tellegen.schemes.names import each_once
+from tellegen.schemes.names import without_duplicates
 from tellegen.schemes.pog_scheme import (
     Column,
     Ladder,
@@ -50,7 +50,7 @@ def split_scheme(scheme: PogScheme, states: str | Iterable[str]) -> Rewriting:
 
     Raises: GraphError (G213) for a name that is no state, where nothing is left, and where the two hold energy together.
     """
-    wanted = each_once(states)
+    wanted = without_duplicates(states)
     whole = scheme if scheme.vector is not None else merge_scheme(scheme).scheme
     assert whole.vector is not None, "merged schemes are vector blocks"
     parts = whole.parts or (whole.vector,)
@@ -133,7 +133,7 @@ def split_block(block: VectorBlock, states: str | Iterable[str]) -> tuple[Vector
 
     Raises: GraphError (G213) for a name that is no state, where nothing is left, and where the two hold energy together.
     """
-    wanted = each_once(states)
+    wanted = without_duplicates(states)
     for name in wanted:
         if name not in block.states:
             fix = did_you_mean(name, block.states) or f"the states are {', '.join(block.states)}"
@@ -225,7 +225,7 @@ def _refuse_moving(scheme: PogScheme, others: Iterable[Matrix], energy: Iterable
     graph = scheme.causal.graph
     states = {scheme.elements[name].port.state for name in scheme.states}
     variables = {*states, *scheme.inputs}
-    slow = {*graph.displacements, *graph.moving, *(s.name for s in graph.signals)}
+    slow = {*graph.displacements, *graph.position_dependent, *(s.name for s in graph.signals)}
     # Energy may not move at all: the blocks of a scheme hold storages with constant coefficients.
     for matrices, names, word in (
         (energy, variables | slow, "its energy matrix moves"),

@@ -100,7 +100,7 @@ def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: floa
     return Handover(after, mismatch, tuple(among), energies)
 
 
-def bounced(storages: Storages, state: HybridState, plastic: Handover, restitution: float) -> Handover:
+def state_after_impact(storages: Storages, state: HybridState, plastic: Handover, restitution: float) -> Handover:
     """The outputs after an impact, from those after a plastic one: every storage gets 1 + e times the jump."""
     before = state.outputs
     after = before + (1.0 + restitution) * (plastic.outputs - before)
@@ -202,7 +202,7 @@ class Impacts:
         plastic = hand_over(target, storages, state, at.t)
         if self._hardly_moves(element, restitution, self._speed(model, element, at)):
             return Impact(element, replace(state, outputs=plastic.outputs), contact, plastic, True, contact)
-        made = bounced(storages, state, plastic, restitution)
+        made = state_after_impact(storages, state, plastic, restitution)
         return Impact(element, replace(state, outputs=made.outputs), mode, made, False, contact)
 
     def _hardly_moves(self, element: str, restitution: float, speed: float) -> bool:
@@ -230,7 +230,7 @@ def repeated_impact(models: ModeModels, state: HybridState, impact: Impact, befo
     transition = _transition(models, impact.element, mode=before, to=to)
     assert transition.restitution is not None, "the impact has happened"
     restitution = transition.restitution.evaluate(storages.environment(state.displacements))
-    return bounced(storages, state, plastic, restitution).outputs
+    return state_after_impact(storages, state, plastic, restitution).outputs
 
 
 def _transition(models: ModeModels, element: str, *, mode: Mode, to: str) -> Transition:

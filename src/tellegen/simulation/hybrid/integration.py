@@ -17,35 +17,19 @@ from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
 from tellegen.core.cancellation import Cancellable
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.graph import PowerGraph
-from tellegen.simulation import rules
+from tellegen.simulation import integration, rules
 from tellegen.simulation.energy_books import ModelRows, checked_books
 from tellegen.simulation.failures import ChatterDetector, finding_of
 from tellegen.simulation.global_error import whole_run_within_tolerance
+from tellegen.simulation.hybrid import mode_models
 from tellegen.simulation.hybrid.account import HybridAccount, ModeChange, ModeChangeLog, ModeRows
 from tellegen.simulation.hybrid.handover import Impact, Impacts
 from tellegen.simulation.hybrid.mode_choice import ModeChoice, ModeTrial
-from tellegen.simulation.hybrid.mode_models import (
-    Mode,
-    ModeModel,
-    ModeModels,
-    initial_values,
-    named_values,
-    starting_state,
-)
-from tellegen.simulation.integration import (
-    integrate,
-    monotonic_watch,
-    settings_for,
-    settings_of,
-    solver_function,
-    stored_energy_at,
-)
 from tellegen.simulation.problem import FIXED_STEP, Problem, index_of
-from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers import jobs, stretch
 from tellegen.simulation.solvers.choice import SolverChoice, choose, reason_in_words
 from tellegen.simulation.solvers.jobs import Job
 from tellegen.simulation.solvers.library import Run
-from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, StretchEnd, Watch, attended, run_stretch
 from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.trajectory import RunEvent, Status, Trajectory, rows_of_segments
 
@@ -64,18 +48,18 @@ SHORT: Final = 0.004937
 """The share of a run after which a guard that stays at zero is looked at again; odd, so that it meets no break or sample."""
 
 
-def integrate_graph(graph: PowerGraph, problem: Problem, watch: Watch | None = None) -> Trajectory:
+def integrate_graph(graph: PowerGraph, problem: Problem, watch: stretch.Watch | None = None) -> Trajectory:
     """Advance a graph from its start to its end, through all modes that it meets; `problem` has the model of its mode now.
 
     Raises: SimulationError when the problem makes no sense or there is no start to advance from.
     """
-    return integrate_modes(graph, problem, watch) if graph.switching else integrate(problem, watch)
+    return integrate_modes(graph, problem, watch) if graph.switching else integration.integrate(problem, watch)
 
 
 def integrate_modes(
     graph: PowerGraph,
     problem: Problem,
-    watch: Watch | None = None,
+    watch: stretch.Watch | None = None,
     *,
     compiled: Callable[[CausalGraph], NumericModel] = compile_model,
     diary: ModeChangeLog | None = None,
@@ -91,19 +75,22 @@ def integrate_modes(
     """
     checked = _checked(problem, graph)
     # By name: a mode may have other parameters and inputs, in another order.
-    parameters = named_values(problem.parameters, problem.model.parameters)
-    inputs = named_values(problem.inputs, problem.model.inputs)
-    models, told = ModeModels(graph, compiled, parameters, inputs, problem.before), monotonic_watch(watch)
+    parameters = mode_models.named_values(problem.parameters, problem.model.parameters)
+    inputs = mode_models.named_values(problem.inputs, problem.model.inputs)
+    models, told = (
+        mode_models.ModeModels(graph, compiled, parameters, inputs, problem.before),
+        integration.monotonic_watch(watch),
+    )
 
     def run(asked: Problem) -> Trajectory:
         nonlocal models
         # A second run shares what was compiled, and not what the first one left in contexts and past.
-        models = models.afresh() if models.met else models
+        models = models.for_new_run() if models.met else models
         made = _HybridRun(models, asked, diary)
         # Nobody listens: a thread of its own would only cost time.
         if told is None and threading.current_thread() is not threading.main_thread():
             return made.run()
-        return attended(made.run, told or Watch(), made.stop, lambda: (made.steps, made.progress))
+        return stretch.wait_for_work(made.run, told or stretch.Watch(), made.stop, lambda: (made.steps, made.progress))
 
     # A diary is the way of one run: it must not be told of coarser and finer ones.
     return run(checked) if diary is not None else whole_run_within_tolerance(checked, run)
@@ -114,33 +101,33 @@ class _HybridRun:
     """The loop over modes. `trial` is the mode that the run is in, `here` where it stands, `end` how its last stretch ended."""
 
     trial: ModeTrial
-    here: StatePoint
+    here: stretch.StatePoint
     held: Array
 
-    def __init__(self, models: ModeModels, problem: Problem, diary: ModeChangeLog | None = None) -> None:
+    def __init__(self, models: mode_models.ModeModels, problem: Problem, diary: ModeChangeLog | None = None) -> None:
         self.problem = problem
         self.diary = diary
         self.running: list[Job] = []
         # The whole run has a thread of its own already; stretches run in it directly and leave their job here.
-        self.direct = Watch(running=self.running)
+        self.direct = stretch.Watch(running=self.running)
         self.stopped = threading.Event()
         self.deciding = Cancellable()
         self.worker: int | None = None
         self.began = time.perf_counter()
         self.ready = self.began
-        self.asked = settings_of(problem)
+        self.asked = integration.settings_of(problem)
         self.models = models
         self.choice = ModeChoice(self.models, self._settings)
         self.impacts = Impacts(self.models, problem.rtol, float(self._tolerances(("",))[0]))
         self.account = HybridAccount(problem.output_times())
-        self.settings: dict[Mode, SolverSettings] = {}
-        self.solvers: dict[Mode, tuple[SolverChoice, Run]] = {}
-        self.tuned: dict[Mode, SolverSettings] = {}
+        self.settings: dict[mode_models.Mode, stretch.SolverSettings] = {}
+        self.solvers: dict[mode_models.Mode, tuple[SolverChoice, Run]] = {}
+        self.tuned: dict[mode_models.Mode, stretch.SolverSettings] = {}
         self.recent: deque[RunEvent] = deque(maxlen=CHATTER_EVENTS)
         self.passed: deque[Array] = deque(maxlen=CHATTER_EVENTS)
         self.doublings = ChatterDetector(problem.until)
         self.ever_faster: Finding | None = None
-        self.end: StretchEnd | None = None
+        self.end: stretch.StretchEnd | None = None
         self.reached = problem.t0
 
     def run(self) -> Trajectory:
@@ -187,7 +174,7 @@ class _HybridRun:
     def _start(self) -> float:
         """Find the first mode; gives the energy stored before it was entered."""
         problem, models = self.problem, self.models
-        state = starting_state(models, initial_values(problem), problem.t0)
+        state = mode_models.starting_state(models, mode_models.initial_values(problem), problem.t0)
         # No step is known yet; a guess will do for looking ahead.
         step = FIRST_STEP_SHARE * (problem.until - problem.t0)
         probe = self._probe(problem.t0, step)
@@ -202,7 +189,7 @@ class _HybridRun:
         self.held = model.context.memory[: len(model.model.memory)].copy()
         if self.diary is not None:
             self.diary.begin(models, state, self.trial)
-        stored = stored_energy_at(model.model, model.context, self.trial.standing)
+        stored = integration.stored_energy_at(model.model, model.context, self.trial.standing)
         environment = models.storages.environment(state.displacements)
         # The books begin before the handover into the first mode, for what that lost or took is part of the run.
         return stored - models.storages.energy_change(handover.among, state.outputs, handover.outputs, environment)
@@ -230,7 +217,7 @@ class _HybridRun:
 
     # -- one stretch -----------------------------------------------------------------------------------------------------------
 
-    def _settings(self, model: ModeModel) -> SolverSettings:
+    def _settings(self, model: mode_models.ModeModel) -> stretch.SolverSettings:
         if model.mode in self.settings:
             return self.settings[model.mode]
         # Guards follow inputs that no state may feel, so steps stay short enough to see them; without states nothing else does.
@@ -254,10 +241,10 @@ class _HybridRun:
 
     def _use(self, choice: SolverChoice) -> None:
         """Use a solver from now on in this mode."""
-        self.solvers[self.trial.model.mode] = choice, solver_function(choice.solver)
-        self.tuned[self.trial.model.mode] = settings_for(choice, self._settings(self.trial.model))
+        self.solvers[self.trial.model.mode] = choice, integration.solver_function(choice.solver)
+        self.tuned[self.trial.model.mode] = integration.settings_for(choice, self._settings(self.trial.model))
 
-    def _advance(self) -> StretchEnd:
+    def _advance(self) -> stretch.StretchEnd:
         """Advance in one mode; where an explicit solver meets a stiff stretch, an implicit one goes on."""
         model, standing = self.trial.model, self.trial.standing
         while True:
@@ -266,7 +253,7 @@ class _HybridRun:
             # Each mode observes in an order of its own; the past is one.
             if (past := self.models.past) is not None:
                 past.follow(model.model)
-            end = run_stretch(
+            end = stretch.run_stretch(
                 run,
                 model.prepared,
                 model.context,
@@ -293,14 +280,14 @@ class _HybridRun:
         far = min(until, self.trial.model.prepared.reach(here), self.account.reach())
         return min(far, here + SHORT * (until - self.problem.t0)) if self.trial.undecided else far
 
-    def _cancelled(self, end: StretchEnd) -> Finding | None:
+    def _cancelled(self, end: stretch.StretchEnd) -> Finding | None:
         self.end = replace(end, status=jobs.CANCELLED)
         model = self.trial.model
         return finding_of(self.end, model.model, model.context, self._settings(model), "")
 
     # -- from one mode to the next ---------------------------------------------------------------------------------------------
 
-    def _change(self, end: StretchEnd) -> None:
+    def _change(self, end: stretch.StretchEnd) -> None:
         """Impacts first, then the mode that follows."""
         model, at = self.trial.model, end.standing
         if self.models.past is not None:
@@ -335,7 +322,7 @@ class _HybridRun:
         # Far enough to be resolved by time, near enough that nothing else happens: the sign of a guard decides there.
         return max(PROBE_SHARE * step, PROBE_ULPS * float(np.spacing(max(abs(t), self.problem.until * 1e-6))))
 
-    def _note_changes(self, before: Mode, t: float) -> None:
+    def _note_changes(self, before: mode_models.Mode, t: float) -> None:
         """Which elements changed, and what it cost."""
         words = zip(self.models.elements, before, self.trial.model.mode, strict=True)
         changes = [(name, old, new) for name, old, new in words if old != new]
@@ -373,14 +360,16 @@ class _HybridRun:
 
     # -- the result ------------------------------------------------------------------------------------------------------------
 
-    def _trajectory(self, end: StretchEnd, first: SolverChoice, finding: Finding | None, stored: float) -> Trajectory:
+    def _trajectory(
+        self, end: stretch.StretchEnd, first: SolverChoice, finding: Finding | None, stored: float
+    ) -> Trajectory:
         model, account = self.trial.model, self.account
         endings: dict[int, Status] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
         if end.status not in (jobs.FINISHED, jobs.EVENT):
             account.ended(model, self.here)
         rows = account.finished(self.held, model.model)
         books = (
-            account.books(stored, stored_energy_at(model.model, model.context, self.here))
+            account.books(stored, integration.stored_energy_at(model.model, model.context, self.here))
             if self.problem.books
             else None
         )

@@ -63,7 +63,7 @@ class Storages:
     def environment(self, displacements: Mapping[str, float]) -> dict[str, float]:
         """The values of the names that laws read: parameters, displacements, and parameters that move with them."""
         values = {**self.parameters, **displacements}
-        for name, expression in self.graph.moving.items():
+        for name, expression in self.graph.position_dependent.items():
             values[name] = expression.evaluate(values)
         return values
 
@@ -178,13 +178,13 @@ class ModeModel:
         return np.flatnonzero(self.independent >= 0)
 
     @cached_property
-    def _own_places(self) -> NDArray[np.int64]:
+    def _own_indices(self) -> NDArray[np.int64]:
         return self.independent[self.own]
 
     @cached_property
     def _others(self) -> list[tuple[int, str]]:
         """The variables that no storage gives, with their places."""
-        given = set(self._own_places.tolist())
+        given = set(self._own_indices.tolist())
         return [(k, name) for k, name in enumerate(self.model.names) if k not in given]
 
     def outputs(self, t: float, y: Array, yp: Array) -> Array:
@@ -192,7 +192,7 @@ class ModeModel:
         # Of dependent storages the observable, of the others the state itself: exact, with no way through the
         # equations.
         found = self.model.observe(t, y, yp, self.context)[self.observed]
-        found[self.own] = y[self._own_places]
+        found[self.own] = y[self._own_indices]
         return found
 
     def compose(self, state: HybridState, outputs: Array | None = None) -> Array:
@@ -202,7 +202,7 @@ class ModeModel:
             values = {**state.unknowns, **state.displacements, **state.signals}
             for k, name in self._others:
                 y[k] = values.get(name, 0.0)
-        y[self._own_places] = (state.outputs if outputs is None else outputs)[self.own]
+        y[self._own_indices] = (state.outputs if outputs is None else outputs)[self.own]
         return y
 
     def remember(self, state: HybridState) -> None:
@@ -255,7 +255,7 @@ class ModeModels:
         """The same modes with another value of one parameter; nothing is compiled again."""
         return self._copied({**self._parameters, name: value}, shares_past=True)
 
-    def afresh(self) -> "ModeModels":
+    def for_new_run(self) -> "ModeModels":
         """The same modes for another run from the start; nothing is compiled again."""
         return self._copied(self._parameters, shares_past=False)
 

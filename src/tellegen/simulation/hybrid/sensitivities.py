@@ -17,30 +17,13 @@ from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import EventFunction
 from tellegen.core.errors import SimulationError
 from tellegen.graph import PowerGraph
+from tellegen.simulation import sensitivities, sensitivity_jumps
 from tellegen.simulation.hybrid.account import ModeChange, ModeChangeLog
 from tellegen.simulation.hybrid.handover import hand_over, repeated_impact
 from tellegen.simulation.hybrid.integration import EVENT_STEPS, integrate_modes
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels, starting_state
 from tellegen.simulation.integration import settings_of
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.sensitivities import (
-    DelaySlopes,
-    SensitivityIntegration,
-    SensitivityModel,
-    SensitivityRows,
-    parameter_numbers,
-    sensitivity_rows,
-    solver_with_sensitivities,
-    split_sensitivities,
-)
-from tellegen.simulation.sensitivity_jumps import (
-    NEAR,
-    MovingBreaks,
-    consistent_point,
-    difference_step,
-    event_time_slopes,
-    first_sample_slopes,
-)
 from tellegen.simulation.solvers.choice import choose
 from tellegen.simulation.solvers.stretch import RunRows, StatePoint
 
@@ -55,9 +38,9 @@ def integrate_mode_sensitivities(
     problem: Problem,
     parameters: Sequence[str],
     starts: Starts,
-    moving: MovingBreaks,
-    delays: DelaySlopes,
-) -> list[SensitivityRows]:
+    moving: sensitivity_jumps.ParameterDependentBreaks,
+    delays: sensitivities.DelaySlopes,
+) -> list[sensitivities.SensitivityRows]:
     """The rows of a run through modes with their sensitivities: one part for each stretch in one mode that has rows.
 
     `starts` tells the initial values at another value of a parameter.
@@ -82,15 +65,15 @@ class _ModeSlopes:
         diary: ModeChangeLog,
         problem: Problem,
         parameters: Sequence[str],
-        moving: MovingBreaks,
-        delays: DelaySlopes,
+        moving: sensitivity_jumps.ParameterDependentBreaks,
+        delays: sensitivities.DelaySlopes,
     ) -> None:
         assert diary.models is not None, "the run has begun"
         self.diary, self.problem, self.delays = diary, problem, delays
         self.parameters = parameters
         self.models: ModeModels = diary.models
         values = self.models.storages.parameters
-        self.steps = [difference_step(values[name]) for name in parameters]
+        self.steps = [sensitivity_jumps.difference_step(values[name]) for name in parameters]
         # A little more and a little less of each parameter: the handover is differentiated as it is, not by a second
         # formula.
         self.beside = {
@@ -99,11 +82,11 @@ class _ModeSlopes:
             for sign in SIDES
         }
         self.times = problem.output_times()
-        self.advance = SensitivityIntegration(problem, moving)
-        self.wide: dict[Mode, SensitivityModel] = {}
-        self.found: list[SensitivityRows] = []
+        self.advance = sensitivities.SensitivityIntegration(problem, moving)
+        self.wide: dict[Mode, sensitivities.SensitivityModel] = {}
+        self.found: list[sensitivities.SensitivityRows] = []
 
-    def parts(self, starts: Starts) -> list[SensitivityRows]:
+    def parts(self, starts: Starts) -> list[sensitivities.SensitivityRows]:
         """All rows."""
         diary = self.diary
         assert diary.first is not None, "the run has begun"
@@ -139,16 +122,16 @@ class _ModeSlopes:
         # A row at a change belongs to the stretch before it; of the last stretch all that are left.
         last = np.searchsorted(self.times, until, "right") if until < self.problem.until else len(self.times)
         rows = RunRows.at(self.times[done:last], wide.prepared.width)
-        choice = solver_with_sensitivities(
+        choice = sensitivities.solver_with_sensitivities(
             choose(model.model, self.problem.solver, model.context, at, self.problem.until)
         )
         first_memory, first_slopes = model.context.memory[: len(model.model.memory)].copy(), wide.held.copy()
         ends, _ = self.advance.through(wide, choice, rows, start, until)
         if rows.done:
-            self.found.append(sensitivity_rows(wide, rows, rows.memory(first_memory), first_slopes))
-        return split_sensitivities(wide, ends[-1].standing)[1], wide.held.copy()
+            self.found.append(sensitivities.sensitivity_rows(wide, rows, rows.memory(first_memory), first_slopes))
+        return sensitivities.split_sensitivities(wide, ends[-1].standing)[1], wide.held.copy()
 
-    def _wide(self, model: ModeModel) -> SensitivityModel:
+    def _wide(self, model: ModeModel) -> sensitivities.SensitivityModel:
         if model.mode not in self.wide:
             problem = self.problem
             settings = replace(
@@ -157,8 +140,8 @@ class _ModeSlopes:
                 max_step=min(problem.max_step, (problem.until - problem.t0) / EVENT_STEPS),
                 keep_books=False,
             )
-            numbers = parameter_numbers(model.model, self.parameters)
-            made = SensitivityModel(model.prepared, model.context, numbers, settings, through_modes=True)
+            numbers = sensitivities.parameter_numbers(model.model, self.parameters)
+            made = sensitivities.SensitivityModel(model.prepared, model.context, numbers, settings, through_modes=True)
             made.delay(self.delays, next((known.past for known in self.wide.values()), None))
             self.wide[model.mode] = made
         return self.wide[model.mode]
@@ -178,11 +161,11 @@ class _ModeSlopes:
     def _first_held(self, model: ModeModel, at: StatePoint, slopes: Array) -> Array:
         """d(memory)/dp after the first samples; the context still holds what they took."""
         taken = model.context.memory.copy()
-        numbers = parameter_numbers(model.model, self.parameters)
+        numbers = sensitivities.parameter_numbers(model.model, self.parameters)
         if not model.model.sample_groups:
             return np.zeros((len(numbers), max(len(model.model.memory), 1)))
         model.context.memory[: len(model.model.memory)] = model.model.initial_memory
-        held = first_sample_slopes(model.model, model.context, at, numbers, slopes.T)
+        held = sensitivity_jumps.first_sample_slopes(model.model, model.context, at, numbers, slopes.T)
         model.context.memory[:] = taken
         return held
 
@@ -227,7 +210,7 @@ class _ModeSlopes:
         places = len(model.model.memory)
         model.context.memory[:places] = [change.memory[name] for name in model.model.memory]
         model.context.memory[:places] += by[:places]
-        there = consistent_point(model.prepared, model.context, t, y, yp)
+        there = sensitivity_jumps.consistent_point(model.prepared, model.context, t, y, yp)
         return model.state(t, there.y, there.yp)
 
     def _instant(self, change: ModeChange, slopes: Array, held: Array) -> Array:
@@ -242,7 +225,7 @@ class _ModeSlopes:
         size = before.model.size
         at = StatePoint(t, change.left.y[:size], change.left.yp[:size])
         event = before.model.events.index(events[0])
-        return event_time_slopes(self._wide(before), at, slopes, held, event, self.advance.aside)
+        return sensitivity_jumps.event_time_slopes(self._wide(before), at, slopes, held, event, self.advance.aside)
 
     def _behind(self, change: ModeChange) -> list[EventFunction]:
         """The event functions of the elements that changed, where none was seen to pass zero."""
@@ -256,7 +239,7 @@ class _ModeSlopes:
 
     def _is_scheduled(self, model: ModeModel, t: float) -> bool:
         """Whether the instant is a known one: a break or a sampling instant."""
-        near = NEAR * abs(t)
+        near = sensitivity_jumps.NEAR * abs(t)
         if len(model.model.break_times(t + near, t - near)):
             return True
         return any(

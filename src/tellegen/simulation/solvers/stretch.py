@@ -485,22 +485,24 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
     def reached() -> tuple[int, float] | None:
         return next(((int(job.steps), float(job.progress)) for job in tuple(running)), None)
 
-    return attended(begun, watch, stop, reached)
+    return wait_for_work(begun, watch, stop, reached)
 
 
-def attended(
+def wait_for_work(
     work: Callable[[], Found], watch: Watch, stop: Callable[[], None], reached: Callable[[], tuple[int, float] | None]
 ) -> Found:
     """What work gives that runs in a thread of its own. `reached` tells its steps and time, `stop` asks it to end."""
-    made, stopping = in_a_thread(work), False
+    made, stopping, wait = in_a_thread(work), False, POLL_S / 16
     while True:
         try:
-            return made.result(POLL_S)
+            return made.result(wait)
         except TimeoutError:
             if made.done():  # what runs may give up by the same error
                 return made.result()
         except KeyboardInterrupt:
             stopping = True
+        # Often at first: who changes a value in a window cancels the run before, which was to take a tenth of a second.
+        wait = min(2 * wait, POLL_S)
         stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
         if stopping:  # again each time: a stretch that was just about to begin has not heard of it
             stop()
