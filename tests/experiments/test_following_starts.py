@@ -1,6 +1,8 @@
 """Initial values of storages that follow others: they decide the states behind them, agree with them or leave them open."""
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import tellegen as tg
 from tellegen.core.errors import SimulationError
@@ -64,3 +66,25 @@ def test_sensitivities_start_from_the_same_values() -> None:
     follower = "v_2" if tg.check(model).states == ("v_1",) else "v_1"
     slopes = tg.sensitivities(model, ["v_0"], initial={follower: "v_0"}, rtol=1e-9, times=[0.0, 1.0])
     assert slopes["v_1" if follower == "v_2" else "v_2"].values[:, 0] == pytest.approx([1.0, 0.6065307], abs=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(-9, 9), st.integers(-9, 9), st.sampled_from((1e-12, 0.1, 1e6)))
+def test_a_zero_agrees_with_shares_that_cancel(a: int, b: int, size: float) -> None:
+    """0.3 - 0.1 - 0.2 is not zero in binary numbers; a value that is off by more than rounding is refused."""
+    assume(a != 0 or b != 0)
+    model = read_model("""\
+system: Loop of capacitors
+network:
+  A: {capacitor: [a, gnd], C: 1 mF, voltage: V_A}
+  B: {capacitor: [b, a], C: 2 mF, voltage: V_B}
+  R: {resistor: [b, gnd], R: 1 ohm}
+  C: {capacitor: [c, b], C: 3 mF, voltage: V_C}
+  D: {capacitor: [c, gnd], C: 3 mF, voltage: V_D}
+  S: {resistor: [c, gnd], R: 1 ohm}
+""")
+    start = {"V_A": a * size, "V_B": b * size, "V_D": (a + b) * size}
+    assert tg.simulate(model, until=1e-3, times=[0.0, 1e-3], initial={**start, "V_C": 0.0})["V_A"][0] == a * size
+    with pytest.raises(SimulationError) as caught:
+        tg.simulate(model, until=1e-3, initial={**start, "V_C": 1e-6 * size * max(abs(a), abs(b))})
+    assert caught.value.code == "S305"

@@ -35,7 +35,17 @@ from tellegen.expressions.elimination import Elimination, Entry, NamedEntries
 from tellegen.graph import Field, Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import column
 from tellegen.graph.power_graph import ARGUMENT, argument
-from tellegen.graph.signals import Delayed, External, Integral, Sampled, SignalLaw, Table, Value
+from tellegen.graph.signals import (
+    Delayed,
+    External,
+    Integral,
+    Sampled,
+    SignalLaw,
+    Table,
+    Value,
+    breaks_of,
+    crossings_of,
+)
 
 
 def resistive_rows(
@@ -208,6 +218,14 @@ class Builder:
             signals.numbers[law.name] = k
         return signals
 
+    def _note_breaks(self, expression: Expression) -> Expression:
+        """Keep where an expression jumps or bends with time, signals of time alone written out in it, and give it so written."""
+        # A comparison of a signal that is itself a formula of time jumps at times known beforehand too.
+        whole, parameters = expression.substitute(self.signals.of_time), self.graph.parameters
+        self.signals.breaks.extend(known for known in breaks_of(whole, parameters) if known not in self.signals.breaks)
+        self.signals.crossings |= dict.fromkeys(crossings_of(whole, parameters))
+        return whole
+
     def _add_signal(self, law: SignalLaw) -> None:
         """Add what a signal computes to the scheduler."""
         signals, new, k = self.signals, self.variables.new, self.signals.numbers[law.name]
@@ -215,10 +233,14 @@ class Builder:
             case Value():
                 self.compute(k, law.expression)
                 signals.breaks.extend(law.breaks)
+                whole = self._note_breaks(law.expression)
+                if whole.free_symbols <= {TIME, *self.graph.parameters}:
+                    signals.of_time[law.name] = whole
             case Integral():
                 # An integral is a state like those of storages: its rate is a residual of its own.
                 signals.rates[k] = new(f"rate of {law.name}")
                 self.compute(signals.rates[k], law.rate)
+                self._note_breaks(law.rate)
             case Sampled():
                 # Two variables: what is held now, and what will be held after the next instant.
                 after = new(f"next {law.name}")
@@ -338,6 +360,7 @@ class Builder:
         if isinstance(law, SourceLaw):
             if law.signal is not None:
                 self.compute(self.decided(k), law.signal, port)
+                self._note_breaks(law.signal)
         elif isinstance(law, ResistiveLaw):
             if k not in self.field_rows:
                 self._add_resistive(k, port, law)

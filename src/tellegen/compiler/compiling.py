@@ -19,9 +19,9 @@ from tellegen.compiler.program import Program
 from tellegen.compiler.routines import sample_groups
 from tellegen.compiler.toolchain import Build, broken_compiler, build
 from tellegen.core.memory import without_collector
-from tellegen.core.names import listing
+from tellegen.core.names import TIME, listing
 from tellegen.equations.system import parameter_values
-from tellegen.expressions import Expression, symbol
+from tellegen.expressions import Expression, number, symbol
 from tellegen.graph import SourceLaw
 from tellegen.graph.signals import SignalLaw
 
@@ -122,6 +122,7 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> numeric_
         sample_groups=_sample_groups(program),
         delays=_delays(program),
         breaks=_breaks(program),
+        crossings=_crossings(program),
         explicit=made.explicit,
         linear=made.linear,
         pattern=made.pattern,
@@ -216,6 +217,13 @@ def _delays(program: Program) -> tuple[numeric_model.SignalDelay, ...]:
         by, initial = formula_values(program, [law.by, law.initial]).tolist()
         found.append(numeric_model.SignalDelay(law.name, place[k], by, initial))
     return tuple(found)
+
+
+def _crossings(program: Program) -> tuple[Expression, ...]:
+    values = parameter_values(program.parameters) if program.signals.crossings else {}
+    return tuple(
+        e.substitute({n: number(values[n]) for n in e.free_symbols - {TIME}}) for e in program.signals.crossings
+    )
 
 
 def _breaks(program: Program) -> tuple[numeric_model.BreakTimes, ...]:

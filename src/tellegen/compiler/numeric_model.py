@@ -12,7 +12,9 @@ from tellegen.compiler import rules
 from tellegen.compiler.context import FUNCTIONS, Array, Integers, ModelContext, ModelData, address_of, raise_kept_error
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
-from tellegen.core.names import did_you_mean, listing
+from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.expressions import Expression
+from tellegen.expressions.enclosures import zeros_of
 
 ObservableKind = Literal["across", "through", "power", "energy", "signal", "output"]
 EventKind = Literal["transition", "restart", "bend"]
@@ -177,6 +179,8 @@ class NumericModel:
     sample_groups: tuple[SampleGroup, ...]
     delays: tuple[SignalDelay, ...]
     breaks: tuple[BreakTimes, ...]
+    crossings: tuple[Expression, ...]
+    """Formulas of time that vanish where signals jump or bend."""
     explicit: bool
     linear: bool
     pattern: SparsityPattern
@@ -227,6 +231,9 @@ class NumericModel:
             first = max(0, int(np.ceil((start - known.at) / known.period)))
             count = int(np.floor((until - known.at) / known.period)) - first + 1
             times.append(np.asarray(known.at + known.period * (first + np.arange(max(count, 0))), dtype=float))
+        # What is found at the very start would be a stretch of no length, in which solvers divide by it.
+        apart = start + 1e-14 * (until - start)
+        times += [np.array([t for t in zeros_of(e, TIME, start, until) if t > apart]) for e in self.crossings]
         found = np.concatenate(times)
         return np.unique(found[(found > start) & (found < until)])
 
@@ -461,6 +468,7 @@ class NumericModel:
             "sample_groups": (),
             "delays": (),
             "breaks": (),
+            "crossings": (),
             "variables": (*states, *unknowns),
             "data": ModelData(scratch=size),
         }

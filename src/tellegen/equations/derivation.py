@@ -16,7 +16,7 @@ from typing import final
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.causality.causal_graph import names_of_outputs, position_dependent_names
 from tellegen.core.memory import remembered
-from tellegen.core.names import TIME, listing
+from tellegen.core.names import TIME, listing, unused
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product
 from tellegen.equations.outputs import (
@@ -40,9 +40,11 @@ from tellegen.equations.storages import (
 )
 from tellegen.equations.structure import CausalStructure, ResistiveSolution, causal_structure, solve_resistive
 from tellegen.equations.system import (
+    NOTHING_MEASURED,
     Algebraic,
     EquationSystem,
     MatrixName,
+    Measured,
     VectorName,
     no_such_output,
     with_measured_outputs,
@@ -53,6 +55,7 @@ from tellegen.expressions.elimination import Entry, NamedEntries, leaf_count, so
 from tellegen.expressions.simplification import joined_sines
 from tellegen.graph import Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
 from tellegen.graph.signal_lowering import taken_names
+from tellegen.graph.signals import Value
 from tellegen.model.model import Model
 
 
@@ -523,6 +526,29 @@ def measured_equations(
     reading, signals = with_measured_signals(model, wanted)
     found = derive_equations(assign_causality(prepare(lower(reading))), signals)
     return _as_described(found, frozenset(signals.values()) - model.signals.keys())
+
+
+def rates_read(system: EquationSystem) -> Measured:
+    """Rows of what follows from rates of states, in models with dependent storages, where signals of the system read it.
+
+    They are over the states, inputs and unknowns of the system; names of `where` are written out.
+    """
+    origin = system.origin
+    if origin is None or not origin.derivative or not system.signals.names:
+        return NOTHING_MEASURED
+    read = frozenset[str]().union(*(e.free_symbols for e in system.signals.entries()))
+    known = {*system.states, *system.inputs, *system.displacements, *system.algebraic.unknowns}
+    # A storage that others follow shares with them what it takes, and so does a source that they follow.
+    variables = (name for port in origin.graph.ports for name in (port.across, port.through))
+    names = [name for name in dict.fromkeys(variables) if name in read and name not in known]
+    if not names:
+        return NOTHING_MEASURED
+    taken = taken_names(origin.graph)
+    signals = {name: unused(f"{name}_measured", taken) for name in names}
+    values = (Value(signal, symbol(name)) for name, signal in signals.items())
+    graph = replace(origin.graph, signals=(*origin.graph.signals, *values))
+    found = derive_equations(replace(origin, graph=graph), signals)
+    return found.measured.changed(lambda e: with_definitions(e, found.where))
 
 
 def linear_outputs(system: EquationSystem, outputs: Iterable[str] | None) -> EquationSystem:

@@ -265,8 +265,13 @@ def independent_start(
     target = np.array(list(wanted.values()))
     found = relation.solved(target)
     told = relation.told(found)
-    for name, value, decided in zip(wanted, target, told, strict=True):
-        if abs(decided - value) > SAME * max(abs(value), abs(decided)):
+    apart = np.abs(told - target)
+    # Where shares of states cancel, what is left of them is rounding, however small it is: they say what counts. They
+    # are looked for only where values differ at all.
+    if np.any(apart > SAME * np.maximum(np.abs(told), np.abs(target))):
+        apart = np.where(apart > SAME * relation.shares(found), apart, 0.0)
+    for name, value, decided, off in zip(wanted, target, told, apart, strict=True):
+        if off > SAME * max(abs(value), abs(decided)):
             raise _follows(name, float(value), float(decided), causal)
     if np.any(found) and (open_ := relation.left_open(found)):
         raise _open(list(wanted), open_, causal)
@@ -285,7 +290,7 @@ class _Relation:
         followers: tuple[str, ...],
         free: list[str],
     ) -> None:
-        self.numeric, self.context = numeric, numeric.new_context(None, inputs)
+        self.numeric, self.inputs, self.context = numeric, inputs, numeric.new_context(None, inputs)
         place = {name: k for k, name in enumerate(numeric.names)}
         observed = {o.name: k for k, o in enumerate(numeric.observables)}
         self.base = numeric.start()
@@ -293,6 +298,23 @@ class _Relation:
             self.base[place[name]] = value
         self.free, self.names = [place[name] for name in free], free
         self.observed = [observed[name] for name in followers]
+
+    def shares(self, values: Array) -> Array:
+        """The largest share that one state or input has in each follower."""
+        whole, largest = self.told(values), np.zeros(len(self.observed))
+        given = self.base.copy()
+        for k in np.flatnonzero(given).tolist():
+            self.base[k] = 0.0
+            largest = np.maximum(largest, np.abs(self.told(values) - whole))
+            self.base[k] = given[k]
+        for k in range(len(values)):
+            largest = np.maximum(largest, np.abs(self.told(np.where(np.arange(len(values)) == k, 0.0, values)) - whole))
+        held = self.context
+        for name in self.inputs:
+            self.context = self.numeric.new_context(None, {**self.inputs, name: 0.0})
+            largest = np.maximum(largest, np.abs(self.told(values) - whole))
+        self.context = held
+        return largest
 
     def told(self, values: Array) -> Array:
         """The outputs of the followers for values of the free states."""

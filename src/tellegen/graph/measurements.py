@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.names import named_after
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
-from tellegen.graph.power_graph import Branch, Coupling, Node, Port, ResistiveLaw, StorageLaw, heat_taken
+from tellegen.graph.power_graph import Branch, Coupling, Node, Port, ResistiveLaw, SourceLaw, StorageLaw, heat_taken
 from tellegen.model.model import Element
 
 _POWER = "power."
@@ -47,9 +47,10 @@ class Measurements:
     def _power(self, port: Port) -> Expression:
         """The power into a port; where heat is counted, the heat that it takes from nodes other than the reference."""
         # Temperature times heat flow is no power; the heat flow is one by itself.
-        if DOMAINS[port.domain].heat_books:
-            return number(heat_taken(port, self.nodes)) * symbol(port.through)
-        return symbol(port.across) * symbol(port.through)
+        heat = DOMAINS[port.domain].heat_books
+        power = number(heat_taken(port, self.nodes)) * along(port, "through") if heat else _power_into(port)
+        # Power counts into elements and out of sources.
+        return -power if isinstance(port.law, SourceLaw) else power
 
     def replacements(self, names: frozenset[str]) -> dict[str, Expression]:
         """What the names stand for that are no variables of ports but follow from them."""
@@ -112,7 +113,7 @@ class Measurements:
             # What storages and sources decide is known at once; the across variable of a resistor has to be computed
             # first, and may close a loop.
             weight = 10.0 if isinstance(port.law, ResistiveLaw) or port.law.side == "through" else 1.0
-            across = symbol(port.across)
+            across = along(port, "across")
             edges.setdefault(port.plus, []).append((port.minus, across, weight))
             edges.setdefault(port.minus, []).append((port.plus, -across, weight))
         references: dict[str, int] = {}
@@ -143,11 +144,24 @@ class Measurements:
         if self.nodes[node].reference or any(node in (b.plus, b.minus) for b in others):
             return None
         leaving = [
-            (ONE if port.plus == node else -ONE) * symbol(port.through)
+            (ONE if port.plus == node else -ONE) * along(port, "through")
             for port in self.ports
-            if node in (port.plus, port.minus)
+            # What has both ends at the node leaves as it enters.
+            if node in (port.plus, port.minus) and port.plus != port.minus
         ]
         return -total(leaving)
+
+
+def along(port: Port, side: Side) -> Expression:
+    """A power variable counted as Kirchhoff's laws do: across from plus to minus, through entering at plus."""
+    # The name of what a source answers counts out of it, as the output y does: V_I of a current source rises against
+    # its arrow. A sum round a loop or at a node that took the name as it stands would have the wrong sign there.
+    value = symbol(port.variable(side))
+    return -value if isinstance(port.law, SourceLaw) and port.law.side != side else value
+
+
+def _power_into(port: Port) -> Expression:
+    return along(port, "across") * along(port, "through")
 
 
 def _content_name(port: Port, chosen: Mapping[str, str]) -> str:

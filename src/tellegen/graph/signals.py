@@ -11,7 +11,7 @@ from typing import Literal, final
 
 from tellegen.core.errors import Place
 from tellegen.core.names import TIME
-from tellegen.expressions import ZERO, Call, Expression, Relation, is_zero, postorder, rebuild, symbol
+from tellegen.expressions import PI, ZERO, Call, Expression, Relation, call, is_zero, postorder, rebuild, symbol
 
 Interpolation = Literal["linear", "previous", "cubic"]
 
@@ -125,6 +125,25 @@ def breaks_of(expression: Expression, parameters: Collection[str]) -> tuple[Brea
         if known is not None and _names(known) <= set(parameters):
             found.setdefault((known.at, known.period), known)
     return tuple(found.values())
+
+
+def crossings_of(expression: Expression, parameters: Collection[str]) -> tuple[Expression, ...]:
+    """What vanishes where an expression of time jumps or bends, of which no formula gives the times: they have to be looked for.
+
+    Only time and parameters are in it: where a state decides, an event is needed instead.
+    """
+    if TIME not in expression.free_symbols:
+        return ()
+    found: dict[Expression, None] = {}
+    for difference in _switching(expression):
+        if TIME not in difference.free_symbols or not difference.free_symbols <= {TIME, *parameters}:
+            continue
+        known = _break_of(difference)
+        if known is None or not _names(known) <= set(parameters):
+            rounded = isinstance(difference, Call) and difference.name in _ROUNDED
+            # What is rounded jumps where it passes a whole number, which a sine of it shows.
+            found[call("sin", PI * difference.args[0]) if rounded else difference] = None
+    return tuple(found)
 
 
 def _names(known: Break) -> set[str]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from tellegen.core.errors import EquationError, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.equations import rules
+from tellegen.equations.derivation import rates_read
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, zeros
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations, SignalRates
 from tellegen.equations.system import (
@@ -77,6 +78,9 @@ def _not_continuous(reads: str, laws: Sequence[Sampled | Delayed | Table | Exter
 
 
 # Where a loop is cut
+
+_RATE = "@rate of "
+"""Before the name of an input stands for its rate; no user can write it."""
 
 
 def controlled(system: EquationSystem, controllers: Container[str] = ()) -> tuple[str, ...]:
@@ -355,11 +359,26 @@ class _Closing:
         # References are inputs of the loop, so their formulas are not written in.
         self.values = {n: e for n, e in self.signals.values.items() if n not in self.given}
         self.drivers = {n: e for n, e in self.signals.drivers.items() if n not in self.cut}
+        self.taken = self._taken()
         self.used = self._used() | (self.cut & system.parameters.keys())
         self._refuse_others()
         self.written: dict[str, Expression] = {}
         self.unknowns: dict[str, Expression] = {}
         self._write()
+
+    def _taken(self) -> dict[str, Expression]:
+        """What dependent storages take, where signals read it, by states and inputs; rates of free inputs stand by a name."""
+        rows = rates_read(self.open)
+        found: dict[str, Expression] = {}
+        for name, C, D, D_1, rest in zip(rows.names, rows.C, rows.D, rows.D_1, rows.rest, strict=True):
+            moving = [(e, self._rate_or_name(u)) for u, e in zip(self.open.inputs, D_1, strict=True) if e is not ZERO]
+            by_rates = dot([e for e, _ in moving], [rate for _, rate in moving])
+            by_states = dot(C, [symbol(x) for x in self.open.states])
+            found[name] = by_states + dot(D, [symbol(u) for u in self.open.inputs]) + by_rates + rest
+        return found
+
+    def _rate_or_name(self, name: str) -> Expression:
+        return self._rate(name) if name in self.drivers else symbol(_RATE + name)
 
     def _used(self) -> set[str]:
         """The signals that reach the power equations."""
@@ -368,11 +387,13 @@ class _Closing:
         waiting = [*_power_entries(self.open), *self.drivers.values()]
         laws = {law.name: law for law in self.signals.laws}
         while waiting:
-            for name in waiting.pop().free_symbols & laws.keys():
+            for name in waiting.pop().free_symbols & (laws.keys() | self.taken.keys()):
                 if name not in found:
                     found.add(name)
                     # What is cut is given from outside, and what it was made of does not matter.
-                    waiting += [] if name in self.cut else SignalEquations((laws[name],)).entries()
+                    if name not in self.cut:
+                        law = laws.get(name)
+                        waiting += [self.taken[name]] if law is None else SignalEquations((law,)).entries()
         return found
 
     def _refuse_others(self) -> None:
@@ -382,7 +403,7 @@ class _Closing:
 
     def _write(self) -> None:
         """What values and driven inputs are by states, free inputs and references; loops leave unknowns."""
-        formulas = {**self.values, **self.drivers}
+        formulas = {**self.values, **self.drivers, **self.taken}
         order = order_signals(SignalDefinition(name, "formula", {"formula": e}) for name, e in formulas.items())
         for definition in order.signals:
             expression = formulas[definition.name].substitute(self.written)
@@ -400,11 +421,16 @@ class _Closing:
         given = [name for name in self.given if name in self.used]
         shown = [name for name in self.values if self._is_shown(name)]
         inputs = (*(self.open.inputs[j] for j in kept), *given)
+        rates = [_RATE + name for name in inputs]
+        at_rest = dict.fromkeys(rates, ZERO)
+        seen = [self.written.get(name, symbol(name)) for name in shown]
+        # A signal that reads what a storage takes from a source reads the rate of that input: a row of D_1.
+        by_rates = tuple(tuple(e.derivative(rate).substitute(at_rest) for rate in rates) for e in seen)
         moved: dict[MatrixName, Matrix] = {
             "B": self._with_columns(m["B"], kept, len(given)),
             "B_1": self._with_columns(m["B_1"], kept, len(given)),
             "D": self._with_columns(m["D"], kept, len(given)) + zeros(len(shown), len(inputs)),
-            "D_1": self._with_columns(m["D_1"], kept, len(given)) + zeros(len(shown), len(inputs)),
+            "D_1": self._with_columns(m["D_1"], kept, len(given)) + by_rates,
             "C": m["C"] + zeros(len(shown), len(self.open.states)),
         }
         f = tuple(a - b for a, b in zip(v["f"], self._shares(m["B"], m["B_1"], driven), strict=True))
@@ -416,7 +442,7 @@ class _Closing:
             inputs=inputs,
             outputs=(*self.open.outputs, *shown),
             matrices={**m, **moved},
-            vectors={"f": f, "f_y": (*f_y, *(self.written.get(name, symbol(name)) for name in shown))},
+            vectors={"f": f, "f_y": (*f_y, *(e.substitute(at_rest) for e in seen))},
             displacements={**self.open.displacements, **states},
             algebraic=Algebraic(
                 (*self.open.algebraic.unknowns, *self.unknowns), (*self.open.algebraic.residuals, *residuals)
@@ -429,7 +455,20 @@ class _Closing:
             signals=NO_SIGNALS,
             measured=NOTHING_MEASURED,
         )
-        return whole.everywhere(lambda e: e.substitute(self.written).substitute({TIME: time}))
+        closed = whole.everywhere(lambda e: e.substitute(self.written).substitute({TIME: time}))
+        self._refuse_rates(closed, rates)
+        return closed
+
+    def _refuse_rates(self, closed: EquationSystem, rates: Sequence[str]) -> None:
+        entries = [*closed.entries(), *closed.displacements.values()]
+        for rate in rates:
+            if any(rate in e.free_symbols for e in entries):
+                name = rate.removeprefix(_RATE)
+                raise rules.NO_CLOSED_LOOP.error(
+                    f"a signal in the loop reads what a storage takes that the input '{name}' fixes: the rate of '{name}'",
+                    where=name,
+                    fix="put a small resistance or compliance between the source and the storage",
+                )
 
     def _is_shown(self, name: str) -> bool:
         """Signals whose value follows from the closed loop."""
