@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tellegen.compiler.kept_files import cache_folder
 from tellegen.compiler.toolchain import build_files
 from tellegen.core.errors import SimulationError
 from tellegen.simulation.solvers import library, sources
@@ -24,11 +25,16 @@ def shipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder / sources.library_name()
 
 
+def compiled(files: dict[str, str]) -> Path:
+    """The library of C files in the cache; it was loaded through a descriptor that is closed by now."""
+    built = build_files(files).library
+    assert built is not None
+    return cache_folder() / Path(built._name).name
+
+
 def made(path: Path) -> None:
     """Compile the library into a place."""
-    built = build_files(sources.solver_files()).library
-    assert built is not None
-    shutil.copy(built._name, path)
+    shutil.copy(compiled(sources.solver_files()), path)
 
 
 def test_a_library_that_fits_is_taken_and_no_compiler_asked(shipped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,10 +57,8 @@ def test_a_library_of_other_texts_is_refused(shipped: Path, monkeypatch: pytest.
 def test_what_is_no_library_of_ours_is_refused(shipped: Path) -> None:
     shipped.write_bytes(b"no library")
     assert library.shipped_library() is None
-    built = build_files({"other.c": "int other(void) { return 1; }"}).library
-    assert built is not None
     shipped.unlink()
-    shutil.copy(built._name, shipped)
+    shutil.copy(compiled({"other.c": "int other(void) { return 1; }"}), shipped)
     assert library.shipped_library() is None
 
 

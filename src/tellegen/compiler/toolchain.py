@@ -105,7 +105,8 @@ def find_compiler() -> Compiler | None:
 def _words_of(chosen: str) -> tuple[str, ...]:
     """The words of $CC: a program whose path may have spaces, quoted or not, and options behind it, such as "ccache gcc"."""
     words = chosen.split()
-    for count in range(len(words), 0, -1):
+    # Who quotes says where words end; without quotes the longest beginning that is a program is the program.
+    for count in range(0 if {*"\"'"} & {*chosen} else len(words), 0, -1):
         if shutil.which(program := " ".join(words[:count])):
             return (program, *words[count:])
     # Backslashes are separators of paths on Windows, not escapes.
