@@ -48,6 +48,7 @@ def test_all_forms_of_an_open_chain_move_alike(chain: Chain) -> None:
     check_forms(chain)
 
 
+@pytest.mark.slow
 @settings(max_examples=2, phases=[Phase.generate], derandomize=True)
 @given(closed_chains(most=3))
 def test_all_forms_of_a_closed_chain_move_alike(chain: Chain) -> None:
