@@ -1,9 +1,9 @@
 """The cache of compiled models, and machines without a compiler, with a broken one, or without a place to write."""
 
 import os
-import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -146,10 +146,10 @@ def test_libraries_not_used_for_longest_are_removed_first(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("call", ["{} -m64", '"{}" -m64', "{}", "env {}"])
-def test_the_path_of_a_compiler_may_have_spaces(cache: Path, tmp_path: Path, call: str) -> None:
-    real = shutil.which("cc")
-    if real is None:
-        pytest.skip("needs the system tool cc")
+def test_the_path_of_a_compiler_may_have_spaces(
+    cache: Path, tmp_path: Path, call: str, system_tool: Callable[[str], str]
+) -> None:
+    real = system_tool("cc")
     folder = tmp_path / "my own tools"
     folder.mkdir()
     program = folder / "c compiler"

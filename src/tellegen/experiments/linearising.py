@@ -51,6 +51,8 @@ FINE = 1e-10
 """The tolerance of a steady state."""
 
 GIVEN = "at the given point"
+AT_START = "where the experiment starts; there is no steady state"
+"""What the page says of points that were not found as a steady state."""
 
 
 @final
@@ -107,10 +109,9 @@ class Linearisation:
         cut, constants = inputs_chosen(system, as_inputs, controllers)
         held = _inputs(system, model, inputs or {}, values, units)
         begun = {name: v for name, v in (point or {}).items() if name in (*system.states, *system.displacements)}
-        time = end_of_experiment(model, values)
         # A point needs no experiment; without one it is looked at from its beginning.
-        if at is not None:
-            time = 0.0 if model.experiment.until is None else end_of_experiment(model, values)
+        needs_none = at is not None and model.experiment.until is None
+        time = 0.0 if needs_none else end_of_experiment(model, values)
         return Linearisation(
             model=model,
             graph=graph,
@@ -190,9 +191,7 @@ class Linearisation:
             found, problem = self._rest
             return OperatingPoint({**self.values, **self._named(found, problem), **self._free}, self._at_rest)
         except SimulationError as error:
-            there = OperatingPoint(
-                self._there(self.start, self.time), "where the experiment starts; there is no steady state"
-            )
+            there = OperatingPoint(self._there(self.start, self.time), AT_START)
             if strict and not self.plant(there).linear:
                 raise analysis_rules.NO_STEADY_STATE.error(
                     error.finding.what,
@@ -227,9 +226,7 @@ class Linearisation:
         except EquationError:
             if strict:
                 raise
-            return OperatingPoint(
-                {**self.start, **self.held_inputs}, "where the experiment starts; there is no steady state"
-            )
+            return OperatingPoint({**self.start, **self.held_inputs}, AT_START)
 
     def _there(self, start: Mapping[str, float], time: float) -> dict[str, float]:
         """All that is known where states are given; signals are evaluated there, and sampled as they would be."""
