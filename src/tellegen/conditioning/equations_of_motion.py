@@ -343,8 +343,7 @@ class LagrangeSystem:
 
     def to_text(self) -> str:
         """The form as text for a terminal."""
-        title, _, rest = self.explained().to_text().partition("\n")
-        return f"{title.removesuffix(', step by step')}\n{rest}"
+        return self.explained().form_text()
 
     def to_latex(self) -> str:
         """The form as LaTeX. Needs amsmath."""

@@ -309,9 +309,7 @@ class Conditioned:
 
     def to_text(self) -> str:
         """The equations as text for a terminal."""
-        # The explanation is printed like a derivation, whose title promises steps that a form does not have.
-        title, _, rest = self.explained().to_text().partition("\n")
-        return f"{title.removesuffix(', step by step')}\n{rest}"
+        return self.explained().form_text()
 
     def to_latex(self) -> str:
         """The equations as LaTeX paragraphs. Needs amsmath."""

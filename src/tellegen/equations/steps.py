@@ -504,6 +504,11 @@ class Explanation:
         """The steps as text for a terminal."""
         return steps_to_text(self)
 
+    def form_text(self) -> str:
+        """The same for equations that are only explained: a form has no steps that its title could promise."""
+        title, _, rest = self.to_text().partition("\n")
+        return f"{title.removesuffix(', step by step')}\n{rest}"
+
     def to_latex(self) -> str:
         """The steps as LaTeX paragraphs. Needs amsmath."""
         return steps_to_latex(self)

@@ -242,6 +242,17 @@ class Trajectory:
         return self.segments[0].model
 
     @property
+    def account(self) -> dict[str, object]:
+        """What the run cost, as JSON tells it."""
+        return {
+            "solver": self.solver,
+            "setup_s": self.setup_s,
+            "solve_s": self.solve_s,
+            "steps": self.steps,
+            "rhs_calls": self.rhs_calls,
+        }
+
+    @property
     def steps(self) -> int:
         """Accepted steps."""
         return self.effort.steps

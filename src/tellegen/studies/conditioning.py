@@ -337,11 +337,7 @@ class FormRecord:
         """Names and numbers."""
         made = self.run.trajectory
         return {
-            "solver": made.solver,
-            "setup_s": made.setup_s,
-            "solve_s": made.solve_s,
-            "steps": made.steps,
-            "rhs_calls": made.rhs_calls,
+            **made.account,
             "states": self.states,
             "excess": self.excess,
             "error": self.error,

@@ -135,11 +135,7 @@ def _record(run: Run) -> dict[str, object]:
     made = run.trajectory
     early = {} if run.finding is None else {"status": run.status, "findings": [run.finding.to_json()]}
     return {
-        "solver": made.solver,
-        "setup_s": made.setup_s,
-        "solve_s": made.solve_s,
-        "steps": made.steps,
-        "rhs_calls": made.rhs_calls,
+        **made.account,
         "final": {identifier(name): value for name, value in run.final().items()},
         "energy": run.energy.to_json(),
         **early,
