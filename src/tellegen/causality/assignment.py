@@ -13,17 +13,8 @@ from itertools import product
 from math import prod
 from typing import Literal
 
-from tellegen.causality import rules
+from tellegen.causality import exact, rules
 from tellegen.causality.causal_graph import CausalGraph, Dependence, ZeroOrderPath
-from tellegen.causality.exact import (
-    Demand,
-    ExactCausality,
-    demands,
-    exact_causality,
-    generic_residue,
-    given_residue,
-    vanishes_by_value,
-)
 from tellegen.causality.normal_tree import NormalTree
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import CausalityError, Finding, Rule
@@ -99,11 +90,11 @@ def assign_with_conflicts(graph: PowerGraph) -> CausalGraph:
     with without_collector():
         # Kirchhoff's laws alone have a normal tree, in near-linear time; with couplings the variables form no graph any
         # more, only a Dirac structure, and that takes elimination.
-        order = demands(graph)
+        order = exact.demands(graph)
         return _by_elimination(graph, order) if graph.couplings else _by_tree(graph, order)
 
 
-def _by_tree(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
+def _by_tree(graph: PowerGraph, order: Sequence[exact.Demand]) -> CausalGraph:
     # Without couplings every choice of deciding variables is a tree of one graph: the greedy tree is the best one.
     tree = NormalTree(graph, order)
     blocks = tree.resistive_blocks(_following(graph))
@@ -112,11 +103,11 @@ def _by_tree(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
     )
 
 
-def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
+def _by_elimination(graph: PowerGraph, order: Sequence[exact.Demand]) -> CausalGraph:
     # Twice: once with moduli in general position, which tells what the structure allows, once with the given values,
     # which may allow more or less by a coincidence such as n_1 = n_2.
-    generic = exact_causality(graph, order, generic_residue)
-    given = exact_causality(graph, order, given_residue(graph))
+    generic = exact.exact_causality(graph, order, exact.generic_residue)
+    given = exact.exact_causality(graph, order, exact.given_residue(graph))
     # An open loop comes first: where a variable is left open, partners and conflicts have no meaning.
     loop = _rigid_loop(graph, generic, given)
     if loop is not None:
@@ -138,7 +129,7 @@ def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
 
 def _finish(
     graph: PowerGraph,
-    order: Sequence[Demand],
+    order: Sequence[exact.Demand],
     decides: tuple[Side, ...],
     partners: Partners,
     blocks: list[list[int]],
@@ -178,7 +169,7 @@ def _dependent(graph: PowerGraph, decides: Sequence[Side], partners: Partners) -
     return [Dependence(k, tuple(found[k])) for k in ports]
 
 
-def _coupled_blocks(graph: PowerGraph, causality: ExactCausality) -> list[list[int]]:
+def _coupled_blocks(graph: PowerGraph, causality: exact.ExactCausality) -> list[list[int]]:
     """Resistive ports that decide each other: connected groups, since the relation is mutual."""
     resistive = _following(graph)
     # To decide each other is mutual because the interconnection is skew (gains[i][j] = -gains[j][i]), so groups are
@@ -294,7 +285,7 @@ def _is_ideal(graph: PowerGraph, port: int) -> bool:
 def _is_zero(graph: PowerGraph, port: int) -> bool:
     """Whether a law cannot be inverted because its coefficient is zero."""
     law = graph.ports[port].law
-    return isinstance(law, ResistiveLaw) and vanishes_by_value(law.coefficient, graph)
+    return isinstance(law, ResistiveLaw) and exact.vanishes_by_value(law.coefficient, graph)
 
 
 def _overruled(graph: PowerGraph, dependence: Dependence) -> Finding:
@@ -322,7 +313,7 @@ def _conflict_rule(law: object, forced: bool) -> Rule:
     return rules.STORAGE_LAW_BACKWARDS if isinstance(law, StorageLaw) else rules.ONE_SIDED_LAW
 
 
-def _special_values(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> list[Finding]:
+def _special_values(graph: PowerGraph, generic: exact.ExactCausality, given: exact.ExactCausality) -> list[Finding]:
     """A finding when storages have another causality with the given values than with values in general position."""
     # Only storages are compared: which of several resistive elements decides is a matter of taste, and changes no
     # equation.
@@ -455,27 +446,29 @@ def _in_order_of_names(graph: PowerGraph, decides: Sequence[Side]) -> tuple[Powe
     return replace(graph, nodes=nodes, ports=tuple(moved), couplings=tuple(turned)), [decides[k] for k in ports]
 
 
-def _rigid_loop(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> Finding | None:
+def _rigid_loop(graph: PowerGraph, generic: exact.ExactCausality, given: exact.ExactCausality) -> Finding | None:
     """The couplings that leave open what circulates between them; None where there are none."""
     # What circulates with the given values may be determined in general position: two gears of equal ratio side by
     # side.
-    for causality, residue in ((generic, generic_residue), (given, given_residue(graph))):
+    for causality, residue in ((generic, exact.generic_residue), (given, exact.given_residue(graph))):
         if causality.circulates:
-            culprits = _needed(graph, lambda g, r=residue: exact_causality(g, demands(g), r).circulates)  # type: ignore[misc]
+            culprits = _needed(graph, lambda g, r=residue: exact.exact_causality(g, exact.demands(g), r).circulates)  # type: ignore[misc]
             return _open_loop(culprits)
     return None
 
 
-def _locked_loops(graph: PowerGraph, generic: ExactCausality) -> list[Finding]:
+def _locked_loops(graph: PowerGraph, generic: exact.ExactCausality) -> list[Finding]:
     """A warning about storages that unequal ratios hold at zero: all equations have a solution, but hardly a meant one."""
     locked = _locked_by_ratios(graph, generic)
     if not locked:
         return []
-    culprits = _needed(graph, lambda g: bool(_locked_by_ratios(g, exact_causality(g, demands(g), generic_residue))))
+    culprits = _needed(
+        graph, lambda g: bool(_locked_by_ratios(g, exact.exact_causality(g, exact.demands(g), exact.generic_residue)))
+    )
     return [_locked_loop(graph, locked, culprits)]
 
 
-def _locked_by_ratios(graph: PowerGraph, causality: ExactCausality) -> list[int]:
+def _locked_by_ratios(graph: PowerGraph, causality: exact.ExactCausality) -> list[int]:
     """Storages that stand still, but would not if all ratios agreed; others are idle for want of a way back."""
     # An inertia behind an open end stands still too; only one that would move if all ratios agreed is locked by them.
     locked = _always_zero(graph, causality)
@@ -485,11 +478,13 @@ def _locked_by_ratios(graph: PowerGraph, causality: ExactCausality) -> list[int]
         replace(c, K=tuple(tuple(e if e is ZERO else ONE for e in row) for row in c.K)) for c in graph.couplings
     ]
     with_one_ratio = replace(graph, couplings=tuple(agreeing))
-    idle = _always_zero(with_one_ratio, exact_causality(with_one_ratio, demands(graph), generic_residue))
+    idle = _always_zero(
+        with_one_ratio, exact.exact_causality(with_one_ratio, exact.demands(graph), exact.generic_residue)
+    )
     return [k for k in locked if k not in idle]
 
 
-def _always_zero(graph: PowerGraph, causality: ExactCausality) -> list[int]:
+def _always_zero(graph: PowerGraph, causality: exact.ExactCausality) -> list[int]:
     """Storages whose output is zero whatever everything else does."""
     dependent = []
     for k in graph.storages():

@@ -9,24 +9,10 @@ from functools import cached_property
 from typing import final
 
 from tellegen.causality import CausalGraph
-from tellegen.compiler import rules
+from tellegen.compiler import rules, steps
 from tellegen.compiler.observation import Observation
 from tellegen.compiler.program import Program, ProgramSignals
 from tellegen.compiler.scheduling import ScheduledItem, Scheduler, solve_interconnection
-from tellegen.compiler.steps import (
-    BALANCE,
-    DIVIDED,
-    NEGATIVE,
-    RATE_BALANCE,
-    SCALED,
-    Lookup,
-    LookupKind,
-    TemplateInstance,
-    Variables,
-    slot,
-    template_instance_of,
-    variable,
-)
 from tellegen.compiler.storages import StorageEquations
 from tellegen.core.domains import other_side
 from tellegen.core.names import TIME, listing
@@ -92,7 +78,7 @@ class Builder:
     def __init__(self, causal: CausalGraph) -> None:
         self.causal = causal
         self.graph = causal.graph
-        self.variables = Variables()
+        self.variables = steps.Variables()
         self.wiring = solve_interconnection(causal)
         self.states: list[int] = []
         self.inputs: list[int] = []
@@ -102,7 +88,7 @@ class Builder:
         self.displacements = [self.variables.state(name) for name in self.graph.displacements]
         self.scheduler = Scheduler(self.wiring, self.columns, self.variables)
         self.rate_items: dict[int, int] = {}
-        self._templates: dict[tuple[Expression, tuple[str, ...]], TemplateInstance] = {}
+        self._templates: dict[tuple[Expression, tuple[str, ...]], steps.TemplateInstance] = {}
         self.formulas = {name: e for name, e in self.graph.parameters.items() if e is not None and e.free_symbols}
         self.signals = self._number_signals()
         self._name_ports()
@@ -166,7 +152,9 @@ class Builder:
         """The variable of the output of a storage, whoever decides it."""
         return self.columns[column(k, self.graph.ports[k].law.side)]
 
-    def filled(self, expression: Expression, slots: Mapping[str, int], where: Port | None = None) -> TemplateInstance:
+    def filled(
+        self, expression: Expression, slots: Mapping[str, int], where: Port | None = None
+    ) -> steps.TemplateInstance:
         """The template of a formula over names of the model and of `slots`, which stand for the variables given there.
 
         Elements with one law differ in their slots only, so each law is taken apart once.
@@ -176,12 +164,12 @@ class Builder:
         known = self._templates.get((expression, order))
         if known is None:
             # Negative numbers stand for the slots: no variable of the model has one.
-            own = {name: variable(-1 - k) for k, name in enumerate(order)}
+            own = {name: steps.variable(-1 - k) for k, name in enumerate(order)}
             known = self._templates[expression, order] = self.instance(expression.substitute(own), where)
         numbers = tuple(slots.values())
         return replace(known, arguments=tuple([k if k >= 0 else numbers[-1 - k] for k in known.arguments]))
 
-    def instance(self, expression: Expression, where: Port | None = None) -> TemplateInstance:
+    def instance(self, expression: Expression, where: Port | None = None) -> steps.TemplateInstance:
         """The template of a formula over names of the model."""
         for name in expression.free_symbols:
             # Refused here, where the element is known: in the C text it would be a name without a meaning.
@@ -192,7 +180,7 @@ class Builder:
                     fix="use parameters, states, displacements, signals or power variables",
                     place=where.place if where is not None else None,
                 )
-        return template_instance_of(expression, self.variables.number)
+        return steps.template_instance_of(expression, self.variables.number)
 
     def moves(self, expression: Expression) -> bool:
         """Whether an expression holds variables."""
@@ -259,12 +247,12 @@ class Builder:
                 signals.externals.append(law)
                 self._look_up(k, "external", len(signals.externals) - 1, law.name, law.arguments)
 
-    def _look_up(self, k: int, kind: LookupKind, number: int, name: str, arguments: Iterable[Expression]) -> None:
+    def _look_up(self, k: int, kind: steps.LookupKind, number: int, name: str, arguments: Iterable[Expression]) -> None:
         read = []
         for expression in arguments:
             read.append(self.variables.new(f"argument of {name}"))
             self.compute(read[-1], expression)
-        self.scheduler.add(ScheduledItem(k, Lookup(kind, number, k, read)))
+        self.scheduler.add(ScheduledItem(k, steps.Lookup(kind, number, k, read)))
 
     # -- the whole -------------------------------------------------------------------------------------------------------------
 
@@ -275,7 +263,7 @@ class Builder:
         leaves = (*self.states, *self.inputs, *self.displacements, *self.signals.states, *self.signals.memory)
         scheduler.give(self.time, *leaves, *(rate_of[k] for k in leaves if k in rate_of))
         # The rate of time; and what gives a constant a place among the variables.
-        scheduler.add(ScheduledItem(self.one, TemplateInstance(ONE, (), ())))
+        scheduler.add(ScheduledItem(self.one, steps.TemplateInstance(ONE, (), ())))
         self._add_definitions()
         for k, port in enumerate(self.graph.ports):
             self._add_port(k, port)
@@ -284,7 +272,7 @@ class Builder:
             self._add_signal(law)
         self._add_displacements()
         for k, output in self.outputs.items():
-            scheduler.add(ScheduledItem(output, TemplateInstance(NEGATIVE, (self.input_of(k),), ())))
+            scheduler.add(ScheduledItem(output, steps.TemplateInstance(steps.NEGATIVE, (self.input_of(k),), ())))
         dependent = self.causal.derivative
         if cut:
             self.loops.cut(dependent)
@@ -298,9 +286,11 @@ class Builder:
     def _rate_residuals(self) -> Iterator[int]:
         rates = {**self.rate_items, **self.signals.rates}
         for k in (*self.displacements, *self.signals.states):
-            yield self.residual(k, TemplateInstance(RATE_BALANCE, (self.variables.rate_of[k], rates[k]), ()))
+            yield self.residual(
+                k, steps.TemplateInstance(steps.RATE_BALANCE, (self.variables.rate_of[k], rates[k]), ())
+            )
 
-    def residual(self, k: int, how: TemplateInstance) -> int:
+    def residual(self, k: int, how: steps.TemplateInstance) -> int:
         """The variable of F that belongs to variable k of y."""
         residual = self.variables.new(f"residual of {self.variables.names[k]}")
         self.scheduler.add(ScheduledItem(residual, how))
@@ -376,18 +366,20 @@ class Builder:
         # A constant coefficient is a product or a quotient: templates that nearly all resistors of a model share.
         constant = law.coefficient is not None and not self.moves(law.coefficient)
         if law.coefficient is ZERO and forward:  # a switch: whatever it is told, it decides zero
-            self.scheduler.add(ScheduledItem(decided, TemplateInstance(ZERO, (), ())))
+            self.scheduler.add(ScheduledItem(decided, steps.TemplateInstance(ZERO, (), ())))
             # Who follows an open switch follows nothing: residues of its column are zero from the start.
             self.scheduler.zeros.add(decided)
         elif constant and law.coefficient is not None:
             self.refuse_unknown(law.coefficient, port)
-            template = SCALED if forward else DIVIDED
-            self.scheduler.add(ScheduledItem(decided, TemplateInstance(template, (told,), (law.coefficient,)), told))
+            template = steps.SCALED if forward else steps.DIVIDED
+            self.scheduler.add(
+                ScheduledItem(decided, steps.TemplateInstance(template, (told,), (law.coefficient,)), told)
+            )
         elif forward:
             how = self.filled(law.value_at(argument()), {ARGUMENT: told}, port)
             self.scheduler.add(ScheduledItem(decided, how, told))
         elif law.coefficient is not None:
-            self.compute(decided, variable(told) / law.coefficient, port)
+            self.compute(decided, steps.variable(told) / law.coefficient, port)
         else:  # a nonlinear law used backwards: its argument is an unknown from the start
             self.loops.add(decided, self.filled(law.value_at(argument()), {ARGUMENT: decided}, port), told)
 
@@ -415,7 +407,7 @@ class Builder:
         for coupled in self.graph.fields:
             if isinstance(self.graph.ports[coupled.ports[0]].law, ResistiveLaw) and not coupled.by_laws:
                 for k, row in resistive_rows(self.causal, coupled, self.formulas).items():
-                    terms = [gain * variable(self.input_of(j)) for j, gain in row.items()]
+                    terms = [gain * steps.variable(self.input_of(j)) for j, gain in row.items()]
                     self.compute(self.decided(k), total(terms), self.graph.ports[k])
 
 
@@ -480,7 +472,7 @@ class AlgebraicLoops:
         self._items: list[ScheduledItem] = []
         self._cut: list[int] = []
 
-    def add(self, unknown: int, law: TemplateInstance, told: int) -> None:
+    def add(self, unknown: int, law: steps.TemplateInstance, told: int) -> None:
         """An unknown at which a law gives what the interconnection tells."""
         self._add(ScheduledItem(unknown, law, told))
 
@@ -532,17 +524,19 @@ class AlgebraicLoops:
         scheduler, variables = self.builder.scheduler, self.builder.variables
         # It comes back below, told by the unknown.
         scheduler.drop(item)
-        if item.argument is None or not isinstance(item.how, TemplateInstance):
+        if item.argument is None or not isinstance(item.how, steps.TemplateInstance):
             self._add(item)
-        elif item.how.template is DIVIDED:  # used backwards, it decides its argument w: c*w is what it is told
+        elif item.how.template is steps.DIVIDED:  # used backwards, it decides its argument w: c*w is what it is told
             self._add(
-                ScheduledItem(item.target, replace(item.how, template=SCALED, arguments=(item.target,)), item.argument)
+                ScheduledItem(
+                    item.target, replace(item.how, template=steps.SCALED, arguments=(item.target,)), item.argument
+                )
             )
         else:
             told = item.argument
             # Named as what is told: who reads the message of a solver knows that name.
             argument = variables.new(variables.names[told])
-            self._add(ScheduledItem(argument, TemplateInstance(slot(0), (argument,), ()), told))
+            self._add(ScheduledItem(argument, steps.TemplateInstance(steps.slot(0), (argument,), ()), told))
             arguments = tuple(argument if k == told else k for k in item.how.arguments)
             scheduler.add(ScheduledItem(item.target, replace(item.how, arguments=arguments)))
 
@@ -605,17 +599,17 @@ class AlgebraicLoops:
         builder.scheduler.add_sums(sums)
         for value, c in sums.items():
             k = builder.columns[c]
-            yield builder.residual(k, TemplateInstance(RATE_BALANCE, (value, k), ()))
+            yield builder.residual(k, steps.TemplateInstance(steps.RATE_BALANCE, (value, k), ()))
 
     def _residual(self, item: ScheduledItem) -> int:
         """What the item gives, less what the interconnection tells; or less the unknown itself, where the item gives it."""
         builder, k, how = self.builder, item.target, item.how
         # c w less what is told, as one residual of two terms: linear, and no variable between.
-        if isinstance(how, TemplateInstance) and item.argument is not None and how.template is SCALED:
-            return builder.residual(k, TemplateInstance(BALANCE, (k, item.argument), how.coefficients))
+        if isinstance(how, steps.TemplateInstance) and item.argument is not None and how.template is steps.SCALED:
+            return builder.residual(k, steps.TemplateInstance(steps.BALANCE, (k, item.argument), how.coefficients))
         value = builder.variables.new(f"law of {builder.variables.names[k]}")
         builder.scheduler.add(
-            ScheduledItem(value, how if isinstance(how, TemplateInstance) else replace(how, target=value))
+            ScheduledItem(value, how if isinstance(how, steps.TemplateInstance) else replace(how, target=value))
         )
         told = k if item.argument is None else item.argument
-        return builder.residual(k, TemplateInstance(RATE_BALANCE, (value, told), ()))
+        return builder.residual(k, steps.TemplateInstance(steps.RATE_BALANCE, (value, told), ()))

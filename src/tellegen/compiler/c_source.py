@@ -3,18 +3,8 @@
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
+from tellegen.compiler import statements
 from tellegen.compiler.context import FIELDS, FUNCTIONS, function_of
-from tellegen.compiler.statements import (
-    Let,
-    Newton,
-    Read,
-    Routine,
-    Solve,
-    Statement,
-    all_statements,
-    expressions_of,
-    targets_of,
-)
 from tellegen.expressions import C_PRELUDE, Expression
 from tellegen.expressions.c import CWriter
 
@@ -58,7 +48,9 @@ LONG_AND_RARE = 10_000
 of the output call or that has a quicker form, and of one that a run hardly calls."""
 
 
-def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int, *, slopes_later: bool = False) -> str:
+def c_source(
+    routines: Sequence[statements.Routine], tables: Sequence[int], samples: int, *, slopes_later: bool = False
+) -> str:
     """The translation unit of a model. `tables` are the places of its tables among `tables` of the context.
 
     With `slopes_later`, tangents are those that the context has compiled apart.
@@ -82,7 +74,9 @@ def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int, *
     return "\n".join(parts)
 
 
-def _function(routine: Routine, tables: Sequence[int], *, rare: Container[str], seldom: Container[str]) -> str:
+def _function(
+    routine: statements.Routine, tables: Sequence[int], *, rare: Container[str], seldom: Container[str]
+) -> str:
     function = function_of(routine.name)
     own = function == routine.name
     head = _declared(f"tg_{function}" if own else routine.name, function)
@@ -106,14 +100,14 @@ def _sample(groups: int) -> str:
 class _Body:
     """The lines of one function."""
 
-    def __init__(self, routine: Routine, tables: Sequence[int]) -> None:
+    def __init__(self, routine: statements.Routine, tables: Sequence[int]) -> None:
         self.routine = routine
         self.tables = tables
         self.names: dict[str, str] = {}
         self.head: list[str] = []
         self._set_leaves()
-        for statement in all_statements(routine.statements):
-            for k in targets_of(statement):
+        for statement in statements.all_statements(routine.statements):
+            for k in statements.targets_of(statement):
                 self.names[f"%{k}"] = f"v{k}"
         self.writer = CWriter(self.names)
         # Counted over the whole function: a part that appears twice gets a name where it first appears.
@@ -123,7 +117,10 @@ class _Body:
 
     def _set_leaves(self) -> None:
         used = {
-            name for s in all_statements(self.routine.statements) for e in expressions_of(s) for name in e.free_symbols
+            name
+            for s in statements.all_statements(self.routine.statements)
+            for e in statements.expressions_of(s)
+            for name in e.free_symbols
         }
         used |= {name for e in self.routine.results for name in e.free_symbols}
         arrays: dict[str, None] = {}
@@ -168,21 +165,21 @@ class _Body:
         lines += self._flushed(writer)
         return text
 
-    def _statement(self, statement: Statement, writer: CWriter) -> list[str]:
+    def _statement(self, statement: statements.Statement, writer: CWriter) -> list[str]:
         lines: list[str] = []
         match statement:
-            case Let():
+            case statements.Let():
                 text = self._text(statement.value, writer, lines)
                 lines.append(f"const double v{statement.target} = {text};")
-            case Read():
+            case statements.Read():
                 self._read(statement, writer, lines)
-            case Solve():
+            case statements.Solve():
                 self._solve(statement, writer, lines)
-            case Newton():
+            case statements.Newton():
                 self._newton(statement, lines)
         return lines
 
-    def _read(self, statement: Read, writer: CWriter, lines: list[str]) -> None:
+    def _read(self, statement: statements.Read, writer: CWriter, lines: list[str]) -> None:
         texts = [self._text(e, writer, lines) for e in statement.arguments]
         k = statement.target
         if statement.kind in ("table", "slope"):
@@ -196,7 +193,7 @@ class _Body:
             lines.append(f"const double a{k}[] = {{{', '.join(texts) or '0.0'}}};")
             lines.append(f"const double v{k} = c->external({statement.number}, a{k});")
 
-    def _solve(self, statement: Solve, writer: CWriter, lines: list[str]) -> None:
+    def _solve(self, statement: statements.Solve, writer: CWriter, lines: list[str]) -> None:
         n, k = len(statement.targets), statement.targets[0]
         matrix = [self._text(e, writer, lines) for row in statement.matrix for e in row]
         right = [self._text(e, writer, lines) for e in statement.right]
@@ -205,14 +202,14 @@ class _Body:
         lines.append(f"if (tg_solve({n}, a{k}, b{k})) {{ c->failed = {self.routine.first + 1}; return 1; }}")
         lines += [f"const double v{target} = b{k}[{i}];" for i, target in enumerate(statement.targets)]
 
-    def _newton(self, statement: Newton, lines: list[str]) -> None:
+    def _newton(self, statement: statements.Newton, lines: list[str]) -> None:
         """Newton's method with steps halved while the residual grows; a linear system takes one step from zero."""
         self.inner += 1
         # Names of its own: shared parts inside the loop must not be taken from a round before.
         writer = CWriter(self.names, f"n{self.inner}_")
         inner = (*statement.body, *statement.slopes)
         writer.count(e for s in inner for e in _outer_expressions(s))
-        writer.count(expressions_of(statement))
+        writer.count(statements.expressions_of(statement))
         n, k = len(statement.unknowns), statement.unknowns[0]
         lines.append(f"tg_newton w{k};")
         lines.append(f"double x{k}[{n}], r{k}[{n}], j{k}[{n * n}], step{k}[{n}];")
@@ -242,5 +239,5 @@ class _Body:
         lines += [f"const double v{w} = x{k}[{i}];" for i, w in enumerate(statement.unknowns)]
 
 
-def _outer_expressions(statement: Statement) -> Iterable[Expression]:
-    return () if isinstance(statement, Newton) else expressions_of(statement)
+def _outer_expressions(statement: statements.Statement) -> Iterable[Expression]:
+    return () if isinstance(statement, statements.Newton) else statements.expressions_of(statement)

@@ -5,19 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, final, get_args
 
 from tellegen.causality import assign_causality
-from tellegen.conditioning import fields, residual, rules
+from tellegen.conditioning import fields, initial_states, residual, rules
 from tellegen.conditioning.constraint_forces import ForceBalance, ForceFormulas, ForceSystem
 from tellegen.conditioning.constraints import ConstrainedModel, Constraint, constrained_model
 from tellegen.conditioning.equations_of_motion import coordinates_of, hamilton_of, lagrange_of, lagrange_sections
-from tellegen.conditioning.initial_states import (
-    NOTHING,
-    CarriedForces,
-    InitialForces,
-    InitialStates,
-    initial_states_of_dependents,
-    no_forces_known,
-    with_initial_states,
-)
 from tellegen.conditioning.opened_constraints import OpenedModel, has_sinks, open_constraints, regular_in_every_position
 from tellegen.conditioning.parasitic import SUGGESTED, Accuracy, Stiffness, parasitic_model, sized_by_duration
 from tellegen.core.errors import ConditioningError
@@ -280,7 +271,7 @@ class Conditioned:
     constraints: tuple[Constraint, ...]
     found: ConstrainedModel = field(repr=False, compare=False)
     opened: OpenedModel = field(repr=False, compare=False)
-    starts: InitialStates = field(default_factory=InitialStates, repr=False)
+    starts: initial_states.InitialStates = field(default_factory=initial_states.InitialStates, repr=False)
     stiffnesses: Mapping[str, float] = field(default_factory=dict)
     accuracy: Accuracy | None = None
     by_duration: tuple[str, ...] = ()
@@ -338,14 +329,16 @@ class Conditioned:
         self,
         initial: Mapping[str, float],
         parameters: Mapping[str, float],
-        inputs: Mapping[str, float] = NOTHING,
-        carried: CarriedForces = no_forces_known,
+        inputs: Mapping[str, float] = initial_states.NOTHING,
+        carried: initial_states.CarriedForces = initial_states.no_forces_known,
     ) -> Model:
         """The model with other initial values, by the names of the model as it was, for other parameters and inputs.
 
         `carried` is asked for the forces of the rigid model where no formula gives those with which springs begin.
         """
-        return with_initial_states(self.model, self.found, self.starts, initial, parameters, inputs, carried=carried)
+        return initial_states.with_initial_states(
+            self.model, self.found, self.starts, initial, parameters, inputs, carried=carried
+        )
 
     def rigid(self) -> "Conditioned":
         """The derivative form of the same model, with the same constraints."""
@@ -354,7 +347,7 @@ class Conditioned:
         return replace(
             self,
             form="derivative",
-            model=with_initial_states(made.model, self.found, made.starts),
+            model=initial_states.with_initial_states(made.model, self.found, made.starts),
             picture=made.model,
             solver=SOLVERS["derivative"],
             starts=made.starts,
@@ -383,7 +376,7 @@ DEFAULT_OPTIONS: Final = ConditioningOptions()
 @dataclass(frozen=True)
 class _Made:
     model: Model
-    starts: InitialStates
+    starts: initial_states.InitialStates
     picture: Model | None = None
     stiffnesses: Mapping[str, float] = field(default_factory=dict)
     by_duration: tuple[str, ...] = ()
@@ -416,7 +409,7 @@ def condition_model(model: Model, form: str, options: ConditioningOptions = DEFA
     return Conditioned(
         form=word,
         base=model,
-        model=with_initial_states(made.model, found, made.starts),
+        model=initial_states.with_initial_states(made.model, found, made.starts),
         picture=made.picture or made.model,
         solver=SOLVERS.get(word, "auto"),
         constraints=whole.constraints,
@@ -432,7 +425,7 @@ def _derivative(found: ConstrainedModel, opened: OpenedModel, options: Condition
     """Sensors of the forces where the constraints are; what the storages take where a domain has none."""
     return _Made(
         residual.model_with_force_sensors(opened) if has_sinks(opened) else residual.model_with_storage_forces(found),
-        InitialStates(),
+        initial_states.InitialStates(),
     )
 
 
@@ -444,7 +437,10 @@ def _residual(found: ConstrainedModel, opened: OpenedModel, options: Conditionin
 def _parasitic(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
     balance = ForceBalance(found, opened)
     made = parasitic_model(found, balance, options.stiffness)
-    starts = replace(initial_states_of_dependents(found, balance), forces=InitialForces(balance, made.states))
+    starts = replace(
+        initial_states.initial_states_of_dependents(found, balance),
+        forces=initial_states.InitialForces(balance, made.states),
+    )
     return _Made(made.model, starts, None, made.stiffnesses, made.by_duration)
 
 

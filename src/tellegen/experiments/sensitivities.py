@@ -22,6 +22,7 @@ from tellegen.graph import PowerGraph, drive, lower
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.records import column
 from tellegen.results.units import variable_units
+from tellegen.simulation import sensitivity_jumps
 from tellegen.simulation.hybrid.sensitivities import integrate_mode_sensitivities
 from tellegen.simulation.problem import DEFAULT_ROWS, Problem
 from tellegen.simulation.sensitivities import (
@@ -29,12 +30,6 @@ from tellegen.simulation.sensitivities import (
     SensitivityRows,
     integrate_sensitivities,
     observable_slopes,
-)
-from tellegen.simulation.sensitivity_jumps import (
-    ParameterDependentBreaks,
-    delay_slopes,
-    difference_step,
-    parameter_dependent_breaks,
 )
 
 if TYPE_CHECKING:
@@ -102,7 +97,10 @@ def sensitivities(
     )
     names = _shown(graph, numeric, outputs)
 
-    moving, delays = parameter_dependent_breaks(graph, parameters), delay_slopes(graph, parameters)
+    moving, delays = (
+        sensitivity_jumps.parameter_dependent_breaks(graph, parameters),
+        sensitivity_jumps.delay_slopes(graph, parameters),
+    )
     if graph.switching:
         parts = integrate_mode_sensitivities(graph, problem, parameters, starts, moving, delays)
     else:
@@ -116,7 +114,7 @@ def _one_mode(
     parameters: Sequence[str],
     starts: Callable[[str, float], Mapping[str, float]],
     known: Mapping[str, float],
-    moving: ParameterDependentBreaks,
+    moving: sensitivity_jumps.ParameterDependentBreaks,
     delays: DelaySlopes,
 ) -> SensitivityRows:
     variables = problem.model.names
@@ -180,7 +178,7 @@ def _start_slope(
 ) -> Array:
     """How the initial values change with a parameter, by central differences."""
     # The start may be found by Newton's method, of which there is no formula to differentiate.
-    step = difference_step(value)
+    step = sensitivity_jumps.difference_step(value)
     up, down = (starts(name, value + by) for by in (step, -step))
     return np.array([(up.get(v, 0.0) - down.get(v, 0.0)) / (2.0 * step) for v in variables])
 

@@ -22,23 +22,7 @@ from tellegen.equations.structure import ResistiveSolution, causal_structure, so
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.setup import Setup, set_up
 from tellegen.experiments.simulating import simulate
-from tellegen.exporting import rules
-from tellegen.exporting.diagram import (
-    NO_UNKNOWNS,
-    Diagram,
-    DiagramColumn,
-    DiagramUnknowns,
-    Formula,
-    FormulaKind,
-    Hold,
-    Inertia,
-    Integrator,
-    TransportDelay,
-    formula,
-    formula_of,
-    fresh,
-    in_evaluation_order,
-)
+from tellegen.exporting import diagram, rules
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
 from tellegen.expressions.elimination import Entry, NamedEntries, with_definitions
 from tellegen.graph import SourceLaw
@@ -84,41 +68,48 @@ class DiagramStart:
 
     def fresh(self, name: str) -> str:
         """A name that no other signal has."""
-        return fresh(name, self.taken)
+        return diagram.fresh(name, self.taken)
 
-    def inputs(self) -> Iterator[Formula]:
+    def inputs(self) -> Iterator[diagram.Formula]:
         """What the inputs are: sources of time alone, or functions of signals."""
         for name in self.system.inputs:
             # What no signal drives is constant: the value of the experiment, else zero.
             expression = self.system.signals.drivers.get(name, number(self.setup.inputs.get(name, 0.0)))
-            yield formula(name, expression, self.setup.parameters)
+            yield diagram.formula(name, expression, self.setup.parameters)
 
-    def beside(self) -> list[Formula | Table]:
+    def beside(self) -> list[diagram.Formula | Table]:
         """Signals, tables, what is delayed, and names of the equations."""
         system = self.system
         values = {**system.signals.values, **system.where}
         values |= {self.sources[law.name]: law.expression for law in system.signals.others if isinstance(law, Delayed)}
         tables = [law for law in system.signals.others if isinstance(law, Table)]
-        return [*self.inputs(), *(formula(name, e, self.setup.parameters) for name, e in values.items()), *tables]
+        return [
+            *self.inputs(),
+            *(diagram.formula(name, e, self.setup.parameters) for name, e in values.items()),
+            *tables,
+        ]
 
-    def further_states(self) -> tuple[list[Formula], list[Integrator]]:
+    def further_states(self) -> tuple[list[diagram.Formula], list[diagram.Integrator]]:
         """Displacements and the states of signals."""
         rates = {**self.system.displacements, **self.system.signals.states}
         names = {name: self.fresh(f"{name}_rate") for name in rates}
-        formulas = [formula(names[name], rate, self.setup.parameters) for name, rate in rates.items()]
-        return formulas, [Integrator(name, names[name], self.initial(name)) for name in rates]
+        formulas = [diagram.formula(names[name], rate, self.setup.parameters) for name, rate in rates.items()]
+        return formulas, [diagram.Integrator(name, names[name], self.initial(name)) for name in rates]
 
-    def holds(self) -> tuple[Hold, ...]:
+    def holds(self) -> tuple[diagram.Hold, ...]:
         """The sampled signals."""
         value = self._value
         laws = [law for law in self.system.signals.others if isinstance(law, Sampled)]
-        return tuple(Hold(s.name, s.expression, value(s.period), value(s.offset), value(s.initial)) for s in laws)
+        return tuple(
+            diagram.Hold(s.name, s.expression, value(s.period), value(s.offset), value(s.initial)) for s in laws
+        )
 
-    def delays(self) -> tuple[TransportDelay, ...]:
+    def delays(self) -> tuple[diagram.TransportDelay, ...]:
         """The delayed signals."""
         laws = [law for law in self.system.signals.others if isinstance(law, Delayed)]
         return tuple(
-            TransportDelay(d.name, self.sources[d.name], self._value(d.by), self._value(d.initial)) for d in laws
+            diagram.TransportDelay(d.name, self.sources[d.name], self._value(d.by), self._value(d.initial))
+            for d in laws
         )
 
     def _value(self, expression: Expression) -> float:
@@ -261,7 +252,7 @@ class PortFormulas:
         return self.system.dependent[port.variable(law.side)] if k in self._following else symbol(port.state)
 
 
-Blocks = tuple[list[Formula], list[Integrator]]
+Blocks = tuple[list[diagram.Formula], list[diagram.Integrator]]
 
 
 def ladder_blocks(scheme: PogScheme, start: DiagramStart) -> Blocks | None:
@@ -273,7 +264,7 @@ def ladder_blocks(scheme: PogScheme, start: DiagramStart) -> Blocks | None:
     # The blocks keep the names of the figure; what is made beside them has to take others.
     start.taken.update(signals, scheme.summations)
     formulas = [_sum(item, columns.get(item.output, "")) for item in scheme.summations.values()]
-    integrators: list[Integrator] = []
+    integrators: list[diagram.Integrator] = []
     for block in scheme.blocks.values():
         made = _block(block, columns.get(block.name, ""), start)
         if made is None:
@@ -283,16 +274,16 @@ def ladder_blocks(scheme: PogScheme, start: DiagramStart) -> Blocks | None:
     return formulas, integrators
 
 
-def ladder_columns(scheme: PogScheme) -> tuple[DiagramColumn, ...]:
+def ladder_columns(scheme: PogScheme) -> tuple[diagram.DiagramColumn, ...]:
     """Where the columns stand: ladders below each other, side ladders below the column from which they branch off."""
-    found: list[DiagramColumn] = []
+    found: list[diagram.DiagramColumn] = []
     titles = _titles(scheme)
 
     def put(ladder: Ladder, place: int, row: int) -> int:
         below = row
         for k, column in enumerate(ladder.columns, place):
             sections = [scheme.sections[name] for name in (column.left, column.right) if name in scheme.sections]
-            found.append(DiagramColumn(titles[column], k, row, tuple((s.across, s.through) for s in sections)))
+            found.append(diagram.DiagramColumn(titles[column], k, row, tuple((s.across, s.through) for s in sections)))
             if column.branch is not None:
                 below = put(column.branch, k, below + 1)
         return below
@@ -309,7 +300,9 @@ def _titles(scheme: PogScheme) -> dict[PogColumn, str]:
     taken: set[str] = set()
     for ladder in scheme.ladders:
         for column in ladder.all_columns():
-            found[column] = fresh(column.name or (f"{column.junction}_branch" if column.junction else "branch"), taken)
+            found[column] = diagram.fresh(
+                column.name or (f"{column.junction}_branch" if column.junction else "branch"), taken
+            )
     return found
 
 
@@ -323,11 +316,11 @@ def _block(block: SchemeBlock, column: str, start: DiagramStart) -> Blocks | Non
     if block.gain is not None:
         # A modulus that moves with a state is no gain: Simulink would take its first value for good.
         constant = block.gain.free_symbols <= start.setup.parameters.keys()
-        kind: FormulaKind = "gain" if constant else "function"
+        kind: diagram.FormulaKind = "gain" if constant else "function"
         factor = block.gain if constant else None
-        return [Formula(block.output, kind, block.gain * input_, ((block.input, 1),), factor, column)], []
+        return [diagram.Formula(block.output, kind, block.gain * input_, ((block.input, 1),), factor, column)], []
     if isinstance(block.law, ResistiveLaw) and block.law.expression is not None:
-        return [Formula(block.output, "function", block.law.value_at(input_), column=column)], []
+        return [diagram.Formula(block.output, "function", block.law.value_at(input_), column=column)], []
     return None
 
 
@@ -338,8 +331,8 @@ def _storage(block: SchemeBlock, column: str, start: DiagramStart) -> Blocks | N
         energy = block.energy or start.fresh(f"{block.output}_energy")
         # Initial values are those of outputs; the integrator begins with the content that gives them.
         first = start.initial(block.output) / block.gain.evaluate(values)
-        gain = Formula(block.output, "gain", block.gain * symbol(energy), ((energy, 1),), block.gain, column)
-        return [gain], [Integrator(energy, block.input, first, column)]
+        gain = diagram.Formula(block.output, "gain", block.gain * symbol(energy), ((energy, 1),), block.gain, column)
+        return [gain], [diagram.Integrator(energy, block.input, first, column)]
     # Such a law reads its content, which one block of output and input does not have.
     if not isinstance(block.law, StorageLaw) or block.law.keeps_energy_variable:
         return None
@@ -349,14 +342,14 @@ def _storage(block: SchemeBlock, column: str, start: DiagramStart) -> Blocks | N
     # A storage whose constant moves with its output: output' = input / inertia(output).
     rate = start.fresh(f"{block.output}_rate")
     slope = symbol(block.input) / inertia
-    return [Formula(rate, "function", slope, column=column)], [
-        Integrator(block.output, rate, start.initial(block.output), column)
+    return [diagram.Formula(rate, "function", slope, column=column)], [
+        diagram.Integrator(block.output, rate, start.initial(block.output), column)
     ]
 
 
-def _sum(item: Summation, column: str) -> Formula:
+def _sum(item: Summation, column: str) -> diagram.Formula:
     expression = total(symbol(name) if sign > 0 else -symbol(name) for name, sign in item.inputs)
-    return Formula(item.output, "sum", expression, item.inputs, column=column)
+    return diagram.Formula(item.output, "sum", expression, item.inputs, column=column)
 
 
 DRIVING, STATES, TAKING = "B", "L", ("N", "f", "A")
@@ -364,7 +357,7 @@ DRIVING, STATES, TAKING = "B", "L", ("N", "f", "A")
 SECTIONS = {"N": "N x", "f": "f", "A": "A x"}
 
 
-def vector_blocks(start: DiagramStart) -> Diagram:
+def vector_blocks(start: DiagramStart) -> diagram.Diagram:
     """The rows of the equations: what arrives at each integrator, the integrators, and how their rates follow.
 
     Raises: EquationError where a dependent storage would need the rate of something that jumps.
@@ -374,7 +367,7 @@ def vector_blocks(start: DiagramStart) -> Diagram:
     slopes = {name: start.fresh(f"{name}_slope") for name in _met_by_storages(system)}
     rates = {name: start.fresh(f"{name}_rate") for name in system.states}
     sums = {name: start.fresh(f"{name}_sum") for name in system.states}
-    formulas = [formula(slope, _slope(name, start), start.setup.parameters) for name, slope in slopes.items()]
+    formulas = [diagram.formula(slope, _slope(name, start), start.setup.parameters) for name, slope in slopes.items()]
     met: list[str] = []
     for k, name in enumerate(system.states):
         parts = [
@@ -384,41 +377,41 @@ def vector_blocks(start: DiagramStart) -> Diagram:
         # The signs are those of L x' = -A x - N x - f + B u, which the figure shows at its sums.
         signed = tuple((part.name, -1 if part.column in TAKING else 1) for part in parts)
         arriving = total(symbol(part) if sign > 0 else -symbol(part) for part, sign in signed)
-        formulas += [*parts, Formula(sums[name], "sum", arriving, signed, column=STATES)]
+        formulas += [*parts, diagram.Formula(sums[name], "sum", arriving, signed, column=STATES)]
         met += [part.column for part in parts]
     return replace(
         _plain(start),
         formulas=tuple(formulas),
-        integrators=tuple(Integrator(name, rates[name], start.initial(name), STATES) for name in system.states),
-        inertia=Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values()), STATES),
+        integrators=tuple(diagram.Integrator(name, rates[name], start.initial(name), STATES) for name in system.states),
+        inertia=diagram.Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values()), STATES),
         unknowns=_unknowns(start),
         columns=_columns(met) if system.states else (),
     )
 
 
-def _columns(met: list[str]) -> tuple[DiagramColumn, ...]:
+def _columns(met: list[str]) -> tuple[diagram.DiagramColumn, ...]:
     """The columns that there are, with the sections between them: u and y, B u and x, then what is taken and x."""
-    found = [DiagramColumn(DRIVING, 0, 0, (("u", "y"), ("B u", "x")))] if DRIVING in met else []
+    found = [diagram.DiagramColumn(DRIVING, 0, 0, (("u", "y"), ("B u", "x")))] if DRIVING in met else []
     taking = [letter for letter in TAKING if letter in met]
     behind = [(" + ".join(SECTIONS[letter] for letter in taking[k:]), "x") for k in range(len(taking))]
     before = [("B u", "x")] if found else []
-    found.append(DiagramColumn(STATES, len(found), 0, (*before, *behind[:1])))
+    found.append(diagram.DiagramColumn(STATES, len(found), 0, (*before, *behind[:1])))
     for k, letter in enumerate(taking):
-        found.append(DiagramColumn(letter, len(found), 0, tuple(behind[k : k + 2])))
+        found.append(diagram.DiagramColumn(letter, len(found), 0, tuple(behind[k : k + 2])))
     return tuple(found)
 
 
-def _part(name: str, terms: list[tuple[Expression, str]], letter: str, start: DiagramStart) -> Formula:
+def _part(name: str, terms: list[tuple[Expression, str]], letter: str, start: DiagramStart) -> diagram.Formula:
     """What a matrix brings to one state."""
     expression = total(factor * symbol(signal) if signal else factor for factor, signal in terms)
-    return replace(formula(name, expression, start.setup.parameters), column=letter)
+    return replace(diagram.formula(name, expression, start.setup.parameters), column=letter)
 
 
-def _unknowns(start: DiagramStart) -> DiagramUnknowns:
+def _unknowns(start: DiagramStart) -> diagram.DiagramUnknowns:
     algebraic = start.system.algebraic
     if not algebraic.unknowns:
-        return NO_UNKNOWNS
-    return DiagramUnknowns(algebraic.unknowns, algebraic.residuals, tuple(map(start.guess, algebraic.unknowns)))
+        return diagram.NO_UNKNOWNS
+    return diagram.DiagramUnknowns(algebraic.unknowns, algebraic.residuals, tuple(map(start.guess, algebraic.unknowns)))
 
 
 def _arriving(system: EquationSystem, k: int, slopes: dict[str, str]) -> dict[str, list[tuple[Expression, str]]]:
@@ -452,10 +445,10 @@ def _slope(name: str, start: DiagramStart) -> Expression:
     return total(driver.derivative(n) * known.of(n) for n in sorted(driver.free_symbols) if n not in parameters)
 
 
-Items = list[Formula | Table]
+Items = list[diagram.Formula | Table]
 
 
-def block_diagram(model: Model, *, until: float | None = None) -> Diagram:
+def block_diagram(model: Model, *, until: float | None = None) -> diagram.Diagram:
     """The diagram of a model with the inputs, parameters and start of its experiment.
 
     Raises: ExportError for what a block diagram cannot hold: elements with modes, Python functions.
@@ -488,7 +481,7 @@ def refuse_signals(system: EquationSystem) -> None:
             raise rules.SIGNALS.error(what, where=law.name, fix=fix)
 
 
-def _ladder(start: DiagramStart) -> Diagram | None:
+def _ladder(start: DiagramStart) -> diagram.Diagram | None:
     """The diagram of a scalar ladder, or None where it cannot be one."""
     scheme = pog(start.setup.causal)
     # The vector block says all that remains, at the price of one matrix instead of elements.
@@ -500,7 +493,7 @@ def _ladder(start: DiagramStart) -> Diagram | None:
     formulas, integrators = made
     further, states = start.further_states()
     items = _wanted([*start.beside(), *formulas, *further], start)
-    ordered = in_evaluation_order(items)
+    ordered = diagram.in_evaluation_order(items)
     # A circle without a state, or a name that only the vector block knows: not a ladder after all.
     if ordered is None or _unknown(items, start, {i.name for i in integrators}):
         return None
@@ -510,7 +503,7 @@ def _ladder(start: DiagramStart) -> Diagram | None:
     )
 
 
-def vector_diagram(start: DiagramStart, further_items: Items | None = None) -> Diagram:
+def vector_diagram(start: DiagramStart, further_items: Items | None = None) -> diagram.Diagram:
     """The diagram of any model, with further formulas that may read every power variable.
 
     Raises: ExportError (X402) for signals in a circle, or for one that feeds back the force of a constraint.
@@ -523,7 +516,7 @@ def vector_diagram(start: DiagramStart, further_items: Items | None = None) -> D
     # Forces read rates, so that they come after the states; what reads them in turn comes after them.
     items = _with_forces(items, start, rates)
     before, after = _split(items, {*blocks.inertia.rates})
-    first, then = in_evaluation_order(before), in_evaluation_order(after)
+    first, then = diagram.in_evaluation_order(before), diagram.in_evaluation_order(after)
     # A late signal that a rate needs would be an algebraic loop through the matrix of inertias.
     needed = {*blocks.inertia.right, *(s.rate for s in states), *start.system.inputs} & {item.name for item in after}
     if first is None or then is None or needed:
@@ -533,12 +526,12 @@ def vector_diagram(start: DiagramStart, further_items: Items | None = None) -> D
     return replace(blocks, formulas=first, readings=then, integrators=(*blocks.integrators, *states))
 
 
-def _plain(start: DiagramStart) -> Diagram:
+def _plain(start: DiagramStart) -> diagram.Diagram:
     """A diagram that has no blocks yet."""
     system, setup = start.system, start.setup
     signals = (*system.signals.states, *start.run.signal_names)
     recorded = tuple(dict.fromkeys((*system.states, *system.displacements, *signals, *system.inputs)))
-    return Diagram(
+    return diagram.Diagram(
         system.name,
         setup.parameters,
         (),
@@ -566,7 +559,7 @@ def _wanted(items: Items, start: DiagramStart) -> Items:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += formula_of(by_name[name]).free_symbols & by_name.keys()
+            waiting += diagram.formula_of(by_name[name]).free_symbols & by_name.keys()
     return [item for item in items if item.name in found]
 
 
@@ -575,7 +568,7 @@ def _unknown(items: Items, start: DiagramStart, known: set[str]) -> set[str]:
     system = start.system
     given = {*known, *start.setup.parameters, *system.states, *system.displacements, *system.signals.names, TIME}
     given |= {item.name for item in items} | {*system.algebraic.unknowns}
-    return set().union(*(formula_of(item).free_symbols for item in items)) - given
+    return set().union(*(diagram.formula_of(item).free_symbols for item in items)) - given
 
 
 def _with_forces(items: Items, start: DiagramStart, rates: dict[str, str]) -> Items:
@@ -590,8 +583,8 @@ def _with_forces(items: Items, start: DiagramStart, rates: dict[str, str]) -> It
     forces = PortFormulas(start.setup.causal, start.system, rates, start.taken)
     if strange := sorted(name for name in missing if name not in forces):
         raise rules.SIGNALS.error(f"signals read {listing(strange)}, which is not exported", where=start.system.name)
-    made: Items = [formula(name, forces.of(name), start.setup.parameters) for name in sorted(missing)]
-    named: Items = [formula(name, e, start.setup.parameters) for name, e in forces.where.items()]
+    made: Items = [diagram.formula(name, forces.of(name), start.setup.parameters) for name in sorted(missing)]
+    named: Items = [diagram.formula(name, e, start.setup.parameters) for name, e in forces.where.items()]
     start.taken.update(forces.where)
     return [*items, *made, *named]
 
@@ -600,7 +593,7 @@ def _split(items: Items, rates: set[str]) -> tuple[Items, Items]:
     """The items that follow from states and inputs alone, and those that read rates, themselves or through others."""
     late = set(rates)
     while True:
-        more = {item.name for item in items if item.name not in late and formula_of(item).free_symbols & late}
+        more = {item.name for item in items if item.name not in late and diagram.formula_of(item).free_symbols & late}
         if not more:
             break
         late |= more

@@ -17,15 +17,8 @@ import numpy as np
 
 from tellegen.compiler.context import monotone_slopes
 from tellegen.core.names import TIME
+from tellegen.exporting import matlab_steps
 from tellegen.exporting.diagram import Diagram, Formula, Hold, Inertia, formula_of
-from tellegen.exporting.matlab_steps import (
-    explicit_steps_5,
-    explicit_steps_8,
-    past_functions,
-    plain_hooks,
-    program_part,
-    radau_steps,
-)
 from tellegen.expressions import Expression
 from tellegen.expressions.matlab import MatlabLines, constant_parts, has_choice, matlab_name, pointwise
 from tellegen.graph.signals import Table
@@ -151,11 +144,11 @@ def run_file(diagram: Diagram, name: str) -> str:
         samples_functions(diagram.holds),
         _steps(diagram),
         # Three stages or all slopes in one call: in an interpreter a row of numbers costs as much as one.
-        program_part("rates_at_once" if once.columns else "rates_one_by_one") if diagram.stiff else "",
-        program_part("evaluation"),
+        matlab_steps.program_part("rates_at_once" if once.columns else "rates_one_by_one") if diagram.stiff else "",
+        matlab_steps.program_part("evaluation"),
         *(_past(diagram) if diagram.delays else ()),
         # interp1 knows nothing outside of the points; these keep the value at the end, as our own runs do.
-        program_part("tables") if has_tables(diagram) else "",
+        matlab_steps.program_part("tables") if has_tables(diagram) else "",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -164,16 +157,20 @@ def _steps(diagram: Diagram) -> str:
     """How the program advances; a method of order 5 has the past between its steps that delays need."""
     # Delays read between steps, and only order 5 has its polynomial there written out.
     if not (diagram.stiff or diagram.delays):
-        return explicit_steps_8({})
-    hooks = plain_hooks(diagram.delays, stiff=diagram.stiff)
-    return radau_steps(hooks) if diagram.stiff else explicit_steps_5(hooks)
+        return matlab_steps.explicit_steps_8({})
+    hooks = matlab_steps.plain_hooks(diagram.delays, stiff=diagram.stiff)
+    return matlab_steps.radau_steps(hooks) if diagram.stiff else matlab_steps.explicit_steps_5(hooks)
 
 
 def _past(diagram: Diagram) -> tuple[str, ...]:
     # Hermite is of order 4 where the bend inside the step is known; in modes its ends and the slopes there must do.
     # The collocation polynomial is the solution of Radau's method between its stages: nothing is added to it.
     between = "collocation" if diagram.stiff else "hermite"
-    return past_functions(DELAYED_RESULT), program_part("past_without_states"), program_part(between)
+    return (
+        matlab_steps.past_functions(DELAYED_RESULT),
+        matlab_steps.program_part("past_without_states"),
+        matlab_steps.program_part(between),
+    )
 
 
 def main_function(diagram: Diagram, name: str, parameters: str) -> str:
@@ -182,7 +179,7 @@ def main_function(diagram: Diagram, name: str, parameters: str) -> str:
     shown = ", ".join(f"'{_m(signal)}'" for signal in diagram.recorded)
     # A sampled signal jumps at its samples, and delays bring these jumps back later.
     late = "".join(f", tg_samples + {number_text(by)}" for by in _comes_back(diagram)) if diagram.holds else ""
-    return program_part(
+    return matlab_steps.program_part(
         "experiment",
         name=name,
         title=comment_text(diagram.name),

@@ -6,20 +6,9 @@ from fractions import Fraction
 from typing import final
 
 from tellegen.core.names import identifier
+from tellegen.expressions import printing
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.nodes import Condition, Constant, Expression, Mul, Number, Pow, Rational, Symbol, postorder
-from tellegen.expressions.printing import (
-    ATOM,
-    COMPARISON,
-    PRODUCT,
-    AbstractPrinter,
-    Factors,
-    PrintedPiece,
-    checked_identifier,
-    decimal_text,
-    factors_of,
-    listed,
-)
 
 C_PRELUDE = """\
 #include <math.h>
@@ -36,7 +25,7 @@ _MOST_RECIPROCALS = 6
 
 
 @final
-class _C(AbstractPrinter):
+class _C(printing.AbstractPrinter):
     words = {"and": "&&", "or": "||", "not": "!", "true": "1", "false": "0"}  # noqa: RUF012
 
     def __init__(self, names: Mapping[str, str]) -> None:
@@ -45,7 +34,7 @@ class _C(AbstractPrinter):
         """Of bases that are divided by again and again: the name of base^-q, and q."""
 
     def number(self, q: Rational) -> tuple[str, str]:
-        text = decimal_text(q)
+        text = printing.decimal_text(q)
         if text is not None:
             return _double(text, q), ""
         if q.denominator == 1:
@@ -54,20 +43,22 @@ class _C(AbstractPrinter):
         return (up, down) if up and down else (_double(repr(float(q)), q), "")
 
     def name(self, name: str) -> str:
-        return self.names[name] if name in self.names else checked_identifier(identifier(name))
+        return self.names[name] if name in self.names else printing.checked_identifier(identifier(name))
 
     def constant(self, node: Constant) -> str:
         return "M_PI"
 
-    def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
+    def power(self, base: printing.PrintedPiece, exponent: printing.PrintedPiece) -> printing.PrintedPiece:
         # Small powers of a name are products, which are far quicker than `pow`; of anything longer the text would be
         # evaluated again for each factor.
         count = _SMALL.get(exponent.text, 0)
-        if count and base.size == 1 and base.holds == ATOM:
-            return PrintedPiece("*".join([base.text] * count), PRODUCT, base.size + 1)
-        return PrintedPiece(f"pow({base.text}, {exponent.text})", ATOM, base.size + exponent.size)
+        if count and base.size == 1 and base.holds == printing.ATOM:
+            return printing.PrintedPiece("*".join([base.text] * count), printing.PRODUCT, base.size + 1)
+        return printing.PrintedPiece(f"pow({base.text}, {exponent.text})", printing.ATOM, base.size + exponent.size)
 
-    def quotient(self, coefficient: Rational, factors: Factors, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
+    def quotient(
+        self, coefficient: Rational, factors: printing.Factors, pieces: dict[Expression, printing.PrintedPiece]
+    ) -> printing.PrintedPiece:
         """As for all printers, but a reciprocal that has a name is multiplied by: a division takes as long as ten products."""
         counts = {base: self._reciprocals_in(base, q) for base, q in factors} if self.reciprocals else {}
         # A quotient without a base that is divided by elsewhere gains nothing from a name.
@@ -76,8 +67,8 @@ class _C(AbstractPrinter):
         rest = super().quotient(coefficient, tuple(f for f in factors if not counts[f[0]]), pieces)
         named = [self.reciprocals[base][0] for base, _ in factors for _ in range(counts[base])]
         # One times something would be written as a product that the compiler may not drop.
-        known = [] if rest.text == "1.0" else [self.enclosed(rest, PRODUCT)]
-        return PrintedPiece("*".join([*known, *named]), PRODUCT, rest.size + len(named))
+        known = [] if rest.text == "1.0" else [self.enclosed(rest, printing.PRODUCT)]
+        return printing.PrintedPiece("*".join([*known, *named]), printing.PRODUCT, rest.size + len(named))
 
     def _reciprocals_in(self, base: Expression, q: Rational) -> int:
         """How often the reciprocal of a base is a factor of its power; 0 where it is divided by."""
@@ -86,25 +77,29 @@ class _C(AbstractPrinter):
         count = -q / self.reciprocals[base][1]
         return int(count) if count <= _MOST_RECIPROCALS else 0
 
-    def factor(self, base: Expression, q: Rational, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
+    def factor(
+        self, base: Expression, q: Rational, pieces: dict[Expression, printing.PrintedPiece]
+    ) -> printing.PrintedPiece:
         """As for all printers, but x^(3/2) is x*sqrt(x), which costs a tenth of `pow`."""
         if q.denominator == 2 and 1 < q.numerator <= 2 * _MOST_FACTORS:
             whole = self.factor(base, q.numerator // 2, pieces)
-            return PrintedPiece(f"{self.enclosed(whole, PRODUCT)}*{self.root(pieces[base])}", PRODUCT, whole.size + 1)
+            return printing.PrintedPiece(
+                f"{self.enclosed(whole, printing.PRODUCT)}*{self.root(pieces[base])}", printing.PRODUCT, whole.size + 1
+            )
         return super().factor(base, q, pieces)
 
-    def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
+    def call(self, name: str, args: Sequence[printing.PrintedPiece]) -> printing.PrintedPiece:
         if name == "if":
             condition, yes, no = args
-            text = f"({self.enclosed(condition, COMPARISON)} ? {yes.text} : {no.text})"
-            return PrintedPiece(text, ATOM, 1 + sum(arg.size for arg in args))
+            text = f"({self.enclosed(condition, printing.COMPARISON)} ? {yes.text} : {no.text})"
+            return printing.PrintedPiece(text, printing.ATOM, 1 + sum(arg.size for arg in args))
         function = FUNCTIONS[name]
         # In C `fmin` and `fmax` have two arguments; longer ones are nested.
         if function.most is not None:
-            return listed(function.c, args)
+            return printing.listed(function.c, args)
         result = args[0]
         for arg in args[1:]:
-            result = listed(function.c, (result, arg))
+            result = printing.listed(function.c, (result, arg))
         return result
 
 
@@ -147,7 +142,7 @@ class CWriter:
         self._uses: Counter[Expression] = Counter()
         self._raised: set[Expression] = set()
         self._divisors: dict[Expression, list[Rational]] = {}
-        self._pieces: dict[Expression, PrintedPiece] = {}
+        self._pieces: dict[Expression, printing.PrintedPiece] = {}
         self._count = 0
 
     def count(self, expressions: Iterable[Expression]) -> None:
@@ -193,14 +188,17 @@ class CWriter:
         # With a root among the powers the reciprocal of the root is named, and its square is that of the base.
         unit = Fraction(1, max(q.denominator for q in self._divisors[base]))
         down = self._printer.factor(base, unit, self._pieces)
-        self._printer.reciprocals[base] = self._declared(PrintedPiece(f"1.0/{down.text}", PRODUCT, 1)).text, unit
+        self._printer.reciprocals[base] = (
+            self._declared(printing.PrintedPiece(f"1.0/{down.text}", printing.PRODUCT, 1)).text,
+            unit,
+        )
 
-    def _declared(self, piece: PrintedPiece) -> PrintedPiece:
+    def _declared(self, piece: printing.PrintedPiece) -> printing.PrintedPiece:
         name = f"{self._prefix}{self._count}"
         self._count += 1
         self.lines.append(f"const double {name} = {piece.text};")
-        return PrintedPiece(name, ATOM, 1)
+        return printing.PrintedPiece(name, printing.ATOM, 1)
 
 
 def _powers(node: Expression) -> tuple[tuple[Expression, Rational], ...]:
-    return factors_of(node) if isinstance(node, Mul | Pow) else ()
+    return printing.factors_of(node) if isinstance(node, Mul | Pow) else ()

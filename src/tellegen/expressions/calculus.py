@@ -3,20 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tellegen.expressions import nodes
-from tellegen.expressions.canonical import (
-    FALSE,
-    ONE,
-    TRUE,
-    ZERO,
-    as_expression,
-    logic,
-    number,
-    power,
-    product,
-    relation,
-    total,
-)
+from tellegen.expressions import canonical, nodes
 from tellegen.expressions.functions import FUNCTIONS, call
 from tellegen.expressions.nodes import Expression, Rational, Scalar, postorder
 
@@ -24,19 +11,19 @@ from tellegen.expressions.nodes import Expression, Rational, Scalar, postorder
 def rebuild(node: Expression, args: tuple[Expression, ...]) -> Expression:
     """The same kind of expression around other arguments, in canonical form."""
     if isinstance(node, nodes.Add):
-        scaled = [number(c) * arg for (_, c), arg in zip(node.terms, args, strict=True)]
-        return total([number(node.constant), *scaled])
+        scaled = [canonical.number(c) * arg for (_, c), arg in zip(node.terms, args, strict=True)]
+        return canonical.total([canonical.number(node.constant), *scaled])
     if isinstance(node, nodes.Mul):
-        powers = [power(arg, number(q)) for (_, q), arg in zip(node.factors, args, strict=True)]
-        return product([number(node.coefficient), *powers])
+        powers = [canonical.power(arg, canonical.number(q)) for (_, q), arg in zip(node.factors, args, strict=True)]
+        return canonical.product([canonical.number(node.coefficient), *powers])
     if isinstance(node, nodes.Pow):
-        return power(*args)
+        return canonical.power(*args)
     if isinstance(node, nodes.Call):
         return call(node.name, *args)
     if isinstance(node, nodes.Relation):
-        return relation(node.operator, *args)
+        return canonical.relation(node.operator, *args)
     if isinstance(node, nodes.Logic):
-        return logic(node.operator, *args) if args else node
+        return canonical.logic(node.operator, *args) if args else node
     return node
 
 
@@ -77,16 +64,16 @@ def _needed(node: Expression, new: Mapping[Expression, Expression]) -> tuple[Exp
     if condition not in new:
         return (condition,)
     decided = new[condition]
-    if decided is TRUE:
+    if decided is canonical.TRUE:
         return (yes,)
-    return (no,) if decided is FALSE else (yes, no)
+    return (no,) if decided is canonical.FALSE else (yes, no)
 
 
 def _substituted(
     node: Expression, new: Mapping[Expression, Expression], mapping: Mapping[str, Expression | Scalar]
 ) -> Expression:
     if isinstance(node, nodes.Symbol):
-        return as_expression(mapping[node.name]) if node.name in mapping else node
+        return canonical.as_expression(mapping[node.name]) if node.name in mapping else node
     needed = _needed(node, new)
     if len(needed) == 1 and isinstance(node, nodes.Call) and node.name == "if":
         return new[needed[0]]
@@ -107,7 +94,7 @@ def _restore_mul(coefficient: Rational, factors: tuple[tuple[Expression, Rationa
 def _recipe(node: Expression) -> tuple[Callable[..., Expression], tuple[object, ...]]:
     """The constructor and arguments by which `pickle` makes the node again."""
     if isinstance(node, nodes.Number):
-        return number, (node.rational,)
+        return canonical.number, (node.rational,)
     if isinstance(node, nodes.Symbol):
         return nodes.intern_symbol, (node.name,)
     if isinstance(node, nodes.Constant):
@@ -147,47 +134,53 @@ def derivative(expression: Expression, name: str) -> Expression:
 
 def _slope(node: Expression, name: str, slopes: Slopes) -> Expression:
     if isinstance(node, nodes.Symbol):
-        return ONE if node.name == name else ZERO
+        return canonical.ONE if node.name == name else canonical.ZERO
     # Most parts of a formula do not read the name; they are passed over without building anything.
-    if all(slopes[arg] is ZERO for arg in node.args):
-        return ZERO
+    if all(slopes[arg] is canonical.ZERO for arg in node.args):
+        return canonical.ZERO
     if isinstance(node, nodes.Add):
-        return total([number(c) * slopes[term] for term, c in node.terms])
+        return canonical.total([canonical.number(c) * slopes[term] for term, c in node.terms])
     if isinstance(node, nodes.Mul):
         return _slope_of_product(node, slopes)
     if isinstance(node, nodes.Pow):
         return _slope_of_power(node, slopes)
-    return _slope_of_call(node, slopes) if isinstance(node, nodes.Call) else ZERO
+    return _slope_of_call(node, slopes) if isinstance(node, nodes.Call) else canonical.ZERO
 
 
 def _slope_of_product(node: nodes.Mul, slopes: Slopes) -> Expression:
     terms = []
     for i, (base, q) in enumerate(node.factors):
-        if slopes[base] is not ZERO:
-            others = [power(b, number(e)) for k, (b, e) in enumerate(node.factors) if k != i]
+        if slopes[base] is not canonical.ZERO:
+            others = [canonical.power(b, canonical.number(e)) for k, (b, e) in enumerate(node.factors) if k != i]
             # q x^(q-1) is infinite at zero for a root; where the base rests there (max(x, 0)) its slope is zero, and
             # the product is no number.
-            own = _kept_finite(base, q, product([power(base, number(q - 1)), slopes[base]]))
-            terms.append(product([number(node.coefficient * q), own, *others]))
-    return total(terms)
+            own = _kept_finite(
+                base, q, canonical.product([canonical.power(base, canonical.number(q - 1)), slopes[base]])
+            )
+            terms.append(canonical.product([canonical.number(node.coefficient * q), own, *others]))
+    return canonical.total(terms)
 
 
 def _slope_of_power(node: nodes.Pow, slopes: Slopes) -> Expression:
     base, exponent = node.base, node.exponent
     if isinstance(exponent, nodes.Number):
-        own = product([power(base, exponent - 1), slopes[base]])
-        return product([exponent, _kept_finite(base, exponent.rational, own)])
+        own = canonical.product([canonical.power(base, exponent - 1), slopes[base]])
+        return canonical.product([exponent, _kept_finite(base, exponent.rational, own)])
     # Without this case x^n with a symbolic n would have the logarithm of x in its slope, which a negative x does not
     # have.
-    by_exponent = ZERO if slopes[exponent] is ZERO else product([node, call("log", base), slopes[exponent]])
-    return by_exponent + product([exponent, power(base, exponent - 1), slopes[base]])
+    by_exponent = (
+        canonical.ZERO
+        if slopes[exponent] is canonical.ZERO
+        else canonical.product([node, call("log", base), slopes[exponent]])
+    )
+    return by_exponent + canonical.product([exponent, canonical.power(base, exponent - 1), slopes[base]])
 
 
 def _kept_finite(base: Expression, q: Rational, slope: Expression) -> Expression:
     """The slope of base^q where the base may stay at zero, as that of sqrt(max(x, 0)) does: zero there, not zero times infinity."""
     factors = base.args if isinstance(base, nodes.Mul) else (base,)
     if 0 < q < 1 and any(isinstance(factor, nodes.Call) and factor.name in CLIPPING for factor in factors):
-        return call("if", relation("==", base, ZERO), ZERO, slope)
+        return call("if", canonical.relation("==", base, canonical.ZERO), canonical.ZERO, slope)
     return slope
 
 
@@ -201,7 +194,9 @@ def _slope_of_call(node: nodes.Call, slopes: Slopes) -> Expression:
         assert isinstance(first, nodes.Call), "the share of an argument is decided by a condition"
         return call("if", first.arguments[0], slopes[args[0]], slopes[args[1]])
     gains = FUNCTIONS[node.name].partials(args)
-    return total([gain * slopes[arg] for gain, arg in zip(gains, args, strict=True) if slopes[arg] is not ZERO])
+    return canonical.total(
+        [gain * slopes[arg] for gain, arg in zip(gains, args, strict=True) if slopes[arg] is not canonical.ZERO]
+    )
 
 
 nodes.ENGINE.derivative = derivative

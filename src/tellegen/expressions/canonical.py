@@ -11,30 +11,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, TypeGuard
 
-from tellegen.expressions.nodes import (
-    ENGINE,
-    Add,
-    Condition,
-    Connective,
-    Expression,
-    Logic,
-    Mul,
-    Number,
-    Operator,
-    Pow,
-    Rational,
-    Scalar,
-    Symbol,
-    as_integer,
-    intern_add,
-    intern_constant,
-    intern_logic,
-    intern_mul,
-    intern_number,
-    intern_pow,
-    intern_relation,
-    intern_symbol,
-)
+from tellegen.expressions import nodes
 
 LARGEST_BITS = 13_287
 """Numerators and denominators have at most 4000 digits, so that no formula can fill the memory."""
@@ -42,16 +19,16 @@ LARGEST_BITS = 13_287
 _SMALL_ENOUGH = 1 << 62
 
 
-def _exact_number(q: Rational) -> Rational:
+def _exact_number(q: nodes.Rational) -> nodes.Rational:
     """A number in its final form; small whole ones, which are most, take no time.
 
     Raises: OverflowError beyond 4000 digits.
     """
     # Nearly all numbers are small and whole; they pass by two comparisons.
-    return q if type(q) is int and -_SMALL_ENOUGH < q < _SMALL_ENOUGH else as_integer(bounded(q))
+    return q if type(q) is int and -_SMALL_ENOUGH < q < _SMALL_ENOUGH else nodes.as_integer(bounded(q))
 
 
-def bounded(q: Rational) -> Rational:
+def bounded(q: nodes.Rational) -> nodes.Rational:
     """The number itself.
 
     Raises: OverflowError beyond 4000 digits.
@@ -62,7 +39,7 @@ def bounded(q: Rational) -> Rational:
     return q
 
 
-def _integer_power(value: Rational, n: int) -> Rational:
+def _integer_power(value: nodes.Rational, n: int) -> nodes.Rational:
     """A number to a whole power.
 
     Raises: ZeroDivisionError, OverflowError for a result beyond 4000 digits.
@@ -76,12 +53,12 @@ def _integer_power(value: Rational, n: int) -> Rational:
     return _exact_number(Fraction(value) ** n if n < 0 else value**n)
 
 
-def _exact_power(value: Rational, q: Rational) -> Rational | None:
+def _exact_power(value: nodes.Rational, q: nodes.Rational) -> nodes.Rational | None:
     """A positive number to a fractional power where the result is rational, else None."""
     up, down = _exact_root(value.numerator, q.denominator), _exact_root(value.denominator, q.denominator)
     if up is None or down is None:
         return None
-    return _integer_power(as_integer(Fraction(up, down)), q.numerator)
+    return _integer_power(nodes.as_integer(Fraction(up, down)), q.numerator)
 
 
 def _exact_root(n: int, k: int) -> int | None:
@@ -108,17 +85,17 @@ def _floor_root(n: int, k: int) -> int:
         root = lower
 
 
-ZERO = intern_number(0)
-ONE = intern_number(1)
-MINUS_ONE = intern_number(-1)
-HALF = intern_number(Fraction(1, 2))
-PI = intern_constant("pi", math.pi)
+ZERO = nodes.intern_number(0)
+ONE = nodes.intern_number(1)
+MINUS_ONE = nodes.intern_number(-1)
+HALF = nodes.intern_number(Fraction(1, 2))
+PI = nodes.intern_constant("pi", math.pi)
 CONSTANTS = {"pi": PI}
 
-_SMALL = [intern_number(n) for n in range(-16, 65)]  # held, so that common numbers are not made again and again
+_SMALL = [nodes.intern_number(n) for n in range(-16, 65)]  # held, so that common numbers are not made again and again
 
 
-def rational(x: Scalar) -> Rational:
+def rational(x: nodes.Scalar) -> nodes.Rational:
     """The exact number that a person means by `x`: 0.1 is 1/10.
 
     Raises: ValueError when `x` is not finite.
@@ -129,61 +106,61 @@ def rational(x: Scalar) -> Rational:
         if not math.isfinite(x):
             raise ValueError(f"an expression holds finite numbers only, not {x}")
         # The shortest decimal that gives the same float is what was typed: 0.1 means 1/10, not 3602879701896397/2^55.
-        return as_integer(Fraction(float.__repr__(x)))
-    return as_integer(Fraction(x))
+        return nodes.as_integer(Fraction(float.__repr__(x)))
+    return nodes.as_integer(Fraction(x))
 
 
-def number(x: Scalar) -> Number:
+def number(x: nodes.Scalar) -> nodes.Number:
     """The expression of a number; a float counts as its shortest decimal text, so 0.1 is 1/10."""
-    return intern_number(bounded(x if type(x) is int else rational(x)))
+    return nodes.intern_number(bounded(x if type(x) is int else rational(x)))
 
 
-def symbol(name: str) -> Symbol:
+def symbol(name: str) -> nodes.Symbol:
     """The expression of a name or path. The caller vouches that the name is legal; `pi` is refused."""
     if name in CONSTANTS:
         raise ValueError(f"'{name}' is a constant and cannot name anything else")
-    return intern_symbol(name)
+    return nodes.intern_symbol(name)
 
 
-def as_expression(x: Expression | Scalar) -> Expression:
+def as_expression(x: nodes.Expression | nodes.Scalar) -> nodes.Expression:
     """An expression as it is, a number as an expression."""
-    return x if isinstance(x, Expression) else number(x)
+    return x if isinstance(x, nodes.Expression) else number(x)
 
 
-def _refuse_condition(term: Expression) -> None:
-    if isinstance(term, Condition):
+def _refuse_condition(term: nodes.Expression) -> None:
+    if isinstance(term, nodes.Condition):
         raise TypeError(f"a condition is not a number: {term!r}")
 
 
-def split_coefficient(term: Expression) -> tuple[Rational, Expression]:
+def split_coefficient(term: nodes.Expression) -> tuple[nodes.Rational, nodes.Expression]:
     """The rational number and the rest, whose product the term is; a sum keeps its numbers."""
-    if isinstance(term, Mul) and term.coefficient != 1:
+    if isinstance(term, nodes.Mul) and term.coefficient != 1:
         return term.coefficient, _unit(term)
-    if isinstance(term, Number):
+    if isinstance(term, nodes.Number):
         return term.rational, ONE
     return 1, term
 
 
-def _unit(product: Mul) -> Expression:
+def _unit(product: nodes.Mul) -> nodes.Expression:
     factors = product.factors
-    return _power_of(*factors[0]) if len(factors) == 1 else intern_mul(1, dict(factors))
+    return _power_of(*factors[0]) if len(factors) == 1 else nodes.intern_mul(1, dict(factors))
 
 
-def total(terms: Iterable[Expression]) -> Expression:
+def total(terms: Iterable[nodes.Expression]) -> nodes.Expression:
     """The sum of all terms; much faster than adding them one by one."""
-    constant: Rational = 0
-    collected: dict[Expression, Rational] = {}
+    constant: nodes.Rational = 0
+    collected: dict[nodes.Expression, nodes.Rational] = {}
     for term in terms:
         # The commonest kind first: sums of a network are sums of names.
-        if isinstance(term, Symbol):
+        if isinstance(term, nodes.Symbol):
             collected[term] = collected.get(term, 0) + 1
-        elif isinstance(term, Number):
+        elif isinstance(term, nodes.Number):
             constant = _exact_number(constant + term.rational)
-        elif isinstance(term, Add):
+        elif isinstance(term, nodes.Add):
             constant = _exact_number(constant + term.constant)
             for base, c in term.terms:
                 collected[base] = collected.get(base, 0) + c
-        elif isinstance(term, Mul):
+        elif isinstance(term, nodes.Mul):
             c = term.coefficient
             base = term if c == 1 else _unit(term)
             collected[base] = collected.get(base, 0) + c
@@ -194,85 +171,85 @@ def total(terms: Iterable[Expression]) -> Expression:
     return _sum_of(constant, collected)
 
 
-def _sum_of(constant: Rational, collected: dict[Expression, Rational]) -> Expression:
+def _sum_of(constant: nodes.Rational, collected: dict[nodes.Expression, nodes.Rational]) -> nodes.Expression:
     kept = {term: _exact_number(c) for term, c in collected.items() if c}
     if not kept:
-        return intern_number(constant)
+        return nodes.intern_number(constant)
     # A sum of one term is that term; two forms of one thing would not be the same object.
     if len(kept) == 1 and not constant:
         ((term, c),) = kept.items()
         return _scaled(term, c)
-    return intern_add(constant, kept)
+    return nodes.intern_add(constant, kept)
 
 
-def _scaled(term: Expression, c: Rational) -> Expression:
+def _scaled(term: nodes.Expression, c: nodes.Rational) -> nodes.Expression:
     if c == 1:
         return term
-    if isinstance(term, Mul):
-        return intern_mul(c, dict(term.factors))
-    return intern_mul(c, dict((_as_factor(term),)))
+    if isinstance(term, nodes.Mul):
+        return nodes.intern_mul(c, dict(term.factors))
+    return nodes.intern_mul(c, dict((_as_factor(term),)))
 
 
-def _as_factor(term: Expression) -> tuple[Expression, Rational]:
+def _as_factor(term: nodes.Expression) -> tuple[nodes.Expression, nodes.Rational]:
     """Base and rational exponent of a term that is neither a number nor a product.
 
     A power with the symbolic exponent n*e is base^e to the power n, so that a^x * a^(2*x) can be collected.
     """
-    if not isinstance(term, Pow):
+    if not isinstance(term, nodes.Pow):
         return term, 1
-    if isinstance(term.exponent, Number):
+    if isinstance(term.exponent, nodes.Number):
         return term.base, term.exponent.rational
     n, rest = whole_content(term.exponent)
-    return (term, 1) if n == 1 else (intern_pow(term.base, rest), n)
+    return (term, 1) if n == 1 else (nodes.intern_pow(term.base, rest), n)
 
 
-def whole_content(exponent: Expression) -> tuple[int, Expression]:
+def whole_content(exponent: nodes.Expression) -> tuple[int, nodes.Expression]:
     """The whole number in front of a symbolic exponent (of a sum, in front of its first term), and the rest.
 
     Whole only: (a^x)^2 is a^(2*x), but sqrt(a^x) need not be a^(x/2), as x = 2 shows.
     """
     n = _leading(exponent).numerator
-    return n, exponent if n == 1 else mul(intern_number(as_integer(Fraction(1, n))), exponent)
+    return n, exponent if n == 1 else mul(nodes.intern_number(nodes.as_integer(Fraction(1, n))), exponent)
 
 
-def _leading(exponent: Expression) -> Rational:
+def _leading(exponent: nodes.Expression) -> nodes.Rational:
     # A sum has no coefficient of its own, so that of its first term stands for it; the order of terms is fixed, and so
     # is the choice.
-    return exponent.terms[0][1] if isinstance(exponent, Add) else split_coefficient(exponent)[0]
+    return exponent.terms[0][1] if isinstance(exponent, nodes.Add) else split_coefficient(exponent)[0]
 
 
-def _power_of(base: Expression, q: Rational) -> Expression:
+def _power_of(base: nodes.Expression, q: nodes.Rational) -> nodes.Expression:
     """The node of a factor taken from a product."""
     # The form of a factor inside a product and of a power that stands alone differ: here the pair becomes a node again.
     if q == 1:
         return base
     # (a^x)^2 is written a^(2*x), whichever way it came about.
     if type(q) is int and is_symbolic_power(base):
-        return intern_pow(base.base, mul(intern_number(q), base.exponent))
-    return intern_pow(base, intern_number(q))
+        return nodes.intern_pow(base.base, mul(nodes.intern_number(q), base.exponent))
+    return nodes.intern_pow(base, nodes.intern_number(q))
 
 
-def is_symbolic_power(x: Expression) -> TypeGuard[Pow]:
+def is_symbolic_power(x: nodes.Expression) -> TypeGuard[nodes.Pow]:
     """Whether the exponent is more than a number."""
-    return isinstance(x, Pow) and not isinstance(x.exponent, Number)
+    return isinstance(x, nodes.Pow) and not isinstance(x.exponent, nodes.Number)
 
 
-def mul(*factors: Expression) -> Expression:
+def mul(*factors: nodes.Expression) -> nodes.Expression:
     """The product of all factors."""
     return product(factors)
 
 
-def product(factors: Iterable[Expression]) -> Expression:
+def product(factors: Iterable[nodes.Expression]) -> nodes.Expression:
     """The product of all factors; much faster than multiplying them one by one."""
-    coefficient: Rational = 1
-    collected: dict[Expression, Rational] = {}
+    coefficient: nodes.Rational = 1
+    collected: dict[nodes.Expression, nodes.Rational] = {}
     for factor in factors:
-        if isinstance(factor, Symbol):
+        if isinstance(factor, nodes.Symbol):
             collected[factor] = collected.get(factor, 0) + 1
-        elif isinstance(factor, Number):
+        elif isinstance(factor, nodes.Number):
             # Bounded at each step, as a long product of large numbers would otherwise grow unseen.
             coefficient = _exact_number(coefficient * factor.rational)
-        elif isinstance(factor, Mul):
+        elif isinstance(factor, nodes.Mul):
             coefficient = _exact_number(coefficient * factor.coefficient)
             for base, q in factor.factors:
                 collected[base] = collected.get(base, 0) + q
@@ -283,81 +260,81 @@ def product(factors: Iterable[Expression]) -> Expression:
     return _product_of(coefficient, collected)
 
 
-def _product_of(coefficient: Rational, collected: dict[Expression, Rational]) -> Expression:
+def _product_of(coefficient: nodes.Rational, collected: dict[nodes.Expression, nodes.Rational]) -> nodes.Expression:
     if not coefficient:
         return ZERO
-    kept: dict[Expression, Rational] = {}
-    again: list[Expression] = []
+    kept: dict[nodes.Expression, nodes.Rational] = {}
+    again: list[nodes.Expression] = []
     for base, exponent in collected.items():
-        q = as_integer(exponent)
+        q = nodes.as_integer(exponent)
         if not q:
             continue
         if _issettled(base, q):
             kept[base] = _exact_number(q)
         else:
-            again.append(power(base, intern_number(q)))
+            again.append(power(base, nodes.intern_number(q)))
     # What was collected may collapse further, as 2^(1/2) * 2^(1/2) does, and join with factors that were settled
     # before.
     if again:
-        return product([intern_number(coefficient), *again, *[_power_of(b, q) for b, q in kept.items()]])
+        return product([nodes.intern_number(coefficient), *again, *[_power_of(b, q) for b, q in kept.items()]])
     return _settled_product(coefficient, kept)
 
 
-def _issettled(base: Expression, q: Rational) -> bool:
+def _issettled(base: nodes.Expression, q: nodes.Rational) -> bool:
     """Whether base^q, met when exponents were collected, is already in canonical form."""
-    if isinstance(base, Number):
+    if isinstance(base, nodes.Number):
         # Numbers keep fractional exponents below one alone: 2^(3/2) is 2*2^(1/2), so that equal numbers are one object.
         return 0 < q < 1 and (base.rational < 0 or _exact_power(base.rational, q) is None)
-    if isinstance(base, Mul):
+    if isinstance(base, nodes.Mul):
         return type(q) is not int and (base.coefficient == 1 or _root_of_coefficient(base, q) is None)
-    if isinstance(base, Pow) and type(q) is int:
+    if isinstance(base, nodes.Pow) and type(q) is int:
         return is_symbolic_power(base) and math.gcd(q, _leading(base.exponent).denominator) == 1
     return True
 
 
-def _settled_product(coefficient: Rational, factors: dict[Expression, Rational]) -> Expression:
+def _settled_product(coefficient: nodes.Rational, factors: dict[nodes.Expression, nodes.Rational]) -> nodes.Expression:
     if not factors:
-        return intern_number(coefficient)
+        return nodes.intern_number(coefficient)
     if len(factors) == 1:
         ((base, q),) = factors.items()
         if coefficient == 1:
             return _power_of(base, q)
         # A number times a sum is distributed, so that e + e and 2*e are one; sums of sums are never multiplied out,
         # which would explode.
-        if isinstance(base, Add) and q == 1:
+        if isinstance(base, nodes.Add) and q == 1:
             constant = _exact_number(base.constant * coefficient)
-            return intern_add(constant, {term: _exact_number(c * coefficient) for term, c in base.terms})
-    return intern_mul(coefficient, factors)
+            return nodes.intern_add(constant, {term: _exact_number(c * coefficient) for term, c in base.terms})
+    return nodes.intern_mul(coefficient, factors)
 
 
-def power(base: Expression, exponent: Expression) -> Expression:
+def power(base: nodes.Expression, exponent: nodes.Expression) -> nodes.Expression:
     """`base ^ exponent`.
 
     Raises: ZeroDivisionError for a negative power of zero, OverflowError for a number of more than 4000 digits.
     """
-    if isinstance(exponent, Number):
+    if isinstance(exponent, nodes.Number):
         return _rational_power(base, exponent.rational)
     _refuse_condition(base)
     _refuse_condition(exponent)
     # 0^x is left alone: it is 0, 1 or nothing, as x says.
-    return ONE if base is ONE else intern_pow(base, exponent)
+    return ONE if base is ONE else nodes.intern_pow(base, exponent)
 
 
-def _rational_power(base: Expression, q: Rational) -> Expression:
+def _rational_power(base: nodes.Expression, q: nodes.Rational) -> nodes.Expression:
     if q in (0, 1):
         _refuse_condition(base)
         return base if q else ONE
-    if isinstance(base, Number):
+    if isinstance(base, nodes.Number):
         return _number_power(base.rational, q)
-    if isinstance(base, Mul):
+    if isinstance(base, nodes.Mul):
         return _product_power(base, q)
-    if isinstance(base, Pow) and type(q) is int:
-        return power(base.base, mul(base.exponent, intern_number(q)))
+    if isinstance(base, nodes.Pow) and type(q) is int:
+        return power(base.base, mul(base.exponent, nodes.intern_number(q)))
     _refuse_condition(base)
-    return intern_pow(base, intern_number(q))
+    return nodes.intern_pow(base, nodes.intern_number(q))
 
 
-def _product_power(base: Mul, q: Rational) -> Expression:
+def _product_power(base: nodes.Mul, q: nodes.Rational) -> nodes.Expression:
     if type(q) is int:
         coefficient = _integer_power(base.coefficient, q)
         return _product_of(coefficient, {b: bounded(e * q) for b, e in base.factors})
@@ -365,39 +342,39 @@ def _product_power(base: Mul, q: Rational) -> Expression:
     # The coefficient leaves a root where its own root is exact: sqrt(4*x) is 2*sqrt(x), which like terms need to be
     # seen.
     if root is None or base.coefficient == 1:
-        return intern_pow(base, intern_number(q))
-    return mul(intern_number(root), power(_unit(base), intern_number(q)))
+        return nodes.intern_pow(base, nodes.intern_number(q))
+    return mul(nodes.intern_number(root), power(_unit(base), nodes.intern_number(q)))
 
 
-def _root_of_coefficient(base: Mul, q: Rational) -> Rational | None:
+def _root_of_coefficient(base: nodes.Mul, q: nodes.Rational) -> nodes.Rational | None:
     return _exact_power(base.coefficient, q) if base.coefficient > 0 else None
 
 
-def _number_power(value: Rational, q: Rational) -> Expression:
+def _number_power(value: nodes.Rational, q: nodes.Rational) -> nodes.Expression:
     if type(q) is int:
-        return intern_number(_integer_power(value, q))
+        return nodes.intern_number(_integer_power(value, q))
     if not value:
         if q < 0:
             raise ZeroDivisionError("division by zero")
         return ZERO
     exact = _exact_power(value, q) if value > 0 else None
     if exact is not None:
-        return intern_number(exact)
+        return nodes.intern_number(exact)
     # The exponent lies between zero and one afterwards.
     below = math.floor(q)  # 2^(3/2) is 2*2^(1/2): the exponent of a number lies between 0 and 1
-    rest = intern_pow(intern_number(value), intern_number(q - below))
-    return mul(intern_number(_integer_power(value, below)), rest) if below else rest
+    rest = nodes.intern_pow(nodes.intern_number(value), nodes.intern_number(q - below))
+    return mul(nodes.intern_number(_integer_power(value, below)), rest) if below else rest
 
 
-def sqrt(x: Expression) -> Expression:
+def sqrt(x: nodes.Expression) -> nodes.Expression:
     """The square root, x^(1/2)."""
     return power(x, HALF)
 
 
-ENGINE.number = number
-ENGINE.total = total
-ENGINE.product = product
-ENGINE.power = power
+nodes.ENGINE.number = number
+nodes.ENGINE.total = total
+nodes.ENGINE.product = product
+nodes.ENGINE.power = power
 
 
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -409,28 +386,30 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "!=": op.ne,
 }
 
-TRUE = intern_logic("true", ())
-FALSE = intern_logic("false", ())
+TRUE = nodes.intern_logic("true", ())
+FALSE = nodes.intern_logic("false", ())
 
 
-def relation(operator: Operator, left: Expression | Scalar, right: Expression | Scalar) -> Condition:
+def relation(
+    operator: nodes.Operator, left: nodes.Expression | nodes.Scalar, right: nodes.Expression | nodes.Scalar
+) -> nodes.Condition:
     """A comparison; TRUE or FALSE where both sides are numbers or the same expression."""
     a, b = as_expression(left), as_expression(right)
     for side in (a, b):
-        if isinstance(side, Condition):
+        if isinstance(side, nodes.Condition):
             raise TypeError(f"a condition cannot be compared: {side!r}")
     # Equal expressions are one object, so this decides x <= x for every x.
     if a is b:
         return TRUE if operator in ("<=", ">=", "==") else FALSE
-    if isinstance(a, Number) and isinstance(b, Number):
+    if isinstance(a, nodes.Number) and isinstance(b, nodes.Number):
         return TRUE if COMPARE[operator](a.rational, b.rational) else FALSE
-    return intern_relation(operator, a, b)
+    return nodes.intern_relation(operator, a, b)
 
 
-def logic(operator: Connective, *conditions: Expression) -> Condition:
+def logic(operator: nodes.Connective, *conditions: nodes.Expression) -> nodes.Condition:
     """Conditions joined by `and`, `or`, or one under `not`; TRUE and FALSE are folded, an empty `and` is TRUE."""
     for condition in conditions:
-        if not isinstance(condition, Condition):
+        if not isinstance(condition, nodes.Condition):
             raise TypeError(f"not a condition: {condition!r}")
     if operator == "not":
         return _negated(*conditions)
@@ -443,25 +422,25 @@ def logic(operator: Connective, *conditions: Expression) -> Condition:
     kept = tuple(dict.fromkeys(flat))
     if not kept:
         return neutral
-    return intern_logic(operator, kept) if len(kept) > 1 else _condition(kept[0])
+    return nodes.intern_logic(operator, kept) if len(kept) > 1 else _condition(kept[0])
 
 
-def _flattened(operator: Connective, condition: Expression) -> tuple[Expression, ...]:
-    same = isinstance(condition, Logic) and condition.operator == operator
+def _flattened(operator: nodes.Connective, condition: nodes.Expression) -> tuple[nodes.Expression, ...]:
+    same = isinstance(condition, nodes.Logic) and condition.operator == operator
     return condition.args if same else (condition,)
 
 
-def _negated(*conditions: Expression) -> Condition:
+def _negated(*conditions: nodes.Expression) -> nodes.Condition:
     if len(conditions) != 1:
         raise TypeError(f"'not' takes one condition, not {len(conditions)}")
     inner = conditions[0]
     if inner is TRUE or inner is FALSE:
         return FALSE if inner is TRUE else TRUE
-    if isinstance(inner, Logic) and inner.operator == "not":
+    if isinstance(inner, nodes.Logic) and inner.operator == "not":
         return _condition(inner.arguments[0])
-    return intern_logic("not", (inner,))
+    return nodes.intern_logic("not", (inner,))
 
 
-def _condition(x: Expression) -> Condition:
-    assert isinstance(x, Condition), "conditions are joined with conditions only"
+def _condition(x: nodes.Expression) -> nodes.Condition:
+    assert isinstance(x, nodes.Condition), "conditions are joined with conditions only"
     return x

@@ -6,33 +6,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from tellegen.expressions.canonical import (
-    FALSE,
-    HALF,
-    ONE,
-    TRUE,
-    ZERO,
-    as_expression,
-    logic,
-    number,
-    power,
-    relation,
-    sqrt,
-)
-from tellegen.expressions.nodes import (
-    ENGINE,
-    Call,
-    Condition,
-    Expression,
-    Number,
-    Operator,
-    Rational,
-    Scalar,
-    intern_call,
-    magnitude,
-)
+from tellegen.expressions import canonical, nodes
 
-Arguments = tuple[Expression, ...]
+Arguments = tuple[nodes.Expression, ...]
 
 
 class Function(NamedTuple):
@@ -47,8 +23,8 @@ class Function(NamedTuple):
     least: int
     most: int | None
     evaluate: Callable[..., float]
-    partials: Callable[[Arguments], Sequence[Expression]]
-    fold: Callable[[Arguments], Expression | None]
+    partials: Callable[[Arguments], Sequence[nodes.Expression]]
+    fold: Callable[[Arguments], nodes.Expression | None]
     c: str
     latex: str
     symmetric: bool = False
@@ -65,22 +41,22 @@ class Function(NamedTuple):
         return f"{self.least} argument{'s' if self.least > 1 else ''}"
 
 
-def _number_of(x: Expression) -> Rational | None:
-    return x.rational if isinstance(x, Number) else None
+def _number_of(x: nodes.Expression) -> nodes.Rational | None:
+    return x.rational if isinstance(x, nodes.Number) else None
 
 
-def _at(point: int, result: Expression) -> Callable[[Arguments], Expression | None]:
+def _at(point: int, result: nodes.Expression) -> Callable[[Arguments], nodes.Expression | None]:
     """The rule that a function of one argument has an exact value at one point."""
     # Other exact values, such as sin(pi/6), are left as they are: formulas of a file seldom have them.
     return lambda args: result if _number_of(args[0]) == point else None
 
 
-def _rational_fold(rule: Callable[[Rational], Rational]) -> Callable[[Arguments], Expression | None]:
+def _rational_fold(rule: Callable[[nodes.Rational], nodes.Rational]) -> Callable[[Arguments], nodes.Expression | None]:
     """The rule that a function of one argument is exact at every rational number."""
 
-    def fold(args: Arguments) -> Expression | None:
+    def fold(args: Arguments) -> nodes.Expression | None:
         q = _number_of(args[0])
-        return None if q is None else number(rule(q))
+        return None if q is None else canonical.number(rule(q))
 
     return fold
 
@@ -89,54 +65,58 @@ def _sign_of(x: float | Fraction) -> int:
     return (x > 0) - (x < 0)
 
 
-def _fold_sign(args: Arguments) -> Expression | None:
+def _fold_sign(args: Arguments) -> nodes.Expression | None:
     inner = args[0]
-    if isinstance(inner, Call) and inner.name == "sign":
+    if isinstance(inner, nodes.Call) and inner.name == "sign":
         return inner
     return _rational_fold(_sign_of)(args)
 
 
-def _fold_abs(args: Arguments) -> Expression | None:
+def _fold_abs(args: Arguments) -> nodes.Expression | None:
     inner = args[0]
-    if isinstance(inner, Call) and inner.name == "abs":
+    if isinstance(inner, nodes.Call) and inner.name == "abs":
         return inner
-    return _rational_fold(magnitude)(args)
+    return _rational_fold(nodes.magnitude)(args)
 
 
-def _same_call(name: str, arg: Expression) -> Arguments:
-    return arg.arguments if isinstance(arg, Call) and arg.name == name else (arg,)
+def _same_call(name: str, arg: nodes.Expression) -> Arguments:
+    return arg.arguments if isinstance(arg, nodes.Call) and arg.name == name else (arg,)
 
 
-def _fold_atan2(args: Arguments) -> Expression | None:
+def _fold_atan2(args: Arguments) -> nodes.Expression | None:
     y, x = args
-    return ZERO if y is ZERO and isinstance(x, Number) and x.rational > 0 else None
+    return canonical.ZERO if y is canonical.ZERO and isinstance(x, nodes.Number) and x.rational > 0 else None
 
 
-def _fold_hypot(args: Arguments) -> Expression | None:
+def _fold_hypot(args: Arguments) -> nodes.Expression | None:
     a, b = args
-    if isinstance(a, Number) and isinstance(b, Number):
-        return sqrt(number(a.rational**2 + b.rational**2))
+    if isinstance(a, nodes.Number) and isinstance(b, nodes.Number):
+        return canonical.sqrt(canonical.number(a.rational**2 + b.rational**2))
     # Symmetric, so one order is chosen.
-    return intern_call("hypot", (b, a)) if b._digest < a._digest else None
+    return nodes.intern_call("hypot", (b, a)) if b._digest < a._digest else None
 
 
-def _fold_if(args: Arguments) -> Expression | None:
+def _fold_if(args: Arguments) -> nodes.Expression | None:
     condition, yes, no = args
-    if condition is TRUE or yes is no:
+    if condition is canonical.TRUE or yes is no:
         return yes
-    return no if condition is FALSE else None
+    return no if condition is canonical.FALSE else None
 
 
-def _if_partials(args: Arguments) -> Sequence[Expression]:
-    return (ZERO, call("if", args[0], ONE, ZERO), call("if", args[0], ZERO, ONE))
+def _if_partials(args: Arguments) -> Sequence[nodes.Expression]:
+    return (
+        canonical.ZERO,
+        call("if", args[0], canonical.ONE, canonical.ZERO),
+        call("if", args[0], canonical.ZERO, canonical.ONE),
+    )
 
 
-def _inverse_root(x: Expression) -> Expression:
+def _inverse_root(x: nodes.Expression) -> nodes.Expression:
     """1/sqrt(x)."""
-    return power(x, -HALF)
+    return canonical.power(x, -canonical.HALF)
 
 
-def _atan2_partials(args: Arguments) -> Sequence[Expression]:
+def _atan2_partials(args: Arguments) -> Sequence[nodes.Expression]:
     y, x = args
     scale = 1 / (x**2 + y**2)
     return (x * scale, -y * scale)
@@ -149,13 +129,13 @@ def _choose(condition: float, yes: float, no: float) -> float:
 def _row(
     name: str,
     evaluate: Callable[..., float],
-    slope: Callable[[Expression], Expression],
-    fold: Callable[[Arguments], Expression | None],
+    slope: Callable[[nodes.Expression], nodes.Expression],
+    fold: Callable[[Arguments], nodes.Expression | None],
     *,
     c: str = "",
     latex: str = "",
 ) -> Function:
-    def partials(args: Arguments) -> Sequence[Expression]:
+    def partials(args: Arguments) -> Sequence[nodes.Expression]:
         return (slope(args[0]),)
 
     return Function(
@@ -165,27 +145,27 @@ def _row(
 
 def _extreme(name: str, pick: Callable[..., Any], beats: Literal["<", ">"]) -> Function:
     """`min` or `max`. Among equal arguments the first one counts, so that the slopes add up to those of one argument."""
-    holds: Operator = "<=" if beats == "<" else ">="
+    holds: nodes.Operator = "<=" if beats == "<" else ">="
 
-    def partials(args: Arguments) -> Sequence[Expression]:
+    def partials(args: Arguments) -> Sequence[nodes.Expression]:
         gains = []
         for i, arg in enumerate(args):
             # Strict against those before it, not strict against those behind: of equal arguments exactly one has the
             # slope 1.
-            before = [relation(beats, arg, other) for other in args[:i]]
-            after = [relation(holds, arg, other) for other in args[i + 1 :]]
-            gains.append(call("if", logic("and", *before, *after), ONE, ZERO))
+            before = [canonical.relation(beats, arg, other) for other in args[:i]]
+            after = [canonical.relation(holds, arg, other) for other in args[i + 1 :]]
+            gains.append(call("if", canonical.logic("and", *before, *after), canonical.ONE, canonical.ZERO))
         return gains
 
-    def fold(args: Arguments) -> Expression | None:
+    def fold(args: Arguments) -> nodes.Expression | None:
         """Nested ones flattened, numbers folded, the same argument kept once, in a fixed order."""
         flat = [inner for arg in args for inner in _same_call(name, arg)]
-        numbers = [x.rational for x in flat if isinstance(x, Number)]
+        numbers = [x.rational for x in flat if isinstance(x, nodes.Number)]
         # In an order of its own, so that min(a, b) and min(b, a) are one object.
-        rest = sorted({x for x in flat if not isinstance(x, Number)}, key=lambda x: x._digest)
+        rest = sorted({x for x in flat if not isinstance(x, nodes.Number)}, key=lambda x: x._digest)
         if numbers:
-            rest.append(number(pick(numbers)))
-        return rest[0] if len(rest) == 1 else intern_call(name, tuple(rest))
+            rest.append(canonical.number(pick(numbers)))
+        return rest[0] if len(rest) == 1 else nodes.intern_call(name, tuple(rest))
 
     return Function(
         name=name,
@@ -201,29 +181,29 @@ def _extreme(name: str, pick: Callable[..., Any], beats: Literal["<", ">"]) -> F
 
 
 _ROWS = (
-    _row("sin", math.sin, lambda x: call("cos", x), _at(0, ZERO), latex=r"\sin"),
-    _row("cos", math.cos, lambda x: -call("sin", x), _at(0, ONE), latex=r"\cos"),
-    _row("tan", math.tan, lambda x: 1 + call("tan", x) ** 2, _at(0, ZERO), latex=r"\tan"),
-    _row("asin", math.asin, lambda x: _inverse_root(1 - x**2), _at(0, ZERO), latex=r"\arcsin"),
-    _row("acos", math.acos, lambda x: -_inverse_root(1 - x**2), _at(1, ZERO), latex=r"\arccos"),
-    _row("atan", math.atan, lambda x: 1 / (1 + x**2), _at(0, ZERO), latex=r"\arctan"),
-    _row("sinh", math.sinh, lambda x: call("cosh", x), _at(0, ZERO), latex=r"\sinh"),
-    _row("cosh", math.cosh, lambda x: call("sinh", x), _at(0, ONE), latex=r"\cosh"),
-    _row("tanh", math.tanh, lambda x: 1 - call("tanh", x) ** 2, _at(0, ZERO), latex=r"\tanh"),
-    _row("exp", math.exp, lambda x: call("exp", x), _at(0, ONE), latex=r"\exp"),
-    _row("log", math.log, lambda x: 1 / x, _at(1, ZERO), latex=r"\ln"),
-    _row("sqrt", math.sqrt, lambda x: HALF * _inverse_root(x), lambda args: sqrt(args[0])),
+    _row("sin", math.sin, lambda x: call("cos", x), _at(0, canonical.ZERO), latex=r"\sin"),
+    _row("cos", math.cos, lambda x: -call("sin", x), _at(0, canonical.ONE), latex=r"\cos"),
+    _row("tan", math.tan, lambda x: 1 + call("tan", x) ** 2, _at(0, canonical.ZERO), latex=r"\tan"),
+    _row("asin", math.asin, lambda x: _inverse_root(1 - x**2), _at(0, canonical.ZERO), latex=r"\arcsin"),
+    _row("acos", math.acos, lambda x: -_inverse_root(1 - x**2), _at(1, canonical.ZERO), latex=r"\arccos"),
+    _row("atan", math.atan, lambda x: 1 / (1 + x**2), _at(0, canonical.ZERO), latex=r"\arctan"),
+    _row("sinh", math.sinh, lambda x: call("cosh", x), _at(0, canonical.ZERO), latex=r"\sinh"),
+    _row("cosh", math.cosh, lambda x: call("sinh", x), _at(0, canonical.ONE), latex=r"\cosh"),
+    _row("tanh", math.tanh, lambda x: 1 - call("tanh", x) ** 2, _at(0, canonical.ZERO), latex=r"\tanh"),
+    _row("exp", math.exp, lambda x: call("exp", x), _at(0, canonical.ONE), latex=r"\exp"),
+    _row("log", math.log, lambda x: 1 / x, _at(1, canonical.ZERO), latex=r"\ln"),
+    _row("sqrt", math.sqrt, lambda x: canonical.HALF * _inverse_root(x), lambda args: canonical.sqrt(args[0])),
     _row("abs", abs, lambda x: call("sign", x), _fold_abs, c="fabs"),
     _row(
         "sign",
         lambda x: float(_sign_of(x)),
-        lambda x: ZERO,
+        lambda x: canonical.ZERO,
         _fold_sign,
         c="tellegen_sign",
         latex=r"\operatorname{sign}",
     ),
-    _row("floor", lambda x: float(math.floor(x)), lambda x: ZERO, _rational_fold(math.floor)),
-    _row("ceil", lambda x: float(math.ceil(x)), lambda x: ZERO, _rational_fold(math.ceil)),
+    _row("floor", lambda x: float(math.floor(x)), lambda x: canonical.ZERO, _rational_fold(math.floor)),
+    _row("ceil", lambda x: float(math.ceil(x)), lambda x: canonical.ZERO, _rational_fold(math.ceil)),
     Function(
         name="atan2",
         least=2,
@@ -239,7 +219,7 @@ _ROWS = (
         least=2,
         most=2,
         evaluate=math.hypot,
-        partials=lambda args: tuple(arg / intern_call("hypot", args) for arg in args),
+        partials=lambda args: tuple(arg / nodes.intern_call("hypot", args) for arg in args),
         fold=_fold_hypot,
         c="hypot",
         latex=r"\operatorname{hypot}",
@@ -263,7 +243,7 @@ PYTHON_NAMESPACE: dict[str, object] = {
 """What the text of `to_python` needs in order to be evaluated."""
 
 
-def call(name: str, *args: Expression | Scalar) -> Expression:
+def call(name: str, *args: nodes.Expression | nodes.Scalar) -> nodes.Expression:
     """A function of the table with its arguments, folded where the result is exact.
 
     Raises: KeyError for an unknown name, TypeError for a wrong number or kind of arguments.
@@ -271,15 +251,15 @@ def call(name: str, *args: Expression | Scalar) -> Expression:
     row = FUNCTIONS[ALIASES.get(name, name)]
     if not row.takes(len(args)):
         raise TypeError(f"{name} takes {row.arity}, not {len(args)}")
-    arguments = tuple([as_expression(arg) for arg in args])
+    arguments = tuple([canonical.as_expression(arg) for arg in args])
     for position, arg in enumerate(arguments):
         # A condition where a number belongs would be counted as 0 or 1 by some printers and refused by others.
-        if isinstance(arg, Condition) != (row.name == "if" and position == 0):
+        if isinstance(arg, nodes.Condition) != (row.name == "if" and position == 0):
             raise TypeError(
-                f"argument {position + 1} of {name} must {'not ' * isinstance(arg, Condition)}be a condition: {arg!r}"
+                f"argument {position + 1} of {name} must {'not ' * isinstance(arg, nodes.Condition)}be a condition: {arg!r}"
             )
     folded = row.fold(arguments)
-    return intern_call(row.name, arguments) if folded is None else folded
+    return nodes.intern_call(row.name, arguments) if folded is None else folded
 
 
-ENGINE.absolute = partial(call, "abs")
+nodes.ENGINE.absolute = partial(call, "abs")

@@ -6,35 +6,7 @@ A schema sees keys and shapes. That the kind is the first key, that names exist 
 from tellegen.core.domains import DOMAINS
 from tellegen.elements import KINDS
 from tellegen.model.bond_graph import ITEMS
-from tellegen.notations.grammar import (
-    CLOSURE,
-    CURVE,
-    EXPERIMENT,
-    GEOMETRY,
-    INDEXED_NAME,
-    LAW_TABLE,
-    NODE,
-    NODE_NAME,
-    PARTS,
-    PLAIN_NAME,
-    PORTS,
-    QUANTITY,
-    SIGNAL_PORTS,
-    SLOPE,
-    TEXT,
-    VALUE,
-    WORD,
-    AnyOf,
-    Content,
-    Leaf,
-    Listed,
-    Named,
-    Schema,
-    defined,
-    record,
-    repeated,
-    schema_of,
-)
+from tellegen.notations import grammar
 from tellegen.notations.mechanism.joints import MECHANISM
 from tellegen.notations.network import keys
 from tellegen.notations.pog.ladder import BLOCKS as LADDER_BLOCKS
@@ -48,10 +20,10 @@ NOTATIONS = ("network", "bond graph", "pog")
 """The keys under which a file describes its elements; it has one of them."""
 
 
-def _bond_graph() -> Listed:
+def _bond_graph() -> grammar.Listed:
     # Editors know regular expressions and no grammar: this one lets through what looks like a chain of bonds.
     count = r"(\s*\[\s*\w+\s*\])?"
-    item = rf"\s*(({'|'.join(ITEMS)}){count}\s*:\s*)?{WORD}{count}\s*(\([^()]*\))?\s*"
+    item = rf"\s*(({'|'.join(ITEMS)}){count}\s*:\s*)?{grammar.WORD}{count}\s*(\([^()]*\))?\s*"
     example = (
         "such as 'Se:V -> 1:i (I)', 'i -> R:R_a' or '1[3]:i -> I:coils'; 'De:v => MSe:V' leads a signal to a source"
     )
@@ -59,10 +31,10 @@ def _bond_graph() -> Listed:
     formula = r"[^>]*[^>\s][^>]*"
     signal = rf"{formula}(=>{formula})*=>{item}"
     line = {"type": "string", "pattern": f"^({item}(->{item})+|{signal})$", "description": f"bonds, {example}: {kinds}"}
-    return Listed(Leaf("bonds", line), 1)
+    return grammar.Listed(grammar.Leaf("bonds", line), 1)
 
 
-FILE = record(
+FILE = grammar.record(
     """
     system*  | value | the name of the system
     about    | text  | what it is, in a sentence or two
@@ -85,24 +57,24 @@ from them
     layout   | anything | where items stand in figures: 'bond: {L_a: [340, 120]}'
     """,
     {
-        "version": Leaf("version", {"enum": [VERSION, str(VERSION)]}),
-        "signal ports": SIGNAL_PORTS,
-        "rates": Named(TEXT, PLAIN_NAME),
+        "version": grammar.Leaf("version", {"enum": [VERSION, str(VERSION)]}),
+        "signal ports": grammar.SIGNAL_PORTS,
+        "rates": grammar.Named(grammar.TEXT, grammar.PLAIN_NAME),
         "mechanism": MECHANISM,
         "bonds": _bond_graph(),
-        "blocks": Listed(defined("block"), 1),
-        "closures": Named(CLOSURE, ""),
-        "geometry": GEOMETRY,
+        "blocks": grammar.Listed(grammar.defined("block"), 1),
+        "closures": grammar.Named(grammar.CLOSURE, ""),
+        "geometry": grammar.GEOMETRY,
     },
 )
 
 
-def schema() -> Schema:
+def schema() -> grammar.Schema:
     """The schema of a model file (draft 2020-12). Scalars may be texts or what YAML makes of them."""
     notations = [{"required": [word]} for word in NOTATIONS]
     # A system may also be made of parts or of a mechanism and of nothing else.
     alone = {"anyOf": [{"required": ["parts"]}, {"required": ["mechanism"]}], "not": {"anyOf": notations}}
-    file = schema_of(FILE)
+    file = grammar.schema_of(FILE)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Tellegen model",
@@ -111,46 +83,48 @@ def schema() -> Schema:
         "oneOf": [*notations, alone],
         "dependentSchemas": {"elements": {"anyOf": [{"required": ["bond graph"]}, {"required": ["pog"]}]}},
         "additionalProperties": False,
-        "$defs": {word: schema_of(content) for word, content in _definitions().items()},
+        "$defs": {word: grammar.schema_of(content) for word, content in _definitions().items()},
     }
 
 
-def _definitions() -> dict[str, Content]:
+def _definitions() -> dict[str, grammar.Content]:
     # A definition for each kind, so that an editor offers the keys of the kind that stands first.
     lines = {f"element {word}": keys.make_form(kind).record(word) for word, kind in KINDS.items()}
     lines[f"element {keys.CONNECTION}"] = keys.connection_record()
-    rows = schema_of(Listed(AnyOf((QUANTITY, Listed(QUANTITY)))))
+    rows = grammar.schema_of(grammar.Listed(grammar.AnyOf((grammar.QUANTITY, grammar.Listed(grammar.QUANTITY)))))
     blocks = [block.record for block in BLOCKS.values()]
     return {
-        "quantity": Leaf(
-            "quantity", {**VALUE.shape, "description": "a number with its unit, or an expression of parameters"}
+        "quantity": grammar.Leaf(
+            "quantity", {**grammar.VALUE.shape, "description": "a number with its unit, or an expression of parameters"}
         ),
-        "name": Leaf("name", {"type": "string", "pattern": INDEXED_NAME}),
-        "node": Leaf("node", {"type": ["string", "integer"], "pattern": NODE_NAME}),
-        "nodes": AnyOf(
+        "name": grammar.Leaf("name", {"type": "string", "pattern": grammar.INDEXED_NAME}),
+        "node": grammar.Leaf("node", {"type": ["string", "integer"], "pattern": grammar.NODE_NAME}),
+        "nodes": grammar.AnyOf(
             (
-                Listed(NODE, 1, 4),
-                Leaf("nodes", {"type": ["string", "integer"], "description": "nodes separated by commas"}),
+                grammar.Listed(grammar.NODE, 1, 4),
+                grammar.Leaf("nodes", {"type": ["string", "integer"], "description": "nodes separated by commas"}),
             )
         ),
-        "parameters": Named(AnyOf((Leaf("value", {"type": ["string", "number", "null"]}), defined("curve")))),
-        "curve": AnyOf((CURVE, SLOPE)),
-        "network": Named(defined("entry"), empty=True),
-        "entry": AnyOf(tuple(map(defined, (*lines, "repeat", "field", "multiport")))),
-        "repeat": repeated("network", "a block of lines, copied for each value of its indices"),
-        "ports": PORTS,
-        "parts": PARTS,
+        "parameters": grammar.Named(
+            grammar.AnyOf((grammar.Leaf("value", {"type": ["string", "number", "null"]}), grammar.defined("curve")))
+        ),
+        "curve": grammar.AnyOf((grammar.CURVE, grammar.SLOPE)),
+        "network": grammar.Named(grammar.defined("entry"), empty=True),
+        "entry": grammar.AnyOf(tuple(map(grammar.defined, (*lines, "repeat", "field", "multiport")))),
+        "repeat": grammar.repeated("network", "a block of lines, copied for each value of its indices"),
+        "ports": grammar.PORTS,
+        "parts": grammar.PARTS,
         "field": keys.field_record(),
-        "listed": Leaf(
+        "listed": grammar.Leaf(
             "listed", {**rows, "description": "an entry for each component of a vector item, or the rows of a matrix"}
         ),
-        "law_table": LAW_TABLE,
+        "law_table": grammar.LAW_TABLE,
         "multiport": keys.MULTIPORT_LINE,
         "block": _ladder_block(),
-        "elements": Named(keys.details_record(), PLAIN_NAME, empty=True),
-        "experiment": EXPERIMENT,
-        "signal": Leaf("signal", {**VALUE.shape, "description": _signal_words()}),
-        "signals": Named(AnyOf((defined("signal"), *blocks)), PLAIN_NAME, empty=True),
+        "elements": grammar.Named(keys.details_record(), grammar.PLAIN_NAME, empty=True),
+        "experiment": grammar.EXPERIMENT,
+        "signal": grammar.Leaf("signal", {**grammar.VALUE.shape, "description": _signal_words()}),
+        "signals": grammar.Named(grammar.AnyOf((grammar.defined("signal"), *blocks)), grammar.PLAIN_NAME, empty=True),
         **lines,
     }
 
@@ -164,18 +138,18 @@ def _signal_words() -> str:
 # The entries of a ladder
 
 
-def _ladder_block() -> Leaf:
+def _ladder_block() -> grammar.Leaf:
     """An entry of a ladder: one block, of one kind. Branches refer to it again."""
-    name = {"type": "string", "pattern": rf"^\s*-?\s*{WORD}\s*$"}
-    sides, rows = {"enum": ["across", "through"]}, _listed(_listed(VALUE.shape, minItems=1), minItems=1)
+    name = {"type": "string", "pattern": rf"^\s*-?\s*{grammar.WORD}\s*$"}
+    sides, rows = {"enum": ["across", "through"]}, _listed(_listed(grammar.VALUE.shape, minItems=1), minItems=1)
     row = {"anyOf": [name, _listed(name, minItems=1)]}
     side_words = {"anyOf": [sides, _listed(sides, minItems=1)]}
     section = _mapping({"across": row, "through": row, "given": row}, "across", "through")
     two_rows = _listed(_listed(name, minItems=1), minItems=2, maxItems=2)
-    K = {"anyOf": [VALUE.shape, rows]}
+    K = {"anyOf": [grammar.VALUE.shape, rows]}
     connection = _mapping({"name": name, "K": K, "takes": side_words, "gives": side_words}, "name")
     domains = {"enum": list(DOMAINS)}
-    shapes: dict[str, Schema] = {
+    shapes: dict[str, grammar.Schema] = {
         "section": {"anyOf": [_texts(name, minItems=2, maxItems=2), two_rows, section]},
         "connect": {"anyOf": [name, _listed(name, minItems=1, maxItems=1), connection]},
         "domain": {"anyOf": [domains, _listed(domains, minItems=1)]},
@@ -193,22 +167,22 @@ def _ladder_block() -> Leaf:
         "oneOf": [{"required": [block]} for block in LADDER_BLOCKS],
         "additionalProperties": False,
     }
-    return Leaf("block", shape)
+    return grammar.Leaf("block", shape)
 
 
-def _ladder_elements(name: Schema, rows: Schema) -> Schema:
+def _ladder_elements(name: grammar.Schema, rows: grammar.Schema) -> grammar.Schema:
     """What a block holds: elements, a row of them over the lanes, a field by a matrix or by laws, a transfer function."""
     letters = (*STORAGES, *RESISTIVE)
-    element = {"type": "string", "pattern": rf"^\s*-?\s*({'|'.join((*letters, SWITCHING))})\s*:\s*{WORD}\s*$"}
+    element = {"type": "string", "pattern": rf"^\s*-?\s*({'|'.join((*letters, SWITCHING))})\s*:\s*{grammar.WORD}\s*$"}
     lanes = _listed({"anyOf": [element, {"enum": [NO_LANE]}]}, minItems=1)
     field = {
         "type": "object",
         "properties": dict.fromkeys((*letters, *MATRICES), name)
         | {"matrix": rows, "law": _texts({"type": "string"}, minItems=1), "lanes": {}},
         "anyOf": [{"required": [word]} for word in ("matrix", "law")],
-        "additionalProperties": {"anyOf": [_listed(VALUE.shape), VALUE.shape]},
+        "additionalProperties": {"anyOf": [_listed(grammar.VALUE.shape), grammar.VALUE.shape]},
     }
-    polynomial = _texts(VALUE.shape, minItems=1)
+    polynomial = _texts(grammar.VALUE.shape, minItems=1)
     polynomials = {
         "numerator": {"anyOf": [polynomial, _listed(_listed(polynomial, minItems=1), minItems=1)]},
         "denominator": polynomial,
@@ -218,14 +192,14 @@ def _ladder_elements(name: Schema, rows: Schema) -> Schema:
     return _texts({"anyOf": [element, lanes, field, transfer]}, minItems=1)
 
 
-def _listed(item: Schema, **size: int) -> Schema:
+def _listed(item: grammar.Schema, **size: int) -> grammar.Schema:
     return {"type": "array", "items": item, **size}
 
 
-def _texts(item: Schema, **size: int) -> Schema:
+def _texts(item: grammar.Schema, **size: int) -> grammar.Schema:
     """A list, or one text with commas."""
     return {"anyOf": [_listed(item, **size), {"type": "string", "pattern": r"\S"}]}
 
 
-def _mapping(properties: Schema, *required: str) -> Schema:
+def _mapping(properties: grammar.Schema, *required: str) -> grammar.Schema:
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}

@@ -19,17 +19,8 @@ from tellegen.core.errors import TellegenError
 from tellegen.expressions import ONE, ZERO, Expression, split_coefficient
 from tellegen.graph import Branch, Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.model.bond_graph import BondItem, PowerBond
-from tellegen.schemes import rules
+from tellegen.schemes import bond_graph_scheme, rules
 from tellegen.schemes.bond_graph_draft import Draft, DraftItem, Key, simplify
-from tellegen.schemes.bond_graph_scheme import (
-    BondGraphScheme,
-    Matrix,
-    OnePort,
-    TwoPort,
-    TwoPortKind,
-    graph_of,
-    with_strokes,
-)
 from tellegen.schemes.element_texts import element_kind
 from tellegen.schemes.names import UniqueNames, plain_name
 
@@ -57,19 +48,19 @@ class _Folds:
             del self.part_of[member]
 
 
-def fold_vectors(scheme: BondGraphScheme) -> BondGraphScheme:
+def fold_vectors(scheme: bond_graph_scheme.BondGraphScheme) -> bond_graph_scheme.BondGraphScheme:
     """The scheme with vector items and vector bonds; the same one where there is nothing to fold."""
     folds = _folds(scheme)
     bonds = [replace(b, number=k) for k, b in enumerate(_fold_bonds(scheme.bonds, _Ends(scheme, folds)), 1)]
     one_ports = dict(_one_ports(scheme, folds))
     others = [*_junctions(scheme, folds), *scheme.graph.of_role("two-port")]
-    return replace(scheme, graph=graph_of(others, one_ports, bonds), one_ports=one_ports)
+    return replace(scheme, graph=bond_graph_scheme.graph_of(others, one_ports, bonds), one_ports=one_ports)
 
 
 # -- which items belong together -----------------------------------------------------------------------------------------------
 
 
-def _folds(scheme: BondGraphScheme) -> _Folds:
+def _folds(scheme: bond_graph_scheme.BondGraphScheme) -> _Folds:
     folds = _Folds()
     taken = UniqueNames((*scheme.junctions, *scheme.one_ports, *scheme.two_ports))
     for name, members in _vector_one_ports(scheme):
@@ -84,7 +75,7 @@ def _folds(scheme: BondGraphScheme) -> _Folds:
     return folds
 
 
-def _lonely(scheme: BondGraphScheme, folds: _Folds) -> list[str]:
+def _lonely(scheme: bond_graph_scheme.BondGraphScheme, folds: _Folds) -> list[str]:
     """Vector junctions with one vector bond, that of a field: its ports are read better at junctions of their own."""
     count = dict.fromkeys(folds.junctions, 0)
     for bond in _fold_bonds(scheme.bonds, _Ends(scheme, folds)):
@@ -94,7 +85,7 @@ def _lonely(scheme: BondGraphScheme, folds: _Folds) -> list[str]:
     return [name for name, found in count.items() if found < 2]
 
 
-def _vector_one_ports(scheme: BondGraphScheme) -> Iterator[tuple[str, list[str]]]:
+def _vector_one_ports(scheme: bond_graph_scheme.BondGraphScheme) -> Iterator[tuple[str, list[str]]]:
     """Fields and vector items with their components, as the model has them."""
     graph = scheme.causal.graph
     item_of = {item.port.element: name for name, item in scheme.one_ports.items()}
@@ -107,7 +98,7 @@ def _vector_one_ports(scheme: BondGraphScheme) -> Iterator[tuple[str, list[str]]
             yield name, [item_of[member] for member in members]
 
 
-def _form(item: OnePort) -> tuple[str, str, bool]:
+def _form(item: bond_graph_scheme.OnePort) -> tuple[str, str, bool]:
     """How a one-port is written: components of a vector item that are written differently stay apart."""
     law = item.port.law
     linear = not (isinstance(law, StorageLaw) and law.inertia is None) and not (
@@ -116,7 +107,7 @@ def _form(item: OnePort) -> tuple[str, str, bool]:
     return item.letters, element_kind(item.port).name, linear
 
 
-def _junctions_of(scheme: BondGraphScheme, members: Sequence[str]) -> list[str] | None:
+def _junctions_of(scheme: bond_graph_scheme.BondGraphScheme, members: Sequence[str]) -> list[str] | None:
     """The junctions that one-ports hang on, where all half arrows have one direction."""
     bonds = [scheme.bonds_of(name)[0] for name in members]
     # A vector bond has one half arrow; components that point both ways stay scalar.
@@ -125,7 +116,7 @@ def _junctions_of(scheme: BondGraphScheme, members: Sequence[str]) -> list[str] 
     return [bond.other(name) for bond, name in zip(bonds, members, strict=True)]
 
 
-def _are_alike(scheme: BondGraphScheme, spots: Sequence[str]) -> bool:
+def _are_alike(scheme: bond_graph_scheme.BondGraphScheme, spots: Sequence[str]) -> bool:
     """Whether items are different junctions of one kind and one domain."""
     found = [scheme.junctions[name] for name in spots if name in scheme.junctions]
     return len(set(spots)) == len(spots) == len(found) and len({(j.letters, j.domain) for j in found}) == 1
@@ -142,7 +133,7 @@ def _common_name(names: Sequence[str]) -> str:
 # -- items ---------------------------------------------------------------------------------------------------------------------
 
 
-def _junctions(scheme: BondGraphScheme, folds: _Folds) -> Iterator[BondItem]:
+def _junctions(scheme: bond_graph_scheme.BondGraphScheme, folds: _Folds) -> Iterator[BondItem]:
     for name, junction in scheme.junctions.items():
         whole, part = folds.part_of.get(name, (name, 0))
         if part == 1:
@@ -152,7 +143,9 @@ def _junctions(scheme: BondGraphScheme, folds: _Folds) -> Iterator[BondItem]:
             yield junction
 
 
-def _one_ports(scheme: BondGraphScheme, folds: _Folds) -> Iterator[tuple[str, OnePort]]:
+def _one_ports(
+    scheme: bond_graph_scheme.BondGraphScheme, folds: _Folds
+) -> Iterator[tuple[str, bond_graph_scheme.OnePort]]:
     for name, item in scheme.one_ports.items():
         whole, part = folds.part_of.get(name, (name, 0))
         if part == 1:
@@ -176,7 +169,7 @@ def _listed(names: Iterable[str]) -> str:
 class _Ends:
     """Where the ends of scalar bonds lie in the folded scheme."""
 
-    def __init__(self, scheme: BondGraphScheme, folds: _Folds) -> None:
+    def __init__(self, scheme: bond_graph_scheme.BondGraphScheme, folds: _Folds) -> None:
         self.scheme = scheme
         self.folds = folds
         self.sizes: dict[FoldedEnd, int] = {(name, ""): len(members) for name, members in folds.one_ports.items()}
@@ -216,7 +209,7 @@ def _fold_bonds(bonds: Sequence[PowerBond], ends: _Ends) -> Iterator[PowerBond]:
 
 def bond_graph(
     causal: CausalGraph, *, simplified: bool = True, merge_two_ports: bool = False, vectors: bool = False
-) -> BondGraphScheme:
+) -> bond_graph_scheme.BondGraphScheme:
     """The bond graph of a causal graph, with strokes and variables.
 
     `merge_two_ports` joins neighbouring TF and GY into one. With `vectors`, fields and connections with a matrix are one item each,
@@ -234,11 +227,11 @@ def bond_graph(
     return fold_vectors(scheme) if vectors else scheme
 
 
-def _two_port_modulus(one: Branch, two: Branch, K: Expression) -> tuple[TwoPortKind, Expression]:
+def _two_port_modulus(one: Branch, two: Branch, K: Expression) -> tuple[bond_graph_scheme.TwoPortKind, Expression]:
     """TF or GY, and its modulus along the half arrows, where z_2 = K z_1."""
     # A relation between two flows, or two efforts, is a transformer; between a flow and an effort it is a gyrator.
     flow_1, flow_2 = _is_flow(one), _is_flow(two)
-    kind: TwoPortKind = "TF" if flow_1 == flow_2 else "GY"
+    kind: bond_graph_scheme.TwoPortKind = "TF" if flow_1 == flow_2 else "GY"
     # Bond graphs write f_2 = m f_1 (TF) and e_2 = r f_1 (GY): a relation that starts from an effort is turned round.
     return kind, K if flow_1 else ONE / K
 
@@ -285,7 +278,7 @@ def _draw_port(draft: Draft, k: int, port: Port) -> None:
     _lay(draft, path, *((port.minus, port.plus) if rises else (port.plus, port.minus)))
 
 
-_MatrixForm = tuple[TwoPortKind, tuple[Branch, ...], tuple[Branch, ...], Matrix]
+_MatrixForm = tuple[bond_graph_scheme.TwoPortKind, tuple[Branch, ...], tuple[Branch, ...], bond_graph_scheme.Matrix]
 
 
 def _matrix_form(coupling: Coupling) -> _MatrixForm | None:
@@ -305,7 +298,7 @@ def _matrix_form(coupling: Coupling) -> _MatrixForm | None:
     return None
 
 
-def _turned(coupling: Coupling) -> Matrix:
+def _turned(coupling: Coupling) -> bond_graph_scheme.Matrix:
     """The matrix from side 2 to side 1. Half arrows that run backwards turn the sign of through variables, which are the
     efforts of one reading and the flows of the other: an entry between the two readings changes its sign.
     """
@@ -377,7 +370,7 @@ class _Finisher:
         self.name_of: dict[Key, str] = {}
         self.variable_of: dict[Key, str] = {}
 
-    def scheme(self) -> BondGraphScheme:
+    def scheme(self) -> bond_graph_scheme.BondGraphScheme:
         items = self.draft.items.values()
         self._name_items()
         self._name_shared()
@@ -385,14 +378,16 @@ class _Finisher:
         two_ports = {self.name_of[i.key]: self._two_port(i) for i in items if i.role == "two-port"}
         junctions = [self._junction(i) for i in items if i.role == "junction"]
         others = [*junctions, *map(self._two_port_item, two_ports.values())]
-        graph = graph_of(others, one_ports, [self._bond(k, b) for k, b in enumerate(self._ordered_bonds(), 1)])
+        graph = bond_graph_scheme.graph_of(
+            others, one_ports, [self._bond(k, b) for k, b in enumerate(self._ordered_bonds(), 1)]
+        )
         decides = {name: item.decides for name, item in one_ports.items()}
         matrices = {name: item.matrix for name, item in two_ports.items() if item.matrix}
-        causal = with_strokes(graph, decides, matrices, contradictory=bool(self.causal.rigid))
+        causal = bond_graph_scheme.with_strokes(graph, decides, matrices, contradictory=bool(self.causal.rigid))
         # A consistent causality of the ports does not promise strokes on every bond: loops of gyrators may have none.
         if causal is None:
             raise self._no_strokes()
-        return BondGraphScheme(self.graph.name, causal, one_ports, two_ports, self.causal)
+        return bond_graph_scheme.BondGraphScheme(self.graph.name, causal, one_ports, two_ports, self.causal)
 
     def _no_strokes(self) -> TellegenError:
         names = [c.element for c in self.graph.couplings]
@@ -513,21 +508,23 @@ class _Finisher:
         letters = "0" if DOMAINS[item.domain].effort == item.shares else "1"
         return BondItem(self.name_of[item.key], letters, item.domain, (self.variable_of[item.key],))
 
-    def _one_port(self, item: DraftItem) -> OnePort:
+    def _one_port(self, item: DraftItem) -> bond_graph_scheme.OnePort:
         k = item.index
         port, law = self.graph.ports[k], self.graph.ports[k].law
         field = next((field.element for field in self.graph.fields if k in field.ports), "")
-        found = OnePort(self.name_of[item.key], port, self.causal.decides[k], item.turned, field)
+        found = bond_graph_scheme.OnePort(self.name_of[item.key], port, self.causal.decides[k], item.turned, field)
         # An element with modes keeps its own letters, since R or Se would hold in one mode only.
         if k in self.graph.switching:
             return replace(found, letters="Sw")
         return found.lettered(moving=isinstance(law, ResistiveLaw) and self._moves(law.coefficient))
 
-    def _two_port(self, item: DraftItem) -> TwoPort:
+    def _two_port(self, item: DraftItem) -> bond_graph_scheme.TwoPort:
         modulus = ONE if item.modulus is None else item.modulus
-        return TwoPort(self.name_of[item.key], item.kind, modulus, item.domains, item.origins, item.matrix)
+        return bond_graph_scheme.TwoPort(
+            self.name_of[item.key], item.kind, modulus, item.domains, item.origins, item.matrix
+        )
 
-    def _two_port_item(self, two_port: TwoPort) -> BondItem:
+    def _two_port_item(self, two_port: bond_graph_scheme.TwoPort) -> BondItem:
         entries = [e for row in two_port.matrix for e in row] or [two_port.modulus]
         return BondItem(two_port.name, f"M{two_port.kind}" if any(map(self._moves, entries)) else two_port.kind)
 

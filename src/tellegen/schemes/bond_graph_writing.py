@@ -14,23 +14,10 @@ from tellegen.notations.bond_graph.reading import KINDS_KEY, NONE
 from tellegen.notations.network.fields import energy_letters
 from tellegen.notations.writing import file_with_notation, mode_settings
 from tellegen.notations.yaml.writing import quoted
-from tellegen.schemes import rules
+from tellegen.schemes import element_texts, rules
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort
-from tellegen.schemes.element_texts import (
-    Detail,
-    ModulusTexts,
-    PlainYaml,
-    details_text,
-    element_details,
-    element_kind,
-    element_value,
-    field_laws,
-    file_text,
-    member_kind,
-    with_ports,
-)
 
-Details = Mapping[str, Mapping[str, Detail]]
+Details = Mapping[str, Mapping[str, element_texts.Detail]]
 _GIVE_MODEL = "give the model that the scheme was raised from: 'model=...'"
 
 
@@ -43,7 +30,9 @@ def to_lines(scheme: BondGraphScheme) -> list[str]:
     return bond_graph_lines(scheme.graph)
 
 
-def to_details(scheme: BondGraphScheme, model: Model | None = None, moduli: ModulusTexts | None = None) -> Details:
+def to_details(
+    scheme: BondGraphScheme, model: Model | None = None, moduli: element_texts.ModulusTexts | None = None
+) -> Details:
     """What stands under `elements:`, by element: values and names that differ from the element's own, laws, causality, matrices.
 
     The settings of elements with modes are those of the `model` that the scheme was raised from.
@@ -51,17 +40,17 @@ def to_details(scheme: BondGraphScheme, model: Model | None = None, moduli: Modu
     Raises: GraphError for fields in a scheme of scalar bonds, for laws that cannot be written, and for modes without a model.
     """
     _refuse_fields(scheme)
-    moduli = moduli or ModulusTexts(model)
+    moduli = moduli or element_texts.ModulusTexts(model)
     modes = {} if model is None else mode_settings(model)
     parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
     # Where storages depend on each other, a reader could choose other states: the file has to say which ones are meant.
     ties = any(part.causality == "derivative" for part in parts)
-    found: dict[str, Mapping[str, Detail]] = {}
+    found: dict[str, Mapping[str, element_texts.Detail]] = {}
     for name, item in scheme.one_ports.items():
         details = _vector_details(scheme, item, ties) if item.parts else _details(item, name, ties, noted=True)
         # What the element does now is only one of its modes; the settings of the model say all of them.
         if item.letters == "Sw":
-            law = element_kind(item.port).quantity
+            law = element_texts.element_kind(item.port).quantity
             own = {key: text for key, text in details.items() if key not in ("law", law.key if law else "")}
             details = _modes(item, modes) | own
         if details:
@@ -84,19 +73,19 @@ def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> s
     graph = scheme.causal.graph
     taken = [*graph.parameters, *graph.position_dependent, *graph.displacements, *scheme.one_ports, *scheme.two_ports]
     taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
-    moduli = ModulusTexts(model, taken)
+    moduli = element_texts.ModulusTexts(model, taken)
     details = to_details(scheme, model, moduli)
     if model is not None:
         # Nodes are gone in a bond graph: ports of the model need junctions of the same name, or they are refused by
         # name.
-        kept = with_ports(model, scheme.junctions, "bond graph")
-        return file_with_notation(kept, lines, details_text(details), moduli.parts)
+        kept = element_texts.with_ports(model, scheme.junctions, "bond graph")
+        return file_with_notation(kept, lines, element_texts.details_text(details), moduli.parts)
     # Without their blocks, names of signals would be free symbols in the file.
     if graph.signals:
         names = [signal.name for signal in graph.signals]
         what = f"the sources follow signals such as '{names[0]}', and the scheme does not have their blocks"
         raise rules.NO_MODES.error(what, where=names[0], fix=_GIVE_MODEL, members=names[:50])
-    return file_text(graph, lines, details, moduli.parts)
+    return element_texts.file_text(graph, lines, details, moduli.parts)
 
 
 def _refuse_fields(scheme: BondGraphScheme) -> None:
@@ -110,7 +99,7 @@ def _refuse_fields(scheme: BondGraphScheme) -> None:
 # -- details -------------------------------------------------------------------------------------------------------------------
 
 
-def _moduli(scheme: BondGraphScheme, two_port: TwoPort, moduli: ModulusTexts) -> list[list[str]]:
+def _moduli(scheme: BondGraphScheme, two_port: TwoPort, moduli: element_texts.ModulusTexts) -> list[list[str]]:
     """The matrix of a two-port; the bonds on one side may be of several domains."""
     # Units of an entry depend on the domains of its two bonds, which differ from entry to entry in a mixed matrix.
     into: dict[int, str] = {}
@@ -127,40 +116,47 @@ def _moduli(scheme: BondGraphScheme, two_port: TwoPort, moduli: ModulusTexts) ->
     ]
 
 
-def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, Detail]:
+def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, element_texts.Detail]:
     """What one scalar element needs; `noted` when its lines name its variable."""
     named: tuple[Side, ...] = (item.port.law.side,) if noted and item.item().variables else ()
     if item.letters in DETECTORS:
         named = (other_side(item.port.law.side),)
-    details: dict[str, Detail] = {}
-    details |= element_details(item.port, name, item.decides, default=_default_kind(item), ties=ties, named=named)
+    details: dict[str, element_texts.Detail] = {}
+    details |= element_texts.element_details(
+        item.port, name, item.decides, default=_default_kind(item), ties=ties, named=named
+    )
     # De and Df say by themselves that the other variable is zero: a law beside them would be read as a contradiction.
     if item.letters in (*DETECTORS, *SINKS):
-        quantity = element_kind(item.port).quantity
+        quantity = element_texts.element_kind(item.port).quantity
         details.pop(quantity.key if quantity else "", None)
         details.pop("law", None)
     return details
 
 
-def _modes(item: OnePort, settings: Mapping[str, Mapping[str, str]]) -> dict[str, Detail]:
+def _modes(item: OnePort, settings: Mapping[str, Mapping[str, str]]) -> dict[str, element_texts.Detail]:
     """The kind and the settings of an element with modes."""
     element = item.port.element
     # The scheme shows the element as it is in one mode; written like that, the switch would never open.
     if element not in settings:
         what = f"'{element}' has modes, and the scheme does not know their settings"
         raise rules.NO_MODES.error(what, where=element, fix=_GIVE_MODEL)
-    return {key: PlainYaml(text) for key, text in settings[element].items()}
+    return {key: element_texts.PlainYaml(text) for key, text in settings[element].items()}
 
 
-def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[str, Detail]:
+def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[str, element_texts.Detail]:
     """Lists with an entry for each component; one text where all are the same, and the matrix of a field."""
-    kinds = [member_kind(part.port) if item.field else element_kind(part.port) for part in item.parts]
+    kinds = [
+        element_texts.member_kind(part.port) if item.field else element_texts.element_kind(part.port)
+        for part in item.parts
+    ]
     each = [_details(part, part.port.element, ties, noted=False) for part in item.parts]
     field = next((f for f in scheme.causal.graph.fields if f.element == item.field), None)
-    found: dict[str, Detail] = {}
+    found: dict[str, element_texts.Detail] = {}
     if item.letters == "IC":
         found["ports"] = [part.kind for part in item.parts]
-    own = [kind.quantity.key for part in item.parts if (kind := element_kind(part.port)).quantity is not None]
+    own = [
+        kind.quantity.key for part in item.parts if (kind := element_texts.element_kind(part.port)).quantity is not None
+    ]
     # What the matrix or the laws of a field say must not be said again for its ports.
     said = {"law", "energy", *own} if field else set()
     for key in dict.fromkeys(key for details in each for key in details if key not in said):
@@ -173,10 +169,10 @@ def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[
         letters = map(symbol, energy_letters(kinds))
         found["energy"] = to_text(field.energy.substitute(dict(zip(states, letters, strict=True))))
     elif field is not None and field.by_laws:
-        found["law"] = [law.text for law in field_laws(field, scheme.causal.graph.ports)]
+        found["law"] = [law.text for law in element_texts.field_laws(field, scheme.causal.graph.ports)]
     # A field that was given by its stiffness is written by it: inverted twice, its entries would grow.
     elif field is not None and field.stiffness is not None:
-        quantity = member_kind(item.parts[0].port, stiff=True).quantity
+        quantity = element_texts.member_kind(item.parts[0].port, stiff=True).quantity
         assert quantity is not None, "a spring has a stiffness"
         found[quantity.key] = _matrix(field.stiffness)
     elif field is not None:
@@ -186,15 +182,15 @@ def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[
 
 def _filler(key: str, part: OnePort) -> str:
     """What stands in a list for a component that says nothing about a key, which may be a word of another domain."""
-    kind = element_kind(part.port)
+    kind = element_texts.element_kind(part.port)
     if kind.quantity is not None and key == kind.quantity.key:
-        return to_text(element_value(part.port, kind) or ONE)
+        return to_text(element_texts.element_value(part.port, kind) or ONE)
     return NONE
 
 
 def _field_matrix(
     item: OnePort, kinds: Sequence[ElementKind], rows: Sequence[Sequence[Expression]]
-) -> dict[str, Detail]:
+) -> dict[str, element_texts.Detail]:
     """The matrix of a field, with the kind or the kinds of its ports where a reader would take others."""
     plain = all(kind is _default_kind(part) for kind, part in zip(kinds, item.parts, strict=True))
     # Storage fields have one reading; a resistive matrix may give efforts or flows, which only the kinds tell.
@@ -205,7 +201,7 @@ def _field_matrix(
     return {KINDS_KEY: [kind.name for kind in kinds], "matrix": _matrix(rows)}
 
 
-def _matrix(rows: Sequence[Sequence[Expression]]) -> Detail:
+def _matrix(rows: Sequence[Sequence[Expression]]) -> element_texts.Detail:
     return [[to_text(entry) for entry in row] for row in rows]
 
 

@@ -17,23 +17,10 @@ from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, w
 from tellegen.graph import Field, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
 from tellegen.model.bond_graph import BondItem, PowerBond
-from tellegen.schemes import bond_graph_scheme, rules
+from tellegen.schemes import bond_graph_scheme, pog_scheme, rules
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.gains import vector_block
 from tellegen.schemes.names import UniqueNames, plain_name
-from tellegen.schemes.pog_scheme import (
-    BlockKind,
-    Column,
-    ColumnKind,
-    Direction,
-    Ladder,
-    Matrix,
-    Output,
-    PogScheme,
-    PowerSection,
-    SchemeBlock,
-    Summation,
-)
 
 FieldRow = tuple[Expression, tuple[tuple[str, Expression], ...]]
 """The gain of a port of a resistive field, and the gains from what its other ports are told."""
@@ -81,7 +68,7 @@ def energy_name(item: bond_graph_scheme.OnePort, law: StorageLaw) -> str:
     return f"{DOMAINS[item.domain].energy(law.side).symbol}_{item.name}"
 
 
-def outputs_by_inputs(field: Field, causal: CausalGraph) -> Matrix:
+def outputs_by_inputs(field: Field, causal: CausalGraph) -> pog_scheme.Matrix:
     """What the ports of a resistive field decide, by what they are told: its matrix, solved for the ports asked backwards.
 
     Raises: GraphError where it cannot be solved.
@@ -113,7 +100,9 @@ def outputs_by_inputs(field: Field, causal: CausalGraph) -> Matrix:
     return tuple(tuple(gain(i, j) for j in range(n)) for i in range(n))
 
 
-def _finished(block: SchemeBlock, item: bond_graph_scheme.OnePort | None, unit_of: Mapping[str, str]) -> SchemeBlock:
+def _finished(
+    block: pog_scheme.SchemeBlock, item: bond_graph_scheme.OnePort | None, unit_of: Mapping[str, str]
+) -> pog_scheme.SchemeBlock:
     """A block with its sign, its field and the units of its variables."""
     # An active element has a negative law: that turns no variable, as a minus sign in a connection does.
     negative = item is None and block.gain is not None and split_coefficient(block.gain)[0] < 0
@@ -132,18 +121,18 @@ def _finished(block: SchemeBlock, item: bond_graph_scheme.OnePort | None, unit_o
 
 def _element_block(
     item: bond_graph_scheme.OnePort, told: str, given: str, row: FieldRow | None, unit_of: Mapping[str, str]
-) -> SchemeBlock:
+) -> pog_scheme.SchemeBlock:
     """The block of an element that is no source, from what it is told to what it decides; `row` is its share in a field."""
     law, name = item.port.law, item.name
     if isinstance(law, ResistiveLaw):
         gain, terms = (resistive_gain(item), ()) if row is None else row
-        block = SchemeBlock(name, "static", told, given, gain, name, law=law, terms=terms)
+        block = pog_scheme.SchemeBlock(name, "static", told, given, gain, name, law=law, terms=terms)
     else:
         assert isinstance(law, StorageLaw), "sources have no block"
         integral = item.causality == "integral"
         own = None if item.field else storage_gain(law, integral)
-        kind: BlockKind = "storage" if integral else "derivative"
-        block = SchemeBlock(name, kind, told, given, own, name, energy=energy_name(item, law), law=law)
+        kind: pog_scheme.BlockKind = "storage" if integral else "derivative"
+        block = pog_scheme.SchemeBlock(name, kind, told, given, own, name, energy=energy_name(item, law), law=law)
     return _finished(block, item, unit_of)
 
 
@@ -152,8 +141,8 @@ class SignalFlow:
 
     def __init__(self, graph: bond_graph_scheme.BondGraphScheme) -> None:
         self.graph = graph
-        self.blocks: dict[str, SchemeBlock] = {}
-        self.summations: dict[str, Summation] = {}
+        self.blocks: dict[str, pog_scheme.SchemeBlock] = {}
+        self.summations: dict[str, pog_scheme.Summation] = {}
         self._rows = {name: row for field in graph.causal.graph.fields for name, row in self._field_rows(field)}
 
     def sum(self, joints: Sequence[JunctionBond]) -> str:
@@ -171,7 +160,7 @@ class SignalFlow:
         inputs = tuple((name, sign) for name, sign in terms.items() if sign)
         if not terms:
             return ""
-        self.summations[decider.own] = Summation(decider.own, inputs)
+        self.summations[decider.own] = pog_scheme.Summation(decider.own, inputs)
         return decider.own
 
     def one_port(self, item: bond_graph_scheme.OnePort) -> tuple[str, ...]:
@@ -206,7 +195,7 @@ class SignalFlow:
         forward = pairs if pairs[0][0] in (a.effort, a.flow) else pairs[::-1]
         names = (item.name, f"{item.name}_transposed")
         for name, (told, given) in zip(names, forward, strict=True):
-            block = SchemeBlock(name, "connection", told, given, gain, item.name)
+            block = pog_scheme.SchemeBlock(name, "connection", told, given, gain, item.name)
             self.blocks[name] = _finished(block, None, self._units)
         return names
 
@@ -228,14 +217,14 @@ class SignalFlow:
         sides: tuple[Side, Side] = ("across", "through")
         return {b.variable(side): DOMAINS[b.domain].power(side).unit for b in self.graph.bonds for side in sides}
 
-    def outputs(self) -> tuple[Output, ...]:
+    def outputs(self) -> tuple[pog_scheme.Output, ...]:
         """The conjugates of the inputs."""
         found = []
         for item in self.graph.sources():
             (bond,) = self.graph.bonds_of(item.name)
             # The half arrow leaves a source that supplies: then input times output is the power that enters the model.
             sign = 1 if bond.tail == item.name else -1
-            found.append(Output(bond.variable(other_side(item.decides)), sign))
+            found.append(pog_scheme.Output(bond.variable(other_side(item.decides)), sign))
         return tuple(found)
 
     def inputs(self) -> tuple[str, ...]:
@@ -249,11 +238,11 @@ class LadderBuilder:
     def __init__(self, graph: bond_graph_scheme.BondGraphScheme, flow: SignalFlow) -> None:
         self.graph = graph
         self.flow = flow
-        self.sections: dict[str, PowerSection] = {}
+        self.sections: dict[str, pog_scheme.PowerSection] = {}
         self.signals = UniqueNames(name for bond in graph.bonds for name in (bond.across, bond.through))
         self._away: dict[str, list[PowerBond]] = {}
 
-    def ladder_of(self, part: bond_graph_scheme.ConnectedPart) -> Ladder:
+    def ladder_of(self, part: bond_graph_scheme.ConnectedPart) -> pog_scheme.Ladder:
         """The main ladder of a part."""
         start = part.start()
         # The tree is hung up at its start once; every ladder and side ladder of the part follows these branches.
@@ -265,7 +254,7 @@ class LadderBuilder:
 
     # -- sections --------------------------------------------------------------------------------------------------------------
 
-    def _section(self, bond: PowerBond, right: str, upper: Side) -> PowerSection:
+    def _section(self, bond: PowerBond, right: str, upper: Side) -> pog_scheme.PowerSection:
         left, one_ports = bond.other(right), self.graph.one_ports
         return self._kept(
             "" if left in one_ports else left,
@@ -286,12 +275,12 @@ class LadderBuilder:
         across: str,
         through: str,
         *,
-        direction: Direction,
+        direction: pog_scheme.Direction,
         rightward: Side,
         upper: Side,
-    ) -> PowerSection:
+    ) -> pog_scheme.PowerSection:
         name = str(len(self.sections) + 1)
-        section = PowerSection(
+        section = pog_scheme.PowerSection(
             name, left, right, domain, across, through, direction=direction, rightward=rightward, upper=upper
         )
         self.sections[name] = section
@@ -299,10 +288,10 @@ class LadderBuilder:
 
     # -- ladders ---------------------------------------------------------------------------------------------------------------
 
-    def _ladder(self, start: str, left: PowerBond | None, entry: PowerSection | None) -> Ladder:
+    def _ladder(self, start: str, left: PowerBond | None, entry: pog_scheme.PowerSection | None) -> pog_scheme.Ladder:
         # One ladder is walked in a loop and not by recursion: only side ladders recurse, and these are as deep as
         # branches are nested.
-        columns: list[Column] = []
+        columns: list[pog_scheme.Column] = []
         name, upper = start, entry.upper if entry else "across"
         section = entry
         while True:
@@ -315,7 +304,9 @@ class LadderBuilder:
                 upper = self._turned(name, left, upper)
                 behind = self._section(ahead, ahead.other(name), upper)
                 blocks = self.flow.two_port(self.graph.two_ports[name])
-                columns.append(Column("connection", name, section.name if section else "", behind.name, blocks))
+                columns.append(
+                    pog_scheme.Column("connection", name, section.name if section else "", behind.name, blocks)
+                )
             else:
                 if ahead is None:
                     # At the end of a ladder the last source closes it as the right section, as a load is drawn; it is
@@ -333,7 +324,7 @@ class LadderBuilder:
             # A source at the right end has a section and no column: nothing elaborates the power there.
             if name in self.graph.one_ports:
                 break
-        return Ladder(tuple(columns), entry.name if entry else "")
+        return pog_scheme.Ladder(tuple(columns), entry.name if entry else "")
 
     def _turned(self, two_port: str, left: PowerBond | None, upper: Side) -> Side:
         """The variable on the upper line behind a two-port."""
@@ -350,10 +341,10 @@ class LadderBuilder:
         name: str,
         left: PowerBond | None,
         right: PowerBond | None,
-        section: PowerSection | None,
+        section: pog_scheme.PowerSection | None,
         branches: list[PowerBond],
         upper: Side,
-    ) -> tuple[list[Column], PowerSection | None]:
+    ) -> tuple[list[pog_scheme.Column], pog_scheme.PowerSection | None]:
         junction = self.graph.junctions[name]
         items = [*(b for b in self.graph.elements_at(junction) if b is not left and b is not right), *branches]
         joints = [junction_bond(bond, name, junction.shares) for bond in items]
@@ -362,7 +353,7 @@ class LadderBuilder:
         # Power counts positive from left to right where the bond that comes in says so; a junction without neighbours
         # may choose.
         forward = not start.leaves if start else end.leaves if end else True
-        columns: list[Column] = []
+        columns: list[pog_scheme.Column] = []
         # Until the element that decides has been passed, the shared variable runs to the left in the sections between
         # columns, after it to the right.
         decided = bool(start and start.brings)
@@ -370,7 +361,7 @@ class LadderBuilder:
             last = k >= len(items) - 1
             decided = decided or (k < len(items) and joints[k].brings)
             here = [j for j in (start, joints[k] if items else None) if j is not None]
-            behind: PowerSection | None
+            behind: pog_scheme.PowerSection | None
             if last:
                 behind = None if right is None else self._section(right, right.other(name), upper)
                 here += [] if end is None else [end]
@@ -387,7 +378,7 @@ class LadderBuilder:
 
     def _link(
         self, junction: BondItem, one: PowerBond, two: PowerBond, forward: bool, decided: bool, upper: Side
-    ) -> PowerSection:
+    ) -> pog_scheme.PowerSection:
         own = other_side(junction.shares)
         symbol = DOMAINS[junction.domain].power(own).symbol
         left, right = one.other(junction.name), two.other(junction.name)
@@ -395,7 +386,7 @@ class LadderBuilder:
         running = self.signals.take(f"{symbol}_{left}_{right}")
         across, through = (running, junction.variable) if own == "across" else (junction.variable, running)
         side = junction.shares if decided else own
-        direction: Direction = "right" if forward else "left"
+        direction: pog_scheme.Direction = "right" if forward else "left"
         return self._kept(
             left, right, junction.domain, across, through, direction=direction, rightward=side, upper=upper
         )
@@ -405,21 +396,24 @@ class LadderBuilder:
         junction: BondItem,
         bond: PowerBond | None,
         joints: list[JunctionBond],
-        left: PowerSection | None,
-        right: PowerSection | None,
-    ) -> Column:
+        left: pog_scheme.PowerSection | None,
+        right: pog_scheme.PowerSection | None,
+    ) -> pog_scheme.Column:
         output = self.flow.sum(joints)
         name = "" if bond is None else bond.other(junction.name)
         item = self.graph.one_ports.get(name)
-        kind: ColumnKind = "series" if junction.series else "parallel"
+        kind: pog_scheme.ColumnKind = "series" if junction.series else "parallel"
         blocks: tuple[str, ...] = ()
         branch = None
         if bond is not None and (item is None or isinstance(item.port.law, SourceLaw)):
             entry = self._section(bond, name, "across")
-            kind, branch = "branch", Ladder((), entry.name) if item is not None else self._ladder(name, bond, entry)
+            kind, branch = (
+                "branch",
+                pog_scheme.Ladder((), entry.name) if item is not None else self._ladder(name, bond, entry),
+            )
         elif item is not None:
             blocks = self.flow.one_port(item)
-        return Column(
+        return pog_scheme.Column(
             kind,
             name,
             "" if left is None else left.name,
@@ -432,7 +426,7 @@ class LadderBuilder:
         )
 
 
-def port_scheme(causal: CausalGraph) -> PogScheme:
+def port_scheme(causal: CausalGraph) -> pog_scheme.PogScheme:
     """The scheme of a causal graph without ladders."""
     return _PortScheme(causal).scheme()
 
@@ -473,10 +467,10 @@ class _PortScheme:
             for p in self.graph.ports
             for side in ("across", "through")
         }
-        self.blocks: dict[str, SchemeBlock] = {}
-        self.summations: dict[str, Summation] = {}
+        self.blocks: dict[str, pog_scheme.SchemeBlock] = {}
+        self.summations: dict[str, pog_scheme.Summation] = {}
 
-    def scheme(self) -> PogScheme:
+    def scheme(self) -> pog_scheme.PogScheme:
         rows = {
             k: row
             for field in self.graph.fields
@@ -493,7 +487,7 @@ class _PortScheme:
             self._told(k, gains)
         sources = [item for item in self.items if isinstance(item.port.law, SourceLaw)]
         # A port counts the power that it takes, an output the power that it supplies: hence the sign -1 of all outputs.
-        return PogScheme(
+        return pog_scheme.PogScheme(
             name=self.graph.name,
             ladders=(),
             sections={str(k): _source_section(str(k), item) for k, item in enumerate(sources, 1)},
@@ -501,7 +495,7 @@ class _PortScheme:
             summations=self.summations,
             states=tuple(self.items[k].name for k in self.causal.integral),
             inputs=tuple(item.port.variable(item.decides) for item in sources),
-            outputs=tuple(Output(item.port.variable(other_side(item.decides)), -1) for item in sources),
+            outputs=tuple(pog_scheme.Output(item.port.variable(other_side(item.decides)), -1) for item in sources),
             bond_graph=None,
             causal=self.causal,
             elements={item.name: item for item in self.items},
@@ -530,22 +524,24 @@ class _PortScheme:
             name = self.names.take(f"{self.items[k].name}_by_{self.items[j].name}")
             signal = self.signals.take(f"{self._signal(k, decided=False)}_{self.items[j].name}")
             self.units[signal] = self.units[self._signal(k, decided=False)]
-            block = SchemeBlock(name, "connection", decided, signal, gain, name)
+            block = pog_scheme.SchemeBlock(name, "connection", decided, signal, gain, name)
             self.blocks[name] = _finished(block, None, self.units)
             inputs.append((signal, 1))
         output = self._signal(k, decided=False)
-        self.summations[output] = Summation(output, tuple(inputs))
+        self.summations[output] = pog_scheme.Summation(output, tuple(inputs))
 
 
-def _source_section(name: str, item: bond_graph_scheme.OnePort) -> PowerSection:
+def _source_section(name: str, item: bond_graph_scheme.OnePort) -> pog_scheme.PowerSection:
     port = item.port
     side = item.decides
-    return PowerSection(name, "", item.name, port.domain, port.across, port.through, direction="left", rightward=side)
+    return pog_scheme.PowerSection(
+        name, "", item.name, port.domain, port.across, port.through, direction="left", rightward=side
+    )
 
 
 def pog(
     causal: CausalGraph, *, derivative: bool = False, vectorial: bool = False, earlier: Sequence[Sequence[str]] = ()
-) -> PogScheme:
+) -> pog_scheme.PogScheme:
     """The POG of a causal graph: ladders for chained and tree-like models, one vector block for all others.
 
     A model with dependent storages is one vector block too, because a POG has integral causality; with `derivative`, such storages
@@ -575,11 +571,11 @@ def pog(
 def _scheme(
     graph: bond_graph_scheme.BondGraphScheme,
     flow: SignalFlow,
-    ladders: tuple[Ladder, ...],
-    sections: dict[str, PowerSection],
-) -> PogScheme:
+    ladders: tuple[pog_scheme.Ladder, ...],
+    sections: dict[str, pog_scheme.PowerSection],
+) -> pog_scheme.PogScheme:
     states = tuple(name for name, item in graph.one_ports.items() if item.causality == "integral")
-    return PogScheme(
+    return pog_scheme.PogScheme(
         name=graph.name,
         ladders=ladders,
         sections=sections,
@@ -606,7 +602,7 @@ def _flat(graph: bond_graph_scheme.BondGraphScheme, flow: SignalFlow) -> SignalF
     return flow
 
 
-def _flat_sections(graph: bond_graph_scheme.BondGraphScheme) -> dict[str, PowerSection]:
+def _flat_sections(graph: bond_graph_scheme.BondGraphScheme) -> dict[str, pog_scheme.PowerSection]:
     """One section a bond between junctions, two-ports and sources; left and right are tail and head."""
     sources = {item.name for item in graph.sources()}
     leaves = set(graph.one_ports) - sources
@@ -615,7 +611,9 @@ def _flat_sections(graph: bond_graph_scheme.BondGraphScheme) -> dict[str, PowerS
     return {str(k): _flat_section(str(k), bond, sources) for k, bond in enumerate(bonds, 1)}
 
 
-def _flat_section(name: str, bond: PowerBond, sources: set[str]) -> PowerSection:
+def _flat_section(name: str, bond: PowerBond, sources: set[str]) -> pog_scheme.PowerSection:
     left, right = ("" if end in sources else end for end in (bond.tail, bond.head))
     side = bond.receives(bond.head)
-    return PowerSection(name, left, right, bond.domain, bond.across, bond.through, direction="right", rightward=side)
+    return pog_scheme.PowerSection(
+        name, left, right, bond.domain, bond.across, bond.through, direction="right", rightward=side
+    )

@@ -26,17 +26,8 @@ from tellegen.notations.pog.ladder import (
 )
 from tellegen.notations.writing import file_with_notation, mode_settings
 from tellegen.notations.yaml.writing import quoted
-from tellegen.schemes import rules
+from tellegen.schemes import element_texts, rules
 from tellegen.schemes.bond_graph_scheme import connected_parts
-from tellegen.schemes.element_texts import (
-    ModulusTexts,
-    PlainYaml,
-    details_text,
-    element_details,
-    element_kind,
-    file_text,
-    with_ports,
-)
 from tellegen.schemes.lanes import NoLanesError, lane_ladder
 from tellegen.schemes.names import UniqueNames, plain_name, variable_name
 from tellegen.schemes.pog_scheme import PogScheme
@@ -61,7 +52,7 @@ class LadderFormat:
         taken = [*graph.parameters, *graph.position_dependent, *graph.displacements, *scheme.elements]
         taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
         self.fresh = UniqueNames(taken)
-        self.moduli = ModulusTexts(model, taken if short else None)
+        self.moduli = element_texts.ModulusTexts(model, taken if short else None)
 
     def write(self) -> tuple[list[LadderEntry], Details]:
         """The entries of `pog:`, and what stands under `elements:`, by element.
@@ -198,8 +189,10 @@ class LadderFormat:
 
     def _element(self, element: LadderElement, named: tuple[Side, ...]) -> str:
         item = self.scheme.elements[element.name]
-        kind = element_kind(item.port)
-        details = element_details(item.port, item.name, item.decides, default=kind, ties=self.ties, named=named)
+        kind = element_texts.element_kind(item.port)
+        details = element_texts.element_details(
+            item.port, item.name, item.decides, default=kind, ties=self.ties, named=named
+        )
         if element.letter == SWITCHING:  # its law is that of a mode, and its settings say all modes
             unsaid = ("law", kind.quantity.key if kind.quantity else "")
             details = {key: text for key, text in details.items() if key not in unsaid}
@@ -382,11 +375,14 @@ def ladder_text(scheme: PogScheme, *, model: Model | None = None) -> str:
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
         return file_with_notation(
-            with_ports(model, (), "ladder"), lines, details_text({**details, **_driven(scheme)}), parts
+            element_texts.with_ports(model, (), "ladder"),
+            lines,
+            element_texts.details_text({**details, **_driven(scheme)}),
+            parts,
         )
     # Without the model there are no blocks to write, and their names would be free symbols in the file.
     _refuse_signals(scheme)
-    return file_text(scheme.causal.graph, lines, details, parts)
+    return element_texts.file_text(scheme.causal.graph, lines, details, parts)
 
 
 def _settled(scheme: PogScheme, details: Details, model: Model | None) -> Details:
@@ -401,7 +397,9 @@ def _settled(scheme: PogScheme, details: Details, model: Model | None) -> Detail
             raise rules.NO_MODES.error(what, where=element, fix=fix)
         name = plain_name(element)
         # Settings of the model stand before what the scheme adds, which is about names and causality only.
-        found[name] = {key: PlainYaml(text) for key, text in modes[element].items()} | dict(found.get(name, {}))
+        found[name] = {key: element_texts.PlainYaml(text) for key, text in modes[element].items()} | dict(
+            found.get(name, {})
+        )
     return found
 
 

@@ -15,22 +15,11 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules, sensitivity_jumps
 from tellegen.simulation.integration import settings_for, settings_of, solver_function, stored_energy_at, trajectory_of
 from tellegen.simulation.problem import SOLVERS, Problem
-from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers import jobs, stretch
 from tellegen.simulation.solvers.choice import SolverChoice, choose
 from tellegen.simulation.solvers.delays import Past
 from tellegen.simulation.solvers.jobs import FUNCTIONS, SlopeWrapper
 from tellegen.simulation.solvers.library import library, solver
-from tellegen.simulation.solvers.stretch import (
-    PreparedModel,
-    RunRows,
-    SolverSettings,
-    StatePoint,
-    StretchEnd,
-    make_job,
-    prepare,
-    run_stretch,
-    sampling_instants,
-)
 from tellegen.simulation.starting import consistent_start
 from tellegen.simulation.trajectory import HeldRows, Trajectory
 
@@ -48,10 +37,10 @@ class SensitivityModel:
 
     def __init__(
         self,
-        plain: PreparedModel,
+        plain: stretch.PreparedModel,
         context: ModelContext,
         numbers: Integers,
-        settings: SolverSettings,
+        settings: stretch.SolverSettings,
         *,
         through_modes: bool,
     ) -> None:
@@ -109,22 +98,24 @@ class SensitivityModel:
         """Where the context that solvers are given lies."""
         return ctypes.addressof(self._struct)
 
-    def begin(self, start: StatePoint, slopes: Array) -> StatePoint:
+    def begin(self, start: stretch.StatePoint, slopes: Array) -> stretch.StatePoint:
         """The start with its sensitivities (parameters by variables); those of algebraic unknowns and rates follow."""
         model, count = self.model, len(self.numbers)
         # One larger model, whose blocks share one Jacobian: any solver takes it as it is.
         y = np.concatenate([start.y, np.ascontiguousarray(slopes).ravel()])
-        wide = StatePoint(start.t, y, np.concatenate([start.yp, np.zeros(count * model.size)]))
+        wide = stretch.StatePoint(start.t, y, np.concatenate([start.yp, np.zeros(count * model.size)]))
         if model.explicit:
             return wide
-        empty = RunRows.at(np.zeros(0), self.prepared.width)
-        job, arrays = make_job(self.prepared, self.context, self.settings, empty, wide, np.inf, address=self.address)
+        empty = stretch.RunRows.at(np.zeros(0), self.prepared.width)
+        job, arrays = stretch.make_job(
+            self.prepared, self.context, self.settings, empty, wide, np.inf, address=self.address
+        )
         # States and their slopes are kept; slopes of algebraic unknowns follow from the same equations.
         if solver("tg_consistent")(job) != jobs.FINISHED:
             raise rules.NOT_CONSISTENT.error(
                 f"the sensitivities of the algebraic unknowns at t = {start.t:g} s were not found", where=model.name
             )
-        return StatePoint(start.t, arrays.y, arrays.yp)
+        return stretch.StatePoint(start.t, arrays.y, arrays.yp)
 
     @contextmanager
     def moved_past(self, k: int, by: float) -> Iterator[None]:
@@ -137,7 +128,7 @@ class SensitivityModel:
 
     def expect_samples(self, duration: float) -> None:
         """Room for the sampling instants of a stretch; forgets those before it."""
-        instants = len(self.model.sample_groups) * sampling_instants(self.model, duration)
+        instants = len(self.model.sample_groups) * stretch.sampling_instants(self.model, duration)
         self._log = np.zeros((instants, 1 + len(self.numbers) * len(self.model.memory)))
         self._struct.log = self._log.ctypes.data
         self._struct.log_room, self._struct.log_count = len(self._log), 0
@@ -181,7 +172,7 @@ def parameter_numbers(model: NumericModel, parameters: Sequence[str]) -> Integer
     return np.array([model.parameters.index(name) for name in parameters], dtype=np.int32)
 
 
-def _terminal(plain: PreparedModel, *, through_modes: bool) -> Integers:
+def _terminal(plain: stretch.PreparedModel, *, through_modes: bool) -> Integers:
     """Which events end a stretch: those where rates jump; transitions are known from the run before, where there are any."""
     kinds = [event.kind for event in plain.model.events]
     # When modes change is known from the run before; here only rates that jump stop the run, and slopes with them.
@@ -253,7 +244,7 @@ def integrate_sensitivities(
             fix="give the graph to integrate_mode_slopes",
         )
     context = problem.context or model.new_context(problem.parameters, problem.inputs)
-    settings, plain = settings_of(problem), prepare(model)
+    settings, plain = settings_of(problem), stretch.prepare(model)
     start = consistent_start(plain, context, settings, problem.t0, problem.start(), problem.yp0)
     wide = SensitivityModel(plain, context, numbers, settings, through_modes=False)
     wide.delay(delays)
@@ -263,7 +254,7 @@ def integrate_sensitivities(
         start = consistent_start(plain, context, settings, problem.t0, start.y, start.yp)
     held = context.memory[: len(model.memory)].copy()
     choice = solver_with_sensitivities(choose(model, problem.solver, context, start, problem.until))
-    rows = RunRows.at(problem.output_times(), wide.prepared.width)
+    rows = stretch.RunRows.at(problem.output_times(), wide.prepared.width)
     before = stored_energy_at(model, context, start)
     ready = time.perf_counter()
     slopes = np.zeros((len(numbers), model.size)) if start_slopes is None else np.asarray(start_slopes, dtype=float).T
@@ -285,10 +276,15 @@ class SensitivityIntegration:
     moving: sensitivity_jumps.ParameterDependentBreaks
 
     def through(
-        self, wide: SensitivityModel, choice: SolverChoice, rows: RunRows, standing: StatePoint, until: float
-    ) -> tuple[list[StretchEnd], SolverChoice]:
+        self,
+        wide: SensitivityModel,
+        choice: SolverChoice,
+        rows: stretch.RunRows,
+        standing: stretch.StatePoint,
+        until: float,
+    ) -> tuple[list[stretch.StretchEnd], SolverChoice]:
         """From where it stands to `until`: how each stretch ended, and the solver of the last one."""
-        ends: list[StretchEnd] = []
+        ends: list[stretch.StretchEnd] = []
         wide.expect_samples(until - standing.t)
         # Scheduled instants that move with a parameter are ends of stretches, for the slopes jump there.
         for instant in (*self.moving.between(standing.t, until).tolist(), np.inf):
@@ -297,7 +293,7 @@ class SensitivityIntegration:
             while True:
                 run, asked = solver_function(choice.solver), settings_for(choice, wide.settings)
                 ends.append(
-                    run_stretch(
+                    stretch.run_stretch(
                         run,
                         wide.prepared,
                         wide.context,
@@ -332,7 +328,7 @@ class SensitivityIntegration:
         """How far from an instant both its sides are looked at."""
         return sensitivity_jumps.ASIDE * (self.problem.until - self.problem.t0)
 
-    def _after_event(self, wide: SensitivityModel, end: StretchEnd) -> StatePoint:
+    def _after_event(self, wide: SensitivityModel, end: stretch.StretchEnd) -> stretch.StatePoint:
         """Where a run goes on after the rates jumped; several events at once are one jump of the rates."""
         at, slopes = split_sensitivities(wide, end.standing)
         earlier, later = sensitivity_jumps.rates_on_both_sides(wide.plain, wide.context, at, self.aside)
@@ -343,7 +339,7 @@ class SensitivityIntegration:
         by = sensitivity_jumps.event_time_slopes(wide, at, slopes, wide.held, event, self.aside)
         return self._jumped(wide, end.standing, by)
 
-    def _jumped(self, wide: SensitivityModel, standing: StatePoint, by: Array) -> StatePoint:
+    def _jumped(self, wide: SensitivityModel, standing: stretch.StatePoint, by: Array) -> stretch.StatePoint:
         """The sensitivities after an instant that moves with the parameters by `by`."""
         at, slopes = split_sensitivities(wide, standing)
         earlier, later = sensitivity_jumps.rates_on_both_sides(wide.plain, wide.context, at, self.aside)
@@ -353,14 +349,16 @@ class SensitivityIntegration:
         return wide.begin(at, slopes)
 
 
-def split_sensitivities(wide: SensitivityModel, standing: StatePoint) -> tuple[StatePoint, Array]:
+def split_sensitivities(wide: SensitivityModel, standing: stretch.StatePoint) -> tuple[stretch.StatePoint, Array]:
     """Where the model stands, and its sensitivities by parameter."""
     n = wide.model.size
     slopes = standing.y[n:].reshape(len(wide.numbers), n).copy()
-    return StatePoint(standing.t, standing.y[:n].copy(), standing.yp[:n].copy()), slopes
+    return stretch.StatePoint(standing.t, standing.y[:n].copy(), standing.yp[:n].copy()), slopes
 
 
-def sensitivity_rows(wide: SensitivityModel, rows: RunRows, memory: HeldRows | None, first: Array) -> SensitivityRows:
+def sensitivity_rows(
+    wide: SensitivityModel, rows: stretch.RunRows, memory: HeldRows | None, first: Array
+) -> SensitivityRows:
     """The rows of a stretch."""
     n, done, count = wide.model.size, rows.done, len(wide.numbers)
 

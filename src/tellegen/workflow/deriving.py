@@ -10,14 +10,7 @@ from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.options import option
 from tellegen.equations.derivation import derive_equations, linear_outputs, measured_equations
-from tellegen.equations.forms.closed_loop import (
-    close_loop,
-    following_inputs,
-    held_signals,
-    inputs_chosen,
-    open_loop,
-    signal_values,
-)
+from tellegen.equations.forms import closed_loop
 from tellegen.equations.forms.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem, port_hamiltonian
 from tellegen.equations.forms.linearisation import has_constant_tangent, linearise_equations, linearise_loop
@@ -259,13 +252,13 @@ def _loop(
     model: Model, options: DeriveOptions, at: Mapping[str, float], outputs: tuple[str, ...] | None
 ) -> EquationSystem:
     """The loop, with what is named among its outputs; inputs that follow signals through the experiment belong to it."""
-    follows = following_inputs(model)
+    follows = closed_loop.following_inputs(model)
 
     def driven(graph: PowerGraph) -> PowerGraph:
         return drive_given_inputs(put_into_mode(graph, options.mode), follows)
 
     system = derive_equations(assign_causality(driven(lower(model))))
-    named, constants = inputs_chosen(system, options.as_inputs or ())
+    named, constants = closed_loop.inputs_chosen(system, options.as_inputs or ())
     # Asked for closed, it is only cut where that is said.
     cut = tuple(name for name in named if name in (options.as_inputs or ()))
     until = model.experiment.until
@@ -273,14 +266,14 @@ def _loop(
 
     known = at
     # What is sampled keeps the value that it has at the point, which has to be found first.
-    if cut and held_signals(system, cut):
+    if cut and closed_loop.held_signals(system, cut):
         known = _point(model, at, options.mode, (*system.inputs, *cut, *constants)).values
 
     def closed(found: EquationSystem) -> EquationSystem:
         # Cut where the user says, it is the loop but for that.
         if cut:
-            return open_loop(found, (*cut, *constants), {TIME: time, **known})
-        return close_loop(with_measured_outputs(found) if found.measured.names else found, time, constants)
+            return closed_loop.open_loop(found, (*cut, *constants), {TIME: time, **known})
+        return closed_loop.close_loop(with_measured_outputs(found) if found.measured.names else found, time, constants)
 
     loop = closed(system)
     # Only what the loop does not know yet is measured, as each signal more makes the equations longer.
@@ -324,9 +317,11 @@ def linearise(
     system = model if isinstance(model, EquationSystem) else derive(model)
     _check_point(system, at or {}, inputs or {})
     if isinstance(model, EquationSystem):
-        cut, constants = inputs_chosen(system, as_inputs)
-        point = OperatingPoint(signal_values(system, {**(at or {}), **(inputs or {})}), "at the given point")
-        plant = open_loop(system, (*cut, *constants), point.values)
+        cut, constants = closed_loop.inputs_chosen(system, as_inputs)
+        point = OperatingPoint(
+            closed_loop.signal_values(system, {**(at or {}), **(inputs or {})}), "at the given point"
+        )
+        plant = closed_loop.open_loop(system, (*cut, *constants), point.values)
     else:
         from tellegen.experiments.linearising import Linearisation  # noqa: PLC0415
 

@@ -15,11 +15,7 @@ from tellegen.core.units import describe, parse_unit
 from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
 from tellegen.equations.forms.transfer import TransferMatrix
-from tellegen.equations.printing.record import (
-    descriptor_to_record,
-    equations_to_record,
-    hamiltonian_to_record,
-)
+from tellegen.equations.printing import record
 from tellegen.equations.printing.text import (
     descriptor_to_text,
     equations_to_text,
@@ -89,11 +85,11 @@ def show_steps(options: object, steps: Explanation) -> None:
 
 def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
     if isinstance(found, EquationSystem):
-        return equations_to_record(found, wanted.sign, numeric=wanted.numeric)
+        return record.equations_to_record(found, wanted.sign, numeric=wanted.numeric)
     if isinstance(found, HamiltonianSystem):
-        return hamiltonian_to_record(found, numeric=wanted.numeric)
+        return record.hamiltonian_to_record(found, numeric=wanted.numeric)
     if isinstance(found, DescriptorSystem):
-        return descriptor_to_record(found, parameter_values(found.parameters), numeric=wanted.numeric)
+        return record.descriptor_to_record(found, parameter_values(found.parameters), numeric=wanted.numeric)
     return found.to_json()
 
 

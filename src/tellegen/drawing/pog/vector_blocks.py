@@ -11,21 +11,9 @@ from typing import final
 from tellegen.core.domains import DOMAINS, other_side
 from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.options import Options
+from tellegen.drawing.pog import plan
 from tellegen.drawing.pog.ladders import ScalarPlanner
 from tellegen.drawing.pog.measures import text_size, width_of
-from tellegen.drawing.pog.plan import (
-    BoxPlan,
-    ColumnPlan,
-    ConnectionPlan,
-    ElementPlan,
-    End,
-    IntegralPlan,
-    LadderPlan,
-    Line,
-    SectionPlan,
-    Way,
-    other_line,
-)
 from tellegen.drawing.pog.texts import (
     INTEGRATOR,
     WIDEST,
@@ -72,14 +60,14 @@ class VectorPlanner:
         self._function = "f" if self.n == 1 else bold("f")
         """The letter of what laws that are not linear take together."""
 
-    def ladder(self) -> LadderPlan:
+    def ladder(self) -> plan.LadderPlan:
         """The ladder; a model without states is its matrix D alone."""
         self._explain()
         columns = list(self._input_columns()) if self.m else []
         if self.n:
             columns += self._state_columns(columns[-1].right if columns else None)
             columns[-1] = replace(columns[-1], integral=self._integral())
-        return LadderPlan(tuple(columns), columns[0].left if columns else None)
+        return plan.LadderPlan(tuple(columns), columns[0].left if columns else None)
 
     # -- letters ---------------------------------------------------------------------------------------------------------------
 
@@ -103,15 +91,15 @@ class VectorPlanner:
 
     # -- columns ---------------------------------------------------------------------------------------------------------------
 
-    def _section(self, name: str, upper: str, lower: str, *, right: bool, size: int) -> SectionPlan:
+    def _section(self, name: str, upper: str, lower: str, *, right: bool, size: int) -> plan.SectionPlan:
         weight = self._weight(size)
-        return SectionPlan(name, upper, lower, right, "right", self._domain(), weight=weight, size=size)
+        return plan.SectionPlan(name, upper, lower, right, "right", self._domain(), weight=weight, size=size)
 
     def _domain(self) -> str:
         domains = {port.domain for port in self.scheme.causal.graph.ports}
         return domains.pop() if len(domains) == 1 else ""
 
-    def _input_columns(self) -> Iterator[ColumnPlan]:
+    def _input_columns(self) -> Iterator[plan.ColumnPlan]:
         """D from u to y, then B and its transpose."""
         y = self._indexed("y" if self.m == 1 else bold("y"))
         left = self._section(INPUT, self.u, y, right=True, size=self.m)
@@ -127,7 +115,7 @@ class VectorPlanner:
             if self.n:
                 lower = rf"{self._plain('C', self.C)}\,{self.x}"
                 behind = self._section("2", self.u, lower, right=True, size=self.m)
-            yield ColumnPlan(left, behind, D)
+            yield plan.ColumnPlan(left, behind, D)
             left = behind or left
         if self.n:
             B = self._letter("B")
@@ -140,7 +128,9 @@ class VectorPlanner:
             after = self._section(DRIVEN, acting, self.x, right=True, size=self.n)
             named = zip(self.scheme.sources(), self.scheme.inputs, strict=True)
             sources = " ".join(item.port.element for item, name in named if name in self.block.inputs)
-            yield ColumnPlan(left, after, ConnectionPlan(sources, BoxPlan("B", forward), BoxPlan("C", back)))
+            yield plan.ColumnPlan(
+                left, after, plan.ConnectionPlan(sources, plan.BoxPlan("B", forward), plan.BoxPlan("C", back))
+            )
 
     def _output_letter(self, B: str, driven: bool) -> str:
         # In a model that conserves power C is the transpose of B; only where it is not does it get a letter of its own.
@@ -153,27 +143,30 @@ class VectorPlanner:
             return transposed_letter(B, self.n * self.m)
         return self._letter("C", self.C)
 
-    def _state_columns(self, left: SectionPlan | None) -> list[ColumnPlan]:
+    def _state_columns(self, left: plan.SectionPlan | None) -> list[plan.ColumnPlan]:
         """The integrators, then what takes power back."""
         ports = [p for p in self.scheme.causal.graph.ports if isinstance(p.law, StorageLaw)]
         storages = [p.element for p in ports if not self.part or p.state in self.block.states]
         # Several blocks hang behind each other on the same states, each with a section in between that carries what is left.
         q = bold("q") if self.n > 1 else "q"
-        boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", inverse_letter(self._letter("L"), self.n)))
-        element = ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
+        boxes = (
+            plan.BoxPlan("integrator", INTEGRATOR),
+            plan.BoxPlan("gain", inverse_letter(self._letter("L"), self.n)),
+        )
+        element = plan.ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
         others = self._others()
         sections = [
             self._section(str(int(BEHIND) + k), self._taken([*others][k:]), self.x, right=False, size=self.n)
             for k in range(len(others))
         ]
-        columns = [ColumnPlan(left, sections[0], element, frozenset({("upper", "right")}))]
+        columns = [plan.ColumnPlan(left, sections[0], element, frozenset({("upper", "right")}))]
         for k, (part, (text, names)) in enumerate(others.items()):
             behind = sections[k + 1] if k + 1 < len(sections) else None
-            minus: frozenset[tuple[Line, End]] = frozenset({("upper", "vertical")} if part == "N" else ())
-            columns.append(ColumnPlan(sections[k], behind, self._element(part, text, "up", names, self.n), minus))
+            minus: frozenset[tuple[plan.Line, plan.End]] = frozenset({("upper", "vertical")} if part == "N" else ())
+            columns.append(plan.ColumnPlan(sections[k], behind, self._element(part, text, "up", names, self.n), minus))
         return columns
 
-    def _integral(self) -> IntegralPlan | None:
+    def _integral(self) -> plan.IntegralPlan | None:
         """The displacements as integrals of the states, with T before them where they are not those of x one by one."""
         displacements = self.scheme.causal.graph.displacements
         if not self.options.displacements or self.part or not displacements:
@@ -182,13 +175,13 @@ class VectorPlanner:
         label = bold("z") if len(displacements) > 1 else name_latex(*displacements)
         if len(displacements) > 1:
             legend[label] = column_latex(tuple(displacements))
-        boxes: tuple[BoxPlan, ...] = (BoxPlan("displacement integrator", INTEGRATOR),)
+        boxes: tuple[plan.BoxPlan, ...] = (plan.BoxPlan("displacement integrator", INTEGRATOR),)
         if tuple(map(str, displacements.values())) != self.block.states:
             letter = bold("T") if self.n > 1 or len(displacements) > 1 else "T"
-            boxes = (BoxPlan("T", letter), *boxes)
+            boxes = (plan.BoxPlan("T", letter), *boxes)
             rates = [self.texts.names.formula(rate) for rate in displacements.values()]
             legend[rf"{letter}\,{self.x}"] = rates[0] if len(rates) == 1 else entries_latex(rates)
-        return IntegralPlan(boxes, label, self._weight(len(displacements)))
+        return plan.IntegralPlan(boxes, label, self._weight(len(displacements)))
 
     def _others(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """The blocks behind the integrators, each with its text and the elements it stands for: N^T x, f(x), A x."""
@@ -217,8 +210,10 @@ class VectorPlanner:
         given = rf" - {transposed_letter(self._plain('N'), self.n)}\,{self.x}" if "N" in parts else ""
         return " + ".join(taken) + given
 
-    def _element(self, part: str, text: str, way: Way, names: Iterable[str], size: int) -> ElementPlan:
-        return ElementPlan(" ".join(names), (BoxPlan(part, text),), way, self._domain(), weight=self._weight(size))
+    def _element(self, part: str, text: str, way: plan.Way, names: Iterable[str], size: int) -> plan.ElementPlan:
+        return plan.ElementPlan(
+            " ".join(names), (plan.BoxPlan(part, text),), way, self._domain(), weight=self._weight(size)
+        )
 
     # -- legend ----------------------------------------------------------------------------------------------------------------
 
@@ -278,7 +273,7 @@ MOST_EXPLAINED = 12
 """Nobody reads the matrices of more groups under a figure; the equations have them."""
 
 
-def merged_ladders(scheme: PogScheme, options: Options) -> tuple[tuple[LadderPlan, ...], PogTexts] | None:
+def merged_ladders(scheme: PogScheme, options: Options) -> tuple[tuple[plan.LadderPlan, ...], PogTexts] | None:
     """The ladders of a scheme whose dependent storages are derivative blocks, with one block for what moves together.
 
     Their texts come with them. None where storages cannot be brought together within a ladder.
@@ -292,7 +287,7 @@ def merged_ladders(scheme: PogScheme, options: Options) -> tuple[tuple[LadderPla
     index = {id(group): str(k) if len(groups) > 1 else "" for k, group in enumerate(groups, 1)}
     planner, plans = ScalarPlanner(scheme, texts), []
     for ladder, several in zip(scheme.ladders, found, strict=True):
-        columns: list[ColumnPlan] = []
+        columns: list[plan.ColumnPlan] = []
         done = 0
         for group in several or ():
             columns += planner.ladder(Ladder(ladder.columns[done : group.first])).columns
@@ -303,11 +298,11 @@ def merged_ladders(scheme: PogScheme, options: Options) -> tuple[tuple[LadderPla
             # The ladder between two groups is planned as if it were a ladder of its own; its sections fit by their names.
             done = group.last + 1
         columns += planner.ladder(Ladder(ladder.columns[done:])).columns
-        plans.append(LadderPlan(tuple(columns), planner.section(ladder.entry)))
+        plans.append(plan.LadderPlan(tuple(columns), planner.section(ladder.entry)))
     return _numbered(plans), texts
 
 
-def _numbered(ladders: Sequence[LadderPlan]) -> tuple[LadderPlan, ...]:
+def _numbered(ladders: Sequence[plan.LadderPlan]) -> tuple[plan.LadderPlan, ...]:
     """The ladders with their sections numbered from left to right: some sections of the scheme are not shown."""
     numbers: dict[str, str] = {}
     for ladder in ladders:
@@ -315,7 +310,7 @@ def _numbered(ladders: Sequence[LadderPlan]) -> tuple[LadderPlan, ...]:
             if section is not None:
                 numbers.setdefault(section.name, str(len(numbers) + 1))
 
-    def said(section: SectionPlan) -> SectionPlan:
+    def said(section: plan.SectionPlan) -> plan.SectionPlan:
         return replace(section, name=numbers.setdefault(section.name, str(len(numbers) + 1)))
 
     return tuple(ladder.with_sections(said) for ladder in ladders)
@@ -351,7 +346,7 @@ class _GroupPlanner:
         # What acts on the states comes in at whichever end there is; it leaves on the same line.
         comes_above = not (self.right and self.right.upper_goes_right)
         comes_above = comes_above if self.left is None else self.left.upper_goes_right
-        self.acting: Line = "upper" if comes_above else "lower"
+        self.acting: plan.Line = "upper" if comes_above else "lower"
         self.z = name_latex(group.states[0]) if self.n == 1 else indexed_letter(bold("x"), self.index)
         # What acts on a single state has the letter of its domain; on several, of several domains perhaps, the neutral e.
         single = self.n == 1
@@ -363,7 +358,7 @@ class _GroupPlanner:
         """Whether both ends have the states on the same line."""
         return self.left is None or self.right is None or not self.right.goes_right(self.acting)
 
-    def columns(self) -> Iterator[ColumnPlan]:
+    def columns(self) -> Iterator[plan.ColumnPlan]:
         """A connection where the group is not told directly, the storages, what takes power back, and a connection."""
         # Connections stand only where the group is told another variable than its state: a ratio of one would say nothing.
         self._explain()
@@ -371,7 +366,7 @@ class _GroupPlanner:
         if self.left is not None and group.left is not None and not _is_one(group.left):
             entry = self._section(self.left.carries, rightwards=True)
             content = self._connection("l", group.left)
-            yield ColumnPlan(self.left, entry, content, wire_domain=self.left.domain)
+            yield plan.ColumnPlan(self.left, entry, content, wire_domain=self.left.domain)
         blocks = list(self._after())
         told = {(self.acting, "right")} if blocks or self.right is not None else set()
         if self.left is not None and self.left.direction == "left":
@@ -383,21 +378,21 @@ class _GroupPlanner:
         inner = bool(group.right is not None and not _is_one(group.right))
         last = self._section(beyond, rightwards=False) if inner else self.right
         sections = [*ends, last]
-        yield ColumnPlan(entry, sections[0], self._storages(), frozenset(told), self.domain)  # type: ignore[arg-type]
+        yield plan.ColumnPlan(entry, sections[0], self._storages(), frozenset(told), self.domain)  # type: ignore[arg-type]
         for k, block in enumerate(blocks):
             turned = k == len(blocks) - 1 and self.right is not None and self.right.direction == "left"
             minus = {(self.acting, "right")} if turned else set()
             if block.boxes[0].part == "N":
                 minus.add((self.acting, "vertical"))
-            yield ColumnPlan(sections[k], sections[k + 1], block, frozenset(minus), self.domain)  # type: ignore[arg-type]
+            yield plan.ColumnPlan(sections[k], sections[k + 1], block, frozenset(minus), self.domain)  # type: ignore[arg-type]
         if inner and group.right is not None and self.right is not None:
-            yield ColumnPlan(last, self.right, self._connection("r", group.right), wire_domain=self.domain)
+            yield plan.ColumnPlan(last, self.right, self._connection("r", group.right), wire_domain=self.domain)
         # Last: what moving names stand for is only said where no block has said it.
         self.texts.explain_varying(e for matrix in (group.L, group.N, group.A) for row in matrix for e in row)
 
     # -- lines and sections ----------------------------------------------------------------------------------------------------
 
-    def _section(self, carries: tuple[str, ...], *, rightwards: bool) -> SectionPlan:
+    def _section(self, carries: tuple[str, ...], *, rightwards: bool) -> plan.SectionPlan:
         """A section inside the group; `rightwards` tells how what acts on the states runs."""
         self._count += 1
         index = f"{self.index},{self._count}" if self.index else str(self._count)
@@ -406,29 +401,29 @@ class _GroupPlanner:
         labels = (acting, self.z) if upper else (self.z, acting)
         name = f"{self.group.states[0]} {self._count}"
         goes = rightwards == upper
-        return SectionPlan(name, *labels, goes, "right", self.domain, self.weight, carries=carries, size=self.n)
+        return plan.SectionPlan(name, *labels, goes, "right", self.domain, self.weight, carries=carries, size=self.n)
 
     # -- blocks ----------------------------------------------------------------------------------------------------------------
 
-    def _storages(self) -> ElementPlan:
+    def _storages(self) -> plan.ElementPlan:
         names = self.group.storages if self.takes else (*self.group.storages, *self.group.others)
         inverse = inverse_letter(self._letter("L", self.group.L), self.n)
-        boxes = BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", inverse)
-        way: Way = "down" if self.acting == "upper" else "up"
+        boxes = plan.BoxPlan("integrator", INTEGRATOR), plan.BoxPlan("gain", inverse)
+        way: plan.Way = "down" if self.acting == "upper" else "up"
         energy = indexed_letter(bold("q") if self.n > 1 else "q", self.index)
-        return ElementPlan(" ".join(names), boxes, way, self.domain, energy, self.weight)
+        return plan.ElementPlan(" ".join(names), boxes, way, self.domain, energy, self.weight)
 
-    def _after(self) -> Iterator[ElementPlan]:
+    def _after(self) -> Iterator[plan.ElementPlan]:
         """What the states meet on their way: N^T z where ratios move, and A z."""
-        way: Way = "up" if self.acting == "upper" else "down"
+        way: plan.Way = "up" if self.acting == "upper" else "down"
         if not is_null(self.group.N):
             text = transposed_letter(self._letter("N", self.group.N), self.n)
-            yield ElementPlan("", (BoxPlan("N", text),), way, self.domain, "", self.weight)
+            yield plan.ElementPlan("", (plan.BoxPlan("N", text),), way, self.domain, "", self.weight)
         if self.takes:
-            box = BoxPlan("A", self._letter("A", self.group.A))
-            yield ElementPlan(" ".join(self.group.others), (box,), way, self.domain, "", self.weight)
+            box = plan.BoxPlan("A", self._letter("A", self.group.A))
+            yield plan.ElementPlan(" ".join(self.group.others), (box,), way, self.domain, "", self.weight)
 
-    def _connection(self, side: str, row: tuple[Expression, ...]) -> ConnectionPlan:
+    def _connection(self, side: str, row: tuple[Expression, ...]) -> plan.ConnectionPlan:
         """K on the line of the states, its transpose on the other."""
         text = ""
         if self.n == 1 and not is_too_long(row[0]):
@@ -439,8 +434,8 @@ class _GroupPlanner:
             self.texts.explain_matrix(text, (row,))
             self.texts.explain_varying(row)
         back = transposed_letter(text, self.n)
-        boxes = {other_line(self.acting): BoxPlan("K", text), self.acting: BoxPlan("transposed", back)}
-        return ConnectionPlan(f"{self.group.states[0]} {side}", boxes["upper"], boxes["lower"])
+        boxes = {plan.other_line(self.acting): plan.BoxPlan("K", text), self.acting: plan.BoxPlan("transposed", back)}
+        return plan.ConnectionPlan(f"{self.group.states[0]} {side}", boxes["upper"], boxes["lower"])
 
     # -- letters ---------------------------------------------------------------------------------------------------------------
 

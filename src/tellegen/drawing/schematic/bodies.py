@@ -8,19 +8,10 @@ from tellegen.core.domains import REFERENCES
 from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.scene import Label, Origin, Shape
+from tellegen.drawing.schematic import symbols
 from tellegen.drawing.schematic.outlines import OnePortSymbol, circle, curves, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, Shunt, Station
 from tellegen.drawing.schematic.rails import return_line_height
-from tellegen.drawing.schematic.symbols import (
-    FORCE_ARROW,
-    MID,
-    RAIL,
-    ROW,
-    is_load,
-    named_block,
-    one_port_symbol,
-    torque_arrow,
-)
 from tellegen.model.model import Element
 
 
@@ -53,8 +44,8 @@ class NodeBody:
     """What a station carries between its left and its right end, and the height that it takes above the line of nodes."""
 
     width: float = 0.0
-    top: float = MID
-    row: float = MID
+    top: float = symbols.MID
+    row: float = symbols.MID
     pieces: list[PlacedSymbol] = field(default_factory=list)
     places: list[float] = field(default_factory=list)
     closed: list[tuple[float, float]] = field(default_factory=list)
@@ -144,7 +135,7 @@ class NodeBodyMaker:
     # -- rungs -----------------------------------------------------------------------------------------------------------------
 
     def _rungs(self, *, last: bool) -> NodeBody:
-        body = NodeBody(row=ROW, top=ROW)
+        body = NodeBody(row=symbols.ROW, top=symbols.ROW)
         # A source stands at the outer end of the line, where current enters the figure: at its left, or at its right.
         rank = {True: 0, False: 1} if not last else {True: 1, False: 0}
         x = 0.0
@@ -183,27 +174,32 @@ class NodeBodyMaker:
         # Within half a gap both are one wire; else the element moves past the wire so that it does not touch it.
         near = next((place for place in leads if (place >= at - PAD / 2 if item.depth else abs(place - at) < PAD)), at)
         dx = near - at if near >= at - PAD / 2 else near + PAD - at
-        body.pieces.append(replace(moved_symbol(piece, dx, return_line_height(item.depth) - ROW), line=item.line))
+        body.pieces.append(
+            replace(moved_symbol(piece, dx, return_line_height(item.depth) - symbols.ROW), line=item.line)
+        )
         return right + dx, at + dx
 
     def _rung(self, item: Shunt, x: float, body: NodeBody) -> float:
         if item.element is None:
             body.places.append(x + PAD)
-            body.pieces.append(PlacedSymbol(None, drop=((x + PAD, ROW), (x + PAD, RAIL)), rail=x + PAD))
+            body.pieces.append(PlacedSymbol(None, drop=((x + PAD, symbols.ROW), (x + PAD, symbols.RAIL)), rail=x + PAD))
             return x + 2 * PAD
-        symbol, text = one_port_symbol(item.element.kind), self.texts.of(item.element)
+        symbol, text = symbols.one_port_symbol(item.element.kind), self.texts.of(item.element)
         half, (along, _) = max(symbol.up, symbol.down), self.texts.extent(text)
         at = x + half + (PAD if body.pieces else 0.0)
-        upper, lower = ((at, ROW), (at, MID - symbol.length / 2)), ((at, MID + symbol.length / 2), (at, RAIL))
+        upper, lower = (
+            ((at, symbols.ROW), (at, symbols.MID - symbol.length / 2)),
+            ((at, symbols.MID + symbol.length / 2), (at, symbols.RAIL)),
+        )
         body.places.append(at)
         body.pieces.append(
             PlacedSymbol(
                 item.element,
                 symbol,
-                centre=(at, MID),
+                centre=(at, symbols.MID),
                 towards=(0.0, 1.0 if item.away else -1.0),
                 text=text,
-                text_at=(at + half + LABEL_GAP + along / 2, MID),
+                text_at=(at + half + LABEL_GAP + along / 2, symbols.MID),
                 wires=(upper,),
                 drop=lower,
                 rail=at,
@@ -235,11 +231,11 @@ class NodeBodyMaker:
         """The symbol of an element that sits on the line itself."""
         if item.element is None:
             return None
-        kind, symbol = item.element.kind, one_port_symbol(item.element.kind)
+        kind, symbol = item.element.kind, symbols.one_port_symbol(item.element.kind)
         # A torque acts on the line itself; a force needs a side of its body to push at.
-        if is_load(kind) and kind.domains[0] == "rotational":
-            return torque_arrow(1 if not item.away else -1)
-        return named_block(*self.texts.extent(self.texts.of(item.element))) if symbol.named else symbol.on_shaft
+        if symbols.is_load(kind) and kind.domains[0] == "rotational":
+            return symbols.torque_arrow(1 if not item.away else -1)
+        return symbols.named_block(*self.texts.extent(self.texts.of(item.element))) if symbol.named else symbol.on_shaft
 
     def _block(self, item: Shunt, x: float, body: NodeBody) -> float:
         symbol = self._inline(item)
@@ -247,21 +243,21 @@ class NodeBodyMaker:
         assert item.element is not None, "a wire sits on no line"
         text = self.texts.of(item.element)
         along, across = self.texts.extent(text)
-        inside = one_port_symbol(item.element.kind).named
+        inside = symbols.one_port_symbol(item.element.kind).named
         half = symbol.length / 2 if inside else max(symbol.length, along) / 2
         at = x + half
-        above = MID if inside else MID - symbol.up - LABEL_GAP - across / 2
-        body.pieces.append(PlacedSymbol(item.element, symbol, (at, MID), text=text, text_at=(at, above)))
+        above = symbols.MID if inside else symbols.MID - symbol.up - LABEL_GAP - across / 2
+        body.pieces.append(PlacedSymbol(item.element, symbol, (at, symbols.MID), text=text, text_at=(at, above)))
         left, right = at - symbol.length / 2, at + symbol.length / 2
         body.places += [left, right]
         # The line of motion is left out inside the symbol: a mass is not a rod.
         body.closed.append((left, right))
-        body.top = min(body.top, MID - symbol.up - (0.0 if inside else LABEL_GAP + across))
+        body.top = min(body.top, symbols.MID - symbol.up - (0.0 if inside else LABEL_GAP + across))
         return at + half
 
     def _rods(self, rods: list[Shunt], x: float, body: NodeBody, *, free: bool) -> float:
         """Rods to a wall on the right; the first on the line itself where nothing goes on from there."""
-        y, right, before = MID, x, MID
+        y, right, before = symbols.MID, x, symbols.MID
         for k, item in enumerate(rods):
             symbol = self._rod_symbol(item)
             across = self.texts.extent(self.texts.of(item.element))[1] if item.element is not None else 0.0
@@ -278,9 +274,9 @@ class NodeBodyMaker:
     def _rod_symbol(self, item: Shunt) -> OnePortSymbol:
         if item.element is None:
             return OnePortSymbol(0.0, 0.0, 0.0, ())
-        return FORCE_ARROW if is_load(item.element.kind) else one_port_symbol(item.element.kind)
+        return symbols.FORCE_ARROW if symbols.is_load(item.element.kind) else symbols.one_port_symbol(item.element.kind)
 
-    def _rod(self, item: Shunt, x: float, y: float, body: NodeBody, side: int, before: float = MID) -> float:
+    def _rod(self, item: Shunt, x: float, y: float, body: NodeBody, side: int, before: float = symbols.MID) -> float:
         """A symbol with a wall at its end, to the right of the plate at x or (side -1) before a plate that follows.
 
         The plate reaches down to the height `before` already.
@@ -290,7 +286,7 @@ class NodeBodyMaker:
         along, across = self.texts.extent(text) if text else (0.0, 0.0)
         # A long label widens the rod: labels of rods above each other would overlap their neighbours otherwise.
         span = max(symbol.length, along)
-        is_force = item.element is not None and is_load(item.element.kind)
+        is_force = item.element is not None and symbols.is_load(item.element.kind)
         # Half of a wall's hatching and some air; a force has no wall, as its counterforce is outside the model.
         wall_room = 0.0 if is_force else 8.0
         plate = x if side > 0 else x + wall_room + span + REACH

@@ -15,22 +15,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.core.units import parse_unit
 from tellegen.expressions import ONE, ZERO, Add, Expression, call, number, sqrt, symbol, to_text, total
-from tellegen.model.kinematics import (
-    MechanismTree,
-    RotatingVector,
-    Vector,
-    build_tree,
-    closest_positions,
-    components,
-    cross_product,
-    opposite_vector,
-    partial_derivative,
-    perpendicular,
-    residuals,
-    solve_positions,
-    unit_vector,
-    vector_sum,
-)
+from tellegen.model import kinematics
 from tellegen.model.mechanism import CENTRE, GROUND, BodyPoint, Joint, Mechanism
 from tellegen.model.model import Closure
 from tellegen.model.signals import SignalDefinition
@@ -58,7 +43,7 @@ class VelocityRow:
     `turning` is the factor of the angular velocity of the first body in it. A row without a vector holds the angle alone.
     """
 
-    along: Vector
+    along: kinematics.Vector
     turning: Expression = ZERO
 
 
@@ -81,49 +66,56 @@ class KinematicLoop:
 class _Gap:
     """The gap between the two sides of a joint that closes a loop."""
 
-    def __init__(self, tree: MechanismTree, joint: Joint) -> None:
+    def __init__(self, tree: kinematics.MechanismTree, joint: Joint) -> None:
         self.tree = tree
         self.joint = joint
-        self.between = vector_sum(tree.position(joint.first), opposite_vector(tree.position(joint.second)))
+        self.between = kinematics.vector_sum(
+            tree.position(joint.first), kinematics.opposite_vector(tree.position(joint.second))
+        )
         one, two = (tree.poses[mark.body].angle for mark in (joint.first, joint.second))
         self.turn = one.turned(joint.settings.get("angle", ZERO)).expression - two.expression
-        self.axis = unit_vector(tree.axis(joint))
+        self.axis = kinematics.unit_vector(tree.axis(joint))
 
 
-def _equations_of(tree: MechanismTree, joint: Joint) -> tuple[Expression, ...]:
+def _equations_of(tree: kinematics.MechanismTree, joint: Joint) -> tuple[Expression, ...]:
     """What is zero where a joint that closes a loop fits: lengths, and for a joint that holds an angle the angle first."""
     gap = _Gap(tree, joint)
     if joint.slides:
-        return gap.turn, cross_product(gap.axis, gap.between)
-    return components(gap.between) if joint.turns else (gap.turn, *components(gap.between))
+        return gap.turn, kinematics.cross_product(gap.axis, gap.between)
+    return kinematics.components(gap.between) if joint.turns else (gap.turn, *kinematics.components(gap.between))
 
 
-def _close_loop(tree: MechanismTree, joint: Joint, solves: tuple[str, ...]) -> KinematicLoop:
+def _close_loop(tree: kinematics.MechanismTree, joint: Joint, solves: tuple[str, ...]) -> KinematicLoop:
     """The loop that a joint closes, with the coordinates that shall follow from it."""
     gap = _Gap(tree, joint)
     rows: list[VelocityRow] = []
     if joint.slides:
-        rows.append(VelocityRow(perpendicular(gap.axis), -cross_product(gap.between, perpendicular(gap.axis))))
+        rows.append(
+            VelocityRow(
+                kinematics.perpendicular(gap.axis),
+                -kinematics.cross_product(gap.between, kinematics.perpendicular(gap.axis)),
+            )
+        )
         margin = _equations_of(tree, joint)[1].derivative(solves[1])
     else:
-        one, two = (_scaled(partial_derivative(gap.between, name)) for name in solves[-2:])
+        one, two = (_scaled(kinematics.partial_derivative(gap.between, name)) for name in solves[-2:])
         # d x v is v along d turned anticlockwise: the row for one coordinate leaves out what the other one moves
-        rows.extend((VelocityRow(perpendicular(two)), VelocityRow(perpendicular(one))))
-        margin = cross_product(one, two)
+        rows.extend((VelocityRow(kinematics.perpendicular(two)), VelocityRow(kinematics.perpendicular(one))))
+        margin = kinematics.cross_product(one, two)
     if not joint.turns:
         rows.insert(0, VelocityRow(()))
     follows = tuple(next(iter(tree.coordinates[name].rates)) for name in solves)
     return KinematicLoop(joint, _equations_of(tree, joint), solves, follows, tuple(rows), margin)
 
 
-def _scaled(vector: Vector) -> Vector:
+def _scaled(vector: kinematics.Vector) -> kinematics.Vector:
     """The vector by the length of its first part: a unit vector as a rule, so that what the joint passes on are forces."""
     along, across, _ = vector[0]
     length = along if across is ZERO else across if along is ZERO else sqrt(along * along + across * across)
-    return tuple(RotatingVector(part.along / length, part.across / length, part.angle) for part in vector)
+    return tuple(kinematics.RotatingVector(part.along / length, part.across / length, part.angle) for part in vector)
 
 
-def _candidate_coordinates(tree: MechanismTree, joint: Joint, taken: set[str]) -> list[str]:
+def _candidate_coordinates(tree: kinematics.MechanismTree, joint: Joint, taken: set[str]) -> list[str]:
     """Coordinates that a loop can decide, later ones first: people describe what drives before what follows."""
     held = set(tree.mechanism.independent)
     names = {s for e in _equations_of(tree, joint) for s in e.free_symbols}
@@ -133,7 +125,7 @@ def _candidate_coordinates(tree: MechanismTree, joint: Joint, taken: set[str]) -
 
 
 def _solvable_coordinates(
-    tree: MechanismTree, joint: Joint, taken: set[str], values: Mapping[str, float]
+    tree: kinematics.MechanismTree, joint: Joint, taken: set[str], values: Mapping[str, float]
 ) -> list[tuple[str, ...]]:
     """Sets of coordinates that a loop can decide at a position, the ones to take first in front."""
     equations = _equations_of(tree, joint)
@@ -174,10 +166,10 @@ def _determinant(columns: list[list[float]]) -> float:
     return a * minors[0] + b * minors[1] + c * minors[2]
 
 
-def _sliding_distance(tree: MechanismTree, joint: Joint) -> Expression:
+def _sliding_distance(tree: kinematics.MechanismTree, joint: Joint) -> Expression:
     """The distance along a prismatic joint that closes a loop."""
     gap = _Gap(tree, joint)
-    return cross_product(gap.between, perpendicular(gap.axis)) * -1
+    return kinematics.cross_product(gap.between, kinematics.perpendicular(gap.axis)) * -1
 
 
 NO_INERTIA = 1e-12
@@ -186,7 +178,9 @@ NO_INERTIA = 1e-12
 SpeedRow = dict[str, float]
 
 
-def _speed_without_inertia(tree: MechanismTree, loops: Sequence[KinematicLoop], values: Mapping[str, float]) -> str:
+def _speed_without_inertia(
+    tree: kinematics.MechanismTree, loops: Sequence[KinematicLoop], values: Mapping[str, float]
+) -> str:
     """A speed that can change without moving any inertia, at a position; empty where there is none."""
     rows = _weighted_rows(tree, values)
     for loop in loops:
@@ -197,7 +191,7 @@ def _speed_without_inertia(tree: MechanismTree, loops: Sequence[KinematicLoop], 
     return _without_pivot(rows, free)
 
 
-def _weighted_rows(tree: MechanismTree, values: Mapping[str, float]) -> list[SpeedRow]:
+def _weighted_rows(tree: kinematics.MechanismTree, values: Mapping[str, float]) -> list[SpeedRow]:
     """Velocities of masses and angular velocities of inertias by speeds, times the roots of these: M is the sum of squares."""
     rows: list[SpeedRow] = []
     for name, body in tree.mechanism.bodies.items():
@@ -205,7 +199,7 @@ def _weighted_rows(tree: MechanismTree, values: Mapping[str, float]) -> list[Spe
             continue
         if body.mass is not ZERO:
             size = abs(body.mass.evaluate(values)) ** 0.5
-            x, y = components(tree.position(BodyPoint(name, CENTRE)))
+            x, y = kinematics.components(tree.position(BodyPoint(name, CENTRE)))
             rows += [_by_speeds(tree, e, values, size) for e in (x, y)]
         if body.inertia is not ZERO:
             size = abs(body.inertia.evaluate(values)) ** 0.5
@@ -213,7 +207,9 @@ def _weighted_rows(tree: MechanismTree, values: Mapping[str, float]) -> list[Spe
     return rows
 
 
-def _by_speeds(tree: MechanismTree, position: Expression, values: Mapping[str, float], size: float) -> SpeedRow:
+def _by_speeds(
+    tree: kinematics.MechanismTree, position: Expression, values: Mapping[str, float], size: float
+) -> SpeedRow:
     row: SpeedRow = {}
     terms = position.terms if isinstance(position, Add) else ((position, 1),)
     for term, count in terms:  # one by one: each reads few of the coordinates of a long chain
@@ -225,7 +221,7 @@ def _by_speeds(tree: MechanismTree, position: Expression, values: Mapping[str, f
 
 
 def _followed(
-    rows: list[SpeedRow], loop: KinematicLoop, tree: MechanismTree, values: Mapping[str, float]
+    rows: list[SpeedRow], loop: KinematicLoop, tree: kinematics.MechanismTree, values: Mapping[str, float]
 ) -> list[SpeedRow]:
     """Rows in which the speeds that a loop decides are replaced by what decides them."""
     equations = [_by_speeds(tree, e, values, 1.0) for e in loop.equations]
@@ -265,7 +261,7 @@ class LoopAssembly:
     whose given positions leave a gap above the tolerance (M113).
     """
 
-    def __init__(self, context: ReadingContext, tree: MechanismTree, given: Mapping[str, float]) -> None:
+    def __init__(self, context: ReadingContext, tree: kinematics.MechanismTree, given: Mapping[str, float]) -> None:
         self.tree = tree
         self.given = given
         order, _ = definition_order(context.parameters)
@@ -304,17 +300,17 @@ class LoopAssembly:
         self.start = guesses
         # First what somebody said about the start is held; where it fits nowhere it is a guess like the others.
         for unknown in (free, inside):
-            if unknown and (found := solve_positions(equations, unknown, values, guesses)) is not None:
+            if unknown and (found := kinematics.solve_positions(equations, unknown, values, guesses)) is not None:
                 self.start = {**guesses, **found}
                 return {**values, **found}
         if not fill:
-            raise self._impossible(closest_positions(equations, inside, values, guesses))
+            raise self._impossible(kinematics.closest_positions(equations, inside, values, guesses))
         return {**values, **guesses}
 
     # -- what can be wrong -----------------------------------------------------------------------------------------------------
 
     def _gap(self, joint: Joint, values: Mapping[str, float]) -> float:
-        return max(map(abs, residuals(_equations_of(self.tree, joint), values)))
+        return max(map(abs, kinematics.residuals(_equations_of(self.tree, joint), values)))
 
     def _check_given(self, values: Mapping[str, float]) -> None:
         """Initial values that say where every body of a loop is must close it, where a tolerance is asked for."""
@@ -362,7 +358,7 @@ def _members(joint: Joint) -> str:
     return listing([name for name in (joint.first.body, joint.second.body) if name != GROUND])
 
 
-def _lost_direction(tree: MechanismTree, joint: Joint, free: list[str], values: Mapping[str, float]) -> str:
+def _lost_direction(tree: kinematics.MechanismTree, joint: Joint, free: list[str], values: Mapping[str, float]) -> str:
     """The direction in which the coordinates that are left cannot move the gap of a joint."""
     equations = _equations_of(tree, joint)
     columns = [[e.derivative(name).evaluate(values) for e in equations] for name in free]
@@ -405,7 +401,7 @@ class LoweredMechanism:
         self.context = context
         self.mechanism = mechanism
         self.node = node
-        self.tree = build_tree(mechanism)
+        self.tree = kinematics.build_tree(mechanism)
         self.maker = ElementMaker()
         self.given = _given_positions(context, root)
         self.initial: dict[str, Expression] = {}  # of coordinates and states that follow from positions
@@ -509,7 +505,7 @@ class LoweredMechanism:
             nodes = (turning.node, bodies.turning(joint.second.body).node)
             self.maker.sensor(f"{joint.name}.M", "rotational", nodes, f"{joint.name}.M")
         given = (*bodies.moving(joint.first), *bodies.moving(joint.second), turning)
-        along = [components(row.along) for row in rows]
+        along = [kinematics.components(row.along) for row in rows]
         K = [(x, y, -x, -y, row.turning) for (x, y), row in zip(along, rows, strict=True)]
         gives = [sliding_end(f"{joint.name}.u_{k + 1}") for k in range(len(rows))]
         self.maker.connection(f"{joint.name}.loop", given, gives, K)

@@ -16,15 +16,7 @@ from tellegen.model.dimensions import user_names, without_marks
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext, refuse_scale
 from tellegen.notations.indexed_names import NamePattern, read_name, read_node
-from tellegen.notations.network import rules
-from tellegen.notations.network.elements import (
-    ElementLine,
-    Indices,
-    SwitchingLine,
-    allow_variables,
-    read_source_signal,
-    settle_dimension,
-)
+from tellegen.notations.network import elements, rules
 from tellegen.notations.network.keys import (
     CONNECTION,
     LineForm,
@@ -118,7 +110,7 @@ _REASON = "what it keeps follows from its own variable, not from a difference of
 
 
 def _read_nodes(
-    context: ReadingContext, key: Scalar, node: Node, kind: ElementKind, indices: Indices
+    context: ReadingContext, key: Scalar, node: Node, kind: ElementKind, indices: elements.Indices
 ) -> tuple[str | NamePattern, ...]:
     """The nodes of an element of this kind, one for each terminal.
 
@@ -165,7 +157,7 @@ def _name_in_words(name: str | NamePattern) -> str:
 class _LineReader:
     """Reads the keys of one line after its kind."""
 
-    def __init__(self, context: ReadingContext, line: ElementLine, indices: Indices) -> None:
+    def __init__(self, context: ReadingContext, line: elements.ElementLine, indices: elements.Indices) -> None:
         self.context = context
         self.line = line
         self.form = line.form
@@ -212,7 +204,9 @@ class _LineReader:
         if reading.marked is None and (reading.dimension is None or reading.dimension == wanted):
             return reading
         word = self.kind.quantity.word if what == "value" and self.kind.quantity else what
-        return settle_dimension(self.context, reading, wanted, f"the {word} of {self.name}", node, self.indices)
+        return elements.settle_dimension(
+            self.context, reading, wanted, f"the {word} of {self.name}", node, self.indices
+        )
 
     def read_variable(self, key: Scalar, node: Node, side: str) -> None:
         scalar = self.context.scalar(node, f"the {key.text} of {self.name}")
@@ -260,7 +254,7 @@ class _LineReader:
             return
         word = self.kind.quantity.word if self.kind.quantity else "value"
         self.line.value_node = node
-        self.line.value = settle_dimension(
+        self.line.value = elements.settle_dimension(
             self.context, found.value, self.form.dimension, f"the {word} in the law of {self.name}", node, self.indices
         )
 
@@ -268,7 +262,7 @@ class _LineReader:
         """What drives a source; names and units are checked when all signals and variables are known."""
         self.line.signal_node = text = self.context.formula(node, f"the signal of {self.name}")
         if not self.indices:
-            self.line.signal = read_source_signal(self.context, self.line, self.name, {})
+            self.line.signal = elements.read_source_signal(self.context, self.line, self.name, {})
             self.line.signal_text = text.text.strip()
 
     def read_heat(self, key: Scalar, node: Node, _: str) -> None:
@@ -287,7 +281,7 @@ class _LineReader:
         self.modes.read_start(node)
 
     @property
-    def modes(self) -> SwitchingLine:
+    def modes(self) -> elements.SwitchingLine:
         """What the line says about the modes of its element."""
         assert self.line.switching is not None, "only kinds with modes have such keys"
         return self.line.switching
@@ -345,7 +339,9 @@ class _LineReader:
         domains = self.kind.domains
         wanted = port_dimension(domains, f"{left[0]}_{left[1]}").over(port_dimension(domains, f"{right[0]}_{right[1]}"))
         reading = QuantityReading(without_marks(modulus), modulus)
-        settled = settle_dimension(self.context, reading, wanted, f"the modulus of {self.name}", at, self.indices)
+        settled = elements.settle_dimension(
+            self.context, reading, wanted, f"the modulus of {self.name}", at, self.indices
+        )
         # `through_2 = through_1` has no modulus that one could change: it stays as it is written.
         self.line.value = reading if given is None and reading.expression is ONE else settled
 
@@ -380,7 +376,7 @@ class _LineReader:
         self.decided_by = key
 
 
-def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices) -> ElementLine:
+def read_line(context: ReadingContext, key: Scalar, node: Node, indices: elements.Indices) -> elements.ElementLine:
     """The line of one element."""
     if not isinstance(node, MappingNode) or not node.keys:
         fix = f"write '{key.text}: {{kind: [nodes], key: value}}'"
@@ -395,9 +391,9 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices
         raise _unknown_kind(context, key, node)
     # Made here: the document would cut the text of the line out for each of 200 000 lines.
     place = Place(context.file, key.line, key.column, key.text)
-    line = ElementLine(key, place, form, name, _read_nodes(context, key, node.values[0], form.kind, indices))
+    line = elements.ElementLine(key, place, form, name, _read_nodes(context, key, node.values[0], form.kind, indices))
     if form.kind.role == "switching":
-        line.switching = SwitchingLine(context, key.text, form.kind, indices)
+        line.switching = elements.SwitchingLine(context, key.text, form.kind, indices)
     if len(node.keys) == 2 and (quick := _quick_value(form, node)) is not None:
         line.value, line.value_node = quick
     elif len(node.keys) > 1:
@@ -406,7 +402,7 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices
         # A modulus or a resistance may follow a signal or a state. A storage may not: its energy would change without
         # power.
         if form.kind.role in ("coupling", "resistive"):
-            allow_variables(context, first)
+            elements.allow_variables(context, first)
     return line
 
 
@@ -479,7 +475,7 @@ def without_kind(node: MappingNode) -> MappingNode:
     return MappingNode(keys, values, node.line, node.column, node.length)
 
 
-def add_details(context: ReadingContext, line: ElementLine, node: MappingNode) -> None:
+def add_details(context: ReadingContext, line: elements.ElementLine, node: MappingNode) -> None:
     """Read what is said about one element; the relation of a connection is known already."""
     form = line.form
     if form.kind.name == CONNECTION:

@@ -18,17 +18,9 @@ from tellegen.expressions import Expression, is_zero, symbol
 from tellegen.model.dimensions import Measure
 from tellegen.model.laws import Multiport
 from tellegen.model.model import Element
+from tellegen.notations import indexed_names
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import (
-    NamePattern,
-    NotWholeError,
-    StructureCopy,
-    name_at,
-    not_whole_error,
-    read_name,
-    read_node,
-)
 from tellegen.notations.network import keys, rules
 from tellegen.notations.network.fields import ENERGY, LAWS, MATRIX, FieldLaw, FieldReader
 from tellegen.notations.network.repetition import copies_of, read_ranges
@@ -131,7 +123,11 @@ def read_multiport(context: ReadingContext, key: Scalar, node: MappingNode) -> N
 
 def _read_nodes(context: ReadingContext, key: Scalar, node: Node, each: "_Each | None" = None) -> list[str]:
     texts = context.texts(node, f"the nodes of {key.text}")
-    names = [str(read_node(context, text, ())) for text in texts] if each is None else each.nodes(key, texts, node)
+    names = (
+        [str(indexed_names.read_node(context, text, ())) for text in texts]
+        if each is None
+        else each.nodes(key, texts, node)
+    )
     if len(names) < 4 or len(names) % 2:
         what = f"'{key.text}' has {len(names)} nodes, not two for each of its ports"
         raise context.error(
@@ -234,9 +230,9 @@ def _add_field(
 def _names(context: ReadingContext, key: Scalar, node: Node, count: int, word: str, each: "_Each | None") -> list[str]:
     """The names of one variable at all ports: a list, or a name with the index of `each`."""
     if each is not None and isinstance(node, Scalar):
-        return each.names(read_name(context, node, (each.index,), "a variable"), node)
+        return each.names(indexed_names.read_name(context, node, (each.index,), "a variable"), node)
     texts = _list(context, key, node, count, f"names of the {word}")
-    return [str(read_name(context, text, (), "a variable")) for text in texts]
+    return [str(indexed_names.read_name(context, text, (), "a variable")) for text in texts]
 
 
 @final
@@ -257,7 +253,7 @@ class _Each:
         if len(ranges) != 1:
             what = f"'{keys.EACH}' of the field '{key.text}' has {len(ranges)} indices, not one"
             raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{keys.EACH}: {{{indices[0]}: 1..5}}'")
-        values = [copy.values[0] for copy in copies_of(context, key, ranges, StructureCopy())]
+        values = [copy.values[0] for copy in copies_of(context, key, ranges, indexed_names.StructureCopy())]
         return cls(context, indices[0], values)
 
     def nodes(self, key: Scalar, texts: list[Scalar], node: Node) -> list[str]:
@@ -266,15 +262,17 @@ class _Each:
             what = f"'{key.text}' has {len(texts)} nodes, not the two of one port"
             fix = f"with '{keys.EACH}' give the two nodes of a port, such as 'a[{self.index}]' and 'b[{self.index}]'"
             raise self.context.error(notations_rules.WRONG_NODES, node, what, fix=fix, where=key.text)
-        found = [self.names(read_node(self.context, text, (self.index,)), text) for text in texts]
+        found = [self.names(indexed_names.read_node(self.context, text, (self.index,)), text) for text in texts]
         return [name for pair in zip(*found, strict=True) for name in pair]
 
-    def names(self, name: str | NamePattern, node: Scalar) -> list[str]:
+    def names(self, name: str | indexed_names.NamePattern, node: Scalar) -> list[str]:
         """A name for each value of the index."""
         try:
-            return [name_at(name, (value,)) for value in self.values]
-        except NotWholeError as problem:
-            raise not_whole_error(self.context, node, problem, f"{self.index} from {self.values[0]} on") from None
+            return [indexed_names.name_at(name, (value,)) for value in self.values]
+        except indexed_names.NotWholeError as problem:
+            raise indexed_names.not_whole_error(
+                self.context, node, problem, f"{self.index} from {self.values[0]} on"
+            ) from None
 
 
 def _list(context: ReadingContext, key: Scalar, node: Node, count: int, what: str) -> list[Scalar]:

@@ -9,18 +9,7 @@ from tellegen.core.errors import Rule, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.expressions import ONE, RESERVED_WORDS, Expression, Number
-from tellegen.model.dimensions import (
-    NUMBER,
-    UNKNOWN,
-    DimensionError,
-    Measure,
-    NoDimension,
-    dimension_in_words,
-    measure_of,
-    unit_mark,
-    user_names,
-    without_marks,
-)
+from tellegen.model import dimensions
 from tellegen.model.signals import SignalDefinition, SignalSetting, order_signals, why_undetermined
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import Content, Key, Words
@@ -46,7 +35,7 @@ class SignalLine:
     formulas: dict[str, MarkedFormulas] = field(default_factory=dict)
     nodes: dict[str, Scalar] = field(default_factory=dict)
     others: dict[str, SignalSetting] = field(default_factory=dict)
-    measures: dict[str, tuple[Measure, ...]] = field(default_factory=dict)
+    measures: dict[str, tuple[dimensions.Measure, ...]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -148,7 +137,7 @@ class SignalsReader:
             line.formulas[key.name] = parse_marked(text.text, self.context.text_place(text))
         else:
             line.formulas[key.name] = plain.expression * (
-                unit_mark(plain.dimension) if plain.dimension is not None else ONE
+                dimensions.unit_mark(plain.dimension) if plain.dimension is not None else ONE
             )
 
     def _read_word(self, line: SignalLine, key: Key, node: Node) -> None:
@@ -227,7 +216,9 @@ class SignalsReader:
 
     def _definition(self, line: SignalLine, dimension: Dimension | None = None) -> SignalDefinition:
         settings: dict[str, SignalSetting] = {
-            key: tuple(map(without_marks, found)) if isinstance(found, tuple) else without_marks(found)
+            key: tuple(map(dimensions.without_marks, found))
+            if isinstance(found, tuple)
+            else dimensions.without_marks(found)
             for key, found in line.formulas.items()
         }
         settings |= line.others
@@ -303,11 +294,11 @@ class SignalsChecker:
         try:
             measure = line.block.measure(measures)
             self._check_table(line, measures)
-        except DimensionError as problem:
+        except dimensions.DimensionError as problem:
             at = line.nodes.get(line.block.word) or line.key
             self.context.collect(unlike_units_error(self.context, problem, f"the signal {name}", at))
-            measure = UNKNOWN
-        if isinstance(measure, NoDimension) or measure == DIMENSIONLESS:
+            measure = dimensions.UNKNOWN
+        if isinstance(measure, dimensions.NoDimension) or measure == DIMENSIONLESS:
             self.context.signal_measures[name] = _kept_open(line, measure)
         else:
             self.context.signal_measures[name] = measure
@@ -315,9 +306,9 @@ class SignalsChecker:
 
     def _reads(self, line: SignalLine) -> set[str]:
         flat = [e for f in line.formulas.values() for e in (f if isinstance(f, tuple) else (f,))]
-        return {name for e in flat for name in user_names(e)}
+        return {name for e in flat for name in dimensions.user_names(e)}
 
-    def _measures(self, line: SignalLine, key: str, found: MarkedFormulas) -> tuple[Measure, ...]:
+    def _measures(self, line: SignalLine, key: str, found: MarkedFormulas) -> tuple[dimensions.Measure, ...]:
         parts = found if isinstance(found, tuple) else (found,)
         subject, node = line.subject(key), line.nodes[key]
         holds: Content = next(k.holds for k in line.block.keys if k.name == key)
@@ -325,10 +316,10 @@ class SignalsChecker:
             return tuple(self.scope.measured(part, subject, node) for part in parts)
         return tuple(self._constant(line, key, part, holds == blocks.PERIOD) for part in parts)
 
-    def _constant(self, line: SignalLine, key: str, marked: Expression, is_time: bool) -> Measure:
+    def _constant(self, line: SignalLine, key: str, marked: Expression, is_time: bool) -> dimensions.Measure:
         """The unit of a setting that parameters alone decide."""
         subject, node, context = line.subject(key), line.nodes[key], self.context
-        for name in user_names(marked):
+        for name in dimensions.user_names(marked):
             if name in context.parameters or name in context.broken:
                 continue
             if self.scope.changing(name):
@@ -336,30 +327,34 @@ class SignalsChecker:
                 context.collect(context.error(rules.NOT_CONSTANT, node, what, fix="use numbers and parameters"))
             else:
                 context.collect(self.scope.unknown(name, subject, node))
-            return UNKNOWN
+            return dimensions.UNKNOWN
         try:
-            measure = measure_of(marked, self.scope.measure)
-        except DimensionError as problem:
+            measure = dimensions.measure_of(marked, self.scope.measure)
+        except dimensions.DimensionError as problem:
             context.collect(unlike_units_error(context, problem, subject, node))
-            return UNKNOWN
-        if is_time and not isinstance(measure, NoDimension) and measure != SECOND:
-            what = f"{subject} is in {dimension_in_words(measure)}, not in s"
+            return dimensions.UNKNOWN
+        if is_time and not isinstance(measure, dimensions.NoDimension) and measure != SECOND:
+            what = f"{subject} is in {dimensions.dimension_in_words(measure)}, not in s"
             context.collect(context.error(rules.SIGNAL_UNITS, node, what, fix="give a time, such as 1 ms"))
         return measure
 
-    def _check_table(self, line: SignalLine, measures: Mapping[str, tuple[Measure, ...]]) -> None:
+    def _check_table(self, line: SignalLine, measures: Mapping[str, tuple[dimensions.Measure, ...]]) -> None:
         """A table is read at what its points are made of: at times by default."""
         if line.block.word != "table":
             return
         (points,) = measures["points"]
         (at,) = measures.get("at", (SECOND,))
-        if not isinstance(points, NoDimension) and not isinstance(at, NoDimension) and points != at:
-            given, read = dimension_in_words(points), dimension_in_words(at)
+        if (
+            not isinstance(points, dimensions.NoDimension)
+            and not isinstance(at, dimensions.NoDimension)
+            and points != at
+        ):
+            given, read = dimensions.dimension_in_words(points), dimensions.dimension_in_words(at)
             what = f"the points of the table {line.name} are in {given}, and it is read at {read}"
             fix = "say by 'at' where it is read"
             self.context.collect(self.context.error(rules.SIGNAL_UNITS, line.key, what, fix=fix))
 
-    def _across(self, line: SignalLine) -> Measure:
+    def _across(self, line: SignalLine) -> dimensions.Measure:
         """The unit of what a sensor between two nodes measures."""
         ends = line.others["across"]
         assert isinstance(ends, tuple), "a sensor stands between nodes"
@@ -375,7 +370,7 @@ class SignalsChecker:
             fix = did_you_mean(missing[0], list(nodes)[:2000]) or f"the nodes are {listing(list(nodes)[:12])}"
             what = f"the sensor {line.name} is at '{missing[0]}', which is no node"
             self.context.collect(self.context.error(rules.NOT_MEASURABLE, line.nodes["across"], what, fix=fix))
-            return UNKNOWN
+            return dimensions.UNKNOWN
         units = set(found.values())
         # A difference of a voltage and a speed means nothing.
         if len(units) > 1:
@@ -383,7 +378,7 @@ class SignalsChecker:
             self.context.collect(
                 self.context.error(rules.NOT_MEASURABLE, line.nodes["across"], what, fix="name two nodes of one domain")
             )
-            return UNKNOWN
+            return dimensions.UNKNOWN
         return units.pop()
 
     def _check_loops(self) -> None:
@@ -467,7 +462,7 @@ class SignalsChecker:
 
 
 def _value(marked: Expression, values: Mapping[str, float]) -> float | None:
-    expression = without_marks(marked)
+    expression = dimensions.without_marks(marked)
     if any(name not in values for name in expression.free_symbols):
         return None
     try:
@@ -476,7 +471,7 @@ def _value(marked: Expression, values: Mapping[str, float]) -> float | None:
         return None
 
 
-def _kept_open(line: SignalLine, measure: Measure) -> Measure:
+def _kept_open(line: SignalLine, measure: dimensions.Measure) -> dimensions.Measure:
     """A formula that is a bare number fits any unit; what functions and controllers make of numbers may carry any."""
     plain = line.block.word == blocks.FORMULA and isinstance(line.formulas[blocks.FORMULA], Number)
-    return NUMBER if plain and measure is NUMBER else UNKNOWN
+    return dimensions.NUMBER if plain and measure is dimensions.NUMBER else dimensions.UNKNOWN

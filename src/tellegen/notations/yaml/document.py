@@ -25,17 +25,8 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from tellegen.core import files
 from tellegen.core.errors import DescriptionError, Place, TellegenError
-from tellegen.core.files import (
-    HIDDEN,
-    LINE_BREAK,
-    MAX_BYTES,
-    clip,
-    failure_reason,
-    find_forbidden,
-    read_bytes,
-    write_bytes,
-)
 from tellegen.core.memory import without_collector
 from tellegen.core.names import did_you_mean
 from tellegen.notations.yaml import rules
@@ -145,12 +136,12 @@ MAX_NODES = 5_000_000
 MAX_DEPTH = 20
 
 # A line may end with a carriage return; a text that an escape makes holds none, for a terminal would write over the line.
-_FORBIDDEN = re.compile(HIDDEN.pattern.replace("\n", "\n\r"))
+_FORBIDDEN = re.compile(files.HIDDEN.pattern.replace("\n", "\n\r"))
 
 
 def _check_characters(text: str, file: str) -> None:
     """Raises: DescriptionError (D070) for a character that editors do not show."""
-    if (found := find_forbidden(_FORBIDDEN, text, file)) is not None:
+    if (found := files.find_forbidden(_FORBIDDEN, text, file)) is not None:
         character, place = found
         what = f"{character} cannot stand in a model file"
         raise rules.NOT_TEXT.error(what, fix="remove it, or save as UTF-8", place=place)
@@ -172,7 +163,7 @@ class NodeBuilder:
         self.text = text
         self.file = file
         # The last entry is for libyaml, which puts what is missing at the end of a text on a line of its own.
-        self.line_starts = array("q", [0, *(match.end() for match in LINE_BREAK.finditer(text)), len(text)])
+        self.line_starts = array("q", [0, *(match.end() for match in files.LINE_BREAK.finditer(text)), len(text)])
 
     def build(self) -> MappingNode:
         """The mapping at the top of the text. Raises: DescriptionError (D060 to D071)."""
@@ -205,7 +196,7 @@ class NodeBuilder:
                     line = mark.line + 1  # one number for all nodes of a line
                 value = event.value
                 # Only double quotes know escapes, and those can make what the text itself must not hold.
-                if event.style == '"' and HIDDEN.search(value):
+                if event.style == '"' and files.HIDDEN.search(value):
                     self._refuse_character(event)
                 if len(shared) < _MOST_SHARED or value in shared:
                     value = share(value, value)
@@ -278,11 +269,11 @@ class NodeBuilder:
 
     def _place(self, event: Any) -> Place:
         start, end = event.start_mark, event.end_mark
-        return Place(self.file, start.line + 1, start.column + 1, clip(self.text[start.index : end.index]))
+        return Place(self.file, start.line + 1, start.column + 1, files.clip(self.text[start.index : end.index]))
 
     def _place_of(self, node: Node) -> Place:
         start = self.line_starts[node.line - 1] + node.column - 1
-        return Place(self.file, node.line, node.column, clip(self.text[start : start + node.length]))
+        return Place(self.file, node.line, node.column, files.clip(self.text[start : start + node.length]))
 
     def _refuse_properties(self, event: Any) -> NoReturn:
         place = self._place(event)
@@ -295,7 +286,7 @@ class NodeBuilder:
         raise rules.REFERENCE.error(f"the {word} '{sign}{event.anchor}' stands here", fix=fix, place=place)
 
     def _refuse_character(self, event: Any) -> NoReturn:
-        found = HIDDEN.search(event.value)
+        found = files.HIDDEN.search(event.value)
         assert found is not None, "a character was found"
         what = f"an escape stands for the character U+{ord(found[0]):04X}, which cannot stand in a model file"
         raise rules.NOT_TEXT.error(what, fix="remove the escape", place=self._place(event))
@@ -352,9 +343,9 @@ class NodeBuilder:
         if words.opened and error.context_mark is not None:
             opened = error.context_mark
             what += f" ({words.opened} is at line {opened.line + 1}, column {opened.column + 1})"
-        ending = LINE_BREAK.search(self.text, index)
+        ending = files.LINE_BREAK.search(self.text, index)
         rest = self.text[index : ending.start() if ending else len(self.text)]
-        place = Place(self.file, line, column, clip(before + rest))
+        place = Place(self.file, line, column, files.clip(before + rest))
         return rules.SYNTAX.error(what, fix=words.fix, place=place)
 
 
@@ -393,9 +384,9 @@ class Document:
     def place(self, node: Node, at: int = 0, text: str | None = None) -> Place:
         """Where a node stands, with its text; `at` points inside the text of a scalar, at the offending `text`."""
         if at == 0 and text is None:
-            return Place(self.file, node.line, node.column, clip(self.source(node)))
+            return Place(self.file, node.line, node.column, files.clip(self.source(node)))
         shown = self.source(node) if text is None else text
-        return Place(self.file, node.line, node.column + self._shift(node, at), clip(shown))
+        return Place(self.file, node.line, node.column + self._shift(node, at), files.clip(shown))
 
     def _shift(self, node: Node, at: int) -> int:
         """Columns from the start of the node to character `at` of its text; 0 where escapes or line breaks hide it."""
@@ -433,20 +424,20 @@ def write_text(path: Path, text: str) -> None:
     """
     target = Path(os.path.realpath(path))  # a link keeps pointing at the file it points at
     try:
-        write_bytes(target, text.encode("utf-8"))
+        files.write_bytes(target, text.encode("utf-8"))
     except (OSError, ValueError) as error:
-        what = f"'{path}' cannot be written: {failure_reason(error)}"
+        what = f"'{path}' cannot be written: {files.failure_reason(error)}"
         raise rules.CANNOT_WRITE.error(what, fix="choose another folder or name") from error
 
 
 def _read_file(path: Path) -> str:
     try:
-        data = read_bytes(path, MAX_BYTES)
+        data = files.read_bytes(path, files.MAX_BYTES)
     except (OSError, ValueError) as error:
-        what = f"'{path}' cannot be read: {failure_reason(error)}"
+        what = f"'{path}' cannot be read: {files.failure_reason(error)}"
         raise rules.CANNOT_READ.error(what, fix=_nearest_file(path) or "check the name and the folder") from error
-    if len(data) > MAX_BYTES:
-        what = f"'{path}' is larger than {MAX_BYTES // 2**20} MiB"
+    if len(data) > files.MAX_BYTES:
+        what = f"'{path}' is larger than {files.MAX_BYTES // 2**20} MiB"
         raise rules.TOO_LARGE.error(what, fix="repeat structure by a count, or use parts", place=Place(str(path), 1, 1))
     try:
         return data.decode("utf-8")

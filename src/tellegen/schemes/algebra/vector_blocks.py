@@ -16,34 +16,26 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean
 from tellegen.expressions import ZERO, Expression, is_zero
 from tellegen.graph import SourceLaw, StorageLaw
-from tellegen.schemes import rules
+from tellegen.schemes import pog_scheme, rules
 from tellegen.schemes.gains import signal_gains, vector_block
 from tellegen.schemes.names import without_duplicates
-from tellegen.schemes.pog_scheme import (
-    Column,
-    Ladder,
-    Matrix,
-    PogScheme,
-    PowerSection,
-    Rewriting,
-    SchemeBlock,
-    VectorBlock,
-)
 
 
-def merge_scheme(scheme: PogScheme) -> Rewriting:
+def merge_scheme(scheme: pog_scheme.PogScheme) -> pog_scheme.Rewriting:
     """The scheme as one vector block: its ladders, or the parts into which the block was split, become one."""
     if scheme.parts:
         # Parts are merged in any order, and the states put back into that of the scheme.
         merged = _ordered(reduce(merge_blocks, scheme.parts), scheme)
         whole = replace(scheme, vector=merged, parts=())
-        return Rewriting(whole, f"merged {len(scheme.parts)} vector blocks: x = [{', '.join(merged.states)}]")
+        return pog_scheme.Rewriting(
+            whole, f"merged {len(scheme.parts)} vector blocks: x = [{', '.join(merged.states)}]"
+        )
     block = scheme.vector or vector_block(scheme)
     account = f"wrote the scheme as one vector block: x = [{', '.join(block.states)}]"
-    return Rewriting(replace(scheme, vector=block, ladders=()), account)
+    return pog_scheme.Rewriting(replace(scheme, vector=block, ladders=()), account)
 
 
-def split_scheme(scheme: PogScheme, states: str | Iterable[str]) -> Rewriting:
+def split_scheme(scheme: pog_scheme.PogScheme, states: str | Iterable[str]) -> pog_scheme.Rewriting:
     """The scheme with a vector block of the states named and one of the others, which are told each other's states.
 
     A scheme that was split already is split again in the block that has these states.
@@ -62,25 +54,25 @@ def split_scheme(scheme: PogScheme, states: str | Iterable[str]) -> Rewriting:
     account = f"split the vector block into x = [{', '.join(one.states)}] and x = [{', '.join(two.states)}], " + (
         f"which are told {', '.join(joined)} of each other" if joined else "which have nothing to do with each other"
     )
-    return Rewriting(replace(whole, parts=(*parts[:at], one, two, *parts[at + 1 :])), account)
+    return pog_scheme.Rewriting(replace(whole, parts=(*parts[:at], one, two, *parts[at + 1 :])), account)
 
 
-def _ordered(block: VectorBlock, scheme: PogScheme) -> VectorBlock:
+def _ordered(block: pog_scheme.VectorBlock, scheme: pog_scheme.PogScheme) -> pog_scheme.VectorBlock:
     """The block with states and inputs in the order of the scheme; what no block was told is an input all the same."""
     assert scheme.vector is not None, "parts are those of a vector block"
     states, inputs = scheme.vector.states, scheme.vector.inputs
     rows = [block.states.index(name) for name in states]
 
-    def taken(matrix: Matrix, names: Sequence[str], known: Sequence[str]) -> Matrix:
+    def taken(matrix: pog_scheme.Matrix, names: Sequence[str], known: Sequence[str]) -> pog_scheme.Matrix:
         places = [known.index(name) if name in known else None for name in names]
         return tuple(tuple(ZERO if j is None else matrix[i][j] for j in places) for i in rows)
 
     L, A, N = (taken(M, states, block.states) for M in (block.L, block.A, block.N))
     B, B_1 = (taken(M, inputs, block.inputs) for M in (block.B, block.B_1))
-    return VectorBlock(states=states, inputs=inputs, L=L, A=A, B=B, B_1=B_1, N=N)
+    return pog_scheme.VectorBlock(states=states, inputs=inputs, L=L, A=A, B=B, B_1=B_1, N=N)
 
 
-def merge_blocks(one: VectorBlock, two: VectorBlock) -> VectorBlock:
+def merge_blocks(one: pog_scheme.VectorBlock, two: pog_scheme.VectorBlock) -> pog_scheme.VectorBlock:
     """One block for two. An input that is a state of the other block becomes an entry of A; other inputs of one name are one.
 
     Raises: GraphError (G213) where both have a state of one name, or where one would be told the rate of a state of the other.
@@ -100,14 +92,14 @@ def merge_blocks(one: VectorBlock, two: VectorBlock) -> VectorBlock:
     inputs = tuple(dict.fromkeys(name for name in (*one.inputs, *two.inputs) if name not in states))
     rows = [(block, k) for block in (one, two) for k in range(len(block.states))]
 
-    def gathered(names: Sequence[str], own: str, told: str, sign: int) -> Matrix:
+    def gathered(names: Sequence[str], own: str, told: str, sign: int) -> pog_scheme.Matrix:
         return tuple(
             # Told states stand in A with a minus sign, because L x' = -A x + B u.
             tuple(_entry(block, k, name, own, told, sign) for name in names)  # own matrix, then what is told
             for block, k in rows
         )
 
-    return VectorBlock(
+    return pog_scheme.VectorBlock(
         states,
         inputs,
         L=gathered(states, "L", "", 1),
@@ -118,7 +110,7 @@ def merge_blocks(one: VectorBlock, two: VectorBlock) -> VectorBlock:
     )
 
 
-def _entry(block: VectorBlock, row: int, name: str, own: str, told: str, sign: int) -> Expression:
+def _entry(block: pog_scheme.VectorBlock, row: int, name: str, own: str, told: str, sign: int) -> Expression:
     if own and name in block.states:
         entry: Expression = getattr(block, own)[row][block.states.index(name)]
         return entry
@@ -128,7 +120,9 @@ def _entry(block: VectorBlock, row: int, name: str, own: str, told: str, sign: i
     return ZERO
 
 
-def split_block(block: VectorBlock, states: str | Iterable[str]) -> tuple[VectorBlock, VectorBlock]:
+def split_block(
+    block: pog_scheme.VectorBlock, states: str | Iterable[str]
+) -> tuple[pog_scheme.VectorBlock, pog_scheme.VectorBlock]:
     """Two blocks for one: that of the states named, and that of the others. Each has the states it is told as further inputs.
 
     Raises: GraphError (G213) for a name that is no state, where nothing is left, and where the two hold energy together.
@@ -151,14 +145,14 @@ def split_block(block: VectorBlock, states: str | Iterable[str]) -> tuple[Vector
     return _part(block, first, second), _part(block, second, first)
 
 
-def _part(block: VectorBlock, own: Sequence[int], others: Sequence[int]) -> VectorBlock:
+def _part(block: pog_scheme.VectorBlock, own: Sequence[int], others: Sequence[int]) -> pog_scheme.VectorBlock:
     driven = [
         k for k in range(len(block.inputs)) if any(not is_zero(M[i][k]) for M in (block.B, block.B_1) for i in own)
     ]
     # Only states that are really told become inputs, so that small blocks stay small.
     told = [j for j in others if any(not is_zero(block.A[i][j]) for i in own)]
     names = (*(block.inputs[k] for k in driven), *(block.states[j] for j in told))
-    return VectorBlock(
+    return pog_scheme.VectorBlock(
         tuple(block.states[i] for i in own),
         names,
         L=_taken(block.L, own, own),
@@ -169,7 +163,7 @@ def _part(block: VectorBlock, own: Sequence[int], others: Sequence[int]) -> Vect
     )
 
 
-def _taken(matrix: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+def _taken(matrix: pog_scheme.Matrix, rows: Sequence[int], columns: Sequence[int]) -> pog_scheme.Matrix:
     return tuple(tuple(matrix[i][j] for j in columns) for i in rows)
 
 
@@ -185,12 +179,12 @@ MOVING_ENERGY = (
 class SchemeMatrices:
     """A linear scheme as matrices; rows of C and D are the outputs, one for each input."""
 
-    block: VectorBlock
-    C: Matrix
-    D: Matrix
+    block: pog_scheme.VectorBlock
+    C: pog_scheme.Matrix
+    D: pog_scheme.Matrix
 
 
-def scheme_matrices(scheme: PogScheme, *, moving: bool = False) -> SchemeMatrices:
+def scheme_matrices(scheme: pog_scheme.PogScheme, *, moving: bool = False) -> SchemeMatrices:
     """The matrices of a scheme, with the signs that its variables have now.
 
     With `moving`, all but L may move with displacements and signals.
@@ -221,7 +215,9 @@ def scheme_matrices(scheme: PogScheme, *, moving: bool = False) -> SchemeMatrice
     return SchemeMatrices(block, C, D)
 
 
-def _refuse_moving(scheme: PogScheme, others: Iterable[Matrix], energy: Iterable[Matrix], moving: bool) -> None:
+def _refuse_moving(
+    scheme: pog_scheme.PogScheme, others: Iterable[pog_scheme.Matrix], energy: Iterable[pog_scheme.Matrix], moving: bool
+) -> None:
     graph = scheme.causal.graph
     states = {scheme.elements[name].port.state for name in scheme.states}
     variables = {*states, *scheme.inputs}
@@ -238,12 +234,12 @@ def _refuse_moving(scheme: PogScheme, others: Iterable[Matrix], energy: Iterable
             )
 
 
-def _in_field(scheme: PogScheme, name: str) -> bool:
+def _in_field(scheme: pog_scheme.PogScheme, name: str) -> bool:
     item = scheme.elements.get(name)
     return item is not None and bool(item.field)
 
 
-def _refused(scheme: PogScheme, what: str, where: str, why: str | None = None) -> TellegenError:
+def _refused(scheme: pog_scheme.PogScheme, what: str, where: str, why: str | None = None) -> TellegenError:
     fix = "linearise the model at an operating point, or transform its equations (tellegen.reduction.congruent_transformation)"
     what = f"'{scheme.name}' is no system of constant matrices: {what}"
     return rules.NO_MATRICES.error(what, where=where, why=why, fix=fix)
@@ -261,16 +257,16 @@ class StorageGroup:
     first: int
     last: int
     states: tuple[str, ...]
-    L: Matrix
-    N: Matrix
-    A: Matrix
+    L: pog_scheme.Matrix
+    N: pog_scheme.Matrix
+    A: pog_scheme.Matrix
     left: tuple[Expression, ...] | None
     right: tuple[Expression, ...] | None
     storages: tuple[str, ...]
     others: tuple[str, ...]
 
 
-def storage_groups(scheme: PogScheme, ladder: Ladder) -> tuple[StorageGroup, ...] | None:
+def storage_groups(scheme: pog_scheme.PogScheme, ladder: pog_scheme.Ladder) -> tuple[StorageGroup, ...] | None:
     """The groups along a ladder whose dependent storages are derivative blocks.
 
     None where a group cannot stand in a ladder: its storages depend on a source, its laws are not linear, a source stands within
@@ -281,11 +277,11 @@ def storage_groups(scheme: PogScheme, ladder: Ladder) -> tuple[StorageGroup, ...
     return None if spans is None or None in groups else tuple(group for group in groups if group is not None)
 
 
-def _columns(ladder: Ladder, first: int, last: int) -> Iterator[Column]:
-    return Ladder(ladder.columns[first : last + 1]).all_columns()
+def _columns(ladder: pog_scheme.Ladder, first: int, last: int) -> Iterator[pog_scheme.Column]:
+    return pog_scheme.Ladder(ladder.columns[first : last + 1]).all_columns()
 
 
-def _spans(scheme: PogScheme, ladder: Ladder) -> list[tuple[int, int]] | None:
+def _spans(scheme: pog_scheme.PogScheme, ladder: pog_scheme.Ladder) -> list[tuple[int, int]] | None:
     """The stretches from each dependent storage to what it depends on, joined where they overlap."""
     graph = scheme.causal.graph
     names = {id(item.port): item.name for item in scheme.elements.values()}
@@ -303,7 +299,7 @@ def _spans(scheme: PogScheme, ladder: Ladder) -> list[tuple[int, int]] | None:
     return _joined(found, ladder)
 
 
-def _joined(spans: Iterable[tuple[int, int]], ladder: Ladder) -> list[tuple[int, int]]:
+def _joined(spans: Iterable[tuple[int, int]], ladder: pog_scheme.Ladder) -> list[tuple[int, int]]:
     """Spans that do not overlap, each with the static elements behind its last storage, which act on the same variable."""
     made: list[tuple[int, int]] = []
     for first, last in sorted(spans):
@@ -316,7 +312,7 @@ def _joined(spans: Iterable[tuple[int, int]], ladder: Ladder) -> list[tuple[int,
     return [(first, _with_static(ladder, last, end)) for (first, last), end in zip(made, ends, strict=True)]
 
 
-def _with_static(ladder: Ladder, last: int, end: int) -> int:
+def _with_static(ladder: pog_scheme.Ladder, last: int, end: int) -> int:
     columns = ladder.columns
     junction = columns[last].junction
     while last + 1 < end and columns[last + 1].branch is None and columns[last + 1].junction == junction:
@@ -324,7 +320,7 @@ def _with_static(ladder: Ladder, last: int, end: int) -> int:
     return last
 
 
-def _group(scheme: PogScheme, ladder: Ladder, first: int, last: int) -> StorageGroup | None:
+def _group(scheme: pog_scheme.PogScheme, ladder: pog_scheme.Ladder, first: int, last: int) -> StorageGroup | None:
     inside = list(_columns(ladder, first, last))
     blocks = {name: scheme.blocks[name] for column in inside for name in column.blocks}
     within = {column.branch.entry for column in inside if column.branch is not None and not column.branch.columns}
@@ -366,13 +362,13 @@ def _group(scheme: PogScheme, ladder: Ladder, first: int, last: int) -> StorageG
     )
 
 
-def _is_linear(block: SchemeBlock) -> bool:
+def _is_linear(block: pog_scheme.SchemeBlock) -> bool:
     if isinstance(block.law, StorageLaw):
         return block.law.inertia is not None or bool(block.field)
     return block.gain is not None
 
 
-def _names(scheme: PogScheme, blocks: Iterable[SchemeBlock], which: str) -> tuple[str, ...]:
+def _names(scheme: pog_scheme.PogScheme, blocks: Iterable[pog_scheme.SchemeBlock], which: str) -> tuple[str, ...]:
     """The elements of a group: its storages, or resistive elements and connections."""
     found: dict[str, None] = {}
     for block in blocks:
@@ -383,7 +379,7 @@ def _names(scheme: PogScheme, blocks: Iterable[SchemeBlock], which: str) -> tupl
     return tuple(found)
 
 
-def _sent(part: PogScheme, signals: list[str]) -> list[tuple[Expression, ...]] | None:
+def _sent(part: pog_scheme.PogScheme, signals: list[str]) -> list[tuple[Expression, ...]] | None:
     """What leaves through the outer sections by the states; None where anything else counts too."""
     gains = signal_gains(part, signals)
     states = [part.blocks[name].output for name in part.states]
@@ -394,7 +390,9 @@ def _sent(part: PogScheme, signals: list[str]) -> list[tuple[Expression, ...]] |
     return [tuple(gains[name].get(state, ZERO) for state in states) for name in signals]
 
 
-def _is_passive(B: Matrix, rows: list[tuple[Expression, ...]], ends: list[PowerSection | None]) -> bool:
+def _is_passive(
+    B: pog_scheme.Matrix, rows: list[tuple[Expression, ...]], ends: list[pog_scheme.PowerSection | None]
+) -> bool:
     """Whether what comes in acts as the transpose of what goes out, so that no power is made at the ends."""
     sections = [(k, s) for k, s in enumerate(ends) if s is not None]
     for column, (row, (end, section)) in enumerate(zip(rows, sections, strict=True)):
