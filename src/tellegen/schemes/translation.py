@@ -290,7 +290,7 @@ def _on_own_nodes(elements: tuple[Element, ...]) -> Iterator[Element]:
             continue
         own = nodes.take(element.name), element.kind.domain.reference
         yield replace(element, nodes=own)
-        kind = _coupling_kind(element.kind.domains * 2, "transformer", reciprocal=False)
+        kind = _coupling_kind((element.kind.domains[0],) * 2, "transformer", reciprocal=False)
         yield Element(names.take(joined(element.name, "ends")), kind, (*own, *element.nodes), ONE, place=element.place)
 
 
