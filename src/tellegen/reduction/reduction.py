@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import other_side
@@ -20,7 +20,7 @@ from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression, symbol, to_python, to_text
 from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
 from tellegen.expressions.simplification import shortened
-from tellegen.expressions.sympy_view import matrix_to_sympy
+from tellegen.expressions.sympy_view import matrix_view
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.reduction import rules
@@ -282,15 +282,8 @@ class Reduction:
         """T^T A T of the same form."""
         return self.equations.matrices["A"]
 
-    @property
-    def T(self) -> Any:
-        """T as a SymPy matrix."""
-        return matrix_to_sympy(self.transformation)
-
-    @property
-    def T_u(self) -> Any:
-        """T_u as a SymPy matrix."""
-        return matrix_to_sympy(self.input_transformation)
+    T = matrix_view("T", lambda reduction: reduction.transformation)
+    T_u = matrix_view("T_u", lambda reduction: reduction.input_transformation)
 
     def to_text(
         self, sign: Sign = "-", *, width: int = WIDTH, unicode: bool = True, units: Mapping[str, str] = NO_UNITS

@@ -14,7 +14,7 @@ from tellegen.equations.printing.latex import descriptor_to_latex
 from tellegen.equations.printing.record import descriptor_to_record
 from tellegen.equations.printing.text import descriptor_to_text
 from tellegen.equations.storages import ParameterRates
-from tellegen.equations.system import number_of, parameter_values, refuse_missing
+from tellegen.equations.system import PrintedForm, number_of, refuse_missing
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
 from tellegen.expressions.elimination import with_definitions
 from tellegen.graph import Branch, Coupling, Field, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
@@ -26,7 +26,7 @@ Sparse = Mapping[tuple[int, int], Expression]
 
 @final
 @dataclass(frozen=True)
-class DescriptorSystem:
+class DescriptorSystem(PrintedForm):
     """`E w' = F w + G u + h`, `y = H w + D u`; `h` is what is not linear in w, by row. Entries may read the signals named."""
 
     name: str
@@ -41,13 +41,14 @@ class DescriptorSystem:
     D: Sparse
     h: Mapping[int, Expression]
     signals: tuple[str, ...] = ()
+    printers = descriptor_to_text, descriptor_to_latex, descriptor_to_record
 
     def numeric(self) -> "DescriptorSystem":
         """The same with parameters replaced by their values.
 
         Raises: EquationError naming a parameter without a value.
         """
-        values = parameter_values(self.parameters)
+        values = self.values()
         variables = {*self.unknowns, *self.signals}
         # Each expression once: a network of equal elements has few different ones.
         used = {e for matrix in (self.E, self.F, self.G, self.H, self.D) for e in matrix.values()} | set(
@@ -68,24 +69,6 @@ class DescriptorSystem:
             {place: value(e) for place, e in matrix.items()} for matrix in (self.E, self.F, self.G, self.H, self.D)
         )
         return replace(self, E=E, F=F, G=G, H=H, D=D, h={row: value(e) for row, e in self.h.items()})
-
-    def to_text(self) -> str:
-        """The form as a terminal shows it."""
-        return descriptor_to_text(self)
-
-    def to_latex(self) -> str:
-        """The form in LaTeX, an `align*` environment."""
-        return descriptor_to_latex(self)
-
-    def to_json(self) -> dict[str, object]:
-        """The form as names and formulas in Python syntax."""
-        return descriptor_to_record(self, parameter_values(self.parameters))
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_latex_(self) -> str:
-        return f"$$\n{descriptor_to_latex(self, environment='aligned')}\n$$"
 
 
 def descriptor_form(graph: PowerGraph) -> DescriptorSystem:
