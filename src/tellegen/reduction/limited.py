@@ -14,7 +14,7 @@ from typing import NoReturn, final
 
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.core.names import enumeration, listing
+from tellegen.core.names import enumeration, listing, unused
 from tellegen.elements import multiport_kind
 from tellegen.equations.matrices import dot
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, to_text
@@ -206,8 +206,7 @@ class _Whole:
         return meters, nodes
 
     def _fresh(self, name: str) -> str:
-        while name in self.taken:
-            name += "_"
+        name = unused(name, self.taken)
         self.taken.add(name)
         return name
 

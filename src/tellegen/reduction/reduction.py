@@ -9,7 +9,7 @@ from typing import final
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import other_side
 from tellegen.core.errors import Finding
-from tellegen.core.names import identifier, listing
+from tellegen.core.names import identifier, listing, numbered
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.matrices import Matrix, dot
 from tellegen.equations.printing.explanation import MatrixSum, Sign, matrix_sum
@@ -46,7 +46,7 @@ class Glossary:
     def __init__(self, taken: Iterable[str], shared: Mapping[str, Expression]) -> None:
         self.where: dict[str, Expression] = {}
         self._shared = shared
-        self._taken = {identifier(name) for name in (*taken, *shared)}
+        self._names = numbered("r", {identifier(name) for name in (*taken, *shared)})
 
     def written(self, expression: Expression, where: Mapping[str, Expression]) -> Expression:
         """The expression over parameters and the names of the glossary; `where` says what its own names stand for."""
@@ -66,11 +66,7 @@ class Glossary:
         known = next((name for name, e in self.where.items() if e is expression), None)
         if known is not None:
             return known
-        k = len(self.where) + 1
-        while f"r_{k}" in self._taken:
-            k += 1
-        name = f"r_{k}"
-        self._taken.add(name)
+        name = next(self._names)
         self.where[name] = expression
         return name
 

@@ -4,11 +4,11 @@ causality.
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, Variable, other_side
 from tellegen.core.errors import TellegenError
+from tellegen.core.names import numbered
 from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.expressions import ONE, ZERO, Expression, Number, Pow, symbol, to_text
@@ -232,9 +232,7 @@ class ModulusTexts:
             self._variables = {**state_variables(model.elements), **readable_dimensions(model)}
         self._units = UnitTexts({} if model is None else model.parameters, self._variables)
         self._whole = taken is None
-        used = frozenset(taken or ())
-        names = (name for n in count(1) if (name := f"k_{n}") not in used)
-        self._named = NamedParts(LONGEST_PART, lambda: next(names))
+        self._named = NamedParts(LONGEST_PART, numbered("k", frozenset(taken or ())))
         self.parts: dict[str, str] = {}
 
     def text(self, K: Expression, one: ModulusEnd, two: ModulusEnd) -> str:

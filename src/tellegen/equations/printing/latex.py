@@ -5,9 +5,9 @@ TeX knows no length beyond 5.7 m, and a page none beyond its margins.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from tellegen.core.names import numbered
 from tellegen.equations.matrices import Matrix, Sparse
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
@@ -56,28 +56,6 @@ def _pieces(sum_: Add) -> list[str]:
     return [to_latex(total(group)) for group in groups]
 
 
-class ShortEntries:
-    """Names for long entries of matrices and for parts of other formulas; `definitions` says what they stand for."""
-
-    def __init__(self, taken: Iterable[str]) -> None:
-        used = frozenset(taken)
-        names = (name for n in count(1) if (name := f"k_{n}") not in used)
-        self._parts = NamedParts(LONGEST_PART, lambda: next(names))
-
-    @property
-    def definitions(self) -> Mapping[str, Expression]:
-        """The names given, each after those that it reads."""
-        return self._parts.definitions
-
-    def entry(self, expression: Expression) -> Expression:
-        """An entry: itself, or a name."""
-        return self._parts.part(expression)
-
-    def formula(self, expression: Expression) -> Expression:
-        """A formula over names for its parts."""
-        return self._parts.short(expression)
-
-
 def _names_in(expressions: Iterable[Expression]) -> set[str]:
     return set().union(*(e.free_symbols for e in expressions))
 
@@ -105,8 +83,8 @@ def _with_short_names(
     """The lines of a form; where its matrices are wide, over names for long entries and for parts of other formulas."""
     if not _is_wide(form.matrices):
         return _environment(environment, lines(_itself, _itself))
-    short = ShortEntries(_names_of(form))
-    written = lines(short.entry, short.formula)
+    short = NamedParts(LONGEST_PART, numbered("k", _names_of(form)))
+    written = lines(short.part, short.short)
     return _environment(environment, [*written, *_parts(short, written)])
 
 
@@ -118,7 +96,7 @@ def relation_to_latex(
     return _environment(environment, [f"{left} &= {_sums(terms)}", *_definitions(where)])
 
 
-def _parts(short: ShortEntries, lines: Iterable[str]) -> list[str]:
+def _parts(short: NamedParts, lines: Iterable[str]) -> list[str]:
     """What the names in the lines stand for."""
     wanted: dict[str, list[str]] = {}
     text = "\n".join(lines)
