@@ -163,7 +163,9 @@ def _with_displacements(system: "EquationSystem") -> "EquationSystem":
     if any(part.rest is not ZERO for part in (*rates, *rows)):
         return system
     n, m, more = len(system.states), len(system.inputs), len(names)
-    own: dict[MatrixName, Matrix] = {k: _widened(system.matrices[k], more) for k in ("L", "A", "N", "C")}
+    own: dict[MatrixName, Matrix] = {
+        k: tuple((*row, *(ZERO,) * more) for row in system.matrices[k]) for k in ("L", "A", "N", "C")
+    }
     ones = tuple(tuple(ONE if j == n + k else ZERO for j in range(n + more)) for k in range(more))
     below: dict[MatrixName, Matrix] = {
         **system.matrices,
@@ -183,10 +185,6 @@ def _with_displacements(system: "EquationSystem") -> "EquationSystem":
         displacements={name: rate for name, rate in system.displacements.items() if name not in names},
         measured=replace(measured, C=C, rest=(ZERO,) * len(rows)),
     )
-
-
-def _widened(matrix: Matrix, more: int) -> Matrix:
-    return tuple((*row, *(ZERO,) * more) for row in matrix)
 
 
 class PrintedForm:

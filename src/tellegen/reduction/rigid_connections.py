@@ -285,7 +285,8 @@ def rigid_connection(model: Model, connection: str, apart: tuple[str, ...]) -> R
 def _node_cut(model: Model, node: str, apart: tuple[str, ...]) -> RigidConnection:
     joined = {e.name: e for e in model.elements if node in e.nodes}
     if not joined or node in REFERENCES:
-        known = [*(e.name for e in model.elements if e.kind.role == "storage"), *_free_nodes(model)]
+        nodes = dict.fromkeys(n for e in model.elements for n in e.nodes if n not in REFERENCES)
+        known = [*(e.name for e in model.elements if e.kind.role == "storage"), *nodes]
         fix = did_you_mean(node, known) or f"some that are: {listing(known)}"
         raise rules.NOT_RIGID.error(f"'{node}' is neither a storage nor a node", where=model.name, fix=fix)
     unknown = [name for name in apart if name not in joined]
@@ -298,10 +299,6 @@ def _node_cut(model: Model, node: str, apart: tuple[str, ...]) -> RigidConnectio
     storages = [e for e in joined.values() if e.kind.role == "storage" and e.kind.side == "across"]
     parted = [e for e in storages if e in elements]
     return RigidConnection(node, elements, node, domain, True, next(iter([*parted, *storages]), None))
-
-
-def _free_nodes(model: Model) -> list[str]:
-    return list(dict.fromkeys(n for e in model.elements for n in e.nodes if n not in REFERENCES))
 
 
 FASTER = 30.0

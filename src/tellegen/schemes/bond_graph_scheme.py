@@ -39,7 +39,9 @@ def with_strokes(
         # Kept apart from a second search: a search that failed has taken back its last trial, and its strokes are no
         # use to a figure.
         search = _StrokeSearch(graph, matrices)
-        search.run_through(decided)
+        for bond, end in (*decided, *((bond, bond.head) for bond in graph.bonds)):
+            if bond.number not in search.strokes:
+                search.settle(bond, end)
     # The stroke stands at the end that receives the effort (docs/theory/bond_graphs.md), whatever the direction of the
     # half arrow.
     ends = search.strokes
@@ -72,7 +74,7 @@ class _StrokeSearch:
         """Start from the strokes at elements and settle all bonds; False where that cannot be."""
         # Elements first: what they decide is not to be chosen, so that a contradiction here cannot be cured by another
         # choice.
-        if not all(self._settle(bond, end) for bond, end in decided):
+        if not all(self.settle(bond, end) for bond, end in decided):
             return False
         bonds = self.graph.bonds
         # An explicit stack in place of recursion: a ladder of thousands of sections would overflow the stack of Python.
@@ -88,20 +90,15 @@ class _StrokeSearch:
             choices.append((len(self.trail), position, bond))
             # The head is tried first, the tail when that leads to a contradiction: two values a bond, so no choice is
             # left out.
-            if self._settle(bond, bond.head):
+            if self.settle(bond, bond.head):
                 continue
             while choices:
                 length, position, bond = choices.pop()
                 self._undo(length)
-                if self._settle(bond, bond.tail):
+                if self.settle(bond, bond.tail):
                     break
             else:
                 return False
-
-    def run_through(self, decided: Follow) -> None:
-        for bond, end in (*decided, *((bond, bond.head) for bond in self.graph.bonds)):
-            if bond.number not in self.strokes:
-                self._settle(bond, end)
 
     def _undo(self, length: int) -> None:
         # The trail lists strokes in the order in which they were put, so that taking back is as cheap as putting.
@@ -123,7 +120,7 @@ class _StrokeSearch:
     def _shares_effort(self, junction: str) -> bool:
         return self.graph.items[junction].letters == "0"
 
-    def _settle(self, bond: PowerBond, end: str) -> bool:
+    def settle(self, bond: PowerBond, end: str) -> bool:
         """Put a stroke and all that follow from it; False at a contradiction."""
         # Depth first: a contradiction shows at once in the part that a stroke decides, before unrelated bonds are
         # touched.
@@ -542,12 +539,7 @@ def connected_parts(graph: BondGraphScheme, earlier: Sequence[Sequence[str]] = (
         found.append(ConnectedPart(graph, tuple(queue), before))
     # Parts stand in the order of the description, not in that of junctions, whose order follows the rules of
     # simplification.
-    return sorted(found, key=_first_bond)
-
-
-def _first_bond(part: ConnectedPart) -> int:
-    """The number of the first bond of a part: bonds follow the order of description."""
-    return min((bond.number for name in part.members for bond in part.graph.bonds_of(name)), default=0)
+    return sorted(found, key=lambda part: min((b.number for n in part.members for b in graph.bonds_of(n)), default=0))
 
 
 def heavy_children(part: ConnectedPart, root: str) -> dict[str, list[PowerBond]]:

@@ -41,22 +41,20 @@ def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkSch
     graph = causal.graph
     nodes = _Nodes(graph)
     # Mechanisms and parts join their nodes by couplings of ratio one: as wires they disappear from the network.
-    couplings = [c for c in graph.couplings if not nodes.is_wire(c)]
+    couplings = [c for c in graph.couplings if c.element not in nodes.wires]
     described = {} if model is None else {e.name: e for e in model.elements}
     in_fields = {k for field in graph.fields for k in field.ports}
     elements = []
     for k, port in enumerate(graph.ports):
         # The graph knows an element with modes as it is now; the model knows all its modes.
         if k in graph.switching and port.element in described:
-            elements.append(_with_modes(port, nodes, described[port.element]))
+            elements.append(replace(described[port.element], nodes=(nodes.name(port.plus), nodes.name(port.minus))))
         else:
-            elements.append(_field_member(port, nodes) if k in in_fields else _element(port, nodes))
+            # A port of a field has the law or the value of that.
+            own = _element(port, nodes, own=k not in in_fields)
+            elements.append(replace(own, kind=element_texts.member_kind(port)) if k in in_fields else own)
     fields = [_field(field, graph, elements) for field in graph.fields]
     return NetworkScheme((*elements, *(_coupling(c, nodes) for c in couplings)), tuple(fields))
-
-
-def _with_modes(port: Port, nodes: "_Nodes", described: Element) -> Element:
-    return replace(described, nodes=(nodes.name(port.plus), nodes.name(port.minus)))
 
 
 def _field(field: Field, graph: PowerGraph, elements: list[Element]) -> MatrixField:
@@ -83,7 +81,7 @@ class _Nodes:
     def __init__(self, graph: PowerGraph) -> None:
         self.graph = graph
         self.groups = UnionFind(len(graph.nodes))
-        self._wires: set[str] = set()
+        self.wires: set[str] = set()
         # Wires are found before nodes are named: a group may contain a reference, whose name it then has.
         self._join([c for c in graph.couplings if _may_be_wire(c)])
         self._names: dict[int, str] = {}
@@ -91,9 +89,6 @@ class _Nodes:
             group = self.groups.find(k)
             if group not in self._names or node.name in REFERENCES:
                 self._names[group] = node.name
-
-    def is_wire(self, coupling: Coupling) -> bool:
-        return coupling.element in self._wires
 
     def name(self, node: int) -> str:
         """The name of a node, or of the group that wires make of it; references first."""
@@ -112,7 +107,7 @@ class _Nodes:
                 raise _no_wire(waiting[0])
             for coupling in fitting:
                 self.groups.join(coupling.side_1[0].plus, coupling.side_2[0].plus)
-                self._wires.add(coupling.element)
+                self.wires.add(coupling.element)
             waiting = [c for c in waiting if c not in fitting]
 
     def _same(self, a: int, b: int) -> bool:
@@ -137,11 +132,6 @@ def _no_wire(coupling: Coupling) -> TellegenError:
         place=coupling.place,
         members=[coupling.element],
     )
-
-
-def _field_member(port: Port, nodes: _Nodes) -> Element:
-    """A port whose law or value is that of its field."""
-    return replace(_element(port, nodes, own=False), kind=element_texts.member_kind(port))
 
 
 def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:

@@ -371,14 +371,15 @@ class _Closing:
         rows = rates_read(self.open)
         found: dict[str, Expression] = {}
         for name, C, D, D_1, rest in zip(rows.names, rows.C, rows.D, rows.D_1, rows.rest, strict=True):
-            moving = [(e, self._rate_or_name(u)) for u, e in zip(self.open.inputs, D_1, strict=True) if e is not ZERO]
+            moving = [
+                (e, self._rate(u) if u in self.drivers else symbol(_RATE + u))
+                for u, e in zip(self.open.inputs, D_1, strict=True)
+                if e is not ZERO
+            ]
             by_rates = dot([e for e, _ in moving], [rate for _, rate in moving])
             by_states = dot(C, [symbol(x) for x in self.open.states])
             found[name] = by_states + dot(D, [symbol(u) for u in self.open.inputs]) + by_rates + rest
         return found
-
-    def _rate_or_name(self, name: str) -> Expression:
-        return self._rate(name) if name in self.drivers else symbol(_RATE + name)
 
     def _used(self) -> set[str]:
         """The signals that reach the power equations."""

@@ -182,9 +182,6 @@ class _Writer:
         for column, sign in self._ends(at):
             _add(matrix, (row, column), sign * factor)
 
-    def _difference(self, port: Port) -> Expression:
-        return total(sign * symbol(self.names[k]) for k, sign in self._ends(port))
-
     def _storage(self, k: int, port: Port, law: StorageLaw) -> None:
         state, row = self._unknown_of(k), self._row()
         output = law.output.substitute({ARGUMENT: symbol(port.state)}) if law.output is not None else None
@@ -255,7 +252,7 @@ class _Writer:
         """What a resistive port is told, by the unknowns."""
         port = self.graph.ports[k]
         if port.law.side == "through":
-            return self._difference(port)
+            return total(sign * symbol(self.names[j]) for j, sign in self._ends(port))
         return symbol(self.names[self._unknown_of(k)])
 
     def _value_at(self, k: int, law: ResistiveLaw) -> Expression:

@@ -372,7 +372,9 @@ class _Conversion:
         names = self.given.states if inverse is None else energy_names(self.given)
         gradient = tuple(self._output(k, name, inverse, names) for k, name in enumerate(names))
         matrices, f = self._structure()
-        matrices |= self._left_side() if inverse is None else {}
+        if inverse is None:
+            matrices |= {"E": self.given.matrices["L"], "E_1": self._half(self.given.matrices["N"], 1)}
+        co_energy = tuple(s for s, port in zip(self.given.states, self.ports, strict=True) if not _keeps(port))
         made = HamiltonianSystem(
             name=self.given.name,
             states=names,
@@ -385,7 +387,7 @@ class _Conversion:
             grad_H=gradient,
             f=f,
             f_y=self.plain.vectors["f_y"],
-            co_energy=() if inverse is not None else self._co_energy(),
+            co_energy=() if inverse is not None else co_energy,
             algebraic=self.plain.algebraic,
             where=self.plain.where,
             displacements=self.plain.displacements,
@@ -491,9 +493,6 @@ class _Conversion:
             if not keeps
         }
 
-    def _co_energy(self) -> tuple[str, ...]:
-        return tuple(s for s, port in zip(self.given.states, self.ports, strict=True) if not _keeps(port))
-
     # -- matrices --------------------------------------------------------------------------------------------------------------
 
     def _structure(self) -> tuple[dict[HamiltonianName, Matrix], Vector]:
@@ -512,9 +511,6 @@ class _Conversion:
             "N": self._half(m["D"], -1),
         }
         return found, f
-
-    def _left_side(self) -> dict[HamiltonianName, Matrix]:
-        return {"E": self.given.matrices["L"], "E_1": self._half(self.given.matrices["N"], 1)}
 
     def _half(self, matrix: Matrix, sign: int) -> Matrix:
         """The symmetric or the skew part of a square matrix."""

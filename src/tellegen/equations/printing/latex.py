@@ -56,10 +56,6 @@ def _pieces(sum_: Add) -> list[str]:
     return [to_latex(total(group)) for group in groups]
 
 
-def _names_in(expressions: Iterable[Expression]) -> set[str]:
-    return set().union(*(e.free_symbols for e in expressions))
-
-
 Change = Callable[[Expression], Expression]
 
 
@@ -151,7 +147,8 @@ def _is_wide(matrices: Mapping[Any, Matrix]) -> bool:
 
 def _names_of(form: "EquationSystem | HamiltonianSystem") -> set[str]:
     entries = [e for rows in form.matrices.values() for row in rows for e in row]
-    names = _names_in([*entries, *form.where.values(), *form.displacements.values()])
+    read = (*entries, *form.where.values(), *form.displacements.values())
+    names = set().union(*(e.free_symbols for e in read))
     return {*names, *form.parameters, *form.states, *form.inputs, *form.outputs, *form.where}
 
 

@@ -69,7 +69,7 @@ def join_side_by_side(one: PogScheme, two: PogScheme, ports: Mapping[str, str]) 
             joined.remove(None, b)
             # In series: what leaves the first scheme enters the second, and the source spans both.
             joined.merge(mine.plus, theirs.minus)
-            joined.move_end(a, theirs.plus)
+            joined.ends[a] = len(first.nodes) + theirs.plus
     where = ", ".join(f"{name} and {other} as one" for name, other in ports.items())
     return _rewritten(joined, one, two, f"put '{one.name}' and '{two.name}' side by side: {where}")
 
@@ -142,10 +142,6 @@ class _Joined:
         """Sources that go: a port of the first graph, and one of the second."""
         self.gone[0].update(() if mine is None else {mine})
         self.gone[1].add(theirs)
-
-    def move_end(self, port: int, node: int) -> None:
-        """A source of the first graph begins at a node of the second."""
-        self.ends[port] = len(self.one.nodes) + node
 
     def graph(self, name: str) -> PowerGraph:
         numbers, nodes = self._merged_nodes()
