@@ -102,14 +102,11 @@ def with_measured_outputs(system: "EquationSystem", outputs: Sequence[str] | Non
     measured = system.measured
     m, n = system.matrices, len(system.states)
     nothing = (ZERO,) * len(system.inputs)
-    rows = {
-        name: _Row(measured.C[k], measured.D[k], measured.D_1[k], measured.rest[k])
-        for k, name in enumerate(measured.names)
-    }
+    rows = dict(zip(measured.names, zip(measured.C, measured.D, measured.D_1, measured.rest, strict=True), strict=True))
     for k, name in enumerate(system.states):
-        rows[name] = _Row(tuple(ONE if j == k else ZERO for j in range(n)), nothing, nothing)
-    for k, name in enumerate(system.outputs):  # the same row, where it is a state
-        rows[name] = _Row(m["C"][k], m["D"][k], m["D_1"][k], system.vectors["f_y"][k])
+        rows[name] = tuple(ONE if j == k else ZERO for j in range(n)), nothing, nothing, ZERO
+    own = zip(m["C"], m["D"], m["D_1"], system.vectors["f_y"], strict=True)
+    rows |= dict(zip(system.outputs, own, strict=True))  # the same row, where it is a state
     new = [name for name in measured.names if name not in system.outputs]
     wanted = [*system.outputs, *new] if outputs is None else list(dict.fromkeys(outputs))
     for name in wanted:
@@ -117,17 +114,15 @@ def with_measured_outputs(system: "EquationSystem", outputs: Sequence[str] | Non
             raise no_such_output(name, rows, system.name)
     chosen = [rows[name] for name in wanted]
     matrices: dict[MatrixName, Matrix] = {
-        **system.matrices,
-        "C": tuple(row.C for row in chosen),
-        "D": tuple(row.D for row in chosen),
-        "D_1": tuple(row.D_1 for row in chosen),
+        "C": tuple(row[0] for row in chosen),
+        "D": tuple(row[1] for row in chosen),
+        "D_1": tuple(row[2] for row in chosen),
     }
-    vectors: dict[VectorName, Vector] = {**system.vectors, "f_y": tuple(row.rest for row in chosen)}
     return replace(
         system,
         outputs=tuple(wanted),
-        matrices=matrices,
-        vectors=vectors,
+        matrices={**m, **matrices},
+        vectors={**system.vectors, "f_y": tuple(row[3] for row in chosen)},
         measured=NOTHING_MEASURED,
         dissipated_power=ZERO,
     )
@@ -138,15 +133,6 @@ def no_such_output(name: str, known: Iterable[str], model: str) -> Exception:
     names = list(known)
     fix = did_you_mean(name, names[:2000]) or f"some that are: {listing(names, 20)}"
     return rules.NO_SUCH_OUTPUT.error(f"'{name}' is nothing that can be measured in '{model}'", where=model, fix=fix)
-
-
-@final
-@dataclass(frozen=True)
-class _Row:
-    C: Vector
-    D: Vector
-    D_1: Vector
-    rest: Expression = ZERO
 
 
 def _with_displacements(system: "EquationSystem") -> "EquationSystem":

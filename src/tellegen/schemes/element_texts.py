@@ -267,6 +267,19 @@ class ModulusTexts:
 
 Detail = str | Sequence["Detail"]
 """What stands behind a key: a text, a list of them, or the rows of a matrix."""
+GIVE_MODEL = "give the model that the scheme was raised from: 'model=...'"
+
+
+def mode_details(element: str, settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The kind and the settings of an element with modes.
+
+    Raises: GraphError (G230) where the model that knows them is not at hand.
+    """
+    # The scheme shows the element as it is in one mode; written like that, the switch would never open.
+    if element not in settings:
+        what = f"'{element}' has modes, and the scheme does not know their settings"
+        raise rules.NO_MODES.error(what, where=element, fix=GIVE_MODEL)
+    return {key: PlainYaml(text) for key, text in settings[element].items()}
 
 
 def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:

@@ -227,7 +227,7 @@ def open_loop(system: EquationSystem, cut: Sequence[str], at: Mapping[str, float
     further = made.outputs[len(read.outputs) :] if any(name not in system.inputs for name in made.inputs) else ()
     moved = moved_names(system)
     shown = [name for name in further if name in moved and name not in (*kept, *measured)]
-    return _straightened(_with_outputs(made, (*kept, *measured, *shown)))
+    return _straightened(with_measured_outputs(made, (*kept, *measured, *shown)))
 
 
 def held_signals(system: EquationSystem, cut: Collection[str]) -> tuple[str, ...]:
@@ -251,19 +251,6 @@ def signal_values(system: EquationSystem, at: Mapping[str, float]) -> dict[str, 
         if name not in known and formula.free_symbols <= known.keys():
             known[name] = formula.evaluate(known)
     return known
-
-
-def _with_outputs(system: EquationSystem, wanted: Sequence[str]) -> EquationSystem:
-    """The system with some of its outputs."""
-    rows = [system.outputs.index(name) for name in wanted]
-    m = system.matrices
-    some: dict[MatrixName, Matrix] = {
-        "C": tuple(m["C"][k] for k in rows),
-        "D": tuple(m["D"][k] for k in rows),
-        "D_1": tuple(m["D_1"][k] for k in rows),
-    }
-    f_y = tuple(system.vectors["f_y"][k] for k in rows)
-    return replace(system, outputs=tuple(wanted), matrices={**m, **some}, vectors={**system.vectors, "f_y": f_y})
 
 
 def _straightened(system: EquationSystem) -> EquationSystem:
