@@ -53,6 +53,12 @@ def identifier(path: str) -> str:
     return flat + "_" if flat in RESERVED else flat
 
 
+def joined(*names: str) -> str:
+    """A name made of others: indices lose their brackets, because one stands last in a name, and underscores do not double."""
+    text = "_".join(names).replace("[", "_").replace("]", "")
+    return re.sub("__+", "_", text)
+
+
 def unused(wanted: str, taken: Container[str], ending: str = "_") -> str:
     """The name, with underscores or another ending behind it until nothing else has it."""
     while wanted in taken:
