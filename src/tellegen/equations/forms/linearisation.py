@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tellegen.core import dense
 from tellegen.core.names import listing
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, solved, zeros
@@ -221,22 +222,12 @@ def _written_out(system: EquationSystem) -> EquationSystem:
 
 
 def _solve(matrix: list[list[float]], right: list[list[float]]) -> list[list[float]]:
-    """Gaussian elimination with partial pivoting, for the few unknowns of an operating point."""
-    n = len(matrix)
-    rows = [[*a, *b] for a, b in zip(matrix, right, strict=True)]
-    for k in range(n):
-        # The largest pivot: units differ by many powers of ten from row to row.
-        best = max(range(k, n), key=lambda i: abs(rows[i][k]))
-        if rows[best][k] == 0.0:
-            raise rules.NO_OPERATING_POINT.error(
-                "the equations are singular at the operating point", fix="choose another operating point"
-            )
-        rows[k], rows[best] = rows[best], rows[k]
-        for i in range(n):
-            if i != k and rows[i][k] != 0.0:
-                factor = rows[i][k] / rows[k][k]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
-    return [[value / rows[k][k] for value in rows[k][n:]] for k in range(n)]
+    """The solution for the few unknowns of an operating point."""
+    try:
+        return dense.solve(matrix, right)
+    except ArithmeticError as reason:
+        what = "the equations are singular at the operating point"
+        raise rules.NO_OPERATING_POINT.error(what, fix="choose another operating point") from reason
 
 
 def _is_constant(closed: EquationSystem) -> bool:
