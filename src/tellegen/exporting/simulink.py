@@ -21,8 +21,16 @@ from tellegen.exporting.diagram import (
     formula_of,
     fresh,
 )
-from tellegen.exporting.matlab_program import comment_text, inertia_text, number_text, row_text, table_arguments
-from tellegen.exporting.matlab_steps import ATOL, RTOL, program_part
+from tellegen.exporting.matlab_program import (
+    ATOL,
+    RTOL,
+    comment_text,
+    inertia_text,
+    number_text,
+    program_part,
+    row_text,
+    table_arguments,
+)
 from tellegen.expressions import Expression, symbol
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 from tellegen.graph.signals import Table
