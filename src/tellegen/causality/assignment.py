@@ -164,9 +164,12 @@ def _finish(
 
 
 def _dependent(graph: PowerGraph, decides: Sequence[Side], partners: Partners) -> list[Dependence]:
-    ports = [k for k in graph.storages() if decides[k] != graph.ports[k].storage.side]
-    found = partners(ports)
-    return [Dependence(k, tuple(found[k])) for k in ports]
+    return [Dependence(k, tuple(on)) for k, on in partners(_followers(graph, decides)).items()]
+
+
+def _followers(graph: PowerGraph, decides: Sequence[Side]) -> list[int]:
+    """The storages that do not decide their output."""
+    return [k for k in graph.storages() if decides[k] != graph.ports[k].storage.side]
 
 
 def _coupled_blocks(graph: PowerGraph, causality: exact.ExactCausality) -> list[list[int]]:
@@ -320,7 +323,7 @@ def _special_values(graph: PowerGraph, generic: exact.ExactCausality, given: exa
     storages = list(graph.storages())
     changed = [k for k in storages if generic.decides[k] != given.decides[k]]
     if not changed:
-        dependent = [k for k in storages if generic.decides[k] != graph.ports[k].storage.side]
+        dependent = _followers(graph, generic.decides)
         # The same storages may be dependent and yet depend on others: a ratio of one can cut a path as well as open
         # one.
         here, there = generic.partners_of(dependent), given.partners_of(dependent)
@@ -434,16 +437,10 @@ def _in_order_of_names(graph: PowerGraph, decides: Sequence[Side]) -> tuple[Powe
     ports = sorted(range(len(graph.ports)), key=lambda k: graph.ports[k].element)
     moved = [replace(p, plus=at[p.plus], minus=at[p.minus]) for p in (graph.ports[k] for k in ports)]
     couplings = sorted(graph.couplings, key=lambda c: c.element)
-    turned = [
-        replace(
-            c,
-            side_1=tuple(b._replace(plus=at[b.plus], minus=at[b.minus]) for b in c.side_1),
-            side_2=tuple(b._replace(plus=at[b.plus], minus=at[b.minus]) for b in c.side_2),
-        )
-        for c in couplings
-    ]
     nodes = tuple(graph.nodes[k] for k in order)
-    return replace(graph, nodes=nodes, ports=tuple(moved), couplings=tuple(turned)), [decides[k] for k in ports]
+    return replace(graph, nodes=nodes, ports=tuple(moved), couplings=tuple(c.with_nodes(at) for c in couplings)), [
+        decides[k] for k in ports
+    ]
 
 
 def _rigid_loop(graph: PowerGraph, generic: exact.ExactCausality, given: exact.ExactCausality) -> Finding | None:
@@ -486,11 +483,7 @@ def _locked_by_ratios(graph: PowerGraph, causality: exact.ExactCausality) -> lis
 
 def _always_zero(graph: PowerGraph, causality: exact.ExactCausality) -> list[int]:
     """Storages whose output is zero whatever everything else does."""
-    dependent = []
-    for k in graph.storages():
-        law = graph.ports[k].law
-        if isinstance(law, StorageLaw) and causality.decides[k] != law.side:
-            dependent.append(k)
+    dependent = _followers(graph, causality.decides)
     return [k for k, on in causality.partners_of(dependent).items() if not on]
 
 

@@ -101,11 +101,6 @@ def vanishes_by_value(coefficient: Expression | None, graph: PowerGraph) -> bool
     return not value.free_symbols and value.residues() == (0, 0)
 
 
-def opposite(demand: Demand) -> Side:
-    """What a port decides when its wish is not granted."""
-    return other_side(demand.wants)
-
-
 @final
 @dataclass(frozen=True)
 class ExactCausality:

@@ -230,9 +230,7 @@ class _Nearness:
     def __init__(self, causal: CausalGraph) -> None:
         self.ports = causal.graph.ports
         self.order = {c.element: n for n, c in enumerate(causal.graph.couplings)}
-        self.ends = {
-            c.element: {n for b in (*c.side_1, *c.side_2) for n in (b.plus, b.minus)} for c in causal.graph.couplings
-        }
+        self.ends = {c.element: c.nodes for c in causal.graph.couplings}
         self.references = {k for k, node in enumerate(causal.graph.nodes) if node.reference}
         self._joined: dict[int, set[int]] = {}
         branches = [(p.plus, p.minus) for p in self.ports]

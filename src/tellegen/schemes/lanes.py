@@ -257,7 +257,7 @@ class LaneWalk:
     def _no_coupling_at(self, nodes: Iterable[int]) -> None:
         here = set(nodes)
         for n, coupling in enumerate(self.graph.couplings):
-            if n not in self.passed and any({b.plus, b.minus} & here for b in (*coupling.side_1, *coupling.side_2)):
+            if n not in self.passed and coupling.nodes & here:
                 raise NoLanesError
 
     # -- connections -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from dataclasses import replace
 from tellegen.causality import assign_causality
 from tellegen.core.names import did_you_mean
 from tellegen.core.union_find import UnionFind
-from tellegen.graph import Coupling, Node, Port, PowerGraph, SourceLaw
+from tellegen.graph import Node, Port, PowerGraph, SourceLaw
 from tellegen.schemes import rules
 from tellegen.schemes.pog_construction import pog
 from tellegen.schemes.pog_scheme import PogScheme, Rewriting
@@ -157,8 +157,8 @@ class _Joined:
                 plus = self.ends.get(k, port.plus) if not offset else offset + port.plus
                 places[-1][k] = len(ports)
                 ports.append(replace(port, plus=numbers[plus], minus=numbers[offset + port.minus]))
-        couplings = [_moved(c, numbers, 0) for c in self.one.couplings]
-        couplings += [_moved(c, numbers, len(self.one.nodes)) for c in self.two.couplings]
+        couplings = [c.with_nodes(numbers) for c in self.one.couplings]
+        couplings += [c.with_nodes(numbers[len(self.one.nodes) :]) for c in self.two.couplings]
         one, two = self.one, self.two
         both = ((one, places[0]), (two, places[1]))
         return replace(
@@ -206,14 +206,6 @@ def _named_apart(nodes: list[Node]) -> tuple[Node, ...]:
         taken.add((name, node.domain))
         found.append(replace(node, name=name))
     return tuple(found)
-
-
-def _moved(coupling: Coupling, numbers: list[int], offset: int) -> Coupling:
-    sides = [
-        tuple(b._replace(plus=numbers[offset + b.plus], minus=numbers[offset + b.minus]) for b in side)
-        for side in (coupling.side_1, coupling.side_2)
-    ]
-    return replace(coupling, side_1=sides[0], side_2=sides[1])
 
 
 def _check_names(one: PowerGraph, two: PowerGraph) -> None:
