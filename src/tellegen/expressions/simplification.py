@@ -276,8 +276,7 @@ def _cancelled(above: Polynomial, below: dict[Frozen, int]) -> Quotient:
 
 def _divided(a: Polynomial, f: Polynomial) -> Polynomial | None:
     """a / f where it leaves no remainder, by leading monomials in the order of total degree, then of names."""
-    # Division by one polynomial needs no Groebner basis: the order decides the lead, and the remainder is zero or it is
-    # not.
+    # Division by one polynomial needs no Groebner basis: the order decides the lead, and the remainder is zero or it is not.
     lead = min(f, key=_order)
     rest = dict(a)
     found: Polynomial = {}
@@ -477,8 +476,7 @@ class NamedParts:
     def _shortened(self, node: Expression) -> Expression:
         args = tuple([self._part(arg) for arg in node.args])
         made = node if args == node.args else rebuild(node, args)
-        # Estimated from the lengths of its parts; to print every part of a long formula would take the square of its
-        # length.
+        # Estimated from the lengths of its parts; to print every part of a long formula would take the square of its length.
         self._length[node] = sum(self._written(arg) + BETWEEN for arg in args) if args else len(to_text(node))
         return made
 

@@ -68,8 +68,7 @@ def field_at_limits(
     for i, k in enumerate(finite):
         if k in empty and storage and any(not is_zero(e) for e in rest[i]):
             _refuse_mutual(owner, members[k].name, limits)
-    # A resistive matrix may have gyrator entries beside a zero diagonal: a row is empty only where nothing at all is
-    # left.
+    # A resistive matrix may have gyrator entries beside a zero diagonal: a row is empty only where nothing at all is left.
     if not storage:
         empty = [k for i, k in enumerate(finite) if all(is_zero(e) for e in (*rest[i], *(r[i] for r in rest)))]
     kept = [k for k in finite if k not in empty]

@@ -245,8 +245,7 @@ def _draw_port(draft: Draft, k: int, port: Port) -> None:
     path = draft.add(DraftItem("path of port", k, "junction", port.domain, "through")).key
     me = draft.add(DraftItem("port", k, "one-port", port.domain)).key
     source = isinstance(port.law, SourceLaw)
-    # Half arrows point out of sources and into all others (docs/theory/bond_graphs.md): then R and C have positive
-    # parameters.
+    # Half arrows point out of sources and into all others (docs/theory/bond_graphs.md): then R and C have positive parameters.
     draft.bond(me, path) if source else draft.bond(path, me)
     # Power counts out of a source, so an imposed across variable rises along the path.
     rises = source and port.law.side == "across"

@@ -75,8 +75,7 @@ def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> s
     moduli = element_texts.ModulusTexts(model, taken)
     details = to_details(scheme, model, moduli)
     if model is not None:
-        # Nodes are gone in a bond graph: ports of the model need junctions of the same name, or they are refused by
-        # name.
+        # Nodes are gone in a bond graph: ports of the model need junctions of the same name, or they are refused by name.
         kept = element_texts.with_ports(model, scheme.junctions, "bond graph")
         return file_with_notation(kept, lines, element_texts.details_text(details), moduli.parts)
     # Without their blocks, names of signals would be free symbols in the file.

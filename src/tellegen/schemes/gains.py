@@ -45,8 +45,7 @@ def outlined_gains(
 ) -> dict[str, dict[str, Expression]]:
     """For each signal asked for, its gains from the signals that no equation decides, as outlines."""
     names = list(signals)
-    # Two independent points: that two different gains agree at both by chance is not to be expected in the life of the
-    # program.
+    # Two independent points: that two different gains agree at both by chance is not to be expected in the life of the program.
     points: list[Callable[[Expression], int]] = [partial(_residue, which=which) for which in (0, 1)]
     one, two = (_expressed(equations, names, ends, ResidueField(), point) for point in points)
     return {
@@ -82,8 +81,7 @@ def _expressed(
 
 def _residue(gain: Expression, which: int) -> int:
     found = gain.residues()
-    # A pole at a random point means that the formula divides by something that vanishes modulo the prime; nothing can
-    # be said then.
+    # A pole at a random point means that the formula divides by something that vanishes modulo the prime; nothing can be said then.
     if found is None:
         raise ZeroDivisionError("an expression has a pole at a random point")
     return found[which]
@@ -91,8 +89,7 @@ def _residue(gain: Expression, which: int) -> int:
 
 def _outline(first: int, second: int) -> Expression:
     """A number for zero and one, else a name; of a value and its opposite, the smaller gives the name."""
-    # Residues above half of the prime stand for negative numbers: so a gain and its opposite get one name and a minus
-    # sign.
+    # Residues above half of the prime stand for negative numbers: so a gain and its opposite get one name and a minus sign.
     if first > PRIME - first:
         return -_outline(-first % PRIME, -second % PRIME)
     if first == second and first <= 1:
@@ -197,8 +194,7 @@ def vector_block(scheme: PogScheme) -> VectorBlock:
     dependent, T, T_u = dependent_gains(scheme)
     n, m = len(states), len(scheme.inputs)
     identity = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
-    # x = (z, T z): independent storages as they are, dependent ones by the states
-    # (docs/theory/power_oriented_graphs.md).
+    # x = (z, T z): independent storages as they are, dependent ones by the states (docs/theory/power_oriented_graphs.md).
     whole: Matrix = (*identity, *T)
     whole_u: Matrix = (*((ZERO,) * m for _ in states), *T_u)
     energy = _energy(scheme, [*states, *dependent])

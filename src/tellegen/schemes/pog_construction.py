@@ -76,8 +76,7 @@ def _outputs_by_inputs(field: Field, causal: CausalGraph) -> pog_scheme.Matrix:
                 row[j if direct else n + j] = row.get(j if direct else n + j, ZERO) + ONE
         rows.append({c: arithmetic.entry(e) for c, e in row.items() if e is not ZERO})
     elimination: Elimination[Entry] = Elimination(rows, arithmetic)
-    # Causality alone does not see that the block to be inverted is singular; without this test a gain would divide by
-    # zero later.
+    # Causality alone does not see that the block to be inverted is singular; without this test a gain would divide by zero later.
     if elimination.eliminate_all(range(n)):
         what = f"the field '{field.element}' cannot be solved for what its ports decide"
         raise rules.NO_SCALAR_BOND.error(what, where=field.element, fix="check its matrix")
@@ -97,8 +96,7 @@ def _field_rows(causal: CausalGraph, told: Callable[[int], str]) -> dict[int, Fi
     for field in causal.graph.fields:
         if isinstance(causal.graph.ports[field.ports[0]].law, ResistiveLaw) and not field.by_laws:
             for i, (k, row) in enumerate(zip(field.ports, _outputs_by_inputs(field, causal), strict=True)):
-                # The own gain stands in the block, the others are further inputs of it; a gain of zero is no line of
-                # the figure.
+                # The own gain stands in the block, the others are further inputs of it; a gain of zero is no line of the figure.
                 others = zip(field.ports, row, strict=True)
                 found[k] = row[i], tuple((told(j), gain) for j, gain in others if j != k and gain is not ZERO)
     return found
@@ -155,8 +153,7 @@ class SignalFlow:
 
     def sum(self, joints: Sequence[JunctionBond]) -> str:
         """The summation of a junction: the conjugate of the shared variable at the bond that decides it. Gives its output."""
-        # Strokes promise exactly one bond that decides; two would have been a contradiction and none an undecided
-        # junction.
+        # Strokes promise exactly one bond that decides; two would have been a contradiction and none an undecided junction.
         (decider,) = (j for j in joints if j.brings)
         terms: dict[str, int] = {}
         for j in joints:
@@ -188,8 +185,7 @@ class SignalFlow:
         """The two blocks of a connection: K on one line, its transpose on the other."""
         bonds = self.graph.bonds_of(item.name)
         a, b = bonds if bonds[0].head == item.name else bonds[::-1]
-        # Which of the two pairs of variables is given follows from the stroke at side a alone: TF and GY have one free
-        # choice.
+        # Which of the two pairs of variables is given follows from the stroke at side a alone: TF and GY have one free choice.
         effort_enters = a.receives(item.name) == DOMAINS[a.domain].effort
         pairs = (
             ((a.effort, b.effort), (b.flow, a.flow)) if item.kind == "TF" else ((a.effort, b.flow), (b.effort, a.flow))
@@ -283,8 +279,7 @@ class LadderBuilder:
             ahead = away[0] if away else None
             if name in self.graph.two_ports:
                 assert ahead is not None, "a two-port stands between junctions"
-                # Behind a gyrator the effort continues as a flow: the upper line changes its kind, or the two lines
-                # would cross.
+                # Behind a gyrator the effort continues as a flow: the upper line changes its kind, or the two lines would cross.
                 upper = self._turned(name, left, upper)
                 behind = self._section(ahead, ahead.other(name), upper)
                 blocks = self.flow.two_port(self.graph.two_ports[name])
@@ -334,8 +329,7 @@ class LadderBuilder:
         joints = [junction_bond(bond, name, junction.shares) for bond in items]
         start = None if left is None else junction_bond(left, name, junction.shares)
         end = None if right is None else junction_bond(right, name, junction.shares)
-        # Power counts positive from left to right where the bond that comes in says so; a junction without neighbours
-        # may choose.
+        # Power counts positive from left to right where the bond that comes in says so; a junction without neighbours may choose.
         forward = not start.leaves if start else end.leaves if end else True
         columns: list[pog_scheme.Column] = []
         # Until the element that decides has been passed, the shared variable runs to the left in the sections between
@@ -351,8 +345,7 @@ class LadderBuilder:
                 here += [] if end is None else [end]
             else:
                 behind = self._link(junction, items[k], items[k + 1], forward, decided, upper)
-                # The running sum is split at each column, so that each summation has few inputs and each section has
-                # its own power.
+                # The running sum is split at each column, so that each summation has few inputs and each section has its own power.
                 own = behind.variable(other_side(junction.shares))
                 here.append(JunctionBond(own, forward, not decided))
                 start = JunctionBond(own, not forward, decided)
@@ -517,8 +510,7 @@ def pog(
         return replace(scheme, vector=vector_block(scheme))
     flow = SignalFlow(graph)
     found = bond_graph_scheme.connected_parts(graph, earlier)
-    # A part with a mesh makes the whole scheme a vector block: half a ladder would hide that its states belong
-    # together.
+    # A part with a mesh makes the whole scheme a vector block: half a ladder would hide that its states belong together.
     laddered = not vectorial and (derivative or not causal.dependent) and all(part.is_tree() for part in found)
     if laddered:
         builder = LadderBuilder(graph, flow)

@@ -206,8 +206,7 @@ class _Point:
     def _advance(self, unknowns: Sequence[str], step: Sequence[float], residual: float) -> None:
         start = {w: self.values[w] for w in unknowns}
         share = 1.0
-        # Halved until the residual does not grow: a full step of Newton's method overshoots at laws like that of a
-        # diode.
+        # Halved until the residual does not grow: a full step of Newton's method overshoots at laws like that of a diode.
         while share > 1e-6:
             self.values |= {w: start[w] - share * s for w, s in zip(unknowns, step, strict=True)}
             if max(abs(self.number(r)) for r in self.system.algebraic.residuals) <= residual:
@@ -274,8 +273,7 @@ class _Tangent:
         free = set(self.closed.algebraic.unknowns)
         for row in rows:
             for e in row:
-                # A tangent that depends on what only a solver finds, or on a branch that only numbers choose, has no
-                # symbols.
+                # A tangent that depends on what only a solver finds, or on a branch that only numbers choose, has no symbols.
                 if free & e.free_symbols or any(isinstance(node, Condition) for node in postorder(e)):
                     return None
         return rows
@@ -291,8 +289,7 @@ class _Tangent:
     def _decided(self, call: Call) -> Expression:
         """The branch that the values of parameters choose, where they are known."""
         tested = call.arguments[:1] if call.name == "if" else call.arguments
-        # A limit that is not reached at the point is no part of the tangent; whether it is, the values of parameters
-        # tell.
+        # A limit that is not reached at the point is no part of the tangent; whether it is, the values of parameters tell.
         if call.name not in ("if", "min", "max") or any(e.free_symbols - self.values.keys() for e in tested):
             return call
         if call.name == "if":

@@ -144,8 +144,7 @@ def _equation_text(sides: EquationSides, names: Sequence[str], width: int, unico
     `names` stand left where no matrix does.
     """
     sums = [*sides.left, *sides.right]
-    # Blocks of large matrices are made entry by entry and then thrown away for being too wide; so they are counted
-    # first.
+    # Blocks of large matrices are made entry by entry and then thrown away for being too wide; so they are counted first.
     if max([len(names), *(len(each.factors) for each in sums)]) <= MOST_STATES:
         left = _blocks(sides.left, unicode) if sides.left else [_vector(names, unicode)]
         whole = _beside([*left, _word(" = "), *_blocks(sides.right, unicode)])

@@ -152,8 +152,7 @@ class _Joined:
             for k, port in enumerate(graph.ports):
                 if k in gone:
                     continue
-                # Only sources of the first graph move their beginning, to nodes that are numbered with the offset
-                # already.
+                # Only sources of the first graph move their beginning, to nodes that are numbered with the offset already.
                 plus = self.ends.get(k, port.plus) if not offset else offset + port.plus
                 places[-1][k] = len(ports)
                 ports.append(replace(port, plus=numbers[plus], minus=numbers[offset + port.minus]))

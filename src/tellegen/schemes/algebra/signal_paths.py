@@ -94,8 +94,7 @@ def _cycles(edges: Edges) -> Iterator[list[str]]:
 
 
 def _cycles_through(start: str, part: set[str], edges: Edges) -> Iterator[list[str]]:
-    # Johnson's blocking: a signal from which no cycle was closed is not entered again before something it waits for is
-    # freed.
+    # Johnson's blocking: a signal from which no cycle was closed is not entered again before something it waits for is freed.
     path, blocked, closed = [start], {start}, set[str]()
     waiting: dict[str, set[str]] = {}
     stack = [(start, [n for n in edges[start] if n in part])]
