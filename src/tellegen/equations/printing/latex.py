@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tellegen.core.names import numbered
-from tellegen.equations.matrices import Matrix, Sparse
+from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
 from tellegen.expressions import ONE, ZERO, Add, Expression, Number, latex_name, number, to_latex, to_text, total
@@ -201,19 +201,12 @@ def transfer_to_latex(form: "TransferMatrix", *, environment: str = "align*") ->
 
 def descriptor_to_latex(form: "DescriptorSystem", *, environment: str = "align*") -> str:
     """The descriptor form, one equation a row."""
-    rows: dict[int, tuple[list[str], list[str]]] = {}
-    _collect(rows, form.E, [dotted(name) for name in form.unknowns], 0)
-    _collect(rows, form.F, [latex_name(name) for name in form.unknowns], 1)
-    _collect(rows, form.G, [latex_name(name) for name in form.inputs], 1)
-    for k, e in form.h.items():
-        rows.setdefault(k, ([], []))[1].append(to_latex(e))
-    outputs: dict[int, tuple[list[str], list[str]]] = {}
-    _collect(outputs, form.H, [latex_name(name) for name in form.unknowns], 1)
-    _collect(outputs, form.D, [latex_name(name) for name in form.inputs], 1)
-    lines = [f"{_sum(rows[k][0])} &= {_sum(rows[k][1])}" for k in sorted(rows)]
-    lines += [
-        f"{latex_name(name)} &= {_sum(outputs[k][1] if k in outputs else [])}" for k, name in enumerate(form.outputs)
-    ]
+    w, u = ([latex_name(name) for name in names] for names in (form.unknowns, form.inputs))
+    left = shown.terms_by_row((form.E, [dotted(name) for name in form.unknowns]))
+    right, reading = shown.terms_by_row((form.F, w), (form.G, u)), shown.terms_by_row((form.H, w), (form.D, u))
+    rows = sorted({*left, *right, *form.h})
+    lines = [f"{_sum(left.get(k, ()))} &= {_sum(right.get(k, ()), form.h.get(k))}" for k in rows]
+    lines += [f"{latex_name(name)} &= {_sum(reading.get(k, ()))}" for k, name in enumerate(form.outputs)]
     return _environment(environment, lines)
 
 
@@ -309,17 +302,13 @@ def _definitions(names: Mapping[str, Expression], formula: Change = _itself) -> 
 def _sums(sums: Iterable[MatrixSum]) -> str:
     text = ""
     for each in sums:
-        text += _joint(text, each.negative)
+        text += shown.joint(text, each.negative)
         inner = ""
         for share in each.shares:
-            inner += _joint(inner, share.negative) + _braced(_matrix(share.rows), _letter(share.letter))
+            inner += shown.joint(inner, share.negative) + _braced(_matrix(share.rows), _letter(share.letter))
         text += rf"\left({inner}\right)" if len(each.shares) > 1 else inner
         text += f" {_factors(each)}" if each.vector else ""
     return text
-
-
-def _joint(before: str, negative: bool) -> str:
-    return (" - " if negative else " + ") if before else "-" if negative else ""
 
 
 def _factors(each: MatrixSum) -> str:
@@ -360,11 +349,6 @@ def _bracketed(cells: list[list[str]]) -> str:
     return rf"\left[\begin{{array}}{{{'c' * columns}}} {body} \end{{array}}\right]"
 
 
-def _collect(rows: dict[int, tuple[list[str], list[str]]], matrix: Sparse, factors: list[str], side: int) -> None:
-    for (i, j), e in sorted(matrix.items(), key=lambda item: item[0]):
-        rows.setdefault(i, ([], []))[side].append(_product(e, factors[j]))
-
-
 def _product(entry: Expression, factor: str) -> str:
     if entry is ONE:
         return factor
@@ -374,8 +358,8 @@ def _product(entry: Expression, factor: str) -> str:
     return rf"\left({written}\right) {factor}" if isinstance(entry, Add) else f"{written} {factor}"
 
 
-def _sum(terms: list[str]) -> str:
+def _sum(terms: Iterable[tuple[Expression, str]], rest: Expression | None = None) -> str:
     text = ""
-    for term in terms:
+    for term in (*(_product(e, factor) for e, factor in terms), *([] if rest is None else [to_latex(rest)])):
         text += term if not text else f" - {term[1:]}" if term.startswith("-") else f" + {term}"
     return text or to_latex(ZERO)
