@@ -1,8 +1,8 @@
 """What the parts of the reader share: the file, what was found in it so far, and the checks that must wait for the whole file."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -128,6 +128,15 @@ class ReadingContext:
         """Keep the findings of an error and go on."""
         self.add_errors(error.findings)
 
+    @contextmanager
+    def collecting(self, *names: str) -> Iterator[None]:
+        """Keep the errors of what is done inside and go on; `names` are what could then not be read."""
+        try:
+            yield
+        except TellegenError as error:
+            self.broken.update(names)
+            self.collect(error)
+
     def add_errors(self, findings: Iterable[Finding]) -> None:
         """Keep errors; raises EnoughError when enough are there."""
         self.errors.extend(findings)
@@ -138,6 +147,19 @@ class ReadingContext:
         """Raises: DescriptionError with all errors, if there are any."""
         if self.errors:
             raise DescriptionError(self.errors[:MOST_ERRORS])
+
+    def note_symbol(self, subject: str, fix: str, where: str, place: Place | None) -> None:
+        """Count what has no value; the first ones are told."""
+        self.without_value += 1
+        if self.without_value <= MOST_NOTICES:
+            what = f"{subject} has no value: it stays a symbol"
+            self.notes.append(rules.NO_VALUE.finding(what, where=where, fix=fix, place=place))
+
+    def require_new(self, name: Scalar) -> None:
+        """Raises: DescriptionError (D105) for the name of an element that is there."""
+        if name.text in self.elements:
+            what = f"'{name.text}' is described twice"
+            raise self.error(rules.DESCRIBED_TWICE, name, what, fix="rename one of them")
 
     # Shapes
 
@@ -190,17 +212,28 @@ class ReadingContext:
         return self._split(self.scalar(node, subject))
 
     def _split(self, node: Scalar) -> list[Scalar]:
-        found, depth, start = [], 0, 0
-        for at, letter in enumerate(node.text + ","):
-            # In `R[1,2], b` one comma parts texts; the other belongs to the indices of a name.
-            depth += (letter == "[") - (letter == "]")
-            if letter == "," and depth <= 0:
-                piece = node.text[start:at]
-                shift = start + len(piece) - len(piece.lstrip())
-                column = self.text_place(node, shift).column
-                found.append(Scalar(piece.strip(), node.line, column, len(piece.strip()), False))
-                start = at + 1
-        return found if node.text.strip() else []
+        found = []
+        # In `R[1,2], b` one comma parts texts; the other belongs to the indices of a name.
+        for start, piece in split_at_commas(node.text, "[", "]"):
+            column = self.text_place(node, start + len(piece) - len(piece.lstrip())).column
+            found.append(Scalar(piece.strip(), node.line, column, len(piece.strip()), False))
+        return found
+
+    def needed(
+        self,
+        node: MappingNode,
+        key: str,
+        what: str,
+        fix: str,
+        *,
+        rule: Rule = rules.MISSING_KEY,
+        at: Node | None = None,
+    ) -> Node:
+        """The value of a key that must be there."""
+        found = node.get(key)
+        if found is None:
+            raise self.error(rule, node if at is None else at, what, fix=fix)
+        return found
 
     def record(self, node: Node, record: Record, subject: str, known_as: str = "") -> MappingNode:
         """The node, which must be a mapping with the keys of a record; errors about other keys are collected."""
@@ -312,13 +345,19 @@ class ReadingContext:
 
     def wrong_dimension(self, subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
         """The finding for a quantity in a unit of something else; it also says where a parameter was read as a unit."""
-        taken = [word for word in _JOINED.findall(place.text) if is_unit(word) and word in self.parameters]
-        finding = wrong_dimension(subject, found, wanted, place)
+        if wanted == DIMENSIONLESS:
+            what = f"{subject} is in {dimension_in_words(found)}, not a number"
+            fix = "give a number, or an angle in rad or deg"
+        else:
+            has = "is a number" if found == DIMENSIONLESS else f"is in {dimension_in_words(found)}"
+            what, fix = (
+                f"{subject} {has}, not in {dimension_in_words(wanted)}",
+                f"give it in {dimension_in_words(wanted)}",
+            )
         # `3 N*d` with a parameter d: behind a number d is a day, which no message about dimensions would lead to.
-        if not taken:
-            return finding
-        fix = f"'{taken[0]}' behind a number is read as a unit: put spaces around the operator before it to mean the parameter"
-        return replace(finding, fix=fix)
+        if taken := [word for word in _JOINED.findall(place.text) if is_unit(word) and word in self.parameters]:
+            fix = f"'{taken[0]}' behind a number is read as a unit: put spaces around the operator before it to mean the parameter"
+        return rules.WRONG_DIMENSION.finding(what, fix=fix, place=place)
 
     def is_known(self, name: str) -> bool:
         """Whether expressions may use the name."""
@@ -371,12 +410,13 @@ def refuse_scale(context: ReadingContext, node: Scalar, subject: str) -> None:
         raise context.error(rules.SCALE_FROM_AMBIENT, node, what, fix=fix)
 
 
-def wrong_dimension(subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
-    """The finding for a quantity in a unit of something else."""
-    if wanted == DIMENSIONLESS:
-        what = f"{subject} is in {dimension_in_words(found)}, not a number"
-        fix = "give a number, or an angle in rad or deg"
-    else:
-        has = "is a number" if found == DIMENSIONLESS else f"is in {dimension_in_words(found)}"
-        what, fix = f"{subject} {has}, not in {dimension_in_words(wanted)}", f"give it in {dimension_in_words(wanted)}"
-    return rules.WRONG_DIMENSION.finding(what, fix=fix, place=place)
+def split_at_commas(text: str, opening: str = "([", closing: str = ")]") -> list[tuple[int, str]]:
+    """The pieces between commas outside parentheses, each with where it starts."""
+    pieces: list[tuple[int, str]] = []
+    depth = start = 0
+    for at, letter in enumerate(text + ","):
+        depth += (letter in opening) - (letter in closing)
+        if letter == "," and depth <= 0:
+            pieces.append((start, text[start:at]))
+            start = at + 1
+    return pieces if text.strip() else []

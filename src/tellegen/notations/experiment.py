@@ -30,10 +30,8 @@ def read_experiment(context: ReadingContext, node: Node) -> Experiment:
     parts: dict[str, object] = {}
     for key, value in mapping.items():
         if key.text in EXPERIMENT.names:
-            try:
+            with context.collecting():
                 parts[key.text] = getattr(reader, "read_" + key.text)(value)
-            except TellegenError as error:
-                context.collect(error)
     return Experiment(**parts)  # type: ignore[arg-type]  # each reader gives what its field takes
 
 
@@ -79,12 +77,9 @@ class _ExperimentReader:
         sources = {input_name(e): e for e in self.context.elements.values() if e.kind.role == "source"}
         signals: dict[str, Signal] = {}
         for key, value in self.context.mapping(node, "the inputs").items():
-            if self.context.is_rest(key, value):
-                continue
-            try:
-                signals[key.text] = self.read_signal(key, value, sources)
-            except TellegenError as error:
-                self.context.collect(error)
+            if not self.context.is_rest(key, value):
+                with self.context.collecting():
+                    signals[key.text] = self.read_signal(key, value, sources)
         return signals
 
     def read_signal(self, key: Scalar, node: Node, sources: Mapping[str, Element]) -> Signal:
@@ -155,7 +150,7 @@ class _ExperimentReader:
         ambient = ambient_temperatures(self.context.elements.values())
         found: dict[str, Expression] = {}
         for key, value in self.context.mapping(node, "the initial values").items():
-            try:
+            with self.context.collecting():
                 # Only storages and displacements remember: any other variable follows from these at the start, too.
                 if key.text not in states and key.text not in self.context.displacements:
                     if self.context.may_be_hidden(key.text):
@@ -165,8 +160,6 @@ class _ExperimentReader:
                 if key.text in ambient:
                     refuse_scale(self.context, text, f"the initial value of {key.text}")
                 found[key.text] = self.quantity(text, states.get(key.text), f"the initial value of {key.text}")
-            except TellegenError as error:
-                self.context.collect(error)
         return found
 
     def read_outputs(self, node: Node) -> tuple[str, ...]:
@@ -191,14 +184,12 @@ class _ExperimentReader:
         ambient = ambient_temperatures(self.context.elements.values())
         found: dict[str, str] = {}
         for key, value in self.context.mapping(node, "the units").items():
-            try:
+            with self.context.collecting():
                 text = self.context.scalar(value, f"the unit of {key.text}")
                 if key.text not in known and not self.context.may_be_hidden(key.text):
                     raise self.unknown(key, known, "a variable")
                 self.check_shown(text, known.get(key.text), key.text, from_ambient=key.text in ambient)
                 found[key.text] = text.text.strip()
-            except TellegenError as error:
-                self.context.collect(error)
         return found
 
     def check_shown(self, text: Scalar, wanted: Dimension | None, name: str, *, from_ambient: bool) -> None:

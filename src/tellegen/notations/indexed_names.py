@@ -8,7 +8,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import NAME, is_dotted, is_name, listing, nearest
 from tellegen.expressions import Expression, Number, parse
 from tellegen.notations import rules
-from tellegen.notations.context import ReadingContext
+from tellegen.notations.context import ReadingContext, split_at_commas
 from tellegen.notations.network import rules as network_rules
 from tellegen.notations.yaml.document import Scalar
 
@@ -124,18 +124,6 @@ def _read_indexed(context: ReadingContext, node: Scalar, indices: tuple[str, ...
         return pattern.at(())
     except NotWholeError as problem:
         raise not_whole_error(context, node, problem, "") from None
-
-
-def split_at_commas(text: str) -> list[tuple[int, str]]:
-    """The pieces between commas outside parentheses, each with where it starts."""
-    pieces: list[tuple[int, str]] = []
-    depth = start = 0
-    for at, letter in enumerate(text + ","):
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and depth <= 0:
-            pieces.append((start, text[start:at]))
-            start = at + 1
-    return pieces if text.strip() else []
 
 
 def integer_expression(context: ReadingContext, node: Scalar, text: str, indices: tuple[str, ...]) -> Expression:

@@ -312,11 +312,8 @@ def resolve_slopes(context: ReadingContext) -> None:
     """Put in the derivatives of all slopes, now that everything they read is known; errors are collected."""
     for name, parameter in context.parameters.items():
         if isinstance(parameter.curve, ParameterSlope):
-            try:
+            with context.collecting(name):
                 context.parameters[name] = replace(parameter, expression=_slope(context, parameter, parameter.curve))
-            except TellegenError as error:
-                context.broken.add(name)
-                context.collect(error)
 
 
 def _slope(context: ReadingContext, parameter: Parameter, slope: ParameterSlope) -> Expression | None:

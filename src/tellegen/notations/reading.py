@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.errors import Finding
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, nearest
 from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
@@ -89,16 +89,13 @@ def _refuse_two_notations(context: ReadingContext, root: MappingNode) -> None:
 def _read_lines(context: ReadingContext, node: Node) -> None:
     mapping = context.mapping(node, "'network'")
     for key, value in zip(mapping.keys, mapping.values, strict=True):
-        try:
+        with context.collecting(key.text):
             if isinstance(value, MappingNode) and is_multiport(value):
                 read_multiport(context, key, value)
             elif isinstance(value, MappingNode) and is_block(value):
                 add_elements_of_block(context, read_block(context, key, value, ()))
             else:
                 add_element_of_line(context, read_line(context, key, value, ()))
-        except TellegenError as error:
-            context.broken.add(key.text)
-            context.collect(error)
 
 
 class ParametersReader:
@@ -118,13 +115,9 @@ class ParametersReader:
     def read(self, node: Node) -> None:
         """Parse every parameter."""
         for key, value in self.context.mapping(node, "'parameters'").items():
-            if self.context.is_rest(key, value):
-                continue
-            try:
-                self._read_parameter(key, value)
-            except TellegenError as error:
-                self.context.broken.add(key.text)
-                self.context.collect(error)
+            if not self.context.is_rest(key, value):
+                with self.context.collecting(key.text):
+                    self._read_parameter(key, value)
 
     def _read_parameter(self, key: Scalar, node: Node) -> None:
         context = self.context
@@ -350,11 +343,9 @@ class _ModelReader:
         self._check_formulas()
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
-        try:
+        with self.context.collecting():
             return step(argument)
-        except TellegenError as error:
-            self.context.collect(error)
-            return None
+        return None
 
     def _read_name(self, root: MappingNode) -> str:
         node = root.get("system")

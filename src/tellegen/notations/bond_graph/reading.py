@@ -220,14 +220,11 @@ class _Emitter:
         variables = self._variables()
         for group in self._groups():
             first = len(self.context.pending)
-            try:
+            with self.context.collecting(*{group[0].origin, *(item.name for item in group)}):
                 if group[0].role == "two-port":
                     self._two_port(group[0])
                 else:
                     self._one_ports(group, [self.kinds[item.name] for item in group], variables)
-            except TellegenError as error:
-                self.context.broken.update({group[0].origin, *(item.name for item in group)})
-                self.context.collect(error)
             # A resistance or a modulus may move with states and signals; storages are constant.
             if group[0].letters in ("R", "MR", "MTF", "MGY"):
                 allow_variables(self.context, first)

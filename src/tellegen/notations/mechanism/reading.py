@@ -11,7 +11,6 @@ mechanism:
 from collections.abc import Callable
 from typing import final
 
-from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, is_name, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.expressions import ZERO, Expression, symbol
@@ -238,12 +237,10 @@ class MechanismLines:
 def read_mechanism(context: ReadingContext, node: Node, root: MappingNode) -> LoweredMechanism | None:
     """Read a mechanism and add its elements to the model; None where something in it is wrong, which is collected."""
     reader = _Reader(context)
-    try:
+    with context.collecting():
         mechanism = reader.read(node)
         if not context.errors:
             return LoweredMechanism(context, mechanism, node, root)
-    except TellegenError as error:
-        context.collect(error)
     context.broken |= reader.lines.names  # nothing that uses them is wrong for that reason
     return None
 
@@ -286,11 +283,8 @@ class _Reader:
         return None if value is None else self.lines.quantity(value, LENGTH, "the tolerance of the assembly")
 
     def _attempt(self, step: Callable[[Scalar, Node], None], key: Scalar, value: Node) -> None:
-        try:
+        with self.context.collecting(key.text):
             step(key, value)
-        except TellegenError as error:
-            self.context.broken.add(key.text)
-            self.context.collect(error)
 
     def _gravity(self, node: Node) -> Pair:
         wanted = parse_unit("m/s^2").dimension

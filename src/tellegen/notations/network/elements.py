@@ -15,7 +15,7 @@ from tellegen.model.dimensions import NUMBER, Measure, NoDimension, si_unit, use
 from tellegen.model.laws import Law
 from tellegen.model.model import NOTHING, Element, Parameter, Switching, known_variables, variable_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import MOST_NOTICES, DrivenSource, HeatPort, PendingCheck, ReadingContext
+from tellegen.notations.context import DrivenSource, HeatPort, PendingCheck, ReadingContext
 from tellegen.notations.indexed_names import CopyIndices, NamePattern
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import LineForm
@@ -146,11 +146,8 @@ def _symbol(context: ReadingContext, setting: Setting, name: str, key: Scalar) -
     if own not in context.parameters:
         dimension = parse_unit(setting.unit).dimension
         context.parameters[own] = Parameter(own, None, dimension, setting.unit, context.place(key))
-        context.without_value += 1
-        if context.without_value <= MOST_NOTICES:
-            fix = f"add '{own}' to the parameters, or '{setting.key}: ...' to its line"
-            what = f"the {setting.word} of {name} has no value: it stays a symbol"
-            context.notes.append(notations_rules.NO_VALUE.finding(what, where=name, fix=fix, place=context.place(key)))
+        fix = f"add '{own}' to the parameters, or '{setting.key}: ...' to its line"
+        context.note_symbol(f"the {setting.word} of {name}", fix, name, context.place(key))
     return symbol(own)
 
 
@@ -369,15 +366,8 @@ def _stay_symbol(context: ReadingContext, line: ElementLine, name: str) -> None:
     form = line.form
     unit = form.kind.quantity.unit if form.kind.quantity else ""
     context.parameters[name] = Parameter(name, None, form.dimension, unit or si_unit(form.dimension), line.place)
-    context.without_value += 1
-    if context.without_value <= MOST_NOTICES:
-        key = form.kind.quantity.key if form.kind.quantity else "value"
-        fix = f"add '{name}' to the parameters, or '{key}: ...' to its line"
-        context.notes.append(
-            notations_rules.NO_VALUE.finding(
-                f"{name} has no value: it stays a symbol", where=name, fix=fix, place=line.place
-            )
-        )
+    key = form.kind.quantity.key if form.kind.quantity else "value"
+    context.note_symbol(name, f"add '{name}' to the parameters, or '{key}: ...' to its line", name, line.place)
 
 
 OF_ELEMENTS = ("power.", "energy.")

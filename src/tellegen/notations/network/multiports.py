@@ -111,10 +111,7 @@ def is_multiport(node: Node) -> bool:
 def read_multiport(context: ReadingContext, key: Scalar, node: MappingNode) -> None:
     """Add the element of such a line to the model."""
     context.name(key, "an element")
-    if key.text in context.elements:
-        raise context.error(
-            notations_rules.DESCRIBED_TWICE, key, f"'{key.text}' is described twice", fix="rename one of them"
-        )
+    context.require_new(key)
     if node.keys[0].text == keys.MULTIPORT:
         _read_connection(context, key, node)
     else:

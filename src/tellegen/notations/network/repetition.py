@@ -109,13 +109,11 @@ def _read_lines(
 ) -> "list[ElementLine | RepeatedBlock]":
     lines: list[ElementLine | RepeatedBlock] = []
     for name, value in context.mapping(node, f"the network of {key.text}").items():
-        try:
+        with context.collecting():
             if isinstance(value, MappingNode) and is_block(value):
                 lines.append(read_block(context, name, value, indices))
             else:
                 lines.append(read_line(context, name, value, indices))
-        except TellegenError as error:
-            context.collect(error)
     return lines
 
 

@@ -40,15 +40,13 @@ def _port_entries(
 ) -> Iterator[PortEntry]:
     """Every port of a mapping, those of repeated blocks one by one; what is wrong with a block is collected."""
     for key, value in context.mapping(node, subject).items():
-        try:
+        with context.collecting():
             if isinstance(value, MappingNode) and "repeat" in value:
                 ranges, _, inner = read_repeat(context, key, value, "ports", copy.indices, "ports")
                 for each in copies_of(context, key, ranges, copy):
                     yield from _port_entries(context, inner, f"the ports of {key.text}", each)
             else:
                 yield PortEntry(copy.name(context, key, "a port"), key, value, copy)
-        except TellegenError as error:
-            context.collect(error)
 
 
 def source_variables(source: Element) -> tuple[str, ...]:
@@ -86,14 +84,12 @@ def read_ports(context: ReadingContext, node: Node) -> dict[str, SystemPort]:
     domains = _node_domains(context.elements.values())
     found: dict[str, SystemPort] = {}
     for entry in _port_entries(context, node, "'ports'"):
-        try:
+        with context.collecting():
             if entry.name in found:
                 what = f"the port '{entry.name}' is described twice"
                 fix = "inside a 'repeat' a name needs every index, such as 'phase[k]'"
                 raise context.error(rules.BAD_PORT, entry.key, what, fix=fix)
             found[entry.name] = _read_port(context, entry, domains)
-        except TellegenError as error:
-            context.collect(error)
     return found
 
 

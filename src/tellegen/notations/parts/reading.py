@@ -10,7 +10,7 @@ from tellegen.expressions import RESERVED_WORDS, Expression, Number
 from tellegen.model.dimensions import UNKNOWN, si_unit, without_marks
 from tellegen.model.model import Model, Parameter, Part, input_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import MOST_NOTICES, ReadingContext
+from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import PART
 from tellegen.notations.indexed_names import (
     NotWholeError,
@@ -366,12 +366,8 @@ class PartsReader:
             context.notes.extend(finding for finding in model.findings if finding.code not in again)
         for name, parameter in model.parameters.items():
             if parameter.expression is None and name not in part.bindings:
-                context.without_value += 1
-                if context.without_value <= MOST_NOTICES:
-                    what = f"{part.name}.{name} has no value: it stays a symbol"
-                    fix = f"add '{name}: ...' to the line of {part.name}"
-                    finding = notations_rules.NO_VALUE.finding(what, where=part.name, fix=fix, place=part.place)
-                    context.notes.append(finding)
+                fix = f"add '{name}: ...' to the line of {part.name}"
+                context.note_symbol(f"{part.name}.{name}", fix, part.name, part.place)
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -172,9 +172,7 @@ def emit_connection(
     context: ReadingContext, block: ladder.LadderConnection[Scalar], left: LaneEnds, right: LaneEnds, K: Matrix
 ) -> None:
     """Add the element of a connection by a matrix. Lanes that its zeros leave out are not among its ports."""
-    if block.name.text in context.elements:
-        what = f"'{block.name.text}' is described twice"
-        raise context.error(notations_rules.DESCRIBED_TWICE, block.name, what, fix="rename one of them")
+    context.require_new(block.name)
     # A lane of zeros passes no power; as a port it would leave a variable that nothing decides.
     rows = [i for i, row in enumerate(K) if not is_zero_row(row)]
     columns = [j for j in range(len(left[0])) if not is_zero_row([row[j] for row in K])]
@@ -221,10 +219,7 @@ def emit_transfer(
 
     Lanes may be of several domains: what each is told follows from the letter there, or from `power` and `static` and its way.
     """
-    name = item.name.text
-    if name in context.elements:
-        what = f"'{name}' is described twice"
-        raise context.error(notations_rules.DESCRIBED_TWICE, item.name, what, fix="rename one of them")
+    context.require_new(item.name)
     told = [_told(context, item, domain, way) for domain, way in zip(domains, ways, strict=True)]
     _Assembly(context, item, domains, told, ends).emit(_realised(context, item))
 

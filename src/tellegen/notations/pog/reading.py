@@ -83,7 +83,7 @@ class LadderEmitter:
         key = Scalar(name, text.line, text.column, text.length, text.quoted)
         line = ElementLine(key, self.context.place(text), make_form(kind), name, nodes, variables=dict(variables))
         first = len(self.context.pending)
-        try:
+        with self.context.collecting(name):
             more = self.more.get(name)
             if kind.role == "switching":
                 line.switching = SwitchingLine(self.context, name, kind, ())
@@ -93,9 +93,6 @@ class LadderEmitter:
             if kind.role in ("coupling", "resistive"):
                 allow_variables(self.context, first)
             add_element_of_line(self.context, line)
-        except TellegenError as error:
-            self.context.broken.add(name)
-            self.context.collect(error)
 
     def connect_by_modulus(
         self, part: ladder.LadderConnection[Scalar], value: Scalar, kind: ElementKind, nodes: tuple[str, ...]
@@ -104,9 +101,7 @@ class LadderEmitter:
         name, form = part.name, make_form(kind)
         subject = f"the modulus of {name.text}"
         modulus = self.context.checked_quantity(value, form.dimension, subject).expression
-        if name.text in self.context.elements:
-            what = f"'{name.text}' is described twice"
-            raise self.context.error(notations_rules.DESCRIBED_TWICE, name, what, fix="rename one of them")
+        self.context.require_new(name)
         self.context.elements[name.text] = Element(name.text, kind, nodes, modulus, place=self.context.place(name))
 
 
@@ -229,11 +224,8 @@ class _Walk:
         for number, item in enumerate(block.items):
             ends = self._ends(block, item)
             variables = [self._named(block, position, lane, number) for lane in range(len(ends))]
-            try:
+            with self.context.collecting(*ladder.item_names(item)):
                 self._emit(block, item, ends, variables)
-            except TellegenError as error:
-                self.context.broken.update(ladder.item_names(item))
-                self.context.collect(error)
 
     def _named(self, block: ladder.LadderBlock[Scalar], position: int, lane: int, number: int) -> dict[str, str]:
         """The name that a section gives to the shared variable of a lane, for the element that takes it."""

@@ -14,8 +14,7 @@ from tellegen.model import dimensions
 from tellegen.model.model import Model, known_variables
 from tellegen.model.signals import Points, SignalDefinition, SignalSetting
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import split_at_commas
+from tellegen.notations.context import ReadingContext, split_at_commas
 from tellegen.notations.quantities import NO_INDICES, parse_marked, read_plain
 from tellegen.notations.signals import rules
 from tellegen.notations.signals.blocks import BLOCKS, FORMULA, PERIOD

@@ -63,16 +63,11 @@ class SignalsReader:
         # All names before the first line: a formula may read signals that stand further down.
         self.context.signal_names = frozenset(key.text for key in mapping.keys)
         for key, value in mapping.items():
-            if self.context.is_rest(key, value):
-                continue
-            try:
-                line = self._line(key, value)
-            except TellegenError as error:
-                self.context.broken.add(key.text)
-                self.context.collect(error)
-                continue
-            self.lines[line.name] = line
-            self.context.signals[line.name] = self._definition(line)
+            if not self.context.is_rest(key, value):
+                with self.context.collecting(key.text):
+                    line = self._line(key, value)
+                    self.lines[line.name] = line
+                    self.context.signals[line.name] = self._definition(line)
 
     def _line(self, key: Scalar, node: Node) -> SignalLine:
         context = self.context
@@ -385,11 +380,8 @@ class SignalsChecker:
         """A loop of formulas must determine its unknown."""
         parts: dict[str, SignalDefinition] = {}
         for name, definition in self.context.signals.items():
-            try:
+            with self.context.collecting(name):
                 parts |= {part.name: part for part in blocks.expand_signal(definition, lambda wanted: wanted)}
-            except TellegenError as error:
-                self.context.broken.add(name)
-                self.context.collect(error)
         order = order_signals(parts.values())
         for loop in order.loops:
             why = why_undetermined(loop, parts, order.torn)

@@ -13,7 +13,7 @@ from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension
 from tellegen.expressions import HALF, ONE, PI, ZERO, Expression, Macro, Number, call, logic, relation, symbol
 from tellegen.model.dimensions import unit_mark, without_marks
-from tellegen.notations.indexed_names import split_at_commas
+from tellegen.notations.context import split_at_commas
 from tellegen.notations.signals import rules
 
 SECOND = Dimension(s=1)
