@@ -26,7 +26,7 @@ from tellegen.notations.network.keys import (
     variable_words,
     with_article,
 )
-from tellegen.notations.network.laws import LawReader, LawTableReader
+from tellegen.notations.network.laws import LawReader
 from tellegen.notations.quantities import QuantityReading, parse_marked, read_plain, read_quantity
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -183,8 +183,8 @@ class _LineReader:
         if self.law is not None:
             self.finish_law(*self.law)
         if self.table is not None:
-            reader = LawTableReader(self.context, self.name, self.kind, self.table, self.line.variables or {})
-            self.line.law = reader.read()
+            reader = LawReader(self.context, self.name, self.kind, self.table, self.line.variables or {})
+            self.line.law = reader.read_table(self.table)
 
     def refuse(self, rule: Rule, node: Node, what: str, fix: str) -> NoReturn:
         raise self.context.error(rule, node, what, fix=fix, where=self.name)
@@ -243,7 +243,7 @@ class _LineReader:
     def finish_law(self, node: Scalar, form: str) -> None:
         """Laws are read last, because they may use the names of variables that follow."""
         reader = LawReader(self.context, self.name, self.kind, node, self.line.variables or {}, self.indices)
-        found = reader.read(form)
+        found = reader.read(node, form)
         self.line.law = found.law
         if found.value is None:
             self.context.pending.append(found.pending)
