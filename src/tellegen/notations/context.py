@@ -220,19 +220,12 @@ class ReadingContext:
         return found
 
     def needed(
-        self,
-        node: MappingNode,
-        key: str,
-        what: str,
-        fix: str,
-        *,
-        rule: Rule = rules.MISSING_KEY,
-        at: Node | None = None,
+        self, node: MappingNode, key: str, what: str, fix: str, *, where: str = "", at: Node | None = None
     ) -> Node:
         """The value of a key that must be there."""
         found = node.get(key)
         if found is None:
-            raise self.error(rule, node if at is None else at, what, fix=fix)
+            raise self.error(rules.MISSING_KEY, node if at is None else at, what, fix=fix, where=where)
         return found
 
     def record(self, node: Node, record: Record, subject: str, known_as: str = "") -> MappingNode:

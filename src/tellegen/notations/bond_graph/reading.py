@@ -33,7 +33,6 @@ from tellegen.notations.context import ReadingContext
 from tellegen.notations.network import rules as network_rules
 from tellegen.notations.network.elements import (
     ElementLine,
-    SwitchingLine,
     add_element_of_line,
     allow_variables,
     settle_dimension,
@@ -51,7 +50,7 @@ from tellegen.notations.network.fields import (
     read_matrix,
 )
 from tellegen.notations.network.keys import make_form
-from tellegen.notations.network.lines import KIND, add_details, read_elements, switching_kind
+from tellegen.notations.network.lines import add_details, read_elements, switching_kind
 from tellegen.notations.quantities import QuantityReading
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -76,12 +75,7 @@ def _part_details(
     keys, values = [], []
     form = make_form(kind)
     for key, value in node.items():
-        if (
-            key is law
-            or key.text == PORTS_KEY
-            or (law is not None and key.text == KINDS_KEY)
-            or (key.text == KIND and item.letters == "Sw")
-        ):
+        if key is law or key.text == PORTS_KEY or (law is not None and key.text == KINDS_KEY):
             continue
         meaning = form.keys.get(key.text, ("", ""))[0]
         said = _part(context, item, key, value, numbered=meaning == "variable") if item.part else value
@@ -306,10 +300,7 @@ class _Emitter:
             if item.letters in DETECTORS:
                 # A detector is there for what it reads: without another name that variable is called like the detector.
                 line.variables = {side: item.variable or item.name, **(names or {})}
-        if kind.role == "switching":
-            line.switching = SwitchingLine(self.context, item.name, kind, ())
-        if node is not None:
-            add_details(self.context, line, _part_details(self.context, item, kind, node, law))
+        add_details(self.context, line, node and _part_details(self.context, item, kind, node, law))
         if (
             item.part
             and law is None

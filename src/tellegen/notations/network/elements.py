@@ -50,19 +50,14 @@ class SwitchingLine:
         """Read one setting."""
         setting = next(s for s in self.kind.settings if s.key == of)
         if of in self.settings:
-            raise self.context.error(
-                notations_rules.VALUE_TWICE,
-                key,
-                f"{self.name} has '{of}' twice",
-                fix="keep one of them",
-                where=self.name,
-            )
+            what = f"{self.name} has '{of}' twice"
+            raise self.context.error(notations_rules.VALUE_TWICE, key, what, fix="keep one of them", where=self.name)
         scalar = self.context.formula(node, f"the {setting.word} of {self.name}")
         wanted = _dimension(setting)
         self.settings[of] = self._read(scalar, setting.word, wanted, formula=setting.formula)
         self._exclude(key, setting.part)
 
-    def read_schedule(self, key: Scalar, node: Node) -> None:
+    def read_schedule(self, key: Scalar, node: Node, _: str) -> None:
         """Read the times at which a switch begins and ends to let power pass."""
         texts = self.context.texts(node, f"the schedule of {self.name}")
         self.schedule = tuple(self._read(text, "schedule", SECOND, formula=False) for text in texts)
@@ -70,12 +65,10 @@ class SwitchingLine:
         times = [line.reading.expression for line in self.schedule]
         plain = [time.rational for time in times if isinstance(time, Number)]
         if len(plain) == len(times) and any(b <= a for a, b in pairwise(plain)):
-            what = f"the times of {self.name} do not rise"
-            raise self.context.error(
-                rules.BAD_SCHEDULE, node, what, fix="list them in the order in which they come", where=self.name
-            )
+            what, fix = f"the times of {self.name} do not rise", "list them in the order in which they come"
+            raise self.context.error(rules.BAD_SCHEDULE, node, what, fix=fix, where=self.name)
 
-    def read_start(self, node: Node) -> None:
+    def read_start(self, key: Scalar, node: Node, _: str) -> None:
         """Read the mode in which a run begins."""
         text = self.context.scalar(node, f"the start of {self.name}")
         if text.text not in self.kind.modes:
@@ -238,6 +231,11 @@ class ElementLine:
     signal_text: str = ""
     signal_node: Scalar | None = None
     heat: str | NamePattern | None = None
+
+    def begin_modes(self, context: ReadingContext, indices: Indices) -> None:
+        """Get ready for the keys of an element with modes."""
+        if self.form.kind.role == "switching":
+            self.switching = SwitchingLine(context, self.key.text, self.form.kind, indices)
 
 
 def settle_dimension(

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 from typing import NoReturn
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.core.errors import Place, Rule, TellegenError
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.core.units import Dimension
-from tellegen.elements import KINDS, CouplingType, ElementKind, connection, kinds_of
+from tellegen.elements import KINDS, ElementKind, connection, coupling_of_relation, kinds_of
 from tellegen.elements.kinds import kind_advice
 from tellegen.expressions import ONE, RESERVED_WORDS, ZERO, Expression
 from tellegen.model.dimensions import user_names, without_marks
@@ -19,6 +18,7 @@ from tellegen.notations.indexed_names import NamePattern, read_name, read_node
 from tellegen.notations.network import elements, rules
 from tellegen.notations.network.keys import (
     CONNECTION,
+    SIDES,
     LineForm,
     form_of,
     make_form,
@@ -30,15 +30,11 @@ from tellegen.notations.network.laws import LawReader
 from tellegen.notations.quantities import QuantityReading, parse_marked, read_plain, read_quantity
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
-
-@lru_cache(maxsize=256)
-def _form_of_connection(domains: tuple[str, str], coupling: CouplingType, reciprocal: bool) -> LineForm:
-    return make_form(connection(domains, coupling, reciprocal=reciprocal))
-
-
-_PORT_LETTERS = {
-    **{f"{side}_{port}": (side, port) for side in ("across", "through") for port in (1, 2)},
-    **{f"{letter}{port}": (side, port) for letter, side in (("E", "across"), ("F", "through")) for port in (1, 2)},
+_PORT_LETTERS: dict[str, tuple[Side, int]] = {
+    word: (side, port)
+    for side, letter in zip(SIDES, "EF", strict=True)
+    for port in (1, 2)
+    for word in (f"{side}_{port}", f"{letter}{port}")
 }
 
 
@@ -46,20 +42,13 @@ def _connection_form(context: ReadingContext, key: Scalar, node: MappingNode) ->
     """The form of a connection, whose kind follows from its `domains` and its `relation`."""
     domains = _domains(context, key, node)
     left, right, _ = _relation_of(context, key, node)
-    like = left[0] == right[0]
-    coupling: CouplingType = "transformer" if like else "gyrator"
-    # across_1 = K across_2 is through_2 = K through_1, and through_2 = K across_1 is through_1 = K across_2
-    reciprocal = left in (("across", 2), ("through", 1)) if like else left[0] == "across"
-    return _form_of_connection(domains, coupling, reciprocal)
+    coupling, reciprocal = coupling_of_relation(left, right)
+    return make_form(connection(domains, coupling, reciprocal=reciprocal))
 
 
 def _domains(context: ReadingContext, key: Scalar, node: MappingNode) -> tuple[str, str]:
-    given = node.get("domains")
-    if given is None:
-        fix = "add 'domains: [electrical, rotational]'"
-        raise context.error(
-            notations_rules.MISSING_KEY, node, f"the connection {key.text} has no domains", fix=fix, where=key.text
-        )
+    what, fix = f"the connection {key.text} has no domains", "add 'domains: [electrical, rotational]'"
+    given = context.needed(node, "domains", what, fix, where=key.text)
     names = context.texts(given, f"the domains of {key.text}")
     for name in names:
         if name.text not in DOMAINS:
@@ -77,14 +66,10 @@ def _domains(context: ReadingContext, key: Scalar, node: MappingNode) -> tuple[s
 
 def _relation_of(
     context: ReadingContext, key: Scalar, node: MappingNode
-) -> tuple[tuple[str, int], tuple[str, int], Expression]:
+) -> tuple[tuple[Side, int], tuple[Side, int], Expression]:
     """The variables on both sides of a relation, and the modulus between them."""
-    given = node.get("relation")
-    if given is None:
-        fix = "add a relation such as 'relation: through_2 = K*through_1'"
-        raise context.error(
-            notations_rules.MISSING_KEY, node, f"the connection {key.text} has no relation", fix=fix, where=key.text
-        )
+    fix = "add a relation such as 'relation: through_2 = K*through_1'"
+    given = context.needed(node, "relation", f"the connection {key.text} has no relation", fix, where=key.text)
     text = context.scalar(given, f"the relation of {key.text}")
     left, sign, right = text.text.partition("=")
     if not sign or left.strip() not in _PORT_LETTERS:
@@ -168,16 +153,19 @@ class _LineReader:
         self.table: MappingNode | None = None
         self.decided_by: Scalar | None = None
 
-    def read(self, node: MappingNode, first: int) -> None:
-        """Read the keys from the one at `first` on, and put what they say into the line."""
+    def read(self, node: MappingNode, first: int, known: str = "") -> None:
+        """Read the keys from the one at `first` on, but the one that is `known`, and put what they say into the line."""
         keys, values = node.keys, node.values
         for position in range(first, len(keys)):
             key = keys[position]
+            if key.text == known:
+                continue
             found = self.form.keys.get(key.text)
             if found is None:
                 raise self.context.unknown_key(key, self.form.known, f"the {self.kind.name} {self.name}")
-            # The table of keys says what each means, and for each meaning there is a method.
-            getattr(self, "read_" + found.meaning.replace(" ", "_"))(key, values[position], found.detail)
+            # The table of keys says what each means, and for each meaning there is a method, of the modes where it is theirs.
+            reader = self.line.switching if found.meaning in ("setting", "schedule", "start") else self
+            getattr(reader, "read_" + found.meaning.replace(" ", "_"))(key, values[position], found.detail)
         if self.kind.name == CONNECTION:
             self.read_modulus(node)
         if self.law is not None:
@@ -201,12 +189,11 @@ class _LineReader:
     def settled(self, node: Scalar, wanted: Dimension, what: str) -> QuantityReading:
         """The reading of a text, its dimension checked now or later."""
         reading = read_quantity(node.text, lambda: self.context.text_place(node))
-        if reading.marked is None and (reading.dimension is None or reading.dimension == wanted):
-            return reading
         word = self.kind.quantity.word if what == "value" and self.kind.quantity else what
-        return elements.settle_dimension(
-            self.context, reading, wanted, f"the {word} of {self.name}", node, self.indices
-        )
+        return self.settle(reading, wanted, f"the {word} of {self.name}", node)
+
+    def settle(self, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar) -> QuantityReading:
+        return elements.settle_dimension(self.context, reading, wanted, subject, node, self.indices)
 
     def read_variable(self, key: Scalar, node: Node, side: str) -> None:
         scalar = self.context.scalar(node, f"the {key.text} of {self.name}")
@@ -254,9 +241,7 @@ class _LineReader:
             return
         word = self.kind.quantity.word if self.kind.quantity else "value"
         self.line.value_node = node
-        self.line.value = elements.settle_dimension(
-            self.context, found.value, self.form.dimension, f"the {word} in the law of {self.name}", node, self.indices
-        )
+        self.line.value = self.settle(found.value, self.form.dimension, f"the {word} in the law of {self.name}", node)
 
     def read_signal(self, key: Scalar, node: Node, _: str) -> None:
         """What drives a source; names and units are checked when all signals and variables are known."""
@@ -270,21 +255,6 @@ class _LineReader:
         scalar = self.context.scalar(node, f"the heat of {self.name}")
         plain = NAME.fullmatch(scalar.text)
         self.line.heat = scalar.text if plain else read_node(self.context, scalar, self.indices)
-
-    def read_setting(self, key: Scalar, node: Node, setting: str) -> None:
-        self.modes.read_setting(key, node, setting)
-
-    def read_schedule(self, key: Scalar, node: Node, _: str) -> None:
-        self.modes.read_schedule(key, node)
-
-    def read_start(self, key: Scalar, node: Node, _: str) -> None:
-        self.modes.read_start(node)
-
-    @property
-    def modes(self) -> elements.SwitchingLine:
-        """What the line says about the modes of its element."""
-        assert self.line.switching is not None, "only kinds with modes have such keys"
-        return self.line.switching
 
     def read_causality(self, key: Scalar, node: Node, _: str) -> None:
         scalar = self.context.scalar(node, f"the causality of {self.name}")
@@ -304,10 +274,9 @@ class _LineReader:
         kind = self.kind
         if kind.role not in ("storage", "resistive"):
             return {}
-        sides: dict[str, Side] = {"across": "across", "through": "through"}
+        sides: dict[str, Side] = {side: side for side in SIDES}
         sides |= {"effort": kind.domain.effort, "flow": kind.domain.flow}
-        sides |= dict.fromkeys(variable_words(kind.domain, "across"), "across")
-        sides |= dict.fromkeys(variable_words(kind.domain, "through"), "through")
+        sides |= {word: side for side in SIDES for word in variable_words(kind.domain, side)}
         if kind.role == "storage":
             sides |= {"integral": kind.side, "derivative": other_side(kind.side)}
         return sides
@@ -320,8 +289,7 @@ class _LineReader:
     def read_domains(self, key: Scalar, node: Node, _: str) -> None:
         """Read before, because the kind follows from it."""
 
-    def read_relation(self, key: Scalar, node: Node, _: str) -> None:
-        """Read before, because the kind follows from it."""
+    read_relation = read_domains
 
     def read_modulus(self, node: MappingNode) -> None:
         """The modulus of a connection: the factor of its relation, where `K` stands for the value if one is given."""
@@ -330,18 +298,15 @@ class _LineReader:
         given = self.line.value_node
         if given is not None:
             if user_names(modulus) != ["K"]:
-                _refuse_relation(
-                    self.context, self.line.key, text, "must use 'K' for the value that is given beside it"
-                )
+                what = "must use 'K' for the value that is given beside it"
+                _refuse_relation(self.context, self.line.key, text, what)
             modulus = modulus.substitute({"K": parse_marked(given.text, self.context.text_place(given))})
         at = given or text
         self.line.value_node = at
         domains = self.kind.domains
         wanted = port_dimension(domains, f"{left[0]}_{left[1]}").over(port_dimension(domains, f"{right[0]}_{right[1]}"))
         reading = QuantityReading(without_marks(modulus), modulus)
-        settled = elements.settle_dimension(
-            self.context, reading, wanted, f"the modulus of {self.name}", at, self.indices
-        )
+        settled = self.settle(reading, wanted, f"the modulus of {self.name}", at)
         # `through_2 = through_1` has no modulus that one could change: it stays as it is written.
         self.line.value = reading if given is None and reading.expression is ONE else settled
 
@@ -392,8 +357,7 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: element
     # Made here: the document would cut the text of the line out for each of 200 000 lines.
     place = Place(context.file, key.line, key.column, key.text)
     line = elements.ElementLine(key, place, form, name, _read_nodes(context, key, node.values[0], form.kind, indices))
-    if form.kind.role == "switching":
-        line.switching = elements.SwitchingLine(context, key.text, form.kind, indices)
+    line.begin_modes(context, indices)
     if len(node.keys) == 2 and (quick := _quick_value(form, node)) is not None:
         line.value, line.value_node = quick
     elif len(node.keys) > 1:
@@ -468,18 +432,14 @@ def switching_kind(
     return names[text]
 
 
-def without_kind(node: MappingNode) -> MappingNode:
-    """What is said about an element with modes beside its kind."""
-    left = [(key, value) for key, value in node.items() if key.text != KIND]
-    keys, values = tuple(key for key, _ in left), tuple(value for _, value in left)
-    return MappingNode(keys, values, node.line, node.column, node.length)
-
-
-def add_details(context: ReadingContext, line: elements.ElementLine, node: MappingNode) -> None:
-    """Read what is said about one element; the relation of a connection is known already."""
+def add_details(context: ReadingContext, line: elements.ElementLine, node: MappingNode | None) -> None:
+    """Read what is said about one element; its kind and the relation of a connection are known already."""
     form = line.form
+    line.begin_modes(context, ())
+    if node is None:
+        return
     if form.kind.name == CONNECTION:
         # Under another name it has no keys `domains` and `relation`, which follow from its bonds.
         line.form = make_form(replace(form.kind, name="two-port"))
-    _LineReader(context, line, ()).read(node, first=0)
+    _LineReader(context, line, ()).read(node, first=0, known=KIND if form.kind.role == "switching" else "")
     line.form = form

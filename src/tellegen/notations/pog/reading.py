@@ -16,9 +16,9 @@ from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.network.elements import ElementLine, SwitchingLine, add_element_of_line, allow_variables
+from tellegen.notations.network.elements import ElementLine, add_element_of_line, allow_variables
 from tellegen.notations.network.keys import kind_that_fits, make_form
-from tellegen.notations.network.lines import add_details, read_elements, switching_kind, without_kind
+from tellegen.notations.network.lines import add_details, read_elements, switching_kind
 from tellegen.notations.pog import ladder, lanes, matrices, rules
 from tellegen.notations.yaml.document import Node, Scalar
 
@@ -84,12 +84,7 @@ class LadderEmitter:
         line = ElementLine(key, self.context.place(text), make_form(kind), name, nodes, variables=dict(variables))
         first = len(self.context.pending)
         with self.context.collecting(name):
-            more = self.more.get(name)
-            if kind.role == "switching":
-                line.switching = SwitchingLine(self.context, name, kind, ())
-                more = None if more is None else without_kind(more)
-            if more is not None:
-                add_details(self.context, line, more)
+            add_details(self.context, line, self.more.get(name))
             if kind.role in ("coupling", "resistive"):
                 allow_variables(self.context, first)
             add_element_of_line(self.context, line)
