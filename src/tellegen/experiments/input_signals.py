@@ -19,8 +19,7 @@ from tellegen.graph.signals import External, Table
 from tellegen.model import dimensions
 from tellegen.model.signals import Signal
 from tellegen.notations.quantities import parse_marked, read_plain
-from tellegen.notations.signals.formulas import NOT_UNITS
-from tellegen.notations.signals.shapes import MOST_POINTS, SHAPES, angular_frequency, shape_macros
+from tellegen.notations.signals.formulas import MOST_POINTS, NOT_UNITS, SHAPES, angular_frequency, shape_macros
 
 InputSignal = Signal | Expression | Quantity | Callable[[float], float]
 """What an input may be given: a shape, a formula, a constant, or a Python function of time (slow)."""

@@ -16,8 +16,14 @@ from tellegen.notations.grammar import EXPERIMENT
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import read_quantity
 from tellegen.notations.signals import rules as signals_rules
-from tellegen.notations.signals.formulas import FormulaScope, parse_formula, refuse_angular
-from tellegen.notations.signals.shapes import SECOND, SHAPES, place_arguments
+from tellegen.notations.signals.formulas import (
+    SECOND,
+    SHAPES,
+    FormulaScope,
+    parse_formula,
+    place_arguments,
+    refuse_angular,
+)
 from tellegen.notations.yaml.document import Node, Scalar
 
 _CALL = re.compile(r"([A-Za-z]\w*)\s*\((.*)\)", re.DOTALL)

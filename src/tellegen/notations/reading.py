@@ -20,9 +20,8 @@ from tellegen.notations import rules
 from tellegen.notations.bond_graph.reading import read_bond_graph
 from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext, StopReadingError
 from tellegen.notations.experiment import read_experiment
-from tellegen.notations.geometry import geometry_of_parts, read_geometry
 from tellegen.notations.indexed_names import read_name
-from tellegen.notations.layout import read_layout
+from tellegen.notations.layout import geometry_of_parts, read_geometry, read_layout
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
 from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, check_switching
@@ -41,9 +40,8 @@ from tellegen.notations.parameters import (
     read_curve,
     resolve_slopes,
 )
-from tellegen.notations.parts.library import PartLibrary
 from tellegen.notations.parts.ports import read_ports, read_signal_ports
-from tellegen.notations.parts.reading import PartsReader
+from tellegen.notations.parts.reading import PartLibrary, PartsReader
 from tellegen.notations.pog.reading import read_ladder
 from tellegen.notations.quantities import QuantityReading
 from tellegen.notations.schema import FILE, NOTATIONS, VERSION

@@ -13,7 +13,7 @@ from tellegen.notations.pog.ladder import BLOCKS as LADDER_BLOCKS
 from tellegen.notations.pog.ladder import MATRICES, RESISTIVE, STORAGES, SWITCHING
 from tellegen.notations.pog.ladder import NONE as NO_LANE
 from tellegen.notations.signals.blocks import BLOCKS
-from tellegen.notations.signals.shapes import SHAPES
+from tellegen.notations.signals.formulas import SHAPES
 
 VERSION = 1
 NOTATIONS = ("network", "bond graph", "pog")

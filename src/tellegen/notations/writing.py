@@ -31,7 +31,7 @@ from tellegen.notations.network.keys import CONNECTION, SIDES, LineForm, form_of
 from tellegen.notations.network.laws import table_text
 from tellegen.notations.parameters import FormulaWriter, closure_texts, closures_of_parts, curve_keys
 from tellegen.notations.parts.instances import part_instance, written_names
-from tellegen.notations.parts.library import SUFFIX
+from tellegen.notations.parts.reading import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import formula_text, readable_dimensions, signal_keys

@@ -21,8 +21,7 @@ from tellegen.notations.network import rules
 from tellegen.notations.network.keys import LineForm
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import QuantityReading, read_plain
-from tellegen.notations.signals.formulas import parse_formula
-from tellegen.notations.signals.shapes import SECOND
+from tellegen.notations.signals.formulas import SECOND, parse_formula
 from tellegen.notations.yaml.document import Node, Scalar
 
 

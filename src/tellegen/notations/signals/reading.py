@@ -17,8 +17,7 @@ from tellegen.notations.indexed_names import read_name, read_node
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals import blocks, rules
-from tellegen.notations.signals.formulas import FormulaScope, parse_formula, unlike_units_error
-from tellegen.notations.signals.shapes import SECOND
+from tellegen.notations.signals.formulas import SECOND, FormulaScope, parse_formula, unlike_units_error
 from tellegen.notations.signals.tables import read_table
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
