@@ -254,9 +254,9 @@ class _Walk:
         if isinstance(item, ladder.LadderField):
             at = ladder.lanes_of(item)
             parts = ([values[lane] for lane in at] for values in (domains, ways, ends, variables))
-            matrices.emit_field(self.context, item, *parts)  # type: ignore[arg-type]
+            matrices.FieldEmitter(self.context, item).emit(*parts)  # type: ignore[arg-type]
         elif isinstance(item, ladder.LadderTransfer):
-            matrices.emit_transfer(self.context, item, domains, ways, ends)
+            matrices.TransferEmitter(self.context, item, domains, ways, ends).emit()
         else:
             for lane, entry in enumerate(item):
                 if entry is not None:
