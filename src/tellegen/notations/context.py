@@ -303,9 +303,15 @@ class ReadingContext:
         reading = read_quantity(node.text, partial(self.text_place, node), indices)
         if reading.marked is not None:
             self.check_later(reading.marked, wanted, subject, node, names)
-        elif wanted is not None and reading.dimension is not None and reading.dimension != wanted:
-            self.add_errors([self.wrong_dimension(subject, reading.dimension, wanted, self.place(node))])
+        else:
+            self.check_plain(reading, wanted, subject, self.place(node))
         return reading
+
+    def check_plain(self, reading: QuantityReading, wanted: Dimension | None, subject: str, place: Place) -> None:
+        """Collect an error for a number in another unit; a bare number fits any."""
+        if wanted is not None and reading.dimension not in (None, wanted):
+            assert reading.dimension is not None, "a bare number was let through"
+            self.add_errors([self.wrong_dimension(subject, reading.dimension, wanted, place)])
 
     def check(self, pending: PendingCheck) -> Measure:
         """Names known and dimensions consistent; gives what is known about the unit. Errors are collected."""

@@ -63,9 +63,8 @@ class _ExperimentReader:
         reading = read_quantity(words, lambda: place)
         if reading.marked is not None:
             self.context.check(PendingCheck(reading.marked, wanted, subject, lambda: place, {}))
-        elif wanted is not None and reading.dimension not in (None, wanted):
-            assert reading.dimension is not None, "a bare number was let through"
-            self.context.add_errors([self.context.wrong_dimension(subject, reading.dimension, wanted, place)])
+        else:
+            self.context.check_plain(reading, wanted, subject, place)
         if isinstance(reading.expression, Number):
             self.check_size(reading.expression, subject, node)
         return reading.expression

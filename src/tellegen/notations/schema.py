@@ -142,8 +142,7 @@ def _ladder_block() -> grammar.Leaf:
     """An entry of a ladder: one block, of one kind. Branches refer to it again."""
     name = {"type": "string", "pattern": rf"^\s*-?\s*{grammar.WORD}\s*$"}
     sides, rows = {"enum": ["across", "through"]}, _listed(_listed(grammar.VALUE.shape, minItems=1), minItems=1)
-    row = {"anyOf": [name, _listed(name, minItems=1)]}
-    side_words = {"anyOf": [sides, _listed(sides, minItems=1)]}
+    row, side_words = ({"anyOf": [one, _listed(one, minItems=1)]} for one in (name, sides))
     section = _mapping({"across": row, "through": row, "given": row}, "across", "through")
     two_rows = _listed(_listed(name, minItems=1), minItems=2, maxItems=2)
     K = {"anyOf": [grammar.VALUE.shape, rows]}

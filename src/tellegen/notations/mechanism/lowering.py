@@ -23,7 +23,7 @@ from tellegen.notations.context import ReadingContext
 from tellegen.notations.mechanism import rules
 from tellegen.notations.mechanism.bodies import FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, sliding_end
 from tellegen.notations.mechanism.joints import JOINTS, JointElements
-from tellegen.notations.parameters import definition_order, evaluate_in_order
+from tellegen.notations.parameters import known_values
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
@@ -264,8 +264,7 @@ class LoopAssembly:
     def __init__(self, context: ReadingContext, tree: kinematics.MechanismTree, given: Mapping[str, float]) -> None:
         self.tree = tree
         self.given = given
-        order, _ = definition_order(context.parameters)
-        self.known, _ = evaluate_in_order(context.parameters, order)
+        self.known = known_values(context.parameters)
         self.start: dict[str, float] = {}
         self.loops = self._loops() if tree.closing else []
 
@@ -378,8 +377,7 @@ def _given_positions(context: ReadingContext, root: MappingNode) -> dict[str, fl
     initial = experiment.get("initial") if isinstance(experiment, MappingNode) else None
     if not isinstance(initial, MappingNode):
         return {}
-    order, _ = definition_order(context.parameters)
-    values, _ = evaluate_in_order(context.parameters, order)
+    values = known_values(context.parameters)
     found: dict[str, float] = {}
     for key, node in initial.items():
         if isinstance(node, Scalar):
@@ -422,8 +420,7 @@ class LoweredMechanism:
         if any(e.kind.role in ("storage", "coupling") for e in self.context.elements.values()):
             return
         start = {name: value.evaluate({}) for name, value in self.initial.items() if not value.free_symbols}
-        order, _ = definition_order(self.context.parameters)
-        known, _ = evaluate_in_order(self.context.parameters, order)
+        known = known_values(self.context.parameters)
         values = {**dict.fromkeys(self.tree.coordinates, 0.1), **known, **start, **self.given}
         try:
             speed = _speed_without_inertia(self.tree, loops, values)
