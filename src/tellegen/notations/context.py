@@ -182,9 +182,8 @@ class ReadingContext:
         """The node, which must be the text of an expression."""
         text = self.scalar(node, subject)
         if not text.text.strip():
-            raise self.error(
-                rules.WRONG_SHAPE, text, f"{subject} is empty", fix="write a number with its unit, or leave the key out"
-            )
+            what = f"{subject} is empty"
+            raise self.error(rules.WRONG_SHAPE, text, what, fix="write a number with its unit, or leave the key out")
         # Inside braces YAML ends a plain text at a comma: in `{V: step(1 V, 2 s)}` a second key `2 s)` begins there.
         if "(" in text.text and not text.quoted and self._is_cut(text):
             what = f"{subject} is cut at a comma: '{text.text}'"

@@ -256,9 +256,8 @@ class _GeometryReader:
         count = 1 if kind in ONE_POINT_JOINTS else 2
         if len(marks) != count:
             fix = f"write '{name}: {{{kind}: [{', '.join(['body.point'] * count)}]}}'"
-            raise context.error(
-                rules.WRONG_SHAPE, value, f"the {kind} {name} joins {count}, not {len(marks)} points", fix=fix
-            )
+            what = f"the {kind} {name} joins {count}, not {len(marks)} points"
+            raise context.error(rules.WRONG_SHAPE, value, what, fix=fix)
         settings = {
             word: self._formula(given, unit, f"the {word} of {name}")
             for word, unit in _SETTINGS.items()

@@ -155,9 +155,8 @@ def parse_marked(
         found = parse_unit(words, spot)
         if found.offset:
             fix = "use K inside an expression"
-            raise OFFSET_UNIT.error(
-                f"'{words}' stands inside an expression", fix=fix, place=spot and spot._replace(text=words)
-            )
+            what = f"'{words}' stands inside an expression"
+            raise OFFSET_UNIT.error(what, fix=fix, place=spot and spot._replace(text=words))
         return number(found.factor) * dimensions.unit_mark(found.dimension)
 
     def is_joined(word: str) -> bool:

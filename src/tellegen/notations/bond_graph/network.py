@@ -323,12 +323,9 @@ class JunctionNodes:
 
     def _join(self, one: str, two: str, bond: PowerBond) -> None:
         if not self._joined.join(self._number[one], self._number[two]):
-            raise rules.RING_OF_JUNCTIONS.error(
-                f"'{bond.tail} -> {bond.head}' closes a ring of junctions with nothing in it",
-                where=bond.tail,
-                fix="remove the bond: the junctions are one without it",
-                place=bond.place,
-            )
+            what = f"'{bond.tail} -> {bond.head}' closes a ring of junctions with nothing in it"
+            fix = "remove the bond: the junctions are one without it"
+            raise rules.RING_OF_JUNCTIONS.error(what, where=bond.tail, fix=fix, place=bond.place)
 
     # -- ends ------------------------------------------------------------------------------------------------------------------
 

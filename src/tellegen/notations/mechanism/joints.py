@@ -228,12 +228,9 @@ class JointElements:
         """mu r |F| for a pin of radius r, against the turning."""
         radius = joint.settings.get("radius")
         if radius is None:
-            raise rules.NO_SETTING.error(
-                f"the revolute {joint.name} has a friction coefficient, but no 'radius'",
-                where=joint.name,
-                fix="add 'radius: ...', that of its pin: the friction moment is the friction force times this radius",
-                place=joint.place,
-            )
+            what = f"the revolute {joint.name} has a friction coefficient, but no 'radius'"
+            fix = "add 'radius: ...', that of its pin: the friction moment is the friction force times this radius"
+            raise rules.NO_SETTING.error(what, where=joint.name, fix=fix, place=joint.place)
         x, y = self._passed_on(joint)
         rounding = joint.settings.get("rounding", ROUNDING)
         size = call("sqrt", x * x + y * y + rounding * rounding)

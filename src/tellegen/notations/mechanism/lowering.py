@@ -477,11 +477,9 @@ class LoweredMechanism:
     def add_displacement(self, name: str, rate: Expression) -> None:
         """A coordinate with its rate."""
         if name in self.context.displacements or name in self.context.parameters:
-            raise rules.NAME_TWICE.error(
-                f"'{name}' names a coordinate of the mechanism and something else",
-                fix="choose another name for one of them",
-                place=self.context.place(self.node),
-            )
+            what = f"'{name}' names a coordinate of the mechanism and something else"
+            fix = "choose another name for one of them"
+            raise rules.NAME_TWICE.error(what, fix=fix, place=self.context.place(self.node))
         self.context.displacements[name] = rate
 
     def _add_elements(self) -> None:

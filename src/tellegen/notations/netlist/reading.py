@@ -191,11 +191,8 @@ class LineReader:
                 except lines.RefusedLineError:  # its finding is kept; the next lines are read all the same
                     continue
         if not self.branches and not self.findings.errors:
-            raise rules.EMPTY.error(
-                "the netlist has no element",
-                fix="write lines such as 'eR, 1, 2, Kn, R_a'",
-                place=Place(self.findings.file, 1, 1),
-            )
+            fix = "write lines such as 'eR, 1, 2, Kn, R_a'"
+            raise rules.EMPTY.error("the netlist has no element", fix=fix, place=Place(self.findings.file, 1, 1))
 
     def value_of(self, option: str) -> tuple[Expression | None, float]:
         """The value of an option of the system and its size, if the file gives it."""

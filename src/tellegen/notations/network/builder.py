@@ -239,9 +239,8 @@ def _section(title: str, lines: Mapping[str, str]) -> list[str]:
 
 def _require_new(name: str, taken: Mapping[str, str], subject: str) -> None:
     if name in taken:
-        raise notations_rules.DESCRIBED_TWICE.error(
-            f"the {subject} '{name}' is described twice", where=name, fix="rename one of them"
-        )
+        what = f"the {subject} '{name}' is described twice"
+        raise notations_rules.DESCRIBED_TWICE.error(what, where=name, fix="rename one of them")
 
 
 def _file_key(kind: str, key: str) -> str:

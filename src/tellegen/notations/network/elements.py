@@ -354,9 +354,8 @@ def _refuse_twice(context: ReadingContext, line: ElementLine, name: str) -> NoRe
     inside = isinstance(line.name, str) and first == line.place
     fix = "inside a 'repeat' a name needs every index, such as 'R[i]'" if inside else "rename one of them"
     at = "" if inside or first is None else f", first in line {first.line}"
-    raise context.error(
-        notations_rules.DESCRIBED_TWICE, line.key, f"'{name}' is described twice{at}", fix=fix, where=name
-    )
+    what = f"'{name}' is described twice{at}"
+    raise context.error(notations_rules.DESCRIBED_TWICE, line.key, what, fix=fix, where=name)
 
 
 def _stay_symbol(context: ReadingContext, line: ElementLine, name: str) -> None:
@@ -418,13 +417,9 @@ def add_heat_sources(context: ReadingContext) -> None:
             )
         domain = domains.get(heated.node)
         if domain is None:
-            raise context.error(
-                rules.NO_THERMAL_NODE,
-                heated.key,
-                f"the heat of '{heated.element}' goes to '{heated.node}', which is no node of a thermal element",
-                fix=_nearest_thermal_node(heated.node, domains),
-                where=heated.element,
-            )
+            what = f"the heat of '{heated.element}' goes to '{heated.node}', which is no node of a thermal element"
+            fix = _nearest_thermal_node(heated.node, domains)
+            raise context.error(rules.NO_THERMAL_NODE, heated.key, what, fix=fix, where=heated.element)
         context.elements[name] = _heat_source(context, name, heated, domain)
 
 

@@ -53,9 +53,8 @@ def _domains(context: ReadingContext, key: Scalar, node: MappingNode) -> tuple[s
     for name in names:
         if name.text not in DOMAINS:
             fix = did_you_mean(name.text, DOMAINS) or f"the domains are {listing(DOMAINS)}"
-            raise context.error(
-                notations_rules.BAD_RELATION, name, f"'{name.text}' is not a domain", fix=fix, where=key.text
-            )
+            what = f"'{name.text}' is not a domain"
+            raise context.error(notations_rules.BAD_RELATION, name, what, fix=fix, where=key.text)
     if len(names) != 2:
         what = f"the connection {key.text} has {len(names)} domains, not 2"
         raise context.error(
@@ -345,9 +344,8 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: element
     """The line of one element."""
     if not isinstance(node, MappingNode) or not node.keys:
         fix = f"write '{key.text}: {{kind: [nodes], key: value}}'"
-        raise context.error(
-            notations_rules.WRONG_SHAPE, node, f"the element '{key.text}' is not a mapping", fix=fix, where=key.text
-        )
+        what = f"the element '{key.text}' is not a mapping"
+        raise context.error(notations_rules.WRONG_SHAPE, node, what, fix=fix, where=key.text)
     name = key.text if NAME.fullmatch(key.text) else read_name(context, key, indices, "an element")
     if key.text in RESERVED_WORDS:
         raise context.reserved_name(key, "an element")

@@ -92,9 +92,8 @@ def read_ranges(
     """The ranges of a `repeat`, and all indices that its lines may use."""
     repeat = context.mapping(node.values[node.position(word) or 0], f"the {word} of {key.text}")
     if not repeat.keys:
-        raise context.error(
-            rules.BAD_RANGE, node, f"the {word} of {key.text} has no index", fix=f"write '{word}: {{i: 1..10}}'"
-        )
+        what = f"the {word} of {key.text} has no index"
+        raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{word}: {{i: 1..10}}'")
     indices = outer
     ranges = []
     for index, text in repeat.items():

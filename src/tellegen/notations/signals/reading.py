@@ -204,9 +204,8 @@ class SignalsReader:
         feedback = line.formulas.get("state feedback")
         gains = line.formulas.get("gains")
         if isinstance(feedback, tuple) and isinstance(gains, tuple) and len(feedback) != len(gains):
-            raise refuse(
-                f"has {len(feedback)} states and {len(gains)} gains", "give one gain for each", rules.BAD_SETTING
-            )
+            what = f"has {len(feedback)} states and {len(gains)} gains"
+            raise refuse(what, "give one gain for each", rules.BAD_SETTING)
 
     def _definition(self, line: SignalLine, dimension: Dimension | None = None) -> SignalDefinition:
         settings: dict[str, SignalSetting] = {

@@ -326,9 +326,8 @@ class NodeBuilder:
         key = next(key for key in keys if key.text in ("<<", ""))
         place = self._place_of(key)
         if key.text:
-            raise rules.MERGE_KEY.error(
-                "the merge key '<<' stands here", fix="write the entries themselves", place=place
-            )
+            what = "the merge key '<<' stands here"
+            raise rules.MERGE_KEY.error(what, fix="write the entries themselves", place=place)
         raise rules.KEY_NOT_TEXT.error("a key is missing before ':'", fix="write 'key: value'", place=place)
 
     def _syntax_error(self, error: yaml.MarkedYAMLError) -> TellegenError:
