@@ -14,7 +14,7 @@ from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
 from tellegen.model.dimensions import NoDimension, si_unit
 from tellegen.model.laws import MatrixField
 from tellegen.model.mechanism import Geometry
-from tellegen.model.model import Element, Experiment, Model, Parameter, Part, SystemPort, known_variables
+from tellegen.model.model import Element, Experiment, Model, Parameter, Part, known_variables
 from tellegen.model.signals import SignalPorts
 from tellegen.notations import rules
 from tellegen.notations.bond_graph.reading import read_bond_graph
@@ -271,8 +271,8 @@ class _ModelReader:
         # `netwrok:` is told as an unknown key; that the file has no network would tell the same slip twice.
         self.meant = {nearest(key.text, FILE.names) for key in root.keys if key.text not in FILE.names}
         name = self._attempt(self._read_name, root) or ""
-        self._attempt(self._read_version, root)
-        about = self._attempt(self._read_about, root) or ""
+        self._section(root, "version", self._check_version)
+        about = self._section(root, "about", lambda node: context.scalar(node, "'about'").text.strip()) or ""
         # Displacements and parameters come first: formulas of everything else may read them.
         self._section(root, "displacements", self.displacements.read)
         self._section(root, "parameters", self.parameters.read)
@@ -288,7 +288,8 @@ class _ModelReader:
         geometry = None if found is None else self._attempt(self._read_geometry, root)
         self._attempt(add_heat_sources, context)
         # Ports may lead to nodes and sources inside parts.
-        ports = self._section(root, "ports", self._read_ports) or {}
+        # The nodes of elements that could not be read would be called unknown.
+        ports = (not context.errors and self._section(root, "ports", partial(read_ports, context))) or {}
         self._settle()
         # The experiment names variables, and these are known with the last element.
         described = None if as_part else root.get("experiment")
@@ -298,8 +299,11 @@ class _ModelReader:
             experiment = replace(experiment, initial={**mechanism.initial, **experiment.initial})
         self._check_time(experiment)
         self._check_values()
-        self._sum_up_notices()
-        signal_ports = self._attempt(self._read_signal_ports, root) or SignalPorts()
+        if (more := context.without_value - MOST_NOTICES) > 0:
+            what = f"{more} more elements have no value: they stay symbols"
+            context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
+        offered = not context.errors and self._section(root, "signal ports", partial(read_signal_ports, context))
+        signal_ports = offered or SignalPorts()
         layout = self._section(root, "layout", partial(read_layout, context)) or {}
         return Model(
             name=name,
@@ -316,7 +320,10 @@ class _ModelReader:
             ports=ports,
             signal_ports=signal_ports,
             parts=parts,
-            counts=frozenset(context.counted) | _counts_of(parts),
+            # The parameters of parts that decide how many elements there are, as the whole calls them.
+            counts=frozenset(context.counted).union(
+                p.names.get(n, f"{p.name}.{n}") for p in parts for n in p.model.counts
+            ),
             closures=(*closures, *(() if mechanism is None else mechanism.closures), *closures_of_parts(parts)),
             mechanism=None if mechanism is None else mechanism.mechanism,
             layout=layout,
@@ -338,7 +345,10 @@ class _ModelReader:
             self.context.check(pending)
         self.parameters.check_own_names()
         self.displacements.check_rates()
-        self._check_formulas()
+        # Formulas of elements with modes read what those of signals read.
+        scope = FormulaScope(self.context) if self.context.formulas else None
+        for marked, wanted, subject, node in self.context.formulas if scope is not None else ():
+            scope.checked(marked, wanted, subject, node)
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
         with self.context.collecting():
@@ -357,15 +367,10 @@ class _ModelReader:
             raise self.context.error(rules.MISSING_KEY, node, "the system has no name", fix="write 'system: name'")
         return name
 
-    def _read_version(self, root: MappingNode) -> None:
-        node = root.get("version")
-        if node is not None and (text := self.context.scalar(node, "the version").text.strip()) != str(VERSION):
+    def _check_version(self, node: Node) -> None:
+        if (text := self.context.scalar(node, "the version").text.strip()) != str(VERSION):
             what = f"the file is in version '{text}' of the format, and this program reads version {VERSION}"
             raise self.context.error(rules.UNKNOWN_VERSION, node, what, fix=f"write 'version: {VERSION}'")
-
-    def _read_about(self, root: MappingNode) -> str:
-        node = root.get("about")
-        return "" if node is None else self.context.scalar(node, "'about'").text.strip()
 
     def _read_geometry(self, root: MappingNode) -> Geometry | None:
         node = root.get("geometry")
@@ -375,13 +380,6 @@ class _ModelReader:
         if node is None:
             return None if root.get("mechanism") is not None else geometry_of_parts(self.parts, {})
         return read_geometry(self.context, node, self.parts)
-
-    def _check_formulas(self) -> None:
-        """Formulas of elements with modes read what those of signals read."""
-        if self.context.formulas:
-            scope = FormulaScope(self.context)
-            for marked, wanted, subject, node in self.context.formulas:
-                scope.checked(marked, wanted, subject, node)
 
     def _check_time(self, experiment: Experiment) -> None:
         """Where something depends on time, nothing else is named like it."""
@@ -432,14 +430,6 @@ class _ModelReader:
         self.parameters.add(reader.readings)
         return reader.parts
 
-    def _read_ports(self, node: Node) -> dict[str, SystemPort]:
-        # The nodes of elements that could not be read would be called unknown.
-        return {} if self.context.errors else read_ports(self.context, node)
-
-    def _read_signal_ports(self, root: MappingNode) -> SignalPorts:
-        node = root.get("signal ports")
-        return SignalPorts() if node is None or self.context.errors else read_signal_ports(self.context, node)
-
     def _check_values(self) -> None:
         context = self.context
         order = [name for name in self.parameters.order if name in context.parameters]
@@ -449,12 +439,6 @@ class _ModelReader:
         context.add_errors(errors)
         context.notes.extend(warnings)
         self.checker.check_numbers(values)
-
-    def _sum_up_notices(self) -> None:
-        context = self.context
-        if context.without_value > MOST_NOTICES:
-            what = f"{context.without_value - MOST_NOTICES} more elements have no value: they stay symbols"
-            context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
 
 
 def check_numbers(
@@ -468,8 +452,3 @@ def check_numbers(
     negative, active = check_fields(fields, elements, values)
     wrong = check_switching(elements.values(), values, constant)
     return [*errors, *negative, *wrong], [*warnings, *active]
-
-
-def _counts_of(parts: Iterable[Part]) -> frozenset[str]:
-    """The parameters of parts that decide how many elements there are, as the whole calls them."""
-    return frozenset(part.names.get(n, f"{part.name}.{n}") for part in parts for n in part.model.counts)

@@ -116,7 +116,10 @@ def switching_of(
         elif setting.needed:
             settings[setting.key] = _symbol(context, setting, name, key)
     schedule = tuple(time.reading.expression.substitute(counters) for time in line.schedule)
-    _check_stop(context, line.kind, name, settings, key)
+    if line.kind.behaviour == "stop" and not settings.keys() & {"K", "restitution"}:
+        fix = "add 'K' and 'b' for an elastic contact, or 'restitution' for a rigid one"
+        what = f"the {line.kind.name} {name} has no law of contact"
+        raise context.error(rules.NO_CONTACT, key, what, fix=fix, where=name)
     formulas = {} if copy else {key: given for key, given in line.settings.items() if given.reading.marked is not None}
     return Switching(settings, schedule, line.start, {key: given.node.text for key, given in formulas.items()})
 
@@ -141,17 +144,6 @@ def _symbol(context: ReadingContext, setting: Setting, name: str, key: Scalar) -
         fix = f"add '{own}' to the parameters, or '{setting.key}: ...' to its line"
         context.note_symbol(f"the {setting.word} of {name}", fix, name, context.place(key))
     return symbol(own)
-
-
-def _check_stop(
-    context: ReadingContext, kind: ElementKind, name: str, settings: Mapping[str, Expression], key: Scalar
-) -> None:
-    if kind.behaviour != "stop":
-        return
-    if "K" not in settings and "restitution" not in settings:
-        fix = "add 'K' and 'b' for an elastic contact, or 'restitution' for a rigid one"
-        what = f"the {kind.name} {name} has no law of contact"
-        raise context.error(rules.NO_CONTACT, key, what, fix=fix, where=name)
 
 
 def check_switching(
@@ -409,7 +401,8 @@ def add_heat_sources(context: ReadingContext) -> None:
         return
     domains = _domains_of_nodes(context)
     for heated in context.heated:
-        name = _source_name(heated.element)
+        base, bracket, index = heated.element.partition("[")
+        name = f"{base}_heat{bracket}{index}"  # `R_heat`, `R_heat[3]`
         if name in context.elements:
             what = f"the heat of '{heated.element}' is brought by a source '{name}', but an element has that name"
             raise context.error(
@@ -418,7 +411,9 @@ def add_heat_sources(context: ReadingContext) -> None:
         domain = domains.get(heated.node)
         if domain is None:
             what = f"the heat of '{heated.element}' goes to '{heated.node}', which is no node of a thermal element"
-            fix = _nearest_thermal_node(heated.node, domains)
+            fix = f"add '{heated.node}' to the model, as in 'C: {{heat capacity: [{heated.node}], C: 40 J/K}}'"
+            if domains:
+                fix = did_you_mean(heated.node, domains) or f"the thermal nodes are {listing(domains)}"
             raise context.error(rules.NO_THERMAL_NODE, heated.key, what, fix=fix, where=heated.element)
         context.elements[name] = _heat_source(context, name, heated, domain)
 
@@ -455,15 +450,3 @@ def _domains_of_nodes(context: ReadingContext) -> dict[str, str]:
             if domain in THERMAL_DOMAINS and node != DOMAINS[domain].reference:
                 found.setdefault(node, domain)
     return found
-
-
-def _source_name(element: str) -> str:
-    """The name of the source that brings the heat of an element: `R_heat`, `R_heat[3]`."""
-    base, bracket, index = element.partition("[")
-    return f"{base}_heat{bracket}{index}"
-
-
-def _nearest_thermal_node(node: str, domains: dict[str, str]) -> str:
-    if not domains:
-        return f"add '{node}' to the model, as in 'C: {{heat capacity: [{node}], C: 40 J/K}}'"
-    return did_you_mean(node, domains) or f"the thermal nodes are {listing(domains)}"

@@ -182,15 +182,11 @@ def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> Sy
 def read_signal_ports(context: ReadingContext, node: Node) -> SignalPorts:
     """The signals that a system takes and offers, once all are known; errors are collected."""
     mapping = context.record(node, SIGNAL_PORTS, "'signal ports'", "the signal ports")
-    inputs = _signal_names(context, mapping, "inputs", _signal_inputs(context.elements.values(), context.signals))
+    # What a system may be given as a signal: the inputs of its sources that nothing drives, and its signals.
+    free = [input_name(e) for e in context.elements.values() if e.kind.role == "source" and e.signal is None]
+    inputs = _signal_names(context, mapping, "inputs", [*context.signals, *free])
     readable = [*known_variables(context.elements.values()), *context.signals, *context.displacements]
     return SignalPorts(inputs, _signal_names(context, mapping, "outputs", readable))
-
-
-def _signal_inputs(elements: Iterable[Element], signals: Iterable[str]) -> list[str]:
-    """What a system may be given as a signal: the inputs of its sources that nothing drives, and its signals."""
-    free = [input_name(e) for e in elements if e.kind.role == "source" and e.signal is None]
-    return [*signals, *free]
 
 
 def _signal_names(context: ReadingContext, mapping: MappingNode, key: str, known: list[str]) -> tuple[str, ...]:

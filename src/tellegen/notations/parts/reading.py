@@ -241,7 +241,10 @@ class PartLine:
         given = list(self._bindings())
         # The file tells which of its parameters count, so it is read once before it is read with other numbers.
         if model is not None and (counts := self._counts(model, given)):
-            self._refuse_fixed(text, library, counts)
+            if text.text in library.given:
+                what = f"'{next(iter(counts))}' of the part {self.name} decided how many elements the model has"
+                fix = "use its file, or build the model with the other number"
+                raise context.error(rules.UNKNOWN_BINDING, text, what, fix=fix, where=self.name)
             model = library.template(context, text, counts)
         if model is None:
             context.broken.add(self.name)
@@ -294,12 +297,6 @@ class PartLine:
                 what = f"'{key.text}' of the part {self.name} is set twice"
                 raise self.context.error(rules.BOUND_TWICE, key, what, fix="keep one of the values", where=self.name)
             yield key, value
-
-    def _refuse_fixed(self, use: Scalar, library: PartLibrary, counts: dict[str, int]) -> None:
-        if use.text in library.given:
-            what = f"'{next(iter(counts))}' of the part {self.name} decided how many elements the model has"
-            fix = "use its file, or build the model with the other number"
-            raise self.context.error(rules.UNKNOWN_BINDING, use, what, fix=fix, where=self.name)
 
     def _counts(self, model: Model, given: list[tuple[Scalar, Node]]) -> dict[str, int]:
         """The numbers that decide how many elements the part has."""

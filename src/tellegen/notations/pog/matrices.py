@@ -70,7 +70,10 @@ class FieldEmitter:
         starts, preferred = self._initial(kinds), self._preferred(kinds)
         for lane, chosen in enumerate(names, start=1):
             for name in chosen.values():
-                self._take_name(f"{self.name}[{lane}]", name)
+                owner = context.variables.setdefault(name, member := f"{self.name}[{lane}]")
+                if owner is not member:
+                    what, rule = f"{owner} and {member} both name a variable '{name}'", notations_rules.VARIABLE_TWICE
+                    raise context.error(rule, item.name, what, fix="choose another name", where=self.name)
         reader.add(law, ends, names, starts, preferred)
 
     def _kind(self, domain: Domain, way: ladder.Way) -> ElementKind:
@@ -125,12 +128,6 @@ class FieldEmitter:
             what = f"'{self.name}' has {len(texts)} {what}, not {count}"
             fix = "give one for each lane"
             raise self.context.error(rules.WRONG_WIDTH, self.item.name, what, fix=fix, where=self.name)
-
-    def _take_name(self, member: str, name: str) -> None:
-        owner = self.context.variables.setdefault(name, member)
-        if owner is not member:
-            what, rule = f"{owner} and {member} both name a variable '{name}'", notations_rules.VARIABLE_TWICE
-            raise self.context.error(rule, self.item.name, what, fix="choose another name", where=self.name)
 
 
 def _listed(texts: tuple[Scalar, ...]) -> SequenceNode:

@@ -173,12 +173,12 @@ def set_scalar(document: Document, path: NodePath, text: str) -> Document:
     node, in_flow = _find(document, path)
     if not isinstance(node, Scalar):
         raise _misfit(document, node, f"{_show(path)} is not a single value", "set one of the values inside it")
-    start, end = document.start(node), document.end(node)
-    source = scalar_source(text, in_flow, _is_quoted(document, node))
+    start, source = document.start(node), document.source(node)
+    # A block text owns the line ends behind it: the line that follows needs them.
+    end = start + len(source.rstrip())
+    source = scalar_source(text, in_flow, node.quoted and document.text[start] in "'\"")
     if not node.length:
         source = _after_colon(document.text[:start], source)
-    # A block text owns the line ends behind it: the line that follows needs them.
-    end -= _trailing_space(document, node)
     return _edited(document, (start, end, source), path, lambda _, new: _stands_for(new, text))
 
 
@@ -189,7 +189,8 @@ def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Docu
     """
     node, in_flow = _find(document, path)
     if isinstance(node, MappingNode):
-        _require_new_key(document, node, key)
+        if (known := node.key(key)) is not None:
+            raise _misfit(document, known, f"the key '{key}' is already there", "choose another name")
         add = _added_in_braces if _is_flow(document, node) else _added_in_block
         change = add(document, node, key, value)
     elif isinstance(node, Scalar) and not node.length:
@@ -242,7 +243,8 @@ def _new_line_after(document: Document, index: int, line: str) -> _Change:
     text, newline = document.text, _newline(document)
     if index and text[index - 1] in "\r\n":
         return index, index, line + newline
-    at = _line_end(text, index)
+    found = LINE_BREAK.search(text, index)
+    at = found.start() if found else len(text)
     return at, at, newline + line
 
 
@@ -257,7 +259,8 @@ def _added_in_braces(document: Document, mapping: MappingNode, key: str, value: 
     end = document.end(mapping.values[-1])
     source = entry_source(key, value, True, text[document.start(last)] == '"')
     rest = _REST_OF_LINE.match(text, end)
-    if _is_first_in_line(document, last) and rest:  # one entry per line: the comment stays with its entry
+    first_in_line = not text[document.line_starts[last.line - 1] : document.start(last)].strip()
+    if first_in_line and rest:  # one entry per line: the comment stays with its entry
         stop, comma = rest.end(), rest["comma"]
         indent = _newline(document) + " " * (last.column - 1)
         return end, stop, ("" if comma else ",") + text[end:stop] + indent + source + comma
@@ -286,12 +289,6 @@ def _step(document: Document, node: Node, step: str | int, path: NodePath) -> No
     if found is None:
         raise _misfit(document, node, f"there is no {_show(path)}", fix)
     return found
-
-
-def _require_new_key(document: Document, mapping: MappingNode, name: str) -> None:
-    known = mapping.key(name)
-    if known is not None:
-        raise _misfit(document, known, f"the key '{name}' is already there", "choose another name")
 
 
 def _misfit(document: Document, node: Node, what: str, fix: str) -> TellegenError:
@@ -323,20 +320,6 @@ def _is_flow(document: Document, node: Node) -> bool:
     return not isinstance(node, Scalar) and document.text[document.start(node)] in "{["
 
 
-def _is_quoted(document: Document, node: Scalar) -> bool:
-    return node.quoted and document.text[document.start(node)] in "'\""
-
-
-def _is_first_in_line(document: Document, node: Node) -> bool:
-    return not document.text[document.line_starts[node.line - 1] : document.start(node)].strip()
-
-
-def _trailing_space(document: Document, node: Node) -> int:
-    """How many characters of a node are line ends and spaces behind it; only a block text has them."""
-    source = document.source(node)
-    return len(source) - len(source.rstrip())
-
-
 def _after_colon(before: str, source: str) -> str:
     """The first value of a key, or of an item, that had none."""
     if not before.rstrip().endswith((":", "-")):
@@ -347,8 +330,3 @@ def _after_colon(before: str, source: str) -> str:
 def _newline(document: Document) -> str:
     found = LINE_BREAK.search(document.text)
     return found.group() if found else "\n"
-
-
-def _line_end(text: str, index: int) -> int:
-    found = LINE_BREAK.search(text, index)
-    return found.start() if found else len(text)
