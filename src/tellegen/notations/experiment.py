@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import partialmethod
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
@@ -210,12 +211,6 @@ class _ExperimentReader:
 
     # Tolerances
 
-    def read_rtol(self, node: Node) -> float:
-        return self.tolerance(node, "rtol")
-
-    def read_atol(self, node: Node) -> float:
-        return self.tolerance(node, "atol")
-
     def tolerance(self, node: Node, key: str) -> float:
         text = self.context.scalar(node, key)
         try:
@@ -227,6 +222,8 @@ class _ExperimentReader:
             what = f"{key} is '{text.text}', not a positive number"
             raise self.context.error(rules.BAD_NUMBER, text, what, fix=f"write a number such as '{key}: 1e-6'")
         return value
+
+    read_rtol, read_atol = partialmethod(tolerance, key="rtol"), partialmethod(tolerance, key="atol")
 
 
 def _closes_last(inside: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from tellegen.core.errors import Finding
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, nearest
-from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
+from tellegen.expressions import Number, Symbol, number
 from tellegen.model.dimensions import NoDimension, si_unit
 from tellegen.model.laws import MatrixField
 from tellegen.model.mechanism import Geometry
@@ -20,7 +20,6 @@ from tellegen.notations import rules
 from tellegen.notations.bond_graph.reading import read_bond_graph
 from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext, StopReadingError
 from tellegen.notations.experiment import read_experiment
-from tellegen.notations.indexed_names import read_name
 from tellegen.notations.layout import geometry_of_parts, read_geometry, read_layout
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
@@ -119,10 +118,9 @@ class ParametersReader:
 
     def _read_parameter(self, key: Scalar, node: Node) -> None:
         context = self.context
-        name = read_name(context, key, (), "a parameter")
+        name = context.read_name(key, (), "a parameter")
         assert isinstance(name, str), "without indices a name is a text"
-        if name in RESERVED_WORDS:
-            raise context.reserved_name(key, "a parameter")
+        context.refuse_reserved(key, "a parameter")
         place = context.place(key)
         if isinstance(node, MappingNode):
             context.parameters[name] = read_curve(context, name, key, node)

@@ -15,8 +15,7 @@ from tellegen.model.dimensions import NUMBER, Measure, NoDimension, si_unit, use
 from tellegen.model.laws import Law
 from tellegen.model.model import NOTHING, Element, Parameter, Switching, known_variables, variable_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import DrivenSource, HeatPort, PendingCheck, ReadingContext
-from tellegen.notations.indexed_names import CopyIndices, NamePattern
+from tellegen.notations.context import CopyIndices, DrivenSource, HeatPort, NamePattern, PendingCheck, ReadingContext
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import LineForm
 from tellegen.notations.parameters import finite_value

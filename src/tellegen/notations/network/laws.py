@@ -18,9 +18,8 @@ from tellegen.expressions import ZERO, Expression, is_zero, symbol, to_text
 from tellegen.expressions.polynomials import interpolated
 from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, is_plain_factor, without_marks
 from tellegen.model.laws import Law, LawForm, LawTable
-from tellegen.notations.context import PendingCheck, ReadingContext
+from tellegen.notations.context import NamePattern, PendingCheck, ReadingContext
 from tellegen.notations.grammar import LAW_TABLE
-from tellegen.notations.indexed_names import NamePattern
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import with_article
 from tellegen.notations.quantities import QuantityReading, parse_marked

@@ -19,9 +19,8 @@ from tellegen.expressions import Expression, is_zero, symbol
 from tellegen.model.dimensions import Measure
 from tellegen.model.laws import Multiport
 from tellegen.model.model import Element
-from tellegen.notations import indexed_names
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import ReadingContext
+from tellegen.notations.context import NamePattern, NotWholeError, ReadingContext, StructureCopy, name_at
 from tellegen.notations.network import keys, rules
 from tellegen.notations.network.fields import ENERGY, LAWS, MATRIX, FieldLaw, FieldReader
 from tellegen.notations.network.repetition import copies_of, read_ranges
@@ -129,7 +128,7 @@ class _MultiportLine:
     def _nodes(self, node: Node) -> list[str]:
         texts = self.context.texts(node, f"the nodes of {self.key.text}")
         if self.each is None:
-            names = [str(indexed_names.read_node(self.context, text, ())) for text in texts]
+            names = [str(self.context.read_node(text, ())) for text in texts]
         else:
             names = self.each.nodes(self.key, texts, node)
         if len(names) < 4 or len(names) % 2:
@@ -218,9 +217,9 @@ class _MultiportLine:
     def _names(self, node: Node, word: str) -> list[str]:
         """The names of one variable at all ports: a list, or a name with the index of `each`."""
         if self.each is not None and isinstance(node, Scalar):
-            return self.each.names(indexed_names.read_name(self.context, node, (self.each.index,), "a variable"), node)
+            return self.each.names(self.context.read_name(node, (self.each.index,), "a variable"), node)
         texts = self._list(node, f"names of the {word}")
-        return [str(indexed_names.read_name(self.context, text, (), "a variable")) for text in texts]
+        return [str(self.context.read_name(text, (), "a variable")) for text in texts]
 
     def _list(self, node: Node, what: str) -> list[Scalar]:
         texts = self.context.texts(node, f"the {what} of {self.key.text}")
@@ -283,7 +282,7 @@ class _Each:
         if len(ranges) != 1:
             what = f"'{keys.EACH}' of the field '{key.text}' has {len(ranges)} indices, not one"
             raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{keys.EACH}: {{{indices[0]}: 1..5}}'")
-        values = [copy.values[0] for copy in copies_of(context, key, ranges, indexed_names.StructureCopy())]
+        values = [copy.values[0] for copy in copies_of(context, key, ranges, StructureCopy())]
         return cls(context, indices[0], values)
 
     def nodes(self, key: Scalar, texts: list[Scalar], node: Node) -> list[str]:
@@ -292,13 +291,13 @@ class _Each:
             what = f"'{key.text}' has {len(texts)} nodes, not the two of one port"
             fix = f"with '{keys.EACH}' give the two nodes of a port, such as 'a[{self.index}]' and 'b[{self.index}]'"
             raise self.context.error(notations_rules.WRONG_NODES, node, what, fix=fix, where=key.text)
-        found = [self.names(indexed_names.read_node(self.context, text, (self.index,)), text) for text in texts]
+        found = [self.names(self.context.read_node(text, (self.index,)), text) for text in texts]
         return [name for pair in zip(*found, strict=True) for name in pair]
 
-    def names(self, name: str | indexed_names.NamePattern, node: Scalar) -> list[str]:
+    def names(self, name: str | NamePattern, node: Scalar) -> list[str]:
         """A name for each value of the index."""
         try:
-            return [indexed_names.name_at(name, (value,)) for value in self.values]
-        except indexed_names.NotWholeError as problem:
+            return [name_at(name, (value,)) for value in self.values]
+        except NotWholeError as problem:
             at = f"{self.index} from {self.values[0]} on"
-            raise indexed_names.not_whole_error(self.context, node, problem, at) from None
+            raise self.context.not_whole_error(node, problem, at) from None

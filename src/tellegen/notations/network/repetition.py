@@ -11,17 +11,15 @@ from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import is_unit
-from tellegen.expressions import RESERVED_WORDS, Expression, Mul, Number, Pow, Symbol, number, to_text
+from tellegen.expressions import Expression, Mul, Number, Pow, Symbol, number, to_text
 from tellegen.model.laws import Law
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import (
+from tellegen.notations.context import (
     CopyIndices,
     NotWholeError,
+    ReadingContext,
     StructureCopy,
-    integer_expression,
     name_at,
-    not_whole_error,
 )
 from tellegen.notations.network import rules
 from tellegen.notations.network.elements import (
@@ -118,20 +116,12 @@ def _read_lines(
 
 def _check_index(context: ReadingContext, index: Scalar, outer: Indices) -> None:
     name = context.name(index, "an index")
-    if name in RESERVED_WORDS:
-        raise context.reserved_name(index, "an index")
-    taken = (
-        "a parameter"
-        if name in context.parameters
-        else "an outer index"
-        if name in outer
-        else "a unit"
-        if is_unit(name)
-        else ""
-    )
-    if taken:
-        what = f"the index '{name}' has the name of {taken}"
-        raise context.error(rules.SHADOWING_INDEX, index, what, fix="choose another name, such as 'i' or 'k'")
+    context.refuse_reserved(index, "an index")
+    there = {"a parameter": name in context.parameters, "an outer index": name in outer, "a unit": is_unit(name)}
+    for taken, is_taken in there.items():
+        if is_taken:
+            what = f"the index '{name}' has the name of {taken}"
+            raise context.error(rules.SHADOWING_INDEX, index, what, fix="choose another name, such as 'i' or 'k'")
 
 
 def _read_range(context: ReadingContext, index: Scalar, node: Scalar, outer: Indices) -> IndexRange:
@@ -139,7 +129,7 @@ def _read_range(context: ReadingContext, index: Scalar, node: Scalar, outer: Ind
     if match is None:
         what = f"the range of '{index.text}' is '{node.text}', not 'first..last'"
         raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{index.text}: 1..10'")
-    first, last = (integer_expression(context, node, text, outer) for text in match.groups())
+    first, last = (context.integer_expression(node, text, outer) for text in match.groups())
     return IndexRange(index.text, first, last, node)
 
 
@@ -233,7 +223,7 @@ class _Template:
             )
             heat = None if line.heat is None else name_at(line.heat, copy)
         except NotWholeError as problem:
-            raise not_whole_error(self.context, line.key, problem, str(made)) from None
+            raise self.context.not_whole_error(line.key, problem, str(made)) from None
         try:
             value = self.value(copy) if self.value else self._again(line, copy)
             initial = self.initial(copy) if self.initial else self._again(line, copy, initial=True)

@@ -22,8 +22,7 @@ from tellegen.model.model import (
     variable_name,
 )
 from tellegen.model.signals import SignalDefinition, SignalSetting
-from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import StructureCopy, name_at, read_name
+from tellegen.notations.context import ReadingContext, StructureCopy, name_at
 from tellegen.notations.parts import rules
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.yaml.document import MappingNode as Entries
@@ -55,7 +54,7 @@ def read_part_names(
             fix = did_you_mean(inside.text, known) or f"its names are {listing(known, 20)}"
             what = f"nothing in the part {part} ({system}) is called '{inside.text}'"
             raise context.error(rules.UNKNOWN_NAME, inside, what, fix=fix, where=part)
-        new = name_at(read_name(context, outside, copy.indices, "something in a part"), copy.values)
+        new = name_at(context.read_name(outside, copy.indices, "something in a part"), copy.values)
         if new in found.values():
             what = f"'{new}' would name two things of the part {part}"
             raise context.error(rules.NAME_TAKEN, outside, what, fix="give each its own name", where=part)

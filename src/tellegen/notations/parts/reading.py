@@ -13,16 +13,13 @@ from tellegen.expressions import RESERVED_WORDS, Expression, Number
 from tellegen.model.dimensions import UNKNOWN, si_unit, without_marks
 from tellegen.model.model import Model, Parameter, Part, input_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import ReadingContext
-from tellegen.notations.grammar import PART
-from tellegen.notations.indexed_names import (
+from tellegen.notations.context import (
     NotWholeError,
+    ReadingContext,
     StructureCopy,
-    integer_expression,
     name_at,
-    not_whole_error,
-    read_name,
 )
+from tellegen.notations.grammar import PART
 from tellegen.notations.network import rules as network_rules
 from tellegen.notations.network.repetition import MOST_ELEMENTS, copies_of, read_repeat
 from tellegen.notations.parameters import read_curve
@@ -267,7 +264,7 @@ class PartLine:
 
     def _name(self) -> str:
         context, key = self.context, self.key
-        name = name_at(read_name(context, key, self.copy.indices, "a part"), self.copy.values)
+        name = name_at(context.read_name(key, self.copy.indices, "a part"), self.copy.values)
         if name in context.elements or name in self.connections.parts:
             what = f"'{name}' names {'an element' if name in context.elements else 'another part'} already"
             raise context.error(rules.NAME_CLASH, key, what, fix="rename one of them")
@@ -310,7 +307,7 @@ class PartLine:
                 fix = f"set it in the file of {self.name}, by a parameter that you can set here"
                 raise self.context.error(rules.UNKNOWN_BINDING, key, what, fix=fix, where=self.name)
             text = self.context.formula(node, subject)
-            value = integer_expression(self.context, text, text.text, self.copy.indices)
+            value = self.context.integer_expression(text, text.text, self.copy.indices)
             value = value.substitute(self.copy.counters)
             if not (isinstance(value, Number) and type(value.rational) is int and value.rational >= 0):
                 what, fix = f"{subject} is {value}, and it counts elements", "give a whole number"
@@ -432,7 +429,7 @@ class PartsReader:
                         self._add(part, key)
             except NotWholeError as problem:
                 failed.add(id(key))
-                self.context.collect(not_whole_error(self.context, key, problem, str(copy)))
+                self.context.collect(self.context.not_whole_error(key, problem, str(copy)))
             except TellegenError as error:
                 failed.add(id(key))
                 self.context.broken.add(key.text)

@@ -15,7 +15,6 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.files import clip
 from tellegen.core.names import did_you_mean
-from tellegen.expressions import RESERVED_WORDS
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.fields import LAWS
 from tellegen.notations.network.keys import SIDES
@@ -291,8 +290,7 @@ def item_words(item: BlockItem[Scalar]) -> str:
 
 def _read_name(context: ReadingContext, text: Scalar, subject: str) -> str:
     """The text of a node, which must be a name that formulas can use."""
-    if text.text in RESERVED_WORDS:
-        raise context.reserved_name(text, subject)
+    context.refuse_reserved(text, subject)
     return context.name(text, subject)
 
 

@@ -13,8 +13,8 @@ from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Rule, TellegenError
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of, multiport_kind
-from tellegen.expressions import ONE, ZERO, Expression, evaluate_exact, is_zero, number, symbol
+from tellegen.elements import ElementKind, kinds_of, multiport_kind
+from tellegen.expressions import ZERO, Expression, evaluate_exact, is_zero, number, symbol
 from tellegen.model.laws import Multiport
 from tellegen.model.model import Element, Parameter
 from tellegen.notations import rules as notations_rules
@@ -180,15 +180,6 @@ def emit_connection(
 def is_zero_row(row: Sequence[Expression]) -> bool:
     """Whether all entries vanish."""
     return all(entry is ZERO or is_zero(entry) for entry in row)
-
-
-def emit_link(
-    context: ReadingContext, branch: ladder.LadderBranch[Scalar], name: str, domain: Domain, nodes: tuple[str, ...]
-) -> None:
-    """Add the connection of modulus one that joins a side ladder in series."""
-    coupling, reciprocal = COUPLING_OF["through", "through"]
-    kind = connection((domain.name, domain.name), coupling, reciprocal=reciprocal)
-    context.elements[name] = Element(name, kind, nodes, ONE, place=context.place(branch.node))
 
 
 MOST_COEFFICIENTS = 30

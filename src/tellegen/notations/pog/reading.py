@@ -13,6 +13,7 @@ from dataclasses import replace
 from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
+from tellegen.expressions import ONE
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
@@ -275,8 +276,10 @@ class _Walk:
             domain = stage.domain(lane)
             # The side ladder stands in the path of the main one: a connection of modulus one carries it to its own
             # reference.
-            name = self.emitter.link_name()
-            matrices.emit_link(self.context, branch, name, domain, (here, self.lanes[lane], start, domain.reference))
+            coupling, reciprocal = COUPLING_OF["through", "through"]
+            kind = connection((domain.name, domain.name), coupling, reciprocal=reciprocal)
+            name, nodes = self.emitter.link_name(), (here, self.lanes[lane], start, domain.reference)
+            self.context.elements[name] = Element(name, kind, nodes, ONE, place=self.context.place(branch.node))
             starts.append(start)
         _Walk(self.emitter, parts, (starts, branch)).run()
 

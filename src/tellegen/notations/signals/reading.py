@@ -13,7 +13,6 @@ from tellegen.model import dimensions
 from tellegen.model.signals import SignalDefinition, SignalSetting, order_signals, why_undetermined
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import Content, Key, Words
-from tellegen.notations.indexed_names import read_name, read_node
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals import blocks, rules
@@ -70,7 +69,7 @@ class SignalsReader:
 
     def _line(self, key: Scalar, node: Node) -> SignalLine:
         context = self.context
-        read_name(context, key, (), "a signal")
+        context.read_name(key, (), "a signal")
         if key.text in RESERVED_WORDS:
             what = f"'{key.text}' cannot name a signal: it has a meaning of its own in formulas"
             raise context.error(rules.SIGNAL_NAME_TAKEN, key, what, fix="choose another name")
@@ -156,7 +155,7 @@ class SignalsReader:
         if not 1 <= len(texts) <= 2:
             what = f"the sensor {line.name} has {len(texts)} nodes, not 2"
             raise self.context.error(rules.BAD_SETTING, node, what, fix="write across: [a, b]", where=line.name)
-        line.others[key.name] = tuple(str(read_node(self.context, text, ())) for text in texts)
+        line.others[key.name] = tuple(str(self.context.read_node(text, ())) for text in texts)
         line.nodes[key.name] = texts[0]
 
     def _read_arguments(self, line: SignalLine, key: Key, node: Node) -> None:
@@ -254,17 +253,13 @@ class SignalsChecker:
     def _check_names(self) -> None:
         """A name stands for one thing, and `t` for the time."""
         context = self.context
+        there: dict[str, Mapping[str, object]] = {
+            "a parameter": context.parameters,
+            "a displacement": context.displacements,
+            "a variable of an element": self.scope.variables,
+        }
         for name, line in self.lines.items():
-            taken = (
-                "a parameter"
-                if name in context.parameters
-                else "a displacement"
-                if name in context.displacements
-                else "a variable of an element"
-                if name in self.scope.variables
-                else ""
-            )
-            if taken:
+            if taken := next((word for word, known in there.items() if name in known), ""):
                 what = f"the signal '{name}' has the name of {taken}"
                 fix = (
                     f"rename the signal; to drive a source by it, write 'signal: {name}_ref' on the line of the source"
