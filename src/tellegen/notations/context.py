@@ -58,8 +58,7 @@ class NotWholeError(Exception):
 
     def __init__(self, text: str, value: object) -> None:
         super().__init__(text)
-        self.text = text
-        self.value = value
+        self.text, self.value = text, value
 
 
 @final
@@ -69,9 +68,7 @@ class NamePattern:
     __slots__ = ("base", "parts", "text")
 
     def __init__(self, base: str, parts: list[Callable[[CopyIndices], int]], text: str) -> None:
-        self.base = base
-        self.parts = parts
-        self.text = text
+        self.base, self.parts, self.text = base, parts, text
 
     def at(self, copy: CopyIndices) -> str:
         """The name in one copy."""

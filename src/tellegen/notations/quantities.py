@@ -241,8 +241,7 @@ class UnitTexts:
         variables: Mapping[str, Dimension],
         signals: Mapping[str, SignalDefinition] = MappingProxyType({}),
     ) -> None:
-        self.parameters = parameters
-        self.variables = variables
+        self.parameters, self.variables = parameters, variables
         self.formulas = {n: p.expression for n, p in parameters.items() if p.dimension is None}
         self.formulas |= {n: _own_formula(s) for n, s in signals.items() if s.dimension is None}
         self.used: list[str] = []

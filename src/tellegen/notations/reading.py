@@ -254,8 +254,7 @@ class _ModelReader:
     """Reads the sections of a file in the order in which they depend on each other."""
 
     def __init__(self, context: ReadingContext, library: PartLibrary) -> None:
-        self.context = context
-        self.library = library
+        self.context, self.library = context, library
         self.parameters = ParametersReader(context)
         self.displacements = DisplacementsReader(context)
         self.meant: set[str | None] = set()  # keys that words which are none were probably meant for
@@ -287,7 +286,7 @@ class _ModelReader:
         self._attempt(add_heat_sources, context)
         # Ports may lead to nodes and sources inside parts.
         # The nodes of elements that could not be read would be called unknown.
-        ports = (not context.errors and self._section(root, "ports", partial(read_ports, context))) or {}
+        ports = {} if context.errors else self._section(root, "ports", partial(read_ports, context)) or {}
         self._settle()
         # The experiment names variables, and these are known with the last element.
         described = None if as_part else root.get("experiment")
@@ -300,7 +299,7 @@ class _ModelReader:
         if (more := context.without_value - MOST_NOTICES) > 0:
             what = f"{more} more elements have no value: they stay symbols"
             context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
-        offered = not context.errors and self._section(root, "signal ports", partial(read_signal_ports, context))
+        offered = None if context.errors else self._section(root, "signal ports", partial(read_signal_ports, context))
         signal_ports = offered or SignalPorts()
         layout = self._section(root, "layout", partial(read_layout, context)) or {}
         return Model(
@@ -344,9 +343,10 @@ class _ModelReader:
         self.parameters.check_own_names()
         self.displacements.check_rates()
         # Formulas of elements with modes read what those of signals read.
-        scope = FormulaScope(self.context) if self.context.formulas else None
-        for marked, wanted, subject, node in self.context.formulas if scope is not None else ():
-            scope.checked(marked, wanted, subject, node)
+        if self.context.formulas:
+            scope = FormulaScope(self.context)
+            for marked, wanted, subject, node in self.context.formulas:
+                scope.checked(marked, wanted, subject, node)
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
         with self.context.collecting():

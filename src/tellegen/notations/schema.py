@@ -18,6 +18,7 @@ from tellegen.notations.pog.ladder import NONE as NO_LANE
 from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.signals.formulas import SHAPES
 
+Contents = dict[str, grammar.Content]
 VERSION = 1
 NOTATIONS = ("network", "bond graph", "pog")
 """The keys under which a file describes its elements; it has one of them."""
@@ -145,16 +146,16 @@ def _ladder_block() -> grammar.Leaf:
     """An entry of a ladder: one block, of one kind. Branches refer to it again."""
     name = grammar.Leaf("name", {"type": "string", "pattern": rf"^\s*-?\s*{grammar.WORD}\s*$"})
     rows = grammar.Listed(grammar.Listed(grammar.VALUE, 1), 1)
-    row, sides, domains = map(_one_or_more, (name, grammar.Words(SIDES), grammar.Words(tuple(DOMAINS))))
-    section = {"across": row, "through": row, "given": row}
-    connection = {"name": name, "K": grammar.AnyOf((grammar.VALUE, rows)), "takes": sides, "gives": sides}
+    row, sides = _one_or_more(name), _one_or_more(grammar.Words(SIDES))
+    section: Contents = {"across": row, "through": row, "given": row}
+    connection: Contents = {"name": name, "K": grammar.AnyOf((grammar.VALUE, rows)), "takes": sides, "gives": sides}
     two_rows = grammar.Listed(grammar.Listed(name, 1), 2, 2)
-    shapes: dict[str, grammar.Content] = {
+    shapes: Contents = {
         "section": grammar.AnyOf(
             (grammar.Listed(name, 2, 2, text=True), two_rows, _record(section, "across", "through"))
         ),
         "connect": grammar.AnyOf((name, grammar.Listed(name, 1, 1), _record(connection, "name"))),
-        "domain": domains,
+        "domain": _one_or_more(grammar.Words(tuple(DOMAINS))),
         **dict.fromkeys(("series", "parallel", "mixed"), _ladder_elements(name, rows)),
         **dict.fromkeys(("branch", "series branch"), grammar.Listed(grammar.defined("block"), 1)),
     }
@@ -189,7 +190,7 @@ def _ladder_elements(name: grammar.Content, rows: grammar.Content) -> grammar.Li
     }
     polynomial = grammar.Listed(grammar.VALUE, 1, text=True)
     numerator = grammar.AnyOf((polynomial, grammar.Listed(grammar.Listed(polynomial, 1), 1)))
-    transfer = dict.fromkeys((*RESISTIVE, "power", "static"), name)
+    transfer: Contents = dict.fromkeys((*RESISTIVE, "power", "static"), name)
     transfer |= {"numerator": numerator, "denominator": polynomial}
     shapes = (
         grammar.Leaf("field", grammar.schema_of(_record(field)) | more),

@@ -397,8 +397,7 @@ class _ModelWriter:
     """Writes the sections of one model; what `kept` parts bring along stands in their files."""
 
     def __init__(self, model: Model, kept: KeptParts = KeptParts()) -> None:
-        self.model = model
-        self.kept = kept
+        self.model, self.kept = model, kept
         self.elements = ElementWriter(model)
 
     def head(self) -> str:

@@ -71,8 +71,7 @@ class BondDomains:
     """Spreads what is known about domains along the bonds of a graph."""
 
     def __init__(self, context: ReadingContext, graph: BondGraph) -> None:
-        self.context = context
-        self.graph = graph
+        self.context, self.graph = context, graph
         self.known: dict[BondPlace, str] = {}
         self.because: dict[BondPlace, str] = {}
         self._neighbours: dict[BondPlace, list[BondPlace]] = {}
@@ -225,8 +224,7 @@ class JunctionNodes:
     """Groups the junctions of a bond graph and gives the ends of all bonds their nodes."""
 
     def __init__(self, graph: BondGraph, domains: BondDomains) -> None:
-        self.graph = graph
-        self.domains = domains
+        self.graph, self.domains = graph, domains
         self.at: dict[BondPlace, JunctionEnd] = {}  # the end that a one-port or a port of a two-port hangs on
         self.joints: list[PathJoint] = []
         self.named: dict[str, JunctionGroup] = {}  # the elements that take the name of what their junction shares

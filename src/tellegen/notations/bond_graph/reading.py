@@ -13,7 +13,7 @@ from tellegen.core.files import clip
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import ElementKind, connection, multiport_kind
-from tellegen.expressions import ONE, ZERO, symbol
+from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.model.bond_graph import (
     DETECTORS,
     SINKS,
@@ -76,10 +76,7 @@ class _Emitter:
     def __init__(
         self, context: ReadingContext, graph: BondGraph, domains: network.BondDomains, details: Details, node: Node
     ) -> None:
-        self.context = context
-        self.graph = graph
-        self.domains = domains
-        self.details = details
+        self.context, self.graph, self.domains, self.details = context, graph, domains, details
         self.node = node
         self.kinds = {item.name: self._kind(item) for item in graph.of_role("one-port")}
         self.layout = network.JunctionNodes(graph, domains)
@@ -335,7 +332,7 @@ class _Emitter:
             what = f"the modulus of '{item.name}' is not given"
             fix = f"add '{item.name}' to the parameters, or 'K' under 'elements'"
             raise notations_rules.MISSING_KEY.error(what, where=item.name, fix=fix, place=at)
-        modulus = symbol(item.name)
+        modulus: Expression = symbol(item.name)
         if value is not None:
             text = context.formula(value, f"the modulus of {item.name}")
             modulus = context.checked_quantity(text, _unit(gives[0], given[0]), subject).expression

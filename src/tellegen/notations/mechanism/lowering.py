@@ -67,8 +67,7 @@ class _Gap:
     """The gap between the two sides of a joint that closes a loop."""
 
     def __init__(self, tree: kinematics.MechanismTree, joint: Joint) -> None:
-        self.tree = tree
-        self.joint = joint
+        self.tree, self.joint = tree, joint
         self.between = kinematics.vector_sum(
             tree.position(joint.first), kinematics.opposite_vector(tree.position(joint.second))
         )
@@ -262,8 +261,7 @@ class LoopAssembly:
     """
 
     def __init__(self, context: ReadingContext, tree: kinematics.MechanismTree, given: Mapping[str, float]) -> None:
-        self.tree = tree
-        self.given = given
+        self.tree, self.given = tree, given
         self.known = known_values(context.parameters)
         self.start: dict[str, float] = {}
         self.loops = self._loops() if tree.closing else []
@@ -396,9 +394,7 @@ class LoweredMechanism:
     """Adds a mechanism to what a context holds. `closures` and `initial` are for the model; the rest goes into the context."""
 
     def __init__(self, context: ReadingContext, mechanism: Mechanism, node: Node, root: MappingNode) -> None:
-        self.context = context
-        self.mechanism = mechanism
-        self.node = node
+        self.context, self.mechanism, self.node = context, mechanism, node
         self.tree = kinematics.build_tree(mechanism)
         self.maker = ElementMaker()
         self.given = _given_positions(context, root)

@@ -109,8 +109,8 @@ class _MechanismReader:
             self.bodies[GROUND] = Body(GROUND, {**OWN_POINTS, **points})
             return
         centre = mapping.get("centre")
-        at, own = f"the centre of {name}", f"{name}.centre"
-        points[CENTRE] = NOWHERE if centre is None else self.pair(centre, LENGTH, at, own)
+        subject, own = f"the centre of {name}", f"{name}.centre"
+        points[CENTRE] = NOWHERE if centre is None else self.pair(centre, LENGTH, subject, own)
         self.bodies[name] = Body(
             name=name,
             points=points,

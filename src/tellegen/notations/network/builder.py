@@ -60,8 +60,7 @@ class Network:
     """
 
     def __init__(self, name: str, about: str = "") -> None:
-        self.name = name
-        self.about = about
+        self.name, self.about = name, about
         self._sections: dict[str, dict[str, str]] = {title: {} for title in _SECTIONS}
         self._given: dict[str, Model] = {}
         self._parts_first = False

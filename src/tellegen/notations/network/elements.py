@@ -35,10 +35,7 @@ class SwitchingLine:
     """What the line of an element with modes says after its kind; inside a `repeat` values depend on the indices."""
 
     def __init__(self, context: ReadingContext, name: str, kind: ElementKind, indices: tuple[str, ...]) -> None:
-        self.context = context
-        self.name = name
-        self.kind = kind
-        self.indices = indices
+        self.context, self.name, self.kind, self.indices = context, name, kind, indices
         self.settings: dict[str, SettingLine] = {}
         self.schedule: tuple[SettingLine, ...] = ()
         self.start = ""
@@ -375,8 +372,7 @@ class _WithVariables(Mapping[str, Measure]):
     """Letters and indices of a formula, and the variables of elements."""
 
     def __init__(self, context: ReadingContext, letters: Mapping[str, Measure]) -> None:
-        self._context = context
-        self._letters = letters
+        self._context, self._letters = context, letters
 
     def __getitem__(self, name: str) -> Measure:
         return self._all()[name]

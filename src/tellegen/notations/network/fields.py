@@ -199,9 +199,7 @@ class FieldReader:
     """Reads the law of one field; `key` is its name, `kinds` are those of its ports."""
 
     def __init__(self, context: ReadingContext, key: Scalar, kinds: Sequence[ElementKind]) -> None:
-        self.context = context
-        self.key = key
-        self.kinds = kinds
+        self.context, self.key, self.kinds = context, key, kinds
 
     def add(
         self,

@@ -168,8 +168,8 @@ class _LineReader:
             if found is None:
                 raise self.context.unknown_key(key, self.form.known, f"the {self.kind.name} {self.name}")
             # The table of keys says what each means, and for each meaning there is a method, of the modes where it is theirs.
-            reader = self.line.switching if found.meaning in ("setting", "schedule", "start") else self
-            getattr(reader, "read_" + found.meaning.replace(" ", "_"))(key, values[position], found.detail)
+            owner = self.line.switching if found.meaning in ("setting", "schedule", "start") else self
+            getattr(owner, "read_" + found.meaning.replace(" ", "_"))(key, values[position], found.detail)
         if self.relation is not None:
             self.read_modulus(self.relation)
         if self.law is not None:

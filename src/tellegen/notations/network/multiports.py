@@ -35,10 +35,7 @@ class MultiportRelations:
     """Reads `through_3 = K_1*through_1 + ...`: the ports on the left give power, those on the right take it."""
 
     def __init__(self, context: ReadingContext, key: Scalar, domains: tuple[str, ...], texts: list[Scalar]) -> None:
-        self.context = context
-        self.key = key
-        self.domains = domains
-        self.texts = texts
+        self.context, self.key, self.domains, self.texts = context, key, domains, texts
         self.left: dict[str, Expression] = {}
 
     def read(self) -> Multiport:
@@ -269,9 +266,7 @@ class _Each:
     """`each: {k: 1..m}`: a field with one port for each value of an index; its two nodes and its names carry the index."""
 
     def __init__(self, context: ReadingContext, index: str, values: list[int]) -> None:
-        self.context = context
-        self.index = index
-        self.values = values
+        self.context, self.index, self.values = context, index, values
 
     @classmethod
     def read(cls, context: ReadingContext, key: Scalar, node: MappingNode) -> "_Each | None":

@@ -206,9 +206,7 @@ class _Template:
     """A line made ready for copying."""
 
     def __init__(self, context: ReadingContext, line: ElementLine, indices: Indices) -> None:
-        self.context = context
-        self.line = line
-        self.indices = indices
+        self.context, self.line, self.indices = context, line, indices
         # None where there is no value, or where it must be read again for each copy.
         self.value = None if line.value is None else _value_of_copy(line.value.expression, indices)
         self.initial = None if line.initial is None else _value_of_copy(line.initial.expression, indices)

@@ -179,8 +179,7 @@ class Renaming:
     """Puts the name of a part before all names in it, except for those that its line chooses."""
 
     def __init__(self, prefix: str, model: Model, nodes: Mapping[str, str], names: Mapping[str, str] = NOTHING) -> None:
-        self.prefix = prefix
-        self.model = model
+        self.prefix, self.model = prefix, model
         # None stands for a name that stays: the ground of every part is the ground of the whole.
         self.nodes = dict.fromkeys(REFERENCES) | dict(nodes)
         self.chosen = names

@@ -289,9 +289,7 @@ class JoinedPorts:
 
     def __init__(self, connections: PartConnections, name: str, copy: StructureCopy) -> None:
         self.context: ReadingContext = connections.context
-        self.connections = connections
-        self.name = name
-        self.copy = copy
+        self.connections, self.name, self.copy = connections, name, copy
 
     def read(self, model: Model, node: Node | None, key: Scalar) -> PortNodes:
         """The ends of every port that is joined; `key` is the name of the part."""

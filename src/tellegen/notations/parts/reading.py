@@ -60,8 +60,7 @@ class PartLibrary:
     def __init__(self, read: PartReader, file: str, given: Mapping[str, Model], folder: Path | None) -> None:
         self.read = read
         self.top = file
-        self.folder = folder
-        self.given = given
+        self.folder, self.given = folder, given
         self.items = 0  # elements, parameters and signals made so far, in all parts
         self.parts = 0  # parts made so far, those inside others counted
         self._inside: dict[int, tuple[Model, int]] = {}
@@ -213,10 +212,7 @@ class PartLine:
     def __init__(
         self, context: ReadingContext, connections: PartConnections, key: Scalar, node: Node, copy: StructureCopy
     ) -> None:
-        self.context = context
-        self.connections = connections
-        self.key = key
-        self.copy = copy
+        self.context, self.connections, self.key, self.copy = context, connections, key, copy
         self.name = self._name()
         self.node = self.context.mapping(node, f"the part {self.name}")
         self.texts: dict[str, str] = {}
@@ -390,8 +386,7 @@ class PartsReader:
     """Reads `parts:` once the elements beside them are known, and adds what is in the parts to the model."""
 
     def __init__(self, context: ReadingContext, library: PartLibrary) -> None:
-        self.context = context
-        self.library = library
+        self.context, self.library = context, library
         self.connections = PartConnections(context)
         self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
         self._reported: set[int] = set()

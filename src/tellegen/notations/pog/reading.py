@@ -30,9 +30,7 @@ class LadderEmitter:
     def __init__(
         self, context: ReadingContext, parts: list[ladder.ReadPart], stages: lanes.LaneStages, details: Node | None
     ) -> None:
-        self.context = context
-        self.parts = parts
-        self.stages = stages
+        self.context, self.parts, self.stages = context, parts, stages
         self.more = read_elements(context, details, [*_elements(parts), *lanes.source_names(parts)], "the ladder")
         self.count = self.links = 0
         self.grounded: dict[str, str] = {}

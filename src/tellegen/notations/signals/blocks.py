@@ -33,8 +33,7 @@ class BlockSettings:
     """The settings of one block, with its defaults."""
 
     def __init__(self, definition: SignalDefinition, fresh: NameMaker) -> None:
-        self.definition = definition
-        self.fresh = fresh
+        self.definition, self.fresh = definition, fresh
         self.name = definition.name
         self.settings = definition.settings
 

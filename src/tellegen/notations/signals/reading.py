@@ -229,8 +229,7 @@ class SignalsChecker:
     """Checks the lines of `signals:` once the network is known, and what drives the sources."""
 
     def __init__(self, context: ReadingContext, lines: Mapping[str, SignalLine]) -> None:
-        self.context = context
-        self.lines = lines
+        self.context, self.lines = context, lines
 
     def settle(self) -> None:
         """Check names, units and loops of all signals, and what drives the sources."""
