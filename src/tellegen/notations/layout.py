@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
@@ -58,7 +58,7 @@ from tellegen.notations.yaml.document import (
     read_document,
     write_text,
 )
-from tellegen.notations.yaml.writing import add_entry, find, quote_if_needed, set_scalar
+from tellegen.notations.yaml.writing import add_entry, find, quote_if_needed, set_scalar, tree_of
 
 AT_ORIGIN = Placement(NOWHERE, ZERO)
 """A part in the coordinates of the whole."""
@@ -201,7 +201,7 @@ class _GeometryReader:
         # Joints after all bodies: they may stand between bodies of parts.
         for key, value in lines.items():
             self.joints[key.text] = self._joint(key, value)
-        return Geometry(Mechanism(self.bodies, self.joints), self.placements, _node_texts(mapping))
+        return Geometry(Mechanism(self.bodies, self.joints), self.placements, tree_of(mapping))
 
     def _parts(self, node: Node | None) -> None:
         """The bodies of parts, where the file puts them."""
@@ -289,15 +289,6 @@ class _GeometryReader:
     def _formula(self, node: Node, wanted: Dimension, subject: str) -> Expression:
         text = self.context.formula(node, subject)
         return self.context.check_later(parse_marked(text.text, self.context.text_place(text)), wanted, subject, text)
-
-
-def _node_texts(node: Node) -> Any:
-    if isinstance(node, MappingNode):
-        return {key.text: _node_texts(value) for key, value in node.items()}
-    if isinstance(node, SequenceNode):
-        return [_node_texts(item) for item in node]
-    assert isinstance(node, Scalar), "a document has mappings, lists and texts"
-    return node.text
 
 
 ItemPositions = Mapping[str, tuple[float, float]]

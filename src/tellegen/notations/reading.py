@@ -46,41 +46,8 @@ from tellegen.notations.quantities import QuantityReading
 from tellegen.notations.schema import FILE, NOTATIONS, VERSION
 from tellegen.notations.signals import rules as signals_rules
 from tellegen.notations.signals.formulas import FormulaScope
-from tellegen.notations.signals.reading import SignalsChecker, SignalsReader
+from tellegen.notations.signals.reading import SignalsReader
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
-
-
-def _read_notation(context: ReadingContext, root: MappingNode, settle_early: Callable[[], None]) -> None:
-    """Read the elements of a file from its one notation.
-
-    `settle_early` finds the units of parameters, by which bond graphs tell domains.
-    """
-    _refuse_two_notations(context, root)
-    if (bonds := root.get("bond graph")) is not None:
-        settle_early()
-        read_bond_graph(context, bonds, root.get("elements"))
-        return
-    if (ladder := root.get("pog")) is not None:
-        read_ladder(context, ladder, root.get("elements"))
-        return
-    node = root.get("network")
-    if node is None and (root.get("parts") is not None or root.get("mechanism") is not None):
-        return
-    if node is None:
-        fix = "add 'network:' with a line for each element, or 'bond graph:', or 'pog:'"
-        raise context.error(rules.MISSING_KEY, root, "the file describes no network", fix=fix)
-    _read_lines(context, node)
-
-
-def _refuse_two_notations(context: ReadingContext, root: MappingNode) -> None:
-    notations = [word for word in NOTATIONS if root.get(word) is not None]
-    if len(notations) > 1:
-        fix = "keep one of them: each notation describes the whole system"
-        what = f"the file describes the system twice: {' and '.join(notations)}"
-        raise context.error(rules.VALUE_TWICE, root, what, fix=fix)
-    if notations == ["network"] and (details := root.get("elements")) is not None:
-        fix = "write its keys on the lines of the network"
-        raise context.error(rules.WRONG_SHAPE, details, "'elements' goes with a bond graph or a ladder", fix=fix)
 
 
 def _read_lines(context: ReadingContext, node: Node) -> None:
@@ -260,7 +227,6 @@ class _ModelReader:
         self.meant: set[str | None] = set()  # keys that words which are none were probably meant for
         self.parts: tuple[Part, ...] = ()
         self.signals = SignalsReader(context)
-        self.checker = SignalsChecker(context, self.signals.lines)
 
     def read(self, root: MappingNode, *, as_part: bool = False) -> Model:
         context = self.context
@@ -337,7 +303,7 @@ class _ModelReader:
         # Slopes give parameters their formulas, parameters give signals their units, and formulas may read all of them.
         resolve_slopes(self.context)
         self.parameters.settle()
-        self.checker.settle()
+        self.signals.settle()
         for pending in self.context.pending:
             self.context.check(pending)
         self.parameters.check_own_names()
@@ -397,9 +363,28 @@ class _ModelReader:
                 context.add_errors([signals_rules.TIME_TAKEN.finding(what, fix="rename it", place=place)])
 
     def _read_notation(self, root: MappingNode) -> None:
+        """The elements of a file from its one notation."""
+        context, details = self.context, root.get("elements")
         if not any(word in root for word in NOTATIONS) and self.meant.intersection(NOTATIONS):
             return
-        _read_notation(self.context, root, self.parameters.settle_early)
+        found = {word: node for word in NOTATIONS if (node := root.get(word)) is not None}
+        if len(found) > 1:
+            fix = "keep one of them: each notation describes the whole system"
+            what = f"the file describes the system twice: {' and '.join(found)}"
+            raise context.error(rules.VALUE_TWICE, root, what, fix=fix)
+        if "network" in found and details is not None:
+            fix = "write its keys on the lines of the network"
+            raise context.error(rules.WRONG_SHAPE, details, "'elements' goes with a bond graph or a ladder", fix=fix)
+        if (bonds := found.get("bond graph")) is not None:
+            self.parameters.settle_early()  # units of parameters tell the domains of bonds
+            read_bond_graph(context, bonds, details)
+        elif (ladder := found.get("pog")) is not None:
+            read_ladder(context, ladder, details)
+        elif (network := found.get("network")) is not None:
+            _read_lines(context, network)
+        elif root.get("parts") is None and root.get("mechanism") is None:
+            fix = "add 'network:' with a line for each element, or 'bond graph:', or 'pog:'"
+            raise context.error(rules.MISSING_KEY, root, "the file describes no network", fix=fix)
 
     def _read_mechanism(self, root: MappingNode) -> LoweredMechanism | None:
         """A mechanism is read after the network, whose elements may be joined to its points; it stands where the file has it."""
@@ -436,7 +421,7 @@ class _ModelReader:
         errors, warnings = check_numbers(context.elements, context.fields, values, self.parameters.constant())
         context.add_errors(errors)
         context.notes.extend(warnings)
-        self.checker.check_numbers(values)
+        self.signals.check_numbers(values)
 
 
 def check_numbers(

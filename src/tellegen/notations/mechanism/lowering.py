@@ -155,14 +155,11 @@ def _relative_determinant(columns: list[list[float]]) -> float:
 
 
 def _determinant(columns: list[list[float]]) -> float:
-    if len(columns) == 1:
-        return columns[0][0]
-    if len(columns) == 2:
-        (a, b), (c, d) = columns
-        return a * d - b * c
-    (a, b, c), two, three = columns
-    minors = [two[i] * three[j] - two[j] * three[i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return a * minors[0] + b * minors[1] + c * minors[2]
+    """By the minors of the first column: there are three columns at most."""
+    if not columns:
+        return 1.0
+    minors = ([column[:k] + column[k + 1 :] for column in columns[1:]] for k in range(len(columns)))
+    return sum((-1) ** k * x * _determinant(minor) for k, (x, minor) in enumerate(zip(columns[0], minors, strict=True)))
 
 
 def _sliding_distance(tree: kinematics.MechanismTree, joint: Joint) -> Expression:

@@ -259,11 +259,6 @@ SHAPES: dict[str, SignalShape] = {
 """The shapes that an input or a signal can have; a quantity alone is constant."""
 
 
-def shape_macros() -> Mapping[str, Macro]:
-    """The shapes as functions of formulas whose units stand as marks; a bare number for a time is in seconds."""
-    return _MACROS
-
-
 def _macro(shape: SignalShape) -> Macro:
     def build(*values: Expression | None) -> Expression:
         return shape.build(*[_with_unit(value, shape.argument(k)) for k, value in enumerate(values)])
@@ -280,7 +275,8 @@ def _with_unit(value: Expression | None, argument: ShapeArgument) -> Expression 
     return value * dimensions.unit_mark(argument.dimension)
 
 
-_MACROS = {name: _macro(shape) for name, shape in SHAPES.items()}
+SHAPE_MACROS: Mapping[str, Macro] = {name: _macro(shape) for name, shape in SHAPES.items()}
+"""The shapes as functions of formulas whose units stand as marks; a bare number for a time is in seconds."""
 
 _CALL = re.compile(rf"\b({'|'.join(SHAPES)})\s*\(")
 # Rates of turning are a number of radians: as a frequency they would be wrong by 2 pi, and no unit would tell.
@@ -367,7 +363,7 @@ def parse_formula(
     plain = read_plain(text.text)
     if plain is not None and names.isdisjoint(_WORD.findall(plain.unit)[1:]):
         return plain.expression if plain.dimension is None else plain.expression * dimensions.unit_mark(plain.dimension)
-    return parse_marked(text.text, context.text_place(text), indices, shape_macros(), names)
+    return parse_marked(text.text, context.text_place(text), indices, SHAPE_MACROS, names)
 
 
 # The names of a model serve every formula of it: made anew for each, reading would take a time that grows with their square.
@@ -548,7 +544,7 @@ def formula_text(expression: Expression, written: str, names: frozenset[str], te
     """What the user wrote, if that still is the expression; else the expression as `text` writes it."""
     if written:
         try:
-            marked = parse_marked(written, None, macros=shape_macros(), names=NOT_UNITS | names)
+            marked = parse_marked(written, None, macros=SHAPE_MACROS, names=NOT_UNITS | names)
             if dimensions.without_marks(marked) is expression:
                 return written
         except TellegenError:

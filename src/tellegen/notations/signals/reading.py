@@ -49,7 +49,7 @@ class SignalLine:
 
 
 class SignalsReader:
-    """Reads `signals:` before the network is known; names, units and numbers are checked after."""
+    """Reads `signals:` before the network is known; names, units and numbers, and what drives sources, are checked after."""
 
     def __init__(self, context: ReadingContext) -> None:
         self.context = context
@@ -224,12 +224,7 @@ class SignalsReader:
             line.texts,
         )
 
-
-class SignalsChecker:
-    """Checks the lines of `signals:` once the network is known, and what drives the sources."""
-
-    def __init__(self, context: ReadingContext, lines: Mapping[str, SignalLine]) -> None:
-        self.context, self.lines = context, lines
+    # With the whole model
 
     def settle(self) -> None:
         """Check names, units and loops of all signals, and what drives the sources."""
