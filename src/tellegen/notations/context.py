@@ -369,9 +369,8 @@ class ReadingContext:
     def _unknown_index(self, node: Scalar, name: str, indices: tuple[str, ...]) -> TellegenError:
         if name in self.parameters:
             what = f"'{name}' is not a whole number, so it cannot count"
-            return self.error(
-                network_rules.BAD_RANGE, node, what, fix=f"give '{name}' as a whole number without a unit"
-            )
+            fix = f"give '{name}' as a whole number without a unit"
+            return self.error(network_rules.BAD_RANGE, node, what, fix=fix)
         known = [*indices, *self.counts]
         close = nearest(name, known)
         fix = f"did you mean '{close}'?" if close else f"known here: {listing(known)}" if known else "use whole numbers"

@@ -155,13 +155,11 @@ def finite_value(expression: Expression, values: Mapping[str, float]) -> float:
 
 def _value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
     if isinstance(problem, ZeroDivisionError):
-        return rules.DIVISION_BY_ZERO.finding(
-            f"{subject} divides by zero", fix="check the parameters it uses", place=place
-        )
+        what = f"{subject} divides by zero"
+        return rules.DIVISION_BY_ZERO.finding(what, fix="check the parameters it uses", place=place)
     reason = str(problem) if str(problem).startswith(("too small", "not a")) else "too large for a number"
-    return rules.NOT_FINITE.finding(
-        f"{subject} is {reason}", fix="give a finite number; limits are taken by reduction", place=place
-    )
+    what = f"{subject} is {reason}"
+    return rules.NOT_FINITE.finding(what, fix="give a finite number; limits are taken by reduction", place=place)
 
 
 # Physics

@@ -140,9 +140,8 @@ class BondDomains:
     def _two_domains(self, end: BondPlace, domain: str, reason: str) -> TellegenError:
         item = self.graph.items[end[0]]
         what = f"'{item.name}' would be {self.known[end]} and {domain}: {self.because[end]}, but {reason}"
-        return rules.TWO_DOMAINS.error(
-            what, where=item.name, fix="put TF or GY between the two domains", place=item.place
-        )
+        fix = "put TF or GY between the two domains"
+        return rules.TWO_DOMAINS.error(what, where=item.name, fix=fix, place=item.place)
 
     def _no_domain(self, unknown: list[BondPlace]) -> TellegenError:
         items = [self.graph.items[name] for name, _, _ in unknown]

@@ -519,9 +519,8 @@ class LoweredMechanism:
             if name not in self.tree.coordinates:
                 known = [*self.mechanism.bodies, *(j.name for j in self.mechanism.joints.values() if j.slides)]
                 what = f"'{mark.body}' of the cam '{joint.name}' is neither a body that turns nor a prismatic joint"
-                raise rules.NO_SUCH_POINT.error(
-                    what, where=joint.name, fix=f"name one of {listing(known)}", place=joint.place
-                )
+                fix = f"name one of {listing(known)}"
+                raise rules.NO_SUCH_POINT.error(what, where=joint.name, fix=fix, place=joint.place)
             found.append(name)
         return found[0], found[1]
 

@@ -90,56 +90,53 @@ class SwitchingLine:
             what = f"the {self.kind.name} {self.name} has {' and '.join(map(repr, self.commands))}"
             raise self.context.error(rules.TWO_COMMANDS, key, what, fix="keep one of them", where=self.name)
 
+    def modes_of(self, name: str, key: Scalar, copy: CopyIndices = ()) -> Switching:
+        """What the line says about its element, or about one copy of it; plain values become parameters such as `F_c_belt`."""
+        context, counters = self.context, dict(zip(self.indices, copy, strict=True))
+        settings: dict[str, Expression] = {}
+        for setting in self.kind.settings:
+            given = self.settings.get(setting.key)
+            if given is not None:
+                settings[setting.key] = self._value(setting, name, given.reading, counters)
+                if setting.formula and given.reading.marked is not None:
+                    marked, subject = given.reading.marked.substitute(counters), f"the {setting.word} of {name}"
+                    context.formulas.append((marked, _dimension(setting), subject, given.node))
+            elif setting.needed:
+                settings[setting.key] = self._symbol(setting, name, key)
+        schedule = tuple(time.reading.expression.substitute(counters) for time in self.schedule)
+        if self.kind.behaviour == "stop" and not settings.keys() & {"K", "restitution"}:
+            fix = "add 'K' and 'b' for an elastic contact, or 'restitution' for a rigid one"
+            what = f"the {self.kind.name} {name} has no law of contact"
+            raise context.error(rules.NO_CONTACT, key, what, fix=fix, where=name)
+        texts = (
+            {}
+            if copy
+            else {k: given.node.text for k, given in self.settings.items() if given.reading.marked is not None}
+        )
+        return Switching(settings, schedule, self.start, texts)
+
+    def _value(self, setting: Setting, name: str, reading: QuantityReading, counters: Mapping[str, int]) -> Expression:
+        expression = reading.expression.substitute(counters) if counters else reading.expression
+        own = f"{setting.key}_{name}"
+        if reading.marked is not None or own in self.context.parameters or not setting.unit:
+            return expression
+        self.context.parameters[own] = Parameter(own, expression, reading.dimension, reading.unit)
+        return symbol(own)
+
+    def _symbol(self, setting: Setting, name: str, key: Scalar) -> Expression:
+        """A setting that nobody gave: the parameter of its name, which stays a symbol where it has no value."""
+        own, context = f"{setting.key}_{name}", self.context
+        if own not in context.parameters:
+            dimension = parse_unit(setting.unit).dimension
+            context.parameters[own] = Parameter(own, None, dimension, setting.unit, context.place(key))
+            fix = f"add '{own}' to the parameters, or '{setting.key}: ...' to its line"
+            context.note_symbol(f"the {setting.word} of {name}", fix, name, context.place(key))
+        return symbol(own)
+
 
 def _dimension(setting: Setting) -> Dimension | None:
     """The dimension that a setting must have; None where any will do."""
     return parse_unit(setting.unit).dimension if setting.unit else None
-
-
-def switching_of(
-    context: ReadingContext, line: SwitchingLine, name: str, key: Scalar, copy: CopyIndices = ()
-) -> Switching:
-    """What the line says about one element, or about one copy of it; plain values become parameters such as `F_c_belt`."""
-    counters = dict(zip(line.indices, copy, strict=True))
-    settings: dict[str, Expression] = {}
-    for setting in line.kind.settings:
-        given = line.settings.get(setting.key)
-        if given is not None:
-            settings[setting.key] = _value(context, setting, name, given.reading, counters)
-            if setting.formula and given.reading.marked is not None:
-                marked, wanted = given.reading.marked.substitute(counters), _dimension(setting)
-                context.formulas.append((marked, wanted, f"the {setting.word} of {name}", given.node))
-        elif setting.needed:
-            settings[setting.key] = _symbol(context, setting, name, key)
-    schedule = tuple(time.reading.expression.substitute(counters) for time in line.schedule)
-    if line.kind.behaviour == "stop" and not settings.keys() & {"K", "restitution"}:
-        fix = "add 'K' and 'b' for an elastic contact, or 'restitution' for a rigid one"
-        what = f"the {line.kind.name} {name} has no law of contact"
-        raise context.error(rules.NO_CONTACT, key, what, fix=fix, where=name)
-    formulas = {} if copy else {key: given for key, given in line.settings.items() if given.reading.marked is not None}
-    return Switching(settings, schedule, line.start, {key: given.node.text for key, given in formulas.items()})
-
-
-def _value(
-    context: ReadingContext, setting: Setting, name: str, reading: QuantityReading, counters: Mapping[str, int]
-) -> Expression:
-    expression = reading.expression.substitute(counters) if counters else reading.expression
-    own = f"{setting.key}_{name}"
-    if reading.marked is not None or own in context.parameters or not setting.unit:
-        return expression
-    context.parameters[own] = Parameter(own, expression, reading.dimension, reading.unit)
-    return symbol(own)
-
-
-def _symbol(context: ReadingContext, setting: Setting, name: str, key: Scalar) -> Expression:
-    """A setting that nobody gave: the parameter of its name, which stays a symbol where it has no value."""
-    own = f"{setting.key}_{name}"
-    if own not in context.parameters:
-        dimension = parse_unit(setting.unit).dimension
-        context.parameters[own] = Parameter(own, None, dimension, setting.unit, context.place(key))
-        fix = f"add '{own}' to the parameters, or '{setting.key}: ...' to its line"
-        context.note_symbol(f"the {setting.word} of {name}", fix, name, context.place(key))
-    return symbol(own)
 
 
 def check_switching(
@@ -275,9 +272,8 @@ def add_element(
         _refuse_twice(context, line, name)
     if nodes[0] == nodes[1] or (len(nodes) == 4 and nodes[2] == nodes[3]):
         what = f"both ends of the {kind.name} {name} are at '{nodes[0] if nodes[0] == nodes[1] else nodes[2]}'"
-        raise context.error(
-            notations_rules.SHORTED, line.key, what, fix="connect it between two nodes, or remove it", where=name
-        )
+        fix = "connect it between two nodes, or remove it"
+        raise context.error(notations_rules.SHORTED, line.key, what, fix=fix, where=name)
     if value is not None:
         # A plain number becomes a parameter of the name of the element, so that runs and studies can change it.
         if line.value is not None and line.value.marked is None and name not in context.parameters:
@@ -292,13 +288,8 @@ def add_element(
         # Identity will do: an element hands in one text for all its variables.
         if owner is not name:
             what = f"{owner} and {name} both name a variable '{chosen}'"
-            raise context.error(
-                notations_rules.VARIABLE_TWICE,
-                line.key,
-                what,
-                fix=f"choose another name for the {side} variable",
-                where=name,
-            )
+            fix = f"choose another name for the {side} variable"
+            raise context.error(notations_rules.VARIABLE_TWICE, line.key, what, fix=fix, where=name)
     context.elements[name] = Element(
         name=name,
         kind=kind,
@@ -332,7 +323,7 @@ def add_element_of_line(context: ReadingContext, line: ElementLine) -> None:
         law=line.law,
         initial=None if line.initial is None else line.initial.expression,
         variables=line.variables,  # type: ignore[arg-type]
-        switching=None if line.switching is None else switching_of(context, line.switching, name, line.key),
+        switching=None if line.switching is None else line.switching.modes_of(name, line.key),
         heat=line.heat,  # type: ignore[arg-type]
     )
 
@@ -400,9 +391,8 @@ def add_heat_sources(context: ReadingContext) -> None:
         name = f"{base}_heat{bracket}{index}"  # `R_heat`, `R_heat[3]`
         if name in context.elements:
             what = f"the heat of '{heated.element}' is brought by a source '{name}', but an element has that name"
-            raise context.error(
-                rules.HEAT_NAME_TAKEN, heated.key, what, fix=f"rename the element '{name}'", where=heated.element
-            )
+            fix = f"rename the element '{name}'"
+            raise context.error(rules.HEAT_NAME_TAKEN, heated.key, what, fix=fix, where=heated.element)
         domain = domains.get(heated.node)
         if domain is None:
             what = f"the heat of '{heated.element}' goes to '{heated.node}', which is no node of a thermal element"

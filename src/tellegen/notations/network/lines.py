@@ -381,9 +381,8 @@ def _unknown_kind(context: ReadingContext, key: Scalar, node: MappingNode) -> Te
     word = node.keys[0]
     named = [other.text for other in node.keys[1:] if other.text in KINDS]
     fix = f"write '{named[0]}' first: the kind is the first key" if named else kind_advice(word.text, (CONNECTION,))
-    return context.error(
-        notations_rules.UNKNOWN_KIND, word, f"'{word.text}' is not a kind of element", fix=fix, where=key.text
-    )
+    what = f"'{word.text}' is not a kind of element"
+    return context.error(notations_rules.UNKNOWN_KIND, word, what, fix=fix, where=key.text)
 
 
 KIND = "kind"

@@ -130,9 +130,8 @@ class _MultiportLine:
             names = self.each.nodes(self.key, texts, node)
         if len(names) < 4 or len(names) % 2:
             what = f"'{self.key.text}' has {len(names)} nodes, not two for each of its ports"
-            self._refuse(
-                notations_rules.WRONG_NODES, node, what, "give two nodes a port, two ports or more", self.key.text
-            )
+            fix = "give two nodes a port, two ports or more"
+            self._refuse(notations_rules.WRONG_NODES, node, what, fix, self.key.text)
         return names
 
     def _refuse(self, rule: Rule, node: Node, what: str, fix: str, where: str = "") -> NoReturn:
@@ -171,9 +170,8 @@ class _MultiportLine:
                 raise context.unknown_key(other, known, f"the {self.word.text} {self.key.text}")
         if law is None:
             what = f"the field '{self.key.text}' has no matrix"
-            self._refuse(
-                notations_rules.MISSING_KEY, self.key, what, f"add 'matrix: [[...], ...]' with {len(kinds)} rows"
-            )
+            fix = f"add 'matrix: [[...], ...]' with {len(kinds)} rows"
+            self._refuse(notations_rules.MISSING_KEY, self.key, what, fix)
         chosen = [{side: texts[k] for side, texts in names.items()} for k in range(len(kinds))]
         starts = [self._start(k, kind, chosen[k], initial) for k, kind in enumerate(kinds)]
         reader.add(law, list(zip(self.nodes[::2], self.nodes[1::2], strict=True)), chosen, starts)

@@ -28,7 +28,6 @@ from tellegen.notations.network.elements import (
     add_element,
     read_source_signal,
     settle_dimension,
-    switching_of,
 )
 from tellegen.notations.network.lines import read_line
 from tellegen.notations.quantities import read_quantity
@@ -228,10 +227,9 @@ class _Template:
             law = line.law and self._law(line.law, copy)
         except ZeroDivisionError:
             what = f"a value of {name} divides by zero"
-            raise self.context.error(
-                notations_rules.DIVISION_BY_ZERO, line.key, what, fix="start the index elsewhere"
-            ) from None
-        modes = None if line.switching is None else switching_of(self.context, line.switching, name, line.key, copy)
+            fix = "start the index elsewhere"
+            raise self.context.error(notations_rules.DIVISION_BY_ZERO, line.key, what, fix=fix) from None
+        modes = None if line.switching is None else line.switching.modes_of(name, line.key, copy)
         signal = None if line.signal_node is None else read_source_signal(self.context, line, name, made.counters)
         add_element(
             self.context,

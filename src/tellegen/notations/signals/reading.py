@@ -117,9 +117,8 @@ class SignalsReader:
         found = line.formulas[key.name]
         if not isinstance(found, tuple) or len(found) != 2:
             what = f"the {line.block.word} {line.name} has {len(found)} limits, not 2"  # type: ignore[arg-type]
-            raise self.context.error(
-                rules.BAD_SETTING, node, what, fix="write limits: [lowest, highest]", where=line.name
-            )
+            fix = "write limits: [lowest, highest]"
+            raise self.context.error(rules.BAD_SETTING, node, what, fix=fix, where=line.name)
 
     def _read_constant(self, line: SignalLine, key: Key, node: Node) -> None:
         text = self.context.formula(node, f"the {key.name} of {line.name}")
