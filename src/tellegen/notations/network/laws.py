@@ -162,6 +162,9 @@ class LawReader:
 
     def _pending(self, node: Scalar, marked: Expression, wanted: Dimension) -> PendingCheck:
         letters: dict[str, Measure] = {letter: self._dimension(group) for letter, group in self.group_of.items()}
+        if letters.keys() >= marked.free_symbols:
+            # A law of plain numbers is one in SI units: a factor may hide any unit, and a factor of one is not even seen.
+            letters = dict.fromkeys(letters, UNKNOWN)
         names = letters | dict.fromkeys(self.indices, UNKNOWN)  # a factor of a law may carry any unit
         where = partial(self.context.text_place, node)
         return PendingCheck(marked, wanted, f"the law of {self.name}", where, names, is_plain_factor)
