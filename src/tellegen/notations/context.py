@@ -4,7 +4,7 @@ Names may have indices: `n[3]` is a text, and `n[i-1]` inside a `repeat` a patte
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
@@ -201,6 +201,13 @@ class ReadingContext:
         if name.text in self.elements:
             what = f"'{name.text}' is described twice"
             raise self.error(rules.DESCRIBED_TWICE, name, what, fix="rename one of them")
+
+    def put_in_front(self, others: Container[str]) -> None:
+        """Put the elements that are not among these before them."""
+        own = {name: element for name, element in self.elements.items() if name not in others}
+        rest = {name: element for name, element in self.elements.items() if name in others}
+        self.elements.clear()
+        self.elements.update(own | rest)
 
     # Shapes
 

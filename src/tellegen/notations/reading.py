@@ -393,13 +393,11 @@ class _ModelReader:
         if node is None or self.context.errors:
             return None
         context = self.context
-        before = dict(context.elements)
+        before = set(context.elements)
         lowering = read_mechanism(context, node, root)
         order = [key.text for key in root.keys if key.text in ("mechanism", "network", "bond graph", "pog")]
         if order[0] == "mechanism":
-            own = {name: e for name, e in context.elements.items() if name not in before}
-            context.elements.clear()
-            context.elements.update({**own, **before})
+            context.put_in_front(before)
         return lowering
 
     def _read_parts(self, root: MappingNode) -> tuple[Part, ...]:

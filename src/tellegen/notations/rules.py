@@ -3,6 +3,12 @@
 from tellegen.core.errors import Rulebook
 
 
+def with_slip(good: str, old: str, new: str) -> str:
+    """A good file with one thing changed."""
+    assert old in good, f"the example does not contain {old!r}"
+    return good.replace(old, new)
+
+
 def charging(
     parameters: str = "{R: 2 kohm, C: 1 mF}",
     source: str = "{voltage source: [a, gnd]}",

@@ -1,6 +1,9 @@
 """The rules of mechanisms: bodies, points, joints, and loops that fit."""
 
+from functools import partial
+
 from tellegen.core.errors import Rulebook
+from tellegen.notations.rules import with_slip
 
 _ARM = """\
 system: Arm
@@ -25,17 +28,7 @@ mechanism:
     B: {revolute: [ground.B, rocker]}
     C: {revolute: [coupler.tip, rocker.tip]}
 """
-
-
-def _arm(old: str, new: str) -> str:
-    assert old in _ARM, f"the example does not contain {old!r}"
-    return _ARM.replace(old, new)
-
-
-def _four_bar(old: str, new: str) -> str:
-    assert old in _FOUR_BAR, f"the example does not contain {old!r}"
-    return _FOUR_BAR.replace(old, new)
-
+_arm, _four_bar = partial(with_slip, _ARM), partial(with_slip, _FOUR_BAR)
 
 RULES = Rulebook("M", _ARM)
 

@@ -403,10 +403,7 @@ class PartsReader:
         ]:
             del context.vectors[name]
         if first:
-            inside = {name: e for name, e in context.elements.items() if name not in self.connections.own}
-            own = {name: e for name, e in context.elements.items() if name in self.connections.own}
-            context.elements.clear()
-            context.elements.update(inside | own)
+            context.put_in_front(self.connections.own)
 
     def _entries(self, mapping: MappingNode, copy: StructureCopy, broken: set[int] | None = None) -> None:
         # One error a line is enough: other copies would repeat it.

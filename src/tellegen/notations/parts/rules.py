@@ -1,6 +1,9 @@
 """The rules of parts and ports: where a part is found, how it is joined, what may be bound."""
 
+from functools import partial
+
 from tellegen.core.errors import Rulebook
+from tellegen.notations.rules import with_slip
 
 _DRIVE = """\
 system: Motor with a load
@@ -19,17 +22,7 @@ network:
   R: {resistor: [a, b], R: 1 kohm}
   C_2: {capacitor: [b, gnd], C: 1 uF}
 """
-
-
-def _drive(old: str, new: str) -> str:
-    assert old in _DRIVE, f"the example does not contain {old!r}"
-    return _DRIVE.replace(old, new)
-
-
-def _filter(old: str, new: str) -> str:
-    assert old in _FILTER, f"the example does not contain {old!r}"
-    return _FILTER.replace(old, new)
-
+_drive, _filter = partial(with_slip, _DRIVE), partial(with_slip, _FILTER)
 
 RULES = Rulebook("D", _DRIVE)
 

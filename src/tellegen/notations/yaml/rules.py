@@ -1,27 +1,15 @@
 """The rules that a model file keeps as a text, whatever it means, and plain words for YAML's complaints."""
 
 import re
+from functools import partial
 from typing import NamedTuple
 
 from tellegen.core.errors import Rulebook
+from tellegen.notations.rules import charging, with_slip
 
-_GOOD = """\
-system: Charging a capacitor
-parameters: {R: 2 kohm, C: 1 mF}
-network:
-  V: {voltage source: [a, gnd]}
-  R: {resistor: [a, b]}
-  C: {capacitor: [b, gnd]}
-experiment: {until: 5 s, inputs: {V: step(10 V)}}
-"""
+_GOOD = charging()
+_with = partial(with_slip, _GOOD)
 _MAX_EXAMPLE_DEPTH = 21
-
-
-def _with(old: str, new: str) -> str:
-    """The good file with one thing changed."""
-    assert old in _GOOD, f"the example does not contain {old!r}"
-    return _GOOD.replace(old, new)
-
 
 RULES = Rulebook("D", _GOOD)
 
