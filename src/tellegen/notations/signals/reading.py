@@ -325,15 +325,11 @@ class SignalsReader:
             return
         (points,) = measures["points"]
         (at,) = measures.get("at", (SECOND,))
-        if (
-            not isinstance(points, dimensions.NoDimension)
-            and not isinstance(at, dimensions.NoDimension)
-            and points != at
-        ):
-            given, read = dimensions.dimension_in_words(points), dimensions.dimension_in_words(at)
-            what = f"the points of the table {line.name} are in {given}, and it is read at {read}"
-            fix = "say by 'at' where it is read"
-            self.context.collect(self.context.error(rules.SIGNAL_UNITS, line.key, what, fix=fix))
+        if isinstance(points, dimensions.NoDimension) or isinstance(at, dimensions.NoDimension) or points == at:
+            return
+        given, read = dimensions.dimension_in_words(points), dimensions.dimension_in_words(at)
+        what = f"the points of the table {line.name} are in {given}, and it is read at {read}"
+        self.context.collect(self.context.error(rules.SIGNAL_UNITS, line.key, what, fix="say by 'at' where it is read"))
 
     def _across(self, line: SignalLine) -> dimensions.Measure:
         """The unit of what a sensor between two nodes measures."""
