@@ -17,6 +17,7 @@ from tellegen.core.names import NAME, did_you_mean, is_dotted, is_name, listing,
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, parse_unit, unit_advice
 from tellegen.expressions import RESERVED_WORDS, Expression, Number, parse
 from tellegen.model.dimensions import (
+    NUMBER,
     UNKNOWN,
     DimensionError,
     Measure,
@@ -24,6 +25,7 @@ from tellegen.model.dimensions import (
     dimension_in_words,
     is_any_factor,
     measure_of,
+    si_unit,
     user_names,
     without_marks,
 )
@@ -432,6 +434,25 @@ class ReadingContext:
             assert reading.dimension is not None, "a bare number was let through"
             self.add_errors([self.wrong_dimension(subject, reading.dimension, wanted, place)])
 
+    def settled(
+        self, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar, indices: tuple[str, ...] = ()
+    ) -> QuantityReading:
+        """A reading whose dimension is checked: at once if only numbers and indices stand in it, else when parameters are known."""
+        if reading.marked is None:
+            if reading.dimension is not None and reading.dimension != wanted:
+                raise DescriptionError(self.wrong_dimension(subject, reading.dimension, wanted, self.place(node)))
+            return reading
+        counters: dict[str, Measure] = dict.fromkeys(indices, NUMBER)
+        pending = PendingCheck(reading.marked, wanted, subject, partial(self.text_place, node), counters)
+        # Numbers and indices alone settle it now; parameters may stand further down in the file.
+        if any(name not in counters for name in user_names(reading.marked)):
+            self.pending.append(pending)
+            return reading
+        measure = self.check(pending)
+        if isinstance(measure, NoDimension):
+            return QuantityReading(reading.expression)
+        return QuantityReading(reading.expression, None, measure, si_unit(measure))
+
     def check(self, pending: PendingCheck) -> Measure:
         """Names known and dimensions consistent; gives what is known about the unit. Errors are collected."""
         unknown = [name for name in user_names(pending.marked) if name not in pending.names and not self.is_known(name)]
@@ -538,36 +559,6 @@ def split_at_commas(text: str, opening: str = "([", closing: str = ")]") -> list
             pieces.append((start, text[start:at]))
             start = at + 1
     return pieces if text.strip() else []
-
-
-@final
-class StructureCopy(NamedTuple):
-    """One copy of a repeated structure: the indices around it, outer ones first, and their values."""
-
-    indices: tuple[str, ...] = ()
-    values: CopyIndices = ()
-
-    def __str__(self) -> str:
-        return ", ".join(f"{index} = {value}" for index, value in self.counters.items())
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """The values by index."""
-        return dict(zip(self.indices, self.values, strict=True))
-
-    def name(self, context: ReadingContext, node: Scalar, subject: str) -> str:
-        """The name that a text gives in this copy."""
-        return self._at(context, node, context.read_name(node, self.indices, subject))
-
-    def node(self, context: ReadingContext, node: Scalar) -> str:
-        """The node that a text names in this copy."""
-        return self._at(context, node, context.read_node(node, self.indices))
-
-    def _at(self, context: ReadingContext, node: Scalar, name: str | NamePattern) -> str:
-        try:
-            return name_at(name, self.values)
-        except NotWholeError as problem:
-            raise context.not_whole_error(node, problem, str(self)) from None
 
 
 def _index_function(expression: Expression, indices: tuple[str, ...], text: str) -> Callable[[CopyIndices], int]:

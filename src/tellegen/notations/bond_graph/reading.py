@@ -31,12 +31,7 @@ from tellegen.notations.bond_graph import network, rules
 from tellegen.notations.bond_graph.lines import read_lines, with_scalar_bonds
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network import rules as network_rules
-from tellegen.notations.network.elements import (
-    ElementLine,
-    add_element_of_line,
-    allow_variables,
-    settle_dimension,
-)
+from tellegen.notations.network.elements import ElementLine, add_element_of_line, allow_variables
 from tellegen.notations.network.fields import (
     ENERGY,
     LAWS,
@@ -189,9 +184,7 @@ class _Emitter:
             and item.origin in self.context.parameters
         ):
             own = QuantityReading(symbol(item.origin), symbol(item.origin))
-            line.value = settle_dimension(
-                self.context, own, line.form.dimension, f"the value of {item.origin}", line.key, ()
-            )
+            line.value = self.context.settled(own, line.form.dimension, f"the value of {item.origin}", line.key)
         return line
 
     def _part_details(self, item: BondItem, kind: ElementKind, node: MappingNode, law: Scalar | None) -> MappingNode:

@@ -159,7 +159,9 @@ def _determinant(columns: list[list[float]]) -> float:
     if not columns:
         return 1.0
     minors = ([column[:k] + column[k + 1 :] for column in columns[1:]] for k in range(len(columns)))
-    return sum((-1) ** k * x * _determinant(minor) for k, (x, minor) in enumerate(zip(columns[0], minors, strict=True)))
+    return sum(
+        (-x if k % 2 else x) * _determinant(minor) for k, (x, minor) in enumerate(zip(columns[0], minors, strict=True))
+    )
 
 
 def _sliding_distance(tree: kinematics.MechanismTree, joint: Joint) -> Expression:

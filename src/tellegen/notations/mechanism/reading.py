@@ -40,7 +40,6 @@ from tellegen.notations.mechanism.joints import (
     JointKind,
 )
 from tellegen.notations.mechanism.lowering import LoweredMechanism
-from tellegen.notations.network.elements import settle_dimension
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -71,7 +70,7 @@ class _MechanismReader:
         context = self.context
         reading = context.quantity(node, subject)
         scalar = context.scalar(node, subject)
-        settled = settle_dimension(context, reading, wanted, subject, scalar, ())
+        settled = context.settled(reading, wanted, subject, scalar)
         # A length of zero stays a zero, so that whole terms vanish from the formulas of positions.
         if own and settled.marked is None and settled.expression is not ZERO and own not in context.parameters:
             place = context.place(scalar)

@@ -6,16 +6,16 @@ from itertools import pairwise
 from typing import NamedTuple, NoReturn, final
 
 from tellegen.core.domains import DOMAINS, THERMAL_DOMAINS, Side
-from tellegen.core.errors import DescriptionError, Finding, Place
+from tellegen.core.errors import Finding, Place
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import KINDS, ElementKind, Setting
 from tellegen.expressions import Expression, Number, symbol
-from tellegen.model.dimensions import NUMBER, Measure, NoDimension, si_unit, user_names, without_marks
+from tellegen.model.dimensions import NUMBER, Measure, si_unit, user_names, without_marks
 from tellegen.model.laws import Law
 from tellegen.model.model import NOTHING, Element, Parameter, Switching, known_variables, variable_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import CopyIndices, DrivenSource, HeatPort, NamePattern, PendingCheck, ReadingContext
+from tellegen.notations.context import CopyIndices, DrivenSource, HeatPort, NamePattern, ReadingContext
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import LineForm
 from tellegen.notations.parameters import finite_value
@@ -220,26 +220,6 @@ class ElementLine:
         """Get ready for the keys of an element with modes."""
         if self.form.kind.role == "switching":
             self.switching = SwitchingLine(context, self.key.text, self.form.kind, indices)
-
-
-def settle_dimension(
-    context: ReadingContext, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar, indices: Indices
-) -> QuantityReading:
-    """A reading whose dimension is checked: at once if only numbers and indices stand in it, else when parameters are known."""
-    if reading.marked is None:
-        if reading.dimension is not None and reading.dimension != wanted:
-            raise DescriptionError(context.wrong_dimension(subject, reading.dimension, wanted, context.place(node)))
-        return reading
-    counters: dict[str, Measure] = dict.fromkeys(indices, NUMBER)
-    pending = PendingCheck(reading.marked, wanted, subject, lambda: context.text_place(node), counters)
-    # Numbers and indices alone settle it now; parameters may stand further down in the file.
-    if any(name not in counters for name in user_names(reading.marked)):
-        context.pending.append(pending)
-        return reading
-    measure = context.check(pending)
-    if isinstance(measure, NoDimension):
-        return QuantityReading(reading.expression)
-    return QuantityReading(reading.expression, None, measure, si_unit(measure))
 
 
 def read_source_signal(

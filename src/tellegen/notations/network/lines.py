@@ -194,10 +194,7 @@ class _LineReader:
         """The reading of a text, its dimension checked now or later."""
         reading = read_quantity(node.text, lambda: self.context.text_place(node))
         word = self.kind.quantity.word if what == "value" and self.kind.quantity else what
-        return self.settle(reading, wanted, f"the {word} of {self.name}", node)
-
-    def settle(self, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar) -> QuantityReading:
-        return elements.settle_dimension(self.context, reading, wanted, subject, node, self.indices)
+        return self.context.settled(reading, wanted, f"the {word} of {self.name}", node, self.indices)
 
     def read_variable(self, key: Scalar, node: Node, side: str) -> None:
         scalar = self.context.scalar(node, f"the {key.text} of {self.name}")
@@ -244,7 +241,9 @@ class _LineReader:
             return
         word = self.kind.quantity.word if self.kind.quantity else "value"
         self.line.value_node = node
-        self.line.value = self.settle(found.value, self.form.dimension, f"the {word} in the law of {self.name}", node)
+        self.line.value = self.context.settled(
+            found.value, self.form.dimension, f"the {word} in the law of {self.name}", node, self.indices
+        )
 
     def read_signal(self, key: Scalar, node: Node, _: str) -> None:
         """What drives a source; names and units are checked when all signals and variables are known."""
@@ -303,7 +302,7 @@ class _LineReader:
             modulus = modulus.substitute({"K": parse_marked(given.text, self.context.text_place(given))})
         self.line.value_node = at = given or relation.text
         reading = QuantityReading(without_marks(modulus), modulus)
-        settled = self.settle(reading, relation.dimension, f"the modulus of {self.name}", at)
+        settled = self.context.settled(reading, relation.dimension, f"the modulus of {self.name}", at, self.indices)
         # `through_2 = through_1` has no modulus that one could change: it stays as it is written.
         self.line.value = reading if given is None and reading.expression is ONE else settled
 

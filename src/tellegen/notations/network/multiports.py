@@ -20,10 +20,10 @@ from tellegen.model.dimensions import Measure
 from tellegen.model.laws import Multiport
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import NamePattern, NotWholeError, ReadingContext, StructureCopy, name_at
+from tellegen.notations.context import NamePattern, NotWholeError, ReadingContext, name_at
 from tellegen.notations.network import keys, rules
 from tellegen.notations.network.fields import ENERGY, LAWS, MATRIX, FieldLaw, FieldReader
-from tellegen.notations.network.repetition import copies_of, read_ranges
+from tellegen.notations.network.repetition import StructureCopy, copies_of, read_ranges
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 

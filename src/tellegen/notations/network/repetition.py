@@ -7,27 +7,20 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import final
+from typing import NamedTuple, final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import is_unit
 from tellegen.expressions import Expression, Mul, Number, Pow, Symbol, number, to_text
 from tellegen.model.laws import Law
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import (
-    CopyIndices,
-    NotWholeError,
-    ReadingContext,
-    StructureCopy,
-    name_at,
-)
+from tellegen.notations.context import CopyIndices, NamePattern, NotWholeError, ReadingContext, name_at
 from tellegen.notations.network import rules
 from tellegen.notations.network.elements import (
     ElementLine,
     Indices,
     add_element,
     read_source_signal,
-    settle_dimension,
 )
 from tellegen.notations.network.lines import read_line
 from tellegen.notations.quantities import read_quantity
@@ -35,6 +28,36 @@ from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 MOST_ELEMENTS = 5_000_000
 _RANGE = re.compile(r"(.+?)\.\.(.+)", re.DOTALL)
+
+
+@final
+class StructureCopy(NamedTuple):
+    """One copy of a repeated structure: the indices around it, outer ones first, and their values."""
+
+    indices: tuple[str, ...] = ()
+    values: CopyIndices = ()
+
+    def __str__(self) -> str:
+        return ", ".join(f"{index} = {value}" for index, value in self.counters.items())
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """The values by index."""
+        return dict(zip(self.indices, self.values, strict=True))
+
+    def name(self, context: ReadingContext, node: Scalar, subject: str) -> str:
+        """The name that a text gives in this copy."""
+        return self._at(context, node, context.read_name(node, self.indices, subject))
+
+    def node(self, context: ReadingContext, node: Scalar) -> str:
+        """The node that a text names in this copy."""
+        return self._at(context, node, context.read_node(node, self.indices))
+
+    def _at(self, context: ReadingContext, node: Scalar, name: str | NamePattern) -> str:
+        try:
+            return name_at(name, self.values)
+        except NotWholeError as problem:
+            raise context.not_whole_error(node, problem, str(self)) from None
 
 
 @final
@@ -256,7 +279,7 @@ class _Template:
         counters = dict(zip(self.indices, copy, strict=True))
         reading = read_quantity(node.text, lambda: self.context.text_place(node), counters)
         subject = f"the {word} of {name_at(line.name, copy)}"
-        return settle_dimension(self.context, reading, wanted, subject, node, ()).expression
+        return self.context.settled(reading, wanted, subject, node).expression
 
     def _law(self, law: Law, copy: CopyIndices) -> Law:
         # The text of a law that depends on no index holds for every copy.

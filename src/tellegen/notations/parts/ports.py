@@ -12,10 +12,10 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.expressions import Expression
 from tellegen.model.model import Element, Model, Part, SystemPort, input_name, known_variables, variable_name
 from tellegen.model.signals import SignalPorts, SignalSetting
-from tellegen.notations.context import ReadingContext, StopReadingError, StructureCopy
+from tellegen.notations.context import ReadingContext, StopReadingError
 from tellegen.notations.grammar import AT, SIGNAL_PORTS, SOURCE
 from tellegen.notations.network.keys import with_article
-from tellegen.notations.network.repetition import copies_of, read_repeat
+from tellegen.notations.network.repetition import StructureCopy, copies_of, read_repeat
 from tellegen.notations.parts import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 

@@ -2,7 +2,8 @@
 ports), what they are joined to, and which parameters and signals the whole gives them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import product
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import final
 
@@ -16,12 +17,11 @@ from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import (
     NotWholeError,
     ReadingContext,
-    StructureCopy,
     name_at,
 )
 from tellegen.notations.grammar import PART
 from tellegen.notations.network import rules as network_rules
-from tellegen.notations.network.repetition import MOST_ELEMENTS, copies_of, read_repeat
+from tellegen.notations.network.repetition import MOST_ELEMENTS, StructureCopy, copies_of, read_repeat
 from tellegen.notations.parameters import read_curve
 from tellegen.notations.parts import instances, rules
 from tellegen.notations.parts.ports import (
@@ -271,11 +271,30 @@ class PartLine:
         return name
 
     def _names(self, model: Model, ports: PortNodes) -> dict[str, str]:
+        """New names by those inside the part: from a mapping, a list of names that stay, or the word `own`."""
+        context, node = self.context, self.node.get("names")
         gone = {port.source for name, port in model.ports.items() if port.source and name in ports}
         known = instances.names_inside(model, gone)
-        return instances.read_part_names(
-            self.context, (self.name, model.name), known, self.node.get("names"), self.copy
-        )
+        if node is None:
+            return {}
+        if isinstance(node, Scalar) and node.text == instances.OWN:
+            return {name: name for name, follows in known.items() if not follows}
+        if isinstance(node, MappingNode):
+            pairs = [(key, context.scalar(v, f"the name of {key.text} of {self.name}")) for key, v in node.items()]
+        else:
+            pairs = [(text, text) for text in context.texts(node, f"the names of {self.name}")]
+        found: dict[str, str] = {}
+        for inside, outside in pairs:
+            if inside.text not in known:
+                fix = did_you_mean(inside.text, known) or f"its names are {listing(known, 20)}"
+                what = f"nothing in the part {self.name} ({model.name}) is called '{inside.text}'"
+                raise context.error(rules.UNKNOWN_NAME, inside, what, fix=fix, where=self.name)
+            new = name_at(context.read_name(outside, self.copy.indices, "something in a part"), self.copy.values)
+            if new in found.values():
+                what = f"'{new}' would name two things of the part {self.name}"
+                raise context.error(rules.NAME_TAKEN, outside, what, fix="give each its own name", where=self.name)
+            found[inside.text] = new
+        return found
 
     # Parameters
 
@@ -450,7 +469,6 @@ class PartsReader:
         self._check_sources(part, key)
         made = instances.part_instance(part)
         self._check_size(part, made, key)
-        instances.check_part_names(context, part.name, part.names.values(), key)
         self._check_names(part, made, key)
         self._check_shorts(part, made, key)
         context.elements.update(made.elements)
@@ -477,16 +495,28 @@ class PartsReader:
             raise self.context.error(rules.TOO_LARGE, key, what, fix="use fewer or smaller parts")
 
     def _check_names(self, part: Part, made: instances.PartInstance, key: Scalar) -> None:
-        """Nothing beside the part has a name that belongs inside."""
+        """Names that a part brings into the whole are new there, and nothing beside it has a name that belongs inside."""
         context = self.context
+        taken: dict[str, Collection[str]] = {
+            "an element": context.elements,
+            "a parameter": context.parameters,
+            "a displacement": context.displacements,
+            "a signal": context.signals,
+            "a variable": {v for element in context.elements.values() for v in element.variables.values()},
+        }
+        for name, (word, there) in product(part.names.values(), taken.items()):
+            if name in there:
+                what = f"the part {part.name} calls something '{name}', which names {word} of the whole"
+                fix = f"choose another name on the line of {part.name}"
+                raise context.error(rules.NAME_TAKEN, key, what, fix=fix, where=part.name)
         for word, inside, beside in (
             ("parameter", made.parameters, context.parameters),
             ("displacement", made.displacements, context.displacements),
             ("signal", made.signals, context.signals),
         ):
-            if taken := sorted(inside.keys() & beside.keys()):
-                own = taken[0].removeprefix(f"{part.name}.")
-                what = f"the {word} '{taken[0]}' is described beside the part {part.name}, where it belongs"
+            if inner := sorted(inside.keys() & beside.keys()):
+                own = inner[0].removeprefix(f"{part.name}.")
+                what = f"the {word} '{inner[0]}' is described beside the part {part.name}, where it belongs"
                 bind = f"write '{own}: ...' on the line of {part.name}"
                 fix = bind if word == "parameter" else "choose a name without dots"
                 raise context.error(rules.NAME_CLASH, key, what, fix=fix, where=part.name)
