@@ -6,12 +6,10 @@ The measures are those of the figures in `docs/howto/draw.md`, in units.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import hypot
 from typing import Literal, assert_never, final
 
 from tellegen.drawing import scene
-from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.typesetting import Outline
+from tellegen.drawing.geometry import Outline, Point, along, box_outline, direction, polyline
 
 ThemeName = Literal["colour", "mono", "dark"]
 """Colour for screens and slides, mono for print (black and grey, no bands), dark for dark screens."""
@@ -210,29 +208,9 @@ def primitives(shape: scene.Shape) -> Iterator[Primitive]:
             assert_never(shape)
 
 
-def polyline(points: tuple[Point, ...], closed: bool = False) -> Outline:
-    """A line through points as an outline."""
-    steps = [("M" if k == 0 else "L", (point,)) for k, point in enumerate(points)]
-    return (*steps, ("Z", ())) if closed else tuple(steps)
-
-
-def box_outline(box: Box) -> Outline:
-    """The four sides of a box."""
-    corners = ((box.left, box.top), (box.right, box.top), (box.right, box.bottom), (box.left, box.bottom))
-    return polyline(corners, closed=True)
-
-
-def direction(start: Point, end: Point) -> Point:
-    """The unit vector from one point to another."""
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    # Two equal points have no direction, and must not stop a figure.
-    length = hypot(dx, dy) or 1.0
-    return dx / length, dy / length
-
-
-def along(point: Point, unit: Point, forward: float, right: float = 0) -> Point:
-    """A point moved along a direction, and to the right of it as seen on the page."""
-    return point[0] + unit[0] * forward - unit[1] * right, point[1] + unit[1] * forward + unit[0] * right
+def spot_centre(shape: scene.Sum, spot: Point) -> Point:
+    """Where a spot is in the circle of a summation."""
+    return along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET)
 
 
 def stroke_end(bond: scene.Bond) -> tuple[Point, Point]:
@@ -268,7 +246,7 @@ def _wire(wire: scene.Wire) -> Iterator[Primitive]:
 def _sum(shape: scene.Sum) -> Iterator[Primitive]:
     yield Circle(shape.centre, SUM_RADIUS, PAPER, shape.tone, BORDER)
     for spot in shape.spots:
-        yield Circle(along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET), SPOT_RADIUS, fill=shape.tone)
+        yield Circle(spot_centre(shape, spot), SPOT_RADIUS, fill=shape.tone)
 
 
 def _bond(bond: scene.Bond) -> Iterator[Primitive]:

@@ -17,7 +17,7 @@ from tellegen.drawing.bond.layout import BondLayout
 from tellegen.drawing.bond.pen import OTHER_END, SMALL_TEXT, BondPen
 from tellegen.drawing.bond.plan import BondLink, BondPlan
 from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.geometry import Box, Point, straightened
 from tellegen.drawing.ink import Ink, Stroke
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Align, Label, Origin, label_box
@@ -157,7 +157,8 @@ class Router:
         # Ports lie where texts end, not on the grid; the first and the last piece are moved to be in line with them.
         way = _aligned([self._point(cell) for cell in cells], start, LEAVING[start_side])
         way = _aligned(way[::-1], end, LEAVING[end_side])[::-1]
-        points = _corners([start, *way, end])
+        # Two pieces may be in line after they were moved to their ports, within rounding.
+        points = straightened([start, *way, end], 0.01)
         if forced:
             self.pen.clear_way(points)
         return points
@@ -295,18 +296,6 @@ def _aligned(points: list[Point], port: Point, way: int) -> list[Point]:
             break
         points[k] = (point[0], port[1]) if across else (port[0], point[1])
     return points
-
-
-def _corners(points: list[Point]) -> tuple[Point, ...]:
-    """The points at which the direction changes, and the ends."""
-    kept = [points[0]]
-    # Two pieces may be in line after they were moved to their ports, within rounding.
-    for before, point, after in zip(points, points[1:], points[2:], strict=False):
-        same_x = abs(before[0] - point[0]) < 0.01 and abs(point[0] - after[0]) < 0.01
-        same_y = abs(before[1] - point[1]) < 0.01 and abs(point[1] - after[1]) < 0.01
-        if not (same_x or same_y):
-            kept.append(point)
-    return (*kept, points[-1])
 
 
 # About a screen wide: a bond whose ends are not seen together has to be looked up anyhow.

@@ -11,7 +11,7 @@ import numpy as np
 
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.drawing.formulas import name_latex, time_label
-from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.geometry import Box, Point, polyline, union
 from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism import symbols as parts
 from tellegen.drawing.mechanism.pose import (
@@ -26,11 +26,9 @@ from tellegen.drawing.mechanism.symbols import solid_shapes
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.overlay.marks import Array
 from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
-from tellegen.drawing.schematic.outlines import SymbolOutline, curves, line, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels
 from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
-from tellegen.drawing.schematic.symbols import is_load
-from tellegen.drawing.strokes import polyline
+from tellegen.drawing.schematic.symbols import SymbolOutline, curves, is_load, line, placed
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO
 from tellegen.model.kinematics import components

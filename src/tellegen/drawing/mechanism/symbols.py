@@ -9,13 +9,11 @@ from dataclasses import replace
 from itertools import pairwise
 from math import cos, dist, hypot, pi, sin
 
-from tellegen.drawing.geometry import Point, union
+from tellegen.drawing.geometry import Command, Outline, Point, cubic_controls, polyline, union
 from tellegen.drawing.ink import inks
 from tellegen.drawing.mechanism.pose import angle_in_quarters, direction_between, joint_ends
 from tellegen.drawing.scene import Curve, Shape, moved
-from tellegen.drawing.schematic import outlines
-from tellegen.drawing.strokes import polyline
-from tellegen.drawing.typesetting import Command, Outline
+from tellegen.drawing.schematic import symbols as outlines
 from tellegen.model.mechanism import GROUND, Mechanism
 
 LINK = 8.0
@@ -299,8 +297,8 @@ def polygon(outline: Outline) -> list[Point]:
             start, (one, two, end) = found[-1], points
             found += (_cubic(start, one, two, end, k / PIECES) for k in range(1, PIECES + 1))
         elif letter == "Q":
-            start, (control, end) = found[-1], points
-            one, two = _third(start, control), _third(end, control)
+            start, end = found[-1], points[1]
+            one, two = cubic_controls(start, *points)
             found += (_cubic(start, one, two, end, k / PIECES) for k in range(1, PIECES + 1))
     return found[:-1] if len(found) > 1 and dist(found[0], found[-1]) < 1e-6 else found
 
@@ -310,7 +308,3 @@ def _cubic(a: Point, b: Point, c: Point, d: Point, t: float) -> Point:
     weights = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
     x, y = (sum(w * p[k] for w, p in zip(weights, (a, b, c, d), strict=True)) for k in (0, 1))
     return x, y
-
-
-def _third(end: Point, control: Point) -> Point:
-    return end[0] / 3 + 2 * control[0] / 3, end[1] / 3 + 2 * control[1] / 3

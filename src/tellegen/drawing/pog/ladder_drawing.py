@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, box_about
+from tellegen.drawing.geometry import Box, Point, box_about, straightened
 from tellegen.drawing.ink import LEAD
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import measures
@@ -127,20 +126,10 @@ def _joined(wires: list[Wire], bends: set[Point]) -> list[Wire]:
             second = wires[next_]
             # A wire that leads outside has a free end, whatever its first piece is.
             origin = second.origin if second.origin.part == LEAD else wire.origin
-            points = _straightened((*wire.points, *second.points[1:]))
+            points = straightened((*wire.points, *second.points[1:]))
             wire = Wire(points, second.head, wire.weight, origin=origin)
         found.append(wire)
     return found
-
-
-def _straightened(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """Without points in the middle of a straight piece."""
-    found = [points[0]]
-    for here, ahead in pairwise(points[1:]):
-        (x, y), (u, v), (a, b) = found[-1], here, ahead
-        if not (x == u == a or y == v == b):
-            found.append(here)
-    return (*found, points[-1])
 
 
 TICK, TICK_HALF, TICK_NUMBER = 11.0, 5.0, 10.0

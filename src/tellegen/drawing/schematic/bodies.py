@@ -9,9 +9,9 @@ from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.scene import Label, Origin, Shape
 from tellegen.drawing.schematic import symbols
-from tellegen.drawing.schematic.outlines import OnePortSymbol, circle, curves, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, Shunt, Station
 from tellegen.drawing.schematic.rails import return_line_height
+from tellegen.drawing.schematic.symbols import OnePortSymbol, circle, curves, placed
 from tellegen.model.model import Element
 
 

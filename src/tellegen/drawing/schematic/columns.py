@@ -17,7 +17,6 @@ from tellegen.drawing.options import Options
 from tellegen.drawing.scene import CAPTION_DROP, Band, Dot, Origin, Scene, Shape, Wire, captions_along, moved
 from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
 from tellegen.drawing.schematic.layout import ABOVE, WIRE_SPACING, SchematicLayout, is_planetary_gear
-from tellegen.drawing.schematic.outlines import curves, placed, rectangle
 from tellegen.drawing.schematic.plan import (
     SchematicLabels,
     SchematicLink,
@@ -27,7 +26,7 @@ from tellegen.drawing.schematic.plan import (
 )
 from tellegen.drawing.schematic.rails import connected_groups, distances, neighbours
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, RowDrawing, domain_areas
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, curves, one_port_symbol, placed, rectangle
 from tellegen.drawing.schematic.wires import count_crossings
 
 LEAST_TIES = 3

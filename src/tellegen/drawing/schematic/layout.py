@@ -148,7 +148,7 @@ def _plain(
     symbol = symbols.plain_box((tuple(left), tuple(right)), half, len(crown), WIRE_SPACING)
     # Its picture has shafts to the left, to the right and up: with other neighbours the plain box is clearer.
     if is_planetary_gear(station.element) and left and right and len(crown) == 1:
-        symbol = symbols.planetary_gear()
+        symbol = symbols.PLANETARY_GEAR
     edges: list[Edge] = []
     for edge, count in zip(EDGES, (len(left), len(right), len(crown)), strict=True):
         edges += [edge] * count

@@ -21,10 +21,19 @@ from tellegen.drawing.schematic.bodies import (
     port_text,
 )
 from tellegen.drawing.schematic.layout import BODY, CELLS, GAP, RaisedLink, SchematicLayout
-from tellegen.drawing.schematic.outlines import curves, mirrored, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLink
 from tellegen.drawing.schematic.rails import return_line_height
-from tellegen.drawing.schematic.symbols import MID, RAIL, RETURN, WALL, one_port_symbol, reference_mark
+from tellegen.drawing.schematic.symbols import (
+    MID,
+    RAIL,
+    RETURN,
+    WALL,
+    curves,
+    mirrored,
+    one_port_symbol,
+    placed,
+    reference_mark,
+)
 from tellegen.drawing.schematic.wires import Net
 
 LEAD, RING = 22.0, 10.0

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.geometry import Box, along, direction, union
 from tellegen.drawing.ink import free_ends, ink_box
 from tellegen.drawing.memory import LadderNames, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options, with_layout
@@ -20,7 +20,6 @@ from tellegen.drawing.schematic.bridge import bridge_shapes
 from tellegen.drawing.schematic.columns import ColumnDrawing, arrange_in_columns, column_bands
 from tellegen.drawing.schematic.layout import BODY, CELLS, RIGHT, SchematicLayout
 from tellegen.drawing.schematic.mesh import is_meshed, mesh_shapes
-from tellegen.drawing.schematic.outlines import curves, placed
 from tellegen.drawing.schematic.plan import (
     LABEL_SIZE,
     SchematicLabels,
@@ -40,9 +39,9 @@ from tellegen.drawing.schematic.rails import (
 )
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, TIE, RowDrawing, row_bands
 from tellegen.drawing.schematic.sketch import sketch_shapes
-from tellegen.drawing.schematic.symbols import RETURN, is_load
+from tellegen.drawing.schematic.symbols import RETURN, curves, is_load, placed
 from tellegen.drawing.schematic.wires import Collisions, count_crossings
-from tellegen.drawing.strokes import POINT, along, direction
+from tellegen.drawing.strokes import POINT
 from tellegen.elements import ElementKind
 from tellegen.model.model import NOTHING, Element, Model
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from tellegen.drawing import rules, strokes
-from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.geometry import Box, Outline, Point, along, cubic_controls, direction
 from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
-from tellegen.drawing.typesetting import Outline
 from tellegen.drawing.writers.svg import number
 
 TIKZ_PACKAGES = r"""\usepackage{tikz,amsmath}
@@ -106,10 +105,7 @@ def _shape(shape: Shape, theme: strokes.Theme) -> Iterator[str]:
         case Sum():
             yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, strokes.SUM_RADIUS)};"
             for spot in shape.spots:
-                centre = strokes.along(
-                    shape.centre, spot, strokes.SUM_RADIUS - strokes.SPOT_RADIUS - strokes.SPOT_INSET
-                )
-                yield rf"\fill[{_paint(shape.tone)}] {_circle(centre, strokes.SPOT_RADIUS)};"
+                yield rf"\fill[{_paint(shape.tone)}] {_circle(strokes.spot_centre(shape, spot), strokes.SPOT_RADIUS)};"
         case Bond():
             yield from _bond(shape)
         case Ring():
@@ -131,8 +127,8 @@ def _bond(bond: Bond) -> Iterator[str]:
     if bond.size > 1:
         # The two lines first, then the half arrow on the last few units of the middle line.
         yield rf"\draw[vector bond{tone}] {_line(bond.points)};"
-        last = strokes.direction(*bond.points[-2:])
-        yield rf"\draw[{half}{tone}] {_line((strokes.along(bond.points[-1], last, -3), bond.points[-1]))};"
+        last = direction(*bond.points[-2:])
+        yield rf"\draw[{half}{tone}] {_line((along(bond.points[-1], last, -3), bond.points[-1]))};"
     else:
         yield rf"\draw[{half}{tone}] {_line(bond.points)};"
     if bond.stroke:
@@ -168,20 +164,14 @@ def _outline(outline: Outline) -> str:
                 parts.append(f"-- {_at(points[0])}")
             case "Q":
                 # TikZ has cubic curves only: each control point lies two thirds of the way to that of the quadratic one.
-                control, end = points
-                one, two = _third(here, control), _third(end, control)
-                parts.append(f".. controls {_at(one)} and {_at(two)} .. {_at(end)}")
+                one, two = cubic_controls(here, *points)
+                parts.append(f".. controls {_at(one)} and {_at(two)} .. {_at(points[1])}")
             case "C":
                 parts.append(f".. controls {_at(points[0])} and {_at(points[1])} .. {_at(points[2])}")
             case _:
                 parts.append("-- cycle")
         here = points[-1] if points else here
     return " ".join(parts)
-
-
-def _third(end: Point, control: Point) -> Point:
-    """A cubic control point of a quadratic curve."""
-    return end[0] + (control[0] - end[0]) * 2 / 3, end[1] + (control[1] - end[1]) * 2 / 3
 
 
 _ANCHORS = {
