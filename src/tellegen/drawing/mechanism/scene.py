@@ -109,7 +109,7 @@ class MechanismPicture:
             self._joint(joint)
         for name, body in pose.mechanism.bodies.items():
             if body.mass is not ZERO and name != GROUND:
-                self._add(parts.centre_of_mass(), self._at(BodyPoint(name, CENTRE)), (1, 0), Origin(name, "centre"))
+                self._add(parts.CENTRE_OF_MASS, self._at(BodyPoint(name, CENTRE)), (1, 0), Origin(name, "centre"))
         drawn = {element.name for element in model.elements if self._source(element)}
         if options.style == "solid":
             self.shapes = solid_shapes(self.shapes, pose.mechanism, self._acted)
@@ -127,7 +127,7 @@ class MechanismPicture:
         carried = [joint for joint in joints if joint.kind in SLIDING and joint.first.body == name]
         points += map(self._beyond, carried)
         if slide is not None and self._is_block(name):
-            outline, at, way = parts.sliding_block(), self._at(slide.second), self._axis(slide)
+            outline, at, way = parts.SLIDING_BLOCK, self._at(slide.second), self._axis(slide)
         else:
             if slide is not None and slide.first.body == GROUND:
                 (x, y), (dx, dy) = self._at(slide.second), self._axis(slide)
@@ -162,11 +162,11 @@ class MechanismPicture:
         grounded = GROUND in (joint.first.body, joint.second.body)
         match joint.kind:
             case "revolute":
-                self._add([*parts.pin(), *(parts.support() if grounded else [])], at, (1, 0), origin)
+                self._add([*parts.PIN_MARK, *(parts.SUPPORT if grounded else [])], at, (1, 0), origin)
             case "fixed":
-                self._add(parts.weld(), at, (1, 0), origin)
+                self._add(parts.WELD, at, (1, 0), origin)
             case "pad":
-                own = [*parts.pin(), *parts.elastic_support(), *(parts.support() if grounded else [])]
+                own = [*parts.PIN_MARK, *parts.ELASTIC_SUPPORT, *(parts.SUPPORT if grounded else [])]
                 self._add(own, at, (1, 0), origin)
             case "prismatic" | "guide":
                 self._slide(joint, at, grounded, origin)
@@ -174,7 +174,7 @@ class MechanismPicture:
                 self._spring(joint, origin)
             case "wheel" | "omniwheel" | "skate":
                 radius = self.pose.size(joint, "radius") * self.view.scale
-                own = parts.skate() if joint.kind == "skate" else parts.wheel(radius, rollers=joint.kind == "omniwheel")
+                own = parts.SKATE if joint.kind == "skate" else parts.wheel(radius, rollers=joint.kind == "omniwheel")
                 self._add(own, self._at(joint.first), self._axis(joint), origin)
             case "contact":
                 self._contact(joint, origin)
@@ -199,7 +199,7 @@ class MechanismPicture:
         damped = joint.settings.get("b", ZERO) is not ZERO
         self._add(parts.spring(length, damped=damped), first, direction_between(first, second), origin)
         if joint.first.body == GROUND:
-            self._add(parts.support(), first, (1, 0), origin)
+            self._add(parts.SUPPORT, first, (1, 0), origin)
         middle = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
         if not self.options.names:
             self._wanted.append((name_latex(joint.name), middle, Origin(joint.name, "joint name")))
@@ -212,7 +212,7 @@ class MechanismPicture:
         if radius > 1:
             x, y = self._at(joint.first)
             self._add([parts.rounded_hull([(0.0, 0.0)], radius)], (x, y), (1, 0), origin)
-        self._add(parts.wall(0.0), self._at(joint.second), normal, origin)
+        self._add(parts.WALL, self._at(joint.second), normal, origin)
 
     def _cam(self, joint: Joint, follower: Point, origin: Origin) -> None:
         """The profile that lifts a follower, about the axis of the cam, and a dashed line to what follows it."""
@@ -248,7 +248,7 @@ class MechanismPicture:
             self._turning[at] += 1
         else:
             at = at[0] - dx * sense * 30, at[1] - dy * sense * 30
-            self._add(parts.force(), at, (dx * sense, dy * sense), origin)
+            self._add(parts.FORCE, at, (dx * sense, dy * sense), origin)
         self._wanted.append((name_latex(element.name), at, Origin(element.name, "name")))
         return True
 

@@ -9,6 +9,7 @@ from html import escape
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from string import Template
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, final
 
@@ -53,60 +54,8 @@ def _shown(frame: int, count: int, seconds: float) -> str:
     )
 
 
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-<style>
-body {{ margin: 1rem; background: {paper}; color: {ink}; font: 15px sans-serif; }}
-svg {{ max-width: 100%; height: auto; }}
-.frame {{ display: none; }}
-.frame.shown {{ display: inline; }}
-form {{ display: flex; gap: 0.8rem; align-items: center; max-width: 60rem; }}
-input {{ flex: 1; }}
-output {{ min-width: 7em; font-variant-numeric: tabular-nums; }}
-</style>
-</head>
-<body>
-{drawing}
-<form>
-<button type="button" aria-label="play or pause">Play</button>
-<input type="range" min="0" max="{last}" value="0" step="1" aria-label="time">
-<output>{first}</output>
-</form>
-<script>
-{script}
-</script>
-</body>
-</html>
-"""
-
-SCRIPT = """const times = %(times)s, pause = %(pause)s;
-const frames = document.querySelectorAll(".frame");
-const button = document.querySelector("button"), slider = document.querySelector("input");
-const output = document.querySelector("output");
-let timer = 0;
-function show(number) {
-  frames.forEach((frame, k) => frame.classList.toggle("shown", k === number));
-  slider.value = number;
-  output.textContent = "t = " + times[number] + " s";
-}
-function stop() { clearInterval(timer); timer = 0; button.textContent = "Play"; }
-function play() {
-  timer = setInterval(() => show((Number(slider.value) + 1) %% frames.length), pause);
-  button.textContent = "Pause";
-}
-button.addEventListener("click", () => timer ? stop() : play());
-slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
-document.querySelector("form").addEventListener("submit", event => event.preventDefault());
-show(0);
-if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
-"""
-
-
+PLAYER = "player.html"
+"""A page with the frames of an animation, a button and a slider."""
 COLOURS = 128
 """Of a GIF: enough for lines with soft edges in a few colours."""
 
@@ -168,14 +117,16 @@ class Animation:
         groups = [
             f'<g class="frame{" shown" * (k == 0)}">{writer.bare(shapes)}</g>' for k, shapes in enumerate(self.frames)
         ]
-        return PAGE.format(
+        page = Template(Path(__file__).with_name(PLAYER).read_text(encoding="ascii"))
+        return page.substitute(
             title=escape(self.still.title),
             paper=theme.colour(PAPER),
             ink=theme.colour("ink"),
             drawing=writer.document(groups),
             last=len(self.frames) - 1,
             first=f"t = {told[0]} s",
-            script=SCRIPT % {"times": json.dumps(told), "pause": round(1000 * self.seconds / len(self.frames))},
+            times=json.dumps(told),
+            pause=round(1000 * self.seconds / len(self.frames)),
         )
 
     def _writer(self) -> SvgWriter:

@@ -6,6 +6,7 @@ The package draws the half arrows, the strokes and the labels of bonds; texts an
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import assert_never
 
 from tellegen.drawing import rules, strokes
@@ -15,28 +16,6 @@ from tellegen.drawing.writers.svg import number
 
 TIKZ_PACKAGES = r"""\usepackage{tikz,amsmath}
 \usetikzlibrary{arrows.meta}"""
-
-STYLES = r"""\tikzset{tellegen/.style={x=0.75pt,y=-0.75pt,line width=0.975pt,line cap=butt,line join=miter},
- pog head/.style={-{Stealth[length=6.75pt,width=4.95pt,inset=1.9pt]}},
- pog vector head/.style={-{Stealth[length=8.4pt,width=7.2pt,inset=2.4pt]}},
- signal head/.style={-{Stealth[length=6pt,width=4.2pt,inset=1.7pt]}},
- pog wire/.style={},
- pog vector/.style={line width=1.95pt},
- pog double/.style={double=tellegen paper,double distance=1.65pt,line width=0.675pt},
- signal/.style={line width=0.75pt},
- hair/.style={line width=0.675pt},
- pog block/.style={draw,fill=tellegen paper},
- pog sum/.style={draw,fill=tellegen paper},
- pog section/.style={dash pattern=on 3.75pt off 3pt,line width=0.75pt},
- bond line/.style={line width=1.05pt},
- bond/.style={line width=1.05pt,-{Straight Barb[right,length=8.25pt,width=9.75pt]}},
- bond flip/.style={line width=1.05pt,-{Straight Barb[left,length=8.25pt,width=9.75pt]}},
- vector bond/.style={double=tellegen paper,double distance=1.5pt,line width=0.9pt},
- causal stroke/.style={line width=1.575pt},
- ring/.style={line width=0.9pt},
- warning ring/.style={line width=0.9pt,dash pattern=on 2.25pt off 1.8pt},
- dashed curve/.style={dash pattern=on 3.75pt off 2.625pt},
- tellegen label/.style={inner sep=0pt,outer sep=0pt}}"""
 
 MATRIX_COLUMNS = 10
 """The columns that a matrix of amsmath may have unless it is told otherwise."""
@@ -66,7 +45,7 @@ def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float =
 
 
 def _picture(scene: Scene, theme: strokes.Theme, scale: float) -> Iterator[str]:
-    yield STYLES
+    yield Path(__file__).with_name("styles.tex").read_text(encoding="ascii").rstrip()
     for paint, colour in theme.paints.items():
         yield rf"\definecolor{{tellegen {paint}}}{{HTML}}{{{colour[1:]}}}"
     if scale != 1:
