@@ -16,17 +16,7 @@ from tellegen.drawing.bond.scene import bands_of
 from tellegen.drawing.formulas import dotted_latex
 from tellegen.drawing.geometry import union
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog.plan import (
-    LINES,
-    ColumnPlan,
-    ConnectionPlan,
-    ElementPlan,
-    FigurePlan,
-    LadderPlan,
-    Line,
-    SectionPlan,
-    other_line,
-)
+from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.scene import lanes_plan, legend_shapes, star_plan
 from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, framed_scene, label_box
 from tellegen.schemes import PogScheme, bond_graph
@@ -53,18 +43,18 @@ class _End:
     """Where the chain goes on: a node, and the section behind it."""
 
     node: str
-    section: SectionPlan
+    section: plans.SectionPlan
 
 
 @final
 class _Chain:
     """Collects nodes and links from left to right."""
 
-    def __init__(self, ladder: LadderPlan, elements: Elements) -> None:
+    def __init__(self, ladder: plans.LadderPlan, elements: Elements) -> None:
         self.ladder, self.elements = ladder, elements
         self.nodes: dict[str, BondNode] = {}
         self.links: list[BondLink] = []
-        self.shared: Line = "upper"
+        self.shared: plans.Line = "upper"
         """The line whose variable the elements of a column share."""
 
     def plan(self) -> BondPlan:
@@ -85,15 +75,17 @@ class _Chain:
 
     # -- along the chain -------------------------------------------------------------------------------------------------------
 
-    def _column(self, column: ColumnPlan, end: _End) -> _End:
+    def _column(self, column: plans.ColumnPlan, end: _End) -> _End:
         match column.content:
-            case ElementPlan() as element:
+            case plans.ElementPlan() as element:
                 # Without a summation the column ends the ladder, and shares what those before it share.
-                self.shared = next((other_line(n) for n in LINES if column.node_kind(n) == "sum"), self.shared)
+                self.shared = next(
+                    (plans.other_line(n) for n in plans.LINES if column.node_kind(n) == "sum"), self.shared
+                )
                 node = self._junction(column, end)
                 self._element(element, node, column)
                 return _End(node, column.right or end.section)
-            case ConnectionPlan() as connection:
+            case plans.ConnectionPlan() as connection:
                 node = self._connection(connection, column)
                 self._link(end.node, node, end.section)
                 assert column.right is not None, "a connection leads somewhere"
@@ -101,7 +93,7 @@ class _Chain:
             case _:
                 raise NoLanesError
 
-    def _junction(self, column: ColumnPlan, end: _End) -> str:
+    def _junction(self, column: plans.ColumnPlan, end: _End) -> str:
         """The junction of a column: that of the column before where both share one variable."""
         assert column.left is not None, "a ladder begins with a section"
         # A column shares what its summation does not add up: a 1-junction adds efforts, and its elements share the flow.
@@ -115,7 +107,7 @@ class _Chain:
         self._link(end.node, node, end.section)
         return node
 
-    def _connection(self, connection: ConnectionPlan, column: ColumnPlan) -> str:
+    def _connection(self, connection: plans.ConnectionPlan, column: plans.ColumnPlan) -> str:
         assert column.left is not None, "a connection stands between sections"
         assert column.right is not None, "a connection stands between sections"
         line = _effort_line(column.left)
@@ -126,23 +118,23 @@ class _Chain:
         item = ItemText(f"M{letters}" if moving[1] else letters, modulus=moving[0], signals=moving[2].rstrip(")"))
         return self._add(connection.element, "multiport", item, "")
 
-    def _link(self, tail: str, head: str, section: SectionPlan) -> None:
+    def _link(self, tail: str, head: str, section: plans.SectionPlan) -> None:
         """A bond of the chain: power counts as positive to the right, as in the section of the POG."""
         line = _effort_line(section)
         stroke = head if section.goes_right(line) else tail
-        self._bond(tail, head, stroke, section, effort=section.label(line), flow=section.label(other_line(line)))
+        self._bond(tail, head, stroke, section, effort=section.label(line), flow=section.label(plans.other_line(line)))
 
     # -- what hangs on it ------------------------------------------------------------------------------------------------------
 
-    def _source(self, section: SectionPlan, *, rightward: bool) -> str:
+    def _source(self, section: plans.SectionPlan, *, rightward: bool) -> str:
         line = _effort_line(section)
         gives_effort = section.goes_right(line) == rightward
-        given = section.label(line if gives_effort else other_line(line))
+        given = section.label(line if gives_effort else plans.other_line(line))
         text = ItemText("Se" if gives_effort else "Sf", given)
         name = "first source" if rightward else "last source"
         return self._add(name, "leaf", text, section.first_domain)
 
-    def _element(self, element: ElementPlan, junction: str, column: ColumnPlan) -> None:
+    def _element(self, element: plans.ElementPlan, junction: str, column: plans.ColumnPlan) -> None:
         section = column.left
         assert section is not None, "a ladder begins with a section"
         members = [self.elements[name] for name in element.element.split()]
@@ -157,7 +149,7 @@ class _Chain:
             # Without an energy its own variable has the letter of its line in the section, and the name of its matrix.
             letters = "".join(sorted({member.item.letters for member in members}))
             item = ItemText(letters, element.boxes[-1].text.removesuffix("^{-1}"))
-            letter = section.label(other_line(self.shared)).partition("_")[0]
+            letter = section.label(plans.other_line(self.shared)).partition("_")[0]
             named = f"{letter}_{{{item.parameter.partition('(')[0]}}}"
             own = dotted_latex(element.energy) if element.energy else named
         effort, flow = (shared, own) if self.shared == line else (own, shared)
@@ -166,7 +158,15 @@ class _Chain:
         self._bond(junction, node, stroke, section, effort=effort, flow=flow, warned=element.tone == "warning")
 
     def _bond(
-        self, tail: str, head: str, stroke: str, section: SectionPlan, *, effort: str, flow: str, warned: bool = False
+        self,
+        tail: str,
+        head: str,
+        stroke: str,
+        section: plans.SectionPlan,
+        *,
+        effort: str,
+        flow: str,
+        warned: bool = False,
     ) -> None:
         self.links.append(
             BondLink(
@@ -187,7 +187,7 @@ class _Chain:
         return name
 
 
-def _effort_line(section: SectionPlan) -> Line:
+def _effort_line(section: plans.SectionPlan) -> plans.Line:
     """The line that carries the efforts of a section.
 
     Raises: NoLanesError where some lanes have their efforts on the other one.
@@ -218,7 +218,7 @@ def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
     return framed_scene(title, about, whole, shapes)
 
 
-def vector_plans(scheme: PogScheme, options: Options) -> tuple[FigurePlan, BondPlan]:
+def vector_plans(scheme: PogScheme, options: Options) -> tuple[plans.FigurePlan, BondPlan]:
     """The POG of vectors, whose legend the figure has, and what there is to place of its bond graph.
 
     Raises: FigureError (F153) where the branches of the model do not run side by side.
