@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import dist, floor, hypot
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, along, direction, hull, union
+from tellegen.drawing.geometry import Box, Point, along, box_about, direction, hull, union
 from tellegen.drawing.scene import (
     Band,
     Block,
@@ -45,8 +45,7 @@ class Disc:
     @property
     def box(self) -> Box:
         """Its extent."""
-        (x, y), r = self.centre, self.radius
-        return Box(x - r, y - r, x + r, y + r)
+        return box_about(self.centre, 2 * self.radius, 2 * self.radius)
 
 
 @final

@@ -6,12 +6,12 @@ corner. An item that cannot be split and has many bonds is a wide box with bonds
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf
+from math import inf
 from typing import Literal, final
 
 from tellegen.drawing.bond.pen import ITEM, OTHER_END, VARIABLE, BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan
-from tellegen.drawing.geometry import Box, Point, direction
+from tellegen.drawing.geometry import Box, Point, ceil_to, direction
 from tellegen.drawing.memory import NAME_RISE
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Block, Label, Origin, Wire, label_box
@@ -95,11 +95,6 @@ def level_length(link: BondLink, options: Options) -> float:
     """The least length of a level bond: its labels, its barb and its stroke."""
     texts = [text for text in (link.effort, link.flow) if text] if options.variables else []
     return max((set_math(text, VARIABLE).box.width for text in texts), default=0.0) + ROOM
-
-
-def ceil_to(value: float) -> float:
-    """The next multiple of ten."""
-    return 10.0 * ceil(value / 10 - 1e-9)
 
 
 def side_point(side: Side, centre: Point, box: Box) -> Point:

@@ -5,7 +5,6 @@ source. Signals give the strokes: the end that an effort runs to has it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import final
 
 from tellegen.core.domains import DOMAINS
@@ -22,28 +21,10 @@ from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, framed_scene, la
 from tellegen.schemes import PogScheme, bond_graph
 from tellegen.schemes.lanes import NoLanesError
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class _ElementText:
-    """How a scalar bond graph writes an element: letters and parameter, effort and flow of its bond."""
-
-    item: ItemText
-    effort: str
-    flow: str
-
-
-Elements = Mapping[str, _ElementText]
-"""The elements by name."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _End:
-    """Where the chain goes on: a node, and the section behind it."""
-
-    node: str
-    section: plans.SectionPlan
+Elements = Mapping[str, tuple[ItemText, tuple[str, str]]]
+"""How a scalar bond graph writes elements, by name: letters and parameter, effort and flow of the bond."""
+End = tuple[str, plans.SectionPlan]
+"""Where the chain goes on: a node, and the section behind it."""
 
 
 @final
@@ -65,17 +46,16 @@ class _Chain:
         entry = self.ladder.entry
         if entry is None:
             raise NoLanesError
-        end = _End(self._source(entry, rightward=True), entry)
+        end = self._source(entry, rightward=True), entry
         for column in self.ladder.columns:
             end = self._column(column, end)
         if self.ladder.columns[-1].right is not None:
-            source = self._source(end.section, rightward=False)
-            self._link(end.node, source, end.section)
+            self._link(end[0], self._source(end[1], rightward=False), end[1])
         return BondPlan.of(self.nodes, self.links)
 
     # -- along the chain -------------------------------------------------------------------------------------------------------
 
-    def _column(self, column: plans.ColumnPlan, end: _End) -> _End:
+    def _column(self, column: plans.ColumnPlan, end: End) -> End:
         match column.content:
             case plans.ElementPlan() as element:
                 # Without a summation the column ends the ladder, and shares what those before it share.
@@ -84,27 +64,27 @@ class _Chain:
                 )
                 node = self._junction(column, end)
                 self._element(element, node, column)
-                return _End(node, column.right or end.section)
+                return node, column.right or end[1]
             case plans.ConnectionPlan() as connection:
                 node = self._connection(connection, column)
-                self._link(end.node, node, end.section)
+                self._link(end[0], node, end[1])
                 assert column.right is not None, "a connection leads somewhere"
-                return _End(node, column.right)
+                return node, column.right
             case _:
                 raise NoLanesError
 
-    def _junction(self, column: plans.ColumnPlan, end: _End) -> str:
+    def _junction(self, column: plans.ColumnPlan, end: End) -> str:
         """The junction of a column: that of the column before where both share one variable."""
         assert column.left is not None, "a ladder begins with a section"
         # A column shares what its summation does not add up: a 1-junction adds efforts, and its elements share the flow.
         shares_effort = self.shared == _effort_line(column.left)
         letters = "0" if shares_effort else "1"
         # Two columns that share one variable are one junction with two elements, as they would be for a reader.
-        before = self.nodes[end.node]
+        before = self.nodes[end[0]]
         if before.role == "junction" and before.text.letters == letters:
-            return end.node
+            return end[0]
         node = self._add(f"junction {len(self.nodes)}", "junction", ItemText(letters), column.left.first_domain)
-        self._link(end.node, node, end.section)
+        self._link(end[0], node, end[1])
         return node
 
     def _connection(self, connection: plans.ConnectionPlan, column: plans.ColumnPlan) -> str:
@@ -143,11 +123,11 @@ class _Chain:
         shared = section.label(self.shared)
         # A single element is written as in the scalar figure; several have the letters of their matrix.
         if len(members) == 1:
-            item = members[0].item
-            own = members[0].flow if self.shared == line else members[0].effort
+            item, (effort, flow) = members[0]
+            own = flow if self.shared == line else effort
         else:
             # Without an energy its own variable has the letter of its line in the section, and the name of its matrix.
-            letters = "".join(sorted({member.item.letters for member in members}))
+            letters = "".join(sorted({item.letters for item, _ in members}))
             item = ItemText(letters, element.boxes[-1].text.removesuffix("^{-1}"))
             letter = section.label(plans.other_line(self.shared)).partition("_")[0]
             named = f"{letter}_{{{item.parameter.partition('(')[0]}}}"
@@ -168,19 +148,8 @@ class _Chain:
         flow: str,
         warned: bool = False,
     ) -> None:
-        self.links.append(
-            BondLink(
-                number=len(self.links) + 1,
-                tail=tail,
-                head=head,
-                stroke=stroke,
-                domain=section.first_domain,
-                effort=effort,
-                flow=flow,
-                size=len(section.lanes),
-                warned=warned,
-            )
-        )
+        number, domain, size = len(self.links) + 1, section.first_domain, len(section.lanes)
+        self.links.append(BondLink(number, tail, head, stroke, domain, effort, flow, size, warned))
 
     def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
         self.nodes[name] = BondNode(name, name, role, text, domain)
@@ -227,7 +196,7 @@ def vector_plans(scheme: PogScheme, options: Options) -> tuple[plans.FigurePlan,
     graph = bond_graph(scheme.causal)
     texts = BondTexts(graph, options)
     elements = {
-        item.port.element: _ElementText(texts.item(name), *texts.variables(graph.bonds_of(name)[0]))
+        item.port.element: (texts.item(name), texts.variables(graph.bonds_of(name)[0]))
         for name, item in graph.one_ports.items()
     }
     try:

@@ -13,13 +13,13 @@ from typing import final
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import rules
-from tellegen.drawing.formulas import ParameterValues, formula_latex, name_latex
+from tellegen.drawing.formulas import ParameterValues, parameter_latex
 from tellegen.drawing.memory import LadderNames
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, neighbours, rails_of
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, two_port_symbol, upside_down
 from tellegen.drawing.typesetting import set_math
-from tellegen.expressions import ONE, Number
+from tellegen.expressions import ONE
 from tellegen.graph import lower
 from tellegen.model.model import NOTHING, Element, Model
 from tellegen.schemes import network_of
@@ -64,29 +64,16 @@ class SchematicLabels:
 
     def of(self, element: Element) -> str:
         """The label of an element, as LaTeX."""
-        symbol = self._symbol(element)
-        value = self._value(element)
-        if value is None:
-            return symbol
-        return value if self.options.labels == "values" else f"{symbol} = {value}"
+        value = None
+        if self._values is not None and element.value is not None:
+            unit = element.kind.quantity.unit if element.kind.quantity else ""
+            value = self._values.latex(element.value, "" if unit == "1" else unit)
+        return parameter_latex(element.name, element.value, value, self.options.labels, LABEL_SIZE, WIDEST)
 
     def extent(self, text: str) -> tuple[float, float]:
         """The extent of the ink of a label along the line of nodes and across it."""
         box = set_math(text, LABEL_SIZE).box
         return (box.height, box.width) if self.upright else (box.width, box.height)
-
-    def _symbol(self, element: Element) -> str:
-        if element.value is None or isinstance(element.value, Number):
-            return name_latex(element.name)
-        formula = formula_latex(element.value)
-        # A long formula pushes all its neighbours apart; the name stands for it, and the formula is in the equations.
-        return name_latex(element.name) if set_math(formula, LABEL_SIZE).box.width > WIDEST else formula
-
-    def _value(self, element: Element) -> str | None:
-        if self._values is None or element.value is None:
-            return None
-        unit = element.kind.quantity.unit if element.kind.quantity else ""
-        return self._values.latex(element.value, "" if unit == "1" else unit)
 
 
 StationOrder = tuple[str, ...]

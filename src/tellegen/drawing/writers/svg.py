@@ -92,7 +92,7 @@ class SvgWriter:
         ]
 
     def _layer(self, layer: str) -> list[str]:
-        shapes = [shape for shape in self.scene.shapes if strokes.layer_of(shape) == layer]
+        shapes = [shape for shape in self.scene.shapes if strokes.LAYER_OF[type(shape)] == layer]
         return [f'<g id="{layer}">', *(self._group(shape) for shape in shapes), "</g>"]
 
     def _group(self, shape: Shape) -> str:
