@@ -28,7 +28,7 @@ from tellegen.drawing.overlay.marks import Array
 from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels
 from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
-from tellegen.drawing.schematic.symbols import SymbolOutline, curves, is_load, line, placed
+from tellegen.drawing.schematic.symbols import curves, is_load, line, placed
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO
 from tellegen.model.kinematics import components
@@ -275,7 +275,7 @@ class MechanismPicture:
     def _axis(self, joint: Joint) -> Point:
         return self.view.way(self.pose.axis(joint))
 
-    def _add(self, own: Iterable[SymbolOutline], at: Point, towards: Point, origin: Origin) -> None:
+    def _add(self, own: Iterable[Curve], at: Point, towards: Point, origin: Origin) -> None:
         self.shapes += curves(own, placed(at, towards), origin)
 
     def _network(self, model: Model, elements: list[Element]) -> None:

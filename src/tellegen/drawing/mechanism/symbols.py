@@ -13,16 +13,7 @@ from tellegen.drawing.geometry import Command, Outline, Point, cubic_controls, p
 from tellegen.drawing.ink import inks
 from tellegen.drawing.mechanism.pose import angle_in_quarters, direction_between, joint_ends
 from tellegen.drawing.scene import Curve, Shape, moved
-from tellegen.drawing.schematic.symbols import (
-    SymbolOutline,
-    arc,
-    arrow,
-    circle,
-    closed_polygon,
-    hatching,
-    line,
-    rectangle,
-)
+from tellegen.drawing.schematic.symbols import arc, arrow, circle, closed_polygon, hatching, line, rectangle
 from tellegen.model.mechanism import GROUND, Mechanism
 
 LINK = 8.0
@@ -39,7 +30,7 @@ CAM = 24.0
 """The least radius of a cam."""
 
 
-def rounded_hull(points: Iterable[Point], radius: float = LINK) -> SymbolOutline:
+def rounded_hull(points: Iterable[Point], radius: float = LINK) -> Curve:
     """The outline at a distance round the convex hull of some points: a disc, a link, a plate."""
     corners = _hull(points)
     if len(corners) == 1:
@@ -54,7 +45,7 @@ def rounded_hull(points: Iterable[Point], radius: float = LINK) -> SymbolOutline
         piece = arc(*corner, radius, first, turn).outline
         steps += piece if not steps else (("L", piece[0][1]), *piece[1:])
     steps += [("L", steps[0][1]), ("Z", ())]
-    return SymbolOutline(tuple(steps))
+    return Curve(tuple(steps), closed=True)
 
 
 def _hull(points: Iterable[Point]) -> list[Point]:
@@ -84,7 +75,7 @@ SUPPORT = (line((-2.5, 3), (-10, 17), (10, 17), (2.5, 3)), *hatching((14, 17), (
 """What of the ground holds a pin."""
 SLIDING_BLOCK = (rectangle(-BLOCK[0], -BLOCK[1], BLOCK[0], BLOCK[1]),)
 """A block that slides along +x."""
-ELASTIC_SUPPORT = (SymbolOutline(circle(0, 0, 11).outline, dashed=True),)
+ELASTIC_SUPPORT = (replace(circle(0, 0, 11), dashed=True),)
 """The ring of a pin that gives way."""
 SKATE = (line((-16, 0), (16, 0), weight="bold"),)
 """A knife edge along +x."""
@@ -95,22 +86,22 @@ FORCE = line((-44, 0), (-9, 0), weight="bold"), arrow((0, 0), (1, 0), 12, 10)
 WELD = (rectangle(-4, -4, 4, 4, filled=True),)
 """What holds two bodies together."""
 _QUARTERS = ((*arc(0, 0, 5, k, 1).outline, ("L", ((0.0, 0.0),)), ("Z", ())) for k in (0, 2))
-CENTRE_OF_MASS = circle(0, 0, 5), *(SymbolOutline(quarter, filled=True) for quarter in _QUARTERS)
+CENTRE_OF_MASS = circle(0, 0, 5), *(Curve(quarter, filled=True, closed=True) for quarter in _QUARTERS)
 
 
-def rails(*, both: bool, offset: float = BLOCK[1]) -> list[SymbolOutline]:
+def rails(*, both: bool, offset: float = BLOCK[1]) -> list[Curve]:
     """What guides a block along +x: the ground below it, and above it too where `both`; else it has rollers."""
     above = hatching((-52, -offset), (52, -offset), -1)
     rollers = (circle(x, offset - ROLLER, ROLLER) for x in (-22, 22))
     return [*hatching((52, offset), (-52, offset), -1), *(above if both else rollers)]
 
 
-def elastic_contacts(half: float) -> list[SymbolOutline]:
+def elastic_contacts(half: float) -> list[Curve]:
     """Two elastic contacts at both ends of a sliding block."""
     return [circle(x, y, 2.4, filled=True) for x in (-half, half) for y in (-LINK, LINK)]
 
 
-def spring(length: float, *, damped: bool) -> list[SymbolOutline]:
+def spring(length: float, *, damped: bool) -> list[Curve]:
     """A spring from the origin along +x, with a damper beside it where it has one."""
     lead = min(12.0, length / 5)
     step = (length - 2 * lead) / COILS
@@ -129,7 +120,7 @@ def spring(length: float, *, damped: bool) -> list[SymbolOutline]:
     return found
 
 
-def wheel(radius: float, *, rollers: bool) -> list[SymbolOutline]:
+def wheel(radius: float, *, rollers: bool) -> list[Curve]:
     """A wheel from above, rolling along +x; an omniwheel shows its rollers."""
     half = max(12.0, radius)
     found = [rectangle(-half, -5, half, 5)]
@@ -138,7 +129,7 @@ def wheel(radius: float, *, rollers: bool) -> list[SymbolOutline]:
     return found
 
 
-def cam(lifts: Sequence[float]) -> list[SymbolOutline]:
+def cam(lifts: Sequence[float]) -> list[Curve]:
     """A cam about the origin by its lifts over one turn, the first along +x, where the follower is.
 
     Its base circle is chosen, since the lift alone does not tell it.
@@ -150,7 +141,7 @@ def cam(lifts: Sequence[float]) -> list[SymbolOutline]:
     return [closed_polygon(*points)]
 
 
-def torque(sense: int, radius: float = 19.0) -> list[SymbolOutline]:
+def torque(sense: int, radius: float = 19.0) -> list[Curve]:
     """A torque about the origin: an arrow over a good half turn; `sense` is -1 against the clock."""
     start, quarters = (-2.4, 2.7) if sense > 0 else (-2.6 + 3, -2.7)
     turn = arc(0, 0, radius, start, quarters)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tellegen.core.domains import DOMAINS
 from tellegen.drawing.geometry import Box, Point, along, box_outline, direction, hull, polyline
 from tellegen.drawing.ink import LEAD, Pen
-from tellegen.drawing.pog.measures import ARROW_BELOW, SECTION_OVERHANG
+from tellegen.drawing.pog.placement import ARROW_BELOW, SECTION_OVERHANG
 from tellegen.drawing.pog.vector_blocks import BEHIND, BEHIND_N, DRIVEN, INPUT
 from tellegen.drawing.scene import Block, Bond, Curve, Label, Origin, Scene, Section, Shape, Tone, Wire, label_box
 from tellegen.graph import ResistiveLaw, SourceLaw

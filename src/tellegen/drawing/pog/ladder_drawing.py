@@ -7,7 +7,7 @@ from typing import Literal, final
 from tellegen.drawing.geometry import Box, Point, box_about, straightened
 from tellegen.drawing.ink import LEAD
 from tellegen.drawing.options import Options
-from tellegen.drawing.pog import measures
+from tellegen.drawing.pog import placement
 from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedBranch, PlacedLadder
 from tellegen.drawing.scene import Block, Dot, Label, Origin, Ring, Section, Shape, Sum, Tone, Weight, Wire
@@ -130,13 +130,17 @@ def _draw_section(pen: PogPen, section: plans.SectionPlan, at: Point, lower: flo
     """A section at a place on the upper line, down to the lower line."""
     x, upper = at
     origin = Origin(part="section", port=section.name, domain=section.domain)
-    pen.add(Section((x, upper - measures.SECTION_OVERHANG), (x, lower + measures.SECTION_OVERHANG), origin))
+    pen.add(Section((x, upper - placement.SECTION_OVERHANG), (x, lower + placement.SECTION_OVERHANG), origin))
     named = Origin(part="variable", port=section.name, domain=section.domain)
-    pen.add(Label(section.upper, (x, upper - measures.UPPER_LABEL), size=measures.TEXT, level="baseline", origin=named))
-    pen.add(Label(section.lower, (x, lower + measures.LOWER_LABEL), size=measures.TEXT, level="baseline", origin=named))
+    pen.add(
+        Label(section.upper, (x, upper - placement.UPPER_LABEL), size=placement.TEXT, level="baseline", origin=named)
+    )
+    pen.add(
+        Label(section.lower, (x, lower + placement.LOWER_LABEL), size=placement.TEXT, level="baseline", origin=named)
+    )
     if pen.options.section_numbers:
         number = Origin(part="number", port=section.name)
-        above = x, upper - measures.UPPER_LABEL - 22
+        above = x, upper - placement.UPPER_LABEL - 22
         pen.add(Label(section.name, above, size=11, level="baseline", tone="quiet", origin=number))
     if pen.options.dimensions and section.size > 1:
         _tick(pen, section, (x, upper), -1)
@@ -159,11 +163,11 @@ def _tick(pen: PogPen, section: plans.SectionPlan, at: Point, outwards: int) -> 
 def _power_arrow(pen: PogPen, section: plans.SectionPlan, x: float, lower: float) -> None:
     """An arrow in the direction in which power counts as positive."""
     # It points where power counts as positive, which need not be where power flows.
-    half = measures.ARROW_LENGTH / 2 if section.direction == "right" else -measures.ARROW_LENGTH / 2
-    y = lower + measures.ARROW_BELOW
+    half = placement.ARROW_LENGTH / 2 if section.direction == "right" else -placement.ARROW_LENGTH / 2
+    y = lower + placement.ARROW_BELOW
     origin = Origin(part=LEAD, port=section.name, domain=section.domain)
     pen.add(Wire(((x - half, y), (x + half, y)), True, "hair", "power", origin))
-    label, size = Origin(part="power", port=section.name, domain=section.domain), measures.SMALL - 2
+    label, size = Origin(part="power", port=section.name, domain=section.domain), placement.SMALL - 2
     pen.add(Label(latex_name(f"P_{section.name}"), (x, y + 14), size=size, tone="power", origin=label))
 
 
@@ -176,23 +180,23 @@ def _mark_link(pen: PogPen, section: plans.SectionPlan, at: Point) -> None:
     """The letters of a link in a ring."""
     origin = Origin(part="link", port=section.name)
     ring = Ring(at, _link_radius(section.link), origin=origin)
-    pen.add(ring, Label(section.link, at, size=measures.NOTE, math=False, origin=origin))
+    pen.add(ring, Label(section.link, at, size=placement.NOTE, math=False, origin=origin))
 
 
 def _draw_integral(pen: PogPen, plan: plans.IntegralPlan, node: WireNode) -> None:
     """The blocks to the right of a node, one after the other, and the name of what comes out."""
     start = node.edge("right")
     for box in plan.boxes:
-        width, height = measures.box_size(box.text)
-        left = start[0] + measures.LEAD
+        width, height = placement.box_size(box.text)
+        left = start[0] + placement.LEAD
         frame = box_about((left + width / 2, node.y), width, height)
         pen.wire((start, (left, node.y)), True, plan.weight, Origin(part="wire"))
-        pen.box(Block(frame, origin=Origin(part=box.part)), box.text, measures.text_size(box.text))
+        pen.box(Block(frame, origin=Origin(part=box.part)), box.text, placement.text_size(box.text))
         start = (frame.right, node.y)
-    end = start[0] + measures.LEAD
+    end = start[0] + placement.LEAD
     pen.wire((start, (end, node.y)), True, plan.weight, Origin(part=LEAD))
     origin = Origin(part="displacements")
-    pen.add(Label(plan.label, (end + 6, node.y), size=measures.SMALL, align="left", origin=origin))
+    pen.add(Label(plan.label, (end + 6, node.y), size=placement.SMALL, align="left", origin=origin))
 
 
 Nodes = dict[plans.Line, WireNode]
@@ -235,7 +239,7 @@ class LadderDrawing:
             _draw_section(self.pen, section, (at, self.upper), self.lower)
             if section.link and (k == len(nodes) or (k == 0 and elbows is None)):
                 # At the outer end of its two wires, between them: the letter stands for both.
-                away = measures.LEAD + _link_radius(section.link) + 4
+                away = placement.LEAD + _link_radius(section.link) + 4
                 _mark_link(self.pen, section, (at + away if k else at - away, (self.upper + self.lower) / 2))
             before = nodes[k - 1] if k else None
             after = nodes[k] if k < len(nodes) else None
@@ -255,8 +259,8 @@ class LadderDrawing:
     ) -> None:
         """The wire through a section on one line, in the direction of its signal."""
         y = self.y(line)
-        left: list[Point] = [(at - measures.LEAD, y)] if before is None else [before[line].edge("right")]
-        right: Point = (at + measures.LEAD, y) if after is None else after[line].edge("left")
+        left: list[Point] = [(at - placement.LEAD, y)] if before is None else [before[line].edge("right")]
+        right: Point = (at + placement.LEAD, y) if after is None else after[line].edge("left")
         left_head = before is None or before[line].takes_head
         if elbows is not None:
             elbow = elbows[line]
@@ -309,7 +313,7 @@ class LadderDrawing:
 
     def _element(self, element: plans.ElementPlan, nodes: Nodes, x: float) -> None:
         """The boxes of an elaboration block between the lines, with equal free gaps, and the wires between them."""
-        sizes = [measures.box_size(box.text) for box in element.boxes]
+        sizes = [placement.box_size(box.text) for box in element.boxes]
         # All columns of a ladder have its height, so short stacks of boxes are spread out rather than pushed to one line.
         gap = (self.ladder.height - sum(h for _, h in sizes)) / (len(sizes) + 1)
         # The signal decides the order of the boxes: from the line that it leaves to the line that it comes to.
@@ -326,7 +330,7 @@ class LadderDrawing:
             self.pen.wire((start, (x, near)), True, element.weight, origin)
             if k == 1 and element.energy:
                 between, named = (x + 8, (y + near) / 2), Origin(element.element, "energy", domain=element.domain)
-                self.pen.add(Label(element.energy, between, size=measures.SMALL, align="left", origin=named))
+                self.pen.add(Label(element.energy, between, size=placement.SMALL, align="left", origin=named))
             self._box(element.element, box, frame, element.domain, element.tone)
             y, start = far, (x, far)
         if last.kind == "end":
@@ -335,16 +339,16 @@ class LadderDrawing:
 
     def _box(self, element: str, box: plans.BoxPlan, frame: Box, domain: str, tone: Tone = "ink") -> None:
         origin = Origin(element, box.part, domain=domain)
-        self.pen.box(Block(frame, tone=tone, origin=origin), box.text, measures.text_size(box.text))
+        self.pen.box(Block(frame, tone=tone, origin=origin), box.text, placement.text_size(box.text))
         y = frame.centre[1]
         if box.side:
-            start = frame.right + measures.SIDE_WIRE
+            start = frame.right + placement.SIDE_WIRE
             self.pen.wire(((start, y), (frame.right, y)), True, "bold", Origin(element, LEAD, domain=domain))
             label = Origin(element, "further inputs", domain=domain)
-            self.pen.add(Label(box.side, (start + 4, y), size=measures.SMALL, align="left", origin=label))
+            self.pen.add(Label(box.side, (start + 4, y), size=placement.SMALL, align="left", origin=label))
         if box.value:
             label = Origin(element, "value", domain=domain)
-            self.pen.add(Label(box.value, (frame.right + 5, y), size=measures.SMALL, align="left", origin=label))
+            self.pen.add(Label(box.value, (frame.right + 5, y), size=placement.SMALL, align="left", origin=label))
 
     # -- connection blocks -----------------------------------------------------------------------------------------------------
 
@@ -352,14 +356,14 @@ class LadderDrawing:
         found: Nodes = {}
         for line in plans.LINES:
             box = connection.box(line)
-            width, height = measures.box_size(box.text, connection=True)
+            width, height = placement.box_size(box.text, connection=True)
             frame = box_about((x, self.y(line)), width, height)
             origin = Origin(connection.element, box.part, domain=column.wire_domain)
-            self.pen.box(Block(frame, origin=origin), box.text, measures.text_size(box.text))
+            self.pen.box(Block(frame, origin=origin), box.text, placement.text_size(box.text))
             if box.value:
                 inwards = frame.bottom + 12 if line == "upper" else frame.top - 12
                 label = Origin(connection.element, "value", domain=column.wire_domain)
-                self.pen.add(Label(box.value, (x, inwards), size=measures.SMALL, origin=label))
+                self.pen.add(Label(box.value, (x, inwards), size=placement.SMALL, origin=label))
             found[line] = WireNode(x, self.y(line), "box", width / 2)
         return found
 
@@ -373,7 +377,7 @@ class LadderDrawing:
         x: dict[plans.Line, float] = {}
         for line in plans.LINES:
             right = branch.line_there(line) == near if branch.ladder.columns else column.node_kind(line) != "dot"
-            x[line] = middle + (measures.PORT_HALF if right else -measures.PORT_HALF)
+            x[line] = middle + (placement.PORT_HALF if right else -placement.PORT_HALF)
         # Two wires on one place would be one: where both want the same side the upper one gives way.
         if x["upper"] == x["lower"]:
             x["upper"] = 2 * middle - x["lower"]
@@ -393,7 +397,7 @@ class LadderDrawing:
             return
         y = self.upper - self.space.raised_section if placed.above else self.lower + self.space.branch_section
         left, right = sorted(x.values())
-        start, end = left - measures.BRANCH_OVERHANG, right + measures.BRANCH_OVERHANG
+        start, end = left - placement.BRANCH_OVERHANG, right + placement.BRANCH_OVERHANG
         origin = Origin(part="section", port=section.name, domain=section.domain)
         self.pen.add(Section((start, y), (end, y), origin))
         for line in plans.LINES:
@@ -401,13 +405,13 @@ class LadderDrawing:
             at_left = x[line] == left
             label = Origin(part="variable", port=section.name, domain=section.domain)
             place = (start - 6, y) if at_left else (end + 6, y)
-            self.pen.add(Label(text, place, size=measures.TEXT, align="right" if at_left else "left", origin=label))
+            self.pen.add(Label(text, place, size=placement.TEXT, align="right" if at_left else "left", origin=label))
 
     def _stubs(self, branch: plans.BranchPlan, placed: PlacedBranch, nodes: Nodes, side: Literal["up", "down"]) -> None:
         """The wires of a source at a branch."""
         section = branch.ladder.entry
         weight: Weight = "thin" if section is None else section.weight
-        far = self.upper + placed.y + (0 if placed.above else measures.STUB)
+        far = self.upper + placed.y + (0 if placed.above else placement.STUB)
         origin = Origin(part=LEAD, port="" if section is None else section.name)
         if section is not None and section.link:
             radius = _link_radius(section.link)

@@ -14,7 +14,7 @@ from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.memory import check_places
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog import measures
+from tellegen.drawing.pog import placement
 from tellegen.drawing.pog.ladder_drawing import LadderDrawing, PogPen
 from tellegen.drawing.pog.ladders import FEW_CUTS, LinkedLadders, ScalarPlanner, linked_ladders
 from tellegen.drawing.pog.lanes import LanePlanner, has_lanes
@@ -62,15 +62,15 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
     y = box.bottom + 12
     room = legend_room(box, options)
     # An equation that is wider than the figure may be would be cut off at the edge of the page; the notes say that it is missing.
-    shown = [text for text in plan.legend if set_math(text, measures.FRACTION).box.width <= max(room, options.room)]
+    shown = [text for text in plan.legend if set_math(text, placement.FRACTION).box.width <= max(room, options.room)]
     # In rows rather than one under the other: most of the equations are short.
     for row in _rows(shown, room):
-        height = max(set_math(text, measures.FRACTION).box.height for text in row)
+        height = max(set_math(text, placement.FRACTION).box.height for text in row)
         x = box.left
         for text in row:
             origin = Origin(part="legend")
-            found.append(Label(text, (x, y + height / 2), size=measures.FRACTION, align="left", origin=origin))
-            x += set_math(text, measures.FRACTION).box.width + SPACE
+            found.append(Label(text, (x, y + height / 2), size=placement.FRACTION, align="left", origin=origin))
+            x += set_math(text, placement.FRACTION).box.width + SPACE
         y += height + ROW
     notes = plan.notes if len(shown) == len(plan.legend) or LEFT_OUT in plan.notes else (*plan.notes, LEFT_OUT)
     return [*found, *note_shapes(notes, (box.left, y), room)]
@@ -78,9 +78,9 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
 
 def note_shapes(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:
     """Notes in words, from a point downwards, in lines that are not wider than the room."""
-    (x, y), size, origin = at, measures.NOTE, Origin(part="note")
+    (x, y), size, origin = at, placement.NOTE, Origin(part="note")
     for line in (line for note in notes for line in _lines(note, room)):
-        y += measures.TEXT
+        y += placement.TEXT
         yield Label(line, (x, y), size, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
 
 
@@ -88,7 +88,7 @@ def _rows(texts: Iterable[str], room: float) -> Iterator[list[str]]:
     row: list[str] = []
     used = 0.0
     for text in texts:
-        width = set_math(text, measures.FRACTION).box.width
+        width = set_math(text, placement.FRACTION).box.width
         if row and used + width > room:
             yield row
             row, used = [], 0.0
@@ -104,7 +104,7 @@ def _lines(note: str, room: float) -> Iterator[str]:
     for word in note.split():
         longer = f"{line} {word}".strip()
         # Slanted words reach a little beyond the width that they have upright.
-        if line and set_words(longer, measures.NOTE).box.width * 1.05 > room:
+        if line and set_words(longer, placement.NOTE).box.width * 1.05 > room:
             yield line
             line = word
         else:
@@ -307,8 +307,8 @@ class _DomainSpan:
 def _domain_spans(ladder: PlacedLadder, *, side: bool = False) -> list[_DomainSpan]:
     """The domains along a ladder; a transducer belongs to both of its sides, so that they meet in its middle."""
     sections, borders = ladder.plan.sections(), ladder.borders
-    left = (-measures.LEAD if not side else -measures.BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
-    right = borders[-1] + (measures.LEAD if sections[-1] is not None else 0)
+    left = (-placement.LEAD if not side else -placement.BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
+    right = borders[-1] + (placement.LEAD if sections[-1] is not None else 0)
     found: list[_DomainSpan] = []
     # Columns without a domain of their own belong to the one before them, so that there are no gaps between bands.
     domain = ""
@@ -331,14 +331,14 @@ def _draw_bands(pen: PogPen, ladder: PlacedLadder, at: Point, *, side: bool = Fa
         return
     x, y = at
     options = pen.options
-    top = y - measures.BAND_ABOVE - (measures.NUMBER_SPACE if options.section_numbers else 0)
-    bottom = y + ladder.height + measures.BAND_BELOW + (measures.ARROW_SPACE if options.power_directions else 0)
+    top = y - placement.BAND_ABOVE - (placement.NUMBER_SPACE if options.section_numbers else 0)
+    bottom = y + ladder.height + placement.BAND_BELOW + (placement.ARROW_SPACE if options.power_directions else 0)
     for stretch in _domain_spans(ladder, side=side):
         box = Box(x + stretch.left, top, x + stretch.right, bottom)
         if stretch.domain in DOMAINS:
             pen.add(Band(box, stretch.domain, Origin(part="band", domain=stretch.domain)))
         if options.shows_captions:
-            _caption(pen, ladder, stretch, x, bottom + measures.CAPTION_BELOW - measures.BAND_BELOW)
+            _caption(pen, ladder, stretch, x, bottom + placement.CAPTION_BELOW - placement.BAND_BELOW)
     # A side ladder begins in the middle of its elbow, where the band of its parent ends.
     for branch in ladder.branches:
         _draw_bands(pen, branch.ladder, (x + branch.x, y + branch.y), side=True)
@@ -349,7 +349,7 @@ def _caption(pen: PogPen, ladder: PlacedLadder, stretch: _DomainSpan, x: float, 
     free = _free(ladder, stretch)
     for text in (caption_of(stretch.domain), stretch.domain):
         # Slanted words lean beyond their width, and want some air to the wires beside them.
-        width = measures.words_width(text, CAPTION) * 1.06 + 6
+        width = placement.words_width(text, CAPTION) * 1.06 + 6
         room = next((piece for piece in free if piece[1] - piece[0] >= width), None)
         if room is not None:
             pen.add(caption_label(text, (x + (room[0] + room[1]) / 2, y), stretch.domain))
@@ -429,9 +429,9 @@ def _framed(title: str, about: str, shapes: list[Shape], box: Box, options: Opti
     # In whole units, so that sections stay on the grid; strokes have a hair of width, which must not count as one.
     ink, hair = ink_box(shapes, box), 0.02
     full = Box(floor(ink.left + hair), floor(ink.top + hair), ceil(ink.right - hair), ceil(ink.bottom - hair))
-    top = measures.BAND_MARGIN if options.shows_bands else measures.PLAIN_MARGIN
-    bottom = measures.BAND_MARGIN if options.shows_bands else measures.PLAIN_BOTTOM
-    bottom = measures.CAPTION_MARGIN if options.shows_captions else bottom
+    top = placement.BAND_MARGIN if options.shows_bands else placement.PLAIN_MARGIN
+    bottom = placement.BAND_MARGIN if options.shows_bands else placement.PLAIN_BOTTOM
+    bottom = placement.CAPTION_MARGIN if options.shows_captions else bottom
     dx, dy = MARGIN - full.left, top - full.top
     frame = Box(0, 0, full.right + dx + MARGIN, full.bottom + dy + bottom)
     return tidy(Scene(title, about, frame, tuple(moved(shape, dx, dy) for shape in shapes)))

@@ -11,7 +11,7 @@ from tellegen.drawing.formulas import figure_latex, name_latex
 from tellegen.drawing.geometry import Box
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog.measures import NOTE, SMALL
+from tellegen.drawing.pog.placement import NOTE, SMALL
 from tellegen.drawing.pog.plan import LadderPlan
 from tellegen.drawing.pog.scene import legend_room, note_shapes, plan_pog, plan_scene
 from tellegen.drawing.pog.texts import formula_size, is_null, matrix_latex

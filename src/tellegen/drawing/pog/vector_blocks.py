@@ -13,7 +13,7 @@ from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import plan
 from tellegen.drawing.pog.ladders import ScalarPlanner
-from tellegen.drawing.pog.measures import text_size, width_of
+from tellegen.drawing.pog.placement import text_size, width_of
 from tellegen.drawing.pog.texts import (
     INTEGRATOR,
     WIDEST,

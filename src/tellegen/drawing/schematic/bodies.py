@@ -6,7 +6,7 @@ from typing import final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Point
+from tellegen.drawing.geometry import Point, PointMap, shifted
 from tellegen.drawing.scene import Label, Origin, Shape
 from tellegen.drawing.schematic import symbols
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, Shunt, Station
@@ -53,18 +53,15 @@ class NodeBody:
 
 def moved_symbol(piece: PlacedSymbol, dx: float, dy: float = 0.0) -> PlacedSymbol:
     """The same piece further to the right, or below."""
-
-    def to(point: Point) -> Point:
-        return point[0] + dx, point[1] + dy
-
+    centre, text_at = shifted((piece.centre, piece.text_at), dx, dy)
     return replace(
         piece,
-        centre=to(piece.centre),
-        text_at=to(piece.text_at),
-        wires=tuple(tuple(map(to, wire)) for wire in piece.wires),
-        drop=tuple(map(to, piece.drop)),
+        centre=centre,
+        text_at=text_at,
+        wires=tuple(shifted(wire, dx, dy) for wire in piece.wires),
+        drop=shifted(piece.drop, dx, dy),
         rail=None if piece.rail is None else piece.rail + dx,
-        wall=None if piece.wall is None else (to(piece.wall[0]), piece.wall[1]),
+        wall=None if piece.wall is None else (*shifted(piece.wall[:1], dx, dy), piece.wall[1]),
     )
 
 
@@ -318,11 +315,27 @@ def _is_floor(item: Shunt) -> bool:
     return item.element is not None and item.element.kind.behaviour == "stop" and not item.away
 
 
-def one_port_shapes(element: Element, symbol: OnePortSymbol, at: Point, towards: Point) -> Iterator[Shape]:
-    """The symbol of an element at a place, with the letter that it has inside."""
-    yield from curves(symbol.parts, placed(at, towards), Origin(element.name, "symbol", domain=element.kind.domains[0]))
+def element_shapes(
+    element: Element,
+    symbol: OnePortSymbol | symbols.TwoPortSymbol,
+    move: PointMap,
+    text: str = "",
+    text_at: Point = (0.0, 0.0),
+) -> Iterator[Shape]:
+    """The symbol of an element at its place, with the letter that it has inside, and its label."""
+    domain = element.kind.domains[0] if isinstance(symbol, OnePortSymbol) else ""
+    yield from curves(symbol.parts, move, Origin(element.name, "symbol", domain=domain))
     if symbol.letter:
-        yield Label(symbol.letter, at, LABEL_SIZE, origin=Origin(element.name, "letter"))
+        yield Label(symbol.letter, move((0.0, 0.0)), LABEL_SIZE, origin=Origin(element.name, "letter"))
+    if text:
+        yield label_shape(element, text, text_at)
+
+
+def terminal_shapes(at: Point, origin: Origin, text: str = "", text_at: Point = (0.0, 0.0)) -> Iterator[Shape]:
+    """The small circle of an open end or of a port, with the name of the port."""
+    yield from curves(TERMINAL.parts, placed(at, (1, 0)), origin)
+    if text:
+        yield Label(text, text_at, LABEL_SIZE, origin=origin)
 
 
 def label_shape(element: Element, text: str, at: Point) -> Label:

@@ -15,7 +15,7 @@ from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import check_scene, ink_box
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import CAPTION_DROP, Band, Dot, Origin, Scene, Shape, Wire, captions_along, moved
-from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
+from tellegen.drawing.schematic.bodies import LABEL_GAP, element_shapes, label_shape
 from tellegen.drawing.schematic.layout import ABOVE, WIRE_SPACING, SchematicLayout, is_planetary_gear
 from tellegen.drawing.schematic.plan import (
     SchematicLabels,
@@ -477,24 +477,23 @@ class ColumnDrawing:
         pairs: dict[tuple[str, str], list[SchematicLink]] = {}
         for bridge in self.columns.bridges:
             pairs.setdefault((bridge.first, bridge.second), []).append(bridge)
-        for bridges in pairs.values():
-            limits = top, bottom
+        for (first, second), bridges in pairs.items():
+            one, two, limits = self._end(first, 1), self._end(second, 0), (top, bottom)
             # Bridges to several places from one end would lie on each other.
-            if any(count not in (0, len(bridges)) for count in self._meeting(bridges[0])):
-                self._tangled = True  # bridges to several places from one end would lie on each other
-                continue
-            for number, bridge in enumerate(bridges):
-                limits = self._bridge(bridge, limits, lanes, number)
-
-    def _meeting(self, bridge: SchematicLink) -> tuple[int, int]:
-        """How many bridges there are at the ends of one; none where no strand ends there."""
-        one, two = self._end(bridge.first, 1), self._end(bridge.second, 0)
-        return 0 if one is None else one.climbs[1], 0 if two is None else two.climbs[0]
+            if (one and one.climbs[1] != len(bridges)) or (two and two.climbs[0] != len(bridges)):
+                self._tangled = True
+            elif one and two:
+                for number, bridge in enumerate(bridges):
+                    limits = self._bridge(bridge, (one, two), limits, lanes, number)
 
     def _reach(self, k: int, strand: StrandPlace, side: int, lanes: BridgeLanes) -> list[float]:
         """Where a strand leads to: its box, and the bridges that go up from it."""
-        edge = [self.edges[k - 1][1] if side == 0 else self.edges[k][0]] if strand.strand.ties[side] else []
+        edge = [self._edge(k, side)] if strand.strand.ties[side] else []
         return [*edge, *lanes.get((id(strand), side), [])]
+
+    def _edge(self, gap: int, side: int) -> float:
+        """Where the boxes on a side of a gap begin."""
+        return self.edges[gap][0] if side else self.edges[gap - 1][1]
 
     def _lanes(self) -> BridgeLanes:
         """Where bridges go up or down, by strand and side: the first strand of a gap nearest to the box."""
@@ -504,9 +503,9 @@ class ColumnDrawing:
                 # The upper strand is nearest to the box, so that wires from below pass it on the far side.
                 climbing = [strand for strand in gap for _ in range(strand.climbs[side])]
                 for number, strand in enumerate(climbing):
-                    edge = self.edges[k - 1][1] if side == 0 else self.edges[k][0]
                     away = LEAD / 2 + WIRE_SPACING * number
-                    found.setdefault((id(strand), side), []).append(edge + (away if side == 0 else -away))
+                    x = self._edge(k, side) + (-away if side else away)
+                    found.setdefault((id(strand), side), []).append(x)
         return found
 
     def _box(self, station: Station) -> Iterator[Shape]:
@@ -518,16 +517,19 @@ class ColumnDrawing:
         yield label_shape(element, self.texts.of(element), box.centre)
 
     def _bridge(
-        self, bridge: SchematicLink, limits: tuple[float, float], lanes: BridgeLanes, number: int
+        self,
+        bridge: SchematicLink,
+        ends: tuple[StrandPlace, StrandPlace],
+        limits: tuple[float, float],
+        lanes: BridgeLanes,
+        number: int,
     ) -> tuple[float, float]:
         """A one-port above the boxes, or below them, with wires to its strands; gives how far it reaches up and down.
 
         `number` counts bridges between the same ends, from inside.
         """
         assert bridge.element is not None, "a bridge is an element"
-        one, two = self._end(bridge.first, 1), self._end(bridge.second, 0)
-        if one is None or two is None:
-            return limits
+        one, two = ends
         first, second = lanes[id(one), 1][number], lanes[id(two), 0][number]
         symbol, text = one_port_symbol(bridge.element.kind), self.texts.of(bridge.element)
         across = self.texts.extent(text)[1]
@@ -539,8 +541,8 @@ class ColumnDrawing:
         if number == len(lanes[id(one), 1]) - 1:
             self._spans[below].append((first, second))
         forward = bridge.element.nodes[0] == bridge.first
-        self.shapes += one_port_shapes(bridge.element, symbol, (x, y), (1.0 if forward else -1.0, 0.0))
-        self.shapes.append(label_shape(bridge.element, text, (x, y - symbol.up - LABEL_GAP - across / 2)))
+        move, text_at = placed((x, y), (1.0 if forward else -1.0, 0.0)), (x, y - symbol.up - LABEL_GAP - across / 2)
+        self.shapes += element_shapes(bridge.element, symbol, move, text, text_at)
         half = symbol.length / 2
         for strand, side, climb, end in ((one, 1, first, x - half), (two, 0, second, x + half)):
             self._climb(strand, side, ((climb, strand.row(side)), (climb, y), (end, y)))

@@ -8,7 +8,7 @@ from math import inf
 from typing import NamedTuple, final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.geometry import Box, Point, shifted
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import CAPTION_DROP, Band, Label, Origin, Ring, Shape, captions_along
 from tellegen.drawing.schematic.bodies import (
@@ -16,12 +16,12 @@ from tellegen.drawing.schematic.bodies import (
     PORT_LEAD,
     TERMINAL,
     PlacedSymbol,
-    label_shape,
-    one_port_shapes,
+    element_shapes,
     port_text,
+    terminal_shapes,
 )
 from tellegen.drawing.schematic.layout import BODY, CELLS, GAP, RaisedLink, SchematicLayout
-from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLink
+from tellegen.drawing.schematic.plan import SchematicLink
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.symbols import (
     MID,
@@ -132,20 +132,18 @@ class RowDrawing:
             # What hangs from a return line belongs to that line, not to the node below which it stands.
             if piece.line:
                 level = self._level(piece.line)
-                self._drops.append(Drop(x + wire[0][0], piece.line, _shifted(wire, x), level))
+                self._drops.append(Drop(x + wire[0][0], piece.line, shifted(wire, x), level))
             else:
-                self._nets[node].join(*_shifted(wire, x))
+                self._nets[node].join(*shifted(wire, x))
         if piece.rail is not None:
-            self._drops.append(self._drop(x + piece.rail, reference, _shifted(piece.drop, x)))
-        if piece.element is not None and piece.symbol is not None:
-            (u, v), (a, b) = piece.centre, piece.text_at
-            self.shapes += one_port_shapes(piece.element, piece.symbol, (x + u, v), piece.towards)
-            self.shapes.append(label_shape(piece.element, piece.text, (x + a, b)))
-        elif piece.symbol is not None:
-            (u, v), (a, b) = piece.centre, piece.text_at
-            origin = Origin(node, "port", self.piece)
-            self.shapes += curves(piece.symbol.parts, placed((x + u, v), (1, 0)), origin)
-            self.shapes.append(Label(piece.text, (x + a, b), LABEL_SIZE, origin=origin))
+            self._drops.append(self._drop(x + piece.rail, reference, shifted(piece.drop, x)))
+        if piece.symbol is not None:
+            centre, at = shifted((piece.centre, piece.text_at), x)
+            if piece.element is None:
+                self.shapes += terminal_shapes(centre, Origin(node, "port", self.piece), piece.text, at)
+            else:
+                move = placed(centre, piece.towards)
+                self.shapes += element_shapes(piece.element, piece.symbol, move, piece.text, at)
         if piece.wall is not None:
             (u, v), towards = piece.wall
             name = "" if piece.element is None else piece.element.name
@@ -163,17 +161,10 @@ class RowDrawing:
 
     def _box(self, k: int) -> None:
         box, x = self.layout.boxes[k], self.layout.middle(k)
-        origin = Origin(box.element.name, "symbol")
-        self.shapes += curves(
-            box.symbol.parts, mirrored((x, MID)) if box.mirrored else placed((x, MID), (1, 0)), origin
-        )
-        self.shapes.append(label_shape(box.element, box.text, (x + box.text_at[0], box.text_at[1])))
-        if box.symbol.letter:
-            self.shapes.append(
-                Label(box.symbol.letter, (x, MID), LABEL_SIZE, origin=Origin(box.element.name, "letter"))
-            )
+        move = mirrored((x, MID)) if box.mirrored else placed((x, MID), (1, 0))
+        self.shapes += element_shapes(box.element, box.symbol, move, box.text, *shifted([box.text_at], x))
         for terminal, pin in box.rails.items():
-            drop = _shifted((pin.at, pin.meets), x)
+            drop = shifted((pin.at, pin.meets), x)
             self._drops.append(self._drop(x + pin.meets[0], box.element.nodes[terminal], drop))
         # A wire that is led round below a box would cut a rail that passed there.
         self._barriers += [x + pin.meets[0] for pin in box.pins.values() if pin.meets[1] == RAIL]
@@ -186,7 +177,7 @@ class RowDrawing:
             box = layout.place[link.first]
             pin, x = layout.boxes[box].pins[link.terminal], layout.middle(box)
             self._places[link.second].append(x + pin.meets[0])
-            self._nets[link.second].join(*_shifted((pin.meets, pin.at), x))
+            self._nets[link.second].join(*shifted((pin.meets, pin.at), x))
             return
         cell = CELLS * gap + GAP
         centre = layout.lefts[cell] + layout.widths[cell] / 2, layout.rows[link.second]
@@ -200,11 +191,10 @@ class RowDrawing:
         if link.element is None:
             return 0.0
         symbol = one_port_symbol(link.element.kind)
-        self.shapes += one_port_shapes(link.element, symbol, centre, (1.0 if forward else -1.0, 0.0))
         text = self.layout.texts.of(link.element)
-        across = self.layout.texts.extent(text)[1]
-        at = centre[0], centre[1] - self.layout.height_of(link) + across / 2
-        self.shapes.append(label_shape(link.element, text, at))
+        at = centre[0], centre[1] - self.layout.height_of(link) + self.layout.texts.extent(text)[1] / 2
+        move = placed(centre, (1.0 if forward else -1.0, 0.0))
+        self.shapes += element_shapes(link.element, symbol, move, text, at)
         return symbol.length / 2
 
     def _arc(self, arc: RaisedLink) -> None:
@@ -306,9 +296,7 @@ class RowDrawing:
             else:
                 yield from self._rail_port(net, reference, port_text(port), at, room)
         elif not mark and len(xs) == 1:
-            yield from curves(
-                TERMINAL.parts, placed((xs[0], level + TERMINAL.length / 2), (1, 0)), Origin(part="end", port=reference)
-            )
+            yield from terminal_shapes((xs[0], level + TERMINAL.length / 2), Origin(part="end", port=reference))
         if mark and not port:
             # Under a drop and not between two: the mark prolongs a wire instead of making a further joint.
             middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
@@ -323,12 +311,10 @@ class RowDrawing:
         along, across = self.layout.texts.extent(text)
         centre, origin = x + PORT_LEAD + radius, Origin(line, "port")
         net.join(at, (centre - radius, y))
-        yield from curves(TERMINAL.parts, placed((centre, y), (1, 0)), origin)
-        if PORT_LEAD + 2 * radius + 4 * LABEL_GAP + along < room:
-            yield Label(text, (centre + radius + LABEL_GAP + along / 2, y), LABEL_SIZE, origin=origin)
-        else:
-            middle = max(centre, x + LABEL_GAP + along / 2)
-            yield Label(text, (middle, y - radius - LABEL_GAP - across / 2), LABEL_SIZE, origin=origin)
+        text_at = centre + radius + LABEL_GAP + along / 2, y
+        if PORT_LEAD + 2 * radius + 4 * LABEL_GAP + along >= room:
+            text_at = max(centre, x + LABEL_GAP + along / 2), y - radius - LABEL_GAP - across / 2
+        yield from terminal_shapes((centre, y), origin, text, text_at)
 
     def _rail_port(self, net: Net, reference: str, text: str, end: Point, room: float) -> Iterator[Shape]:
         """The circle and the name of the port below the end of a rail to which others are joined."""
@@ -337,13 +323,8 @@ class RowDrawing:
         along, _ = self.layout.texts.extent(text)
         # To the left where the next rail is too near.
         side = 1 if radius + LABEL_GAP + along < room - radius else -1
-        origin = Origin(reference, "port")
-        yield from curves(TERMINAL.parts, placed((x, level + PORT_LEAD), (1, 0)), origin)
-        yield Label(text, (x + side * (radius + LABEL_GAP + along / 2), level + PORT_LEAD), LABEL_SIZE, origin=origin)
-
-
-def _shifted(points: Iterable[Point], x: float) -> tuple[Point, ...]:
-    return tuple((x + u, v) for u, v in points)
+        text_at = x + side * (radius + LABEL_GAP + along / 2), level + PORT_LEAD
+        yield from terminal_shapes((x, level + PORT_LEAD), Origin(reference, "port"), text, text_at)
 
 
 BAND_MARGIN = 16.0

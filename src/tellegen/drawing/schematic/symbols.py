@@ -21,17 +21,6 @@ _ROUND = 0.5523
 
 @final
 @dataclass(frozen=True, slots=True)
-class SymbolOutline:
-    """One outline of a symbol."""
-
-    outline: Outline
-    filled: bool = False
-    weight: Weight = "thin"
-    dashed: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class OnePortSymbol:
     """A one-port along +x: its terminals are at -length/2 and length/2, its ink reaches `up` and `down` from the axis.
 
@@ -42,38 +31,38 @@ class OnePortSymbol:
     length: float
     up: float
     down: float
-    parts: tuple[SymbolOutline, ...]
+    parts: tuple[Curve, ...]
     letter: str = ""
     on_shaft: "OnePortSymbol | None" = None
     named: bool = False
 
 
-def line(*points: Point, weight: Weight = "thin", dashed: bool = False) -> SymbolOutline:
+def line(*points: Point, weight: Weight = "thin", dashed: bool = False) -> Curve:
     """Straight pieces through points."""
-    return SymbolOutline(polyline(points), weight=weight, dashed=dashed)
+    return Curve(polyline(points), weight, dashed=dashed)
 
 
-def closed_polygon(*points: Point, filled: bool = False, weight: Weight = "thin") -> SymbolOutline:
+def closed_polygon(*points: Point, filled: bool = False, weight: Weight = "thin") -> Curve:
     """A closed polygon; its last side is there as a line of its own, so that a wire may be found to end at it."""
-    return SymbolOutline(polyline((*points, points[0]), closed=True), filled, weight)
+    return Curve(polyline((*points, points[0]), closed=True), weight, filled, closed=True)
 
 
-def rectangle(left: float, top: float, right: float, bottom: float, *, filled: bool = False) -> SymbolOutline:
+def rectangle(left: float, top: float, right: float, bottom: float, *, filled: bool = False) -> Curve:
     """A rectangle by its sides."""
     return closed_polygon((left, top), (right, top), (right, bottom), (left, bottom), filled=filled)
 
 
-def circle(x: float, y: float, radius: float, *, filled: bool = False) -> SymbolOutline:
+def circle(x: float, y: float, radius: float, *, filled: bool = False) -> Curve:
     """A full circle."""
-    return SymbolOutline((*_turn(x, y, radius, 0, 4), ("Z", ())), filled)
+    return Curve((*_turn(x, y, radius, 0, 4), ("Z", ())), filled=filled, closed=True)
 
 
-def arc(x: float, y: float, radius: float, start: float, quarters: float) -> SymbolOutline:
+def arc(x: float, y: float, radius: float, start: float, quarters: float) -> Curve:
     """A piece of a circle from an angle (in quarters of a turn, clockwise on the page) over so many quarters."""
-    return SymbolOutline(_turn(x, y, radius, start, quarters))
+    return Curve(_turn(x, y, radius, start, quarters))
 
 
-def coil_windings(start: float, end: float, count: int) -> SymbolOutline:
+def coil_windings(start: float, end: float, count: int) -> Curve:
     """Half circles over the axis, one beside the other: a coil."""
     width = (end - start) / count
     steps: list[Command] = []
@@ -82,10 +71,10 @@ def coil_windings(start: float, end: float, count: int) -> SymbolOutline:
         turn = _turn(x, 0, width / 2, 2, 2)
         # Each winding begins where the last one ended: without a new start the coil stays one line, with round joints.
         steps += turn if not steps else turn[1:]
-    return SymbolOutline(tuple(steps))
+    return Curve(tuple(steps))
 
 
-def arrow(tip: Point, towards: Point, length: float = 9, width: float = 7) -> SymbolOutline:
+def arrow(tip: Point, towards: Point, length: float = 9, width: float = 7) -> Curve:
     """A filled arrowhead at a tip, along a unit direction."""
     (x, y), (dx, dy) = tip, towards
     back = x - dx * length, y - dy * length
@@ -97,7 +86,7 @@ def arrow(tip: Point, towards: Point, length: float = 9, width: float = 7) -> Sy
     )
 
 
-def hatching(start: Point, end: Point, side: int = 1, gap: float = 6, depth: float = 6) -> Iterator[SymbolOutline]:
+def hatching(start: Point, end: Point, side: int = 1, gap: float = 6, depth: float = 6) -> Iterator[Curve]:
     """A straight edge and short slanted strokes on one side of it (+1: to the right of its direction on the page)."""
     (x, y), (u, v) = start, end
     length = abs(u - x) + abs(v - y)
@@ -114,12 +103,9 @@ def hatching(start: Point, end: Point, side: int = 1, gap: float = 6, depth: flo
         )
 
 
-def curves(parts: Iterable[SymbolOutline], move: PointMap, origin: Origin) -> Iterator[Curve]:
-    """The parts of a symbol at their place in a figure."""
-    for part in parts:
-        outline = mapped_outline(part.outline, move)
-        closed = bool(outline) and outline[-1][0] == "Z"
-        yield Curve(outline, part.weight, part.filled, closed, part.dashed, origin=origin)
+def curves(parts: Iterable[Curve], move: PointMap, origin: Origin) -> Iterator[Curve]:
+    """The outlines of a symbol at their place in a figure."""
+    return (replace(part, outline=mapped_outline(part.outline, move), origin=origin) for part in parts)
 
 
 def placed(at: Point, towards: Point) -> PointMap:
@@ -159,22 +145,22 @@ INLINE_HALF = 24.0
 
 
 # Leads are part of a symbol: where it ends its wires begin, so that no writer of wires has to know what is inside.
-def _led(length: float, inner: float, high: float, *parts: SymbolOutline, letter: str = "") -> OnePortSymbol:
+def _led(length: float, inner: float, high: float, *parts: Curve, letter: str = "") -> OnePortSymbol:
     """A symbol with two wires between its terminals and what is in the middle, which is as high up as down."""
     leads = line((-length / 2, 0), (-inner, 0)), line((inner, 0), (length / 2, 0))
     return OnePortSymbol(length, high, high, (*leads, *parts), letter)
 
 
-def _boxed(*inside: SymbolOutline, half: float = 17, high: float = 7) -> OnePortSymbol:
+def _boxed(*inside: Curve, half: float = 17, high: float = 7) -> OnePortSymbol:
     # 6 of wire on each side, so that a box never touches the node beside it.
     return _led(2 * half + 12, half, high, rectangle(-half, -high, half, high), *inside)
 
 
-def _round(*inside: SymbolOutline, letter: str = "") -> OnePortSymbol:
+def _round(*inside: Curve, letter: str = "") -> OnePortSymbol:
     return _led(2 * RADIUS + 12, RADIUS, RADIUS, circle(0, 0, RADIUS), *inside, letter=letter)
 
 
-def _upright(*places: float, half: float) -> Iterator[SymbolOutline]:
+def _upright(*places: float, half: float) -> Iterator[Curve]:
     """Bold strokes across the axis: plates, discs and bars."""
     return (line((x, -half), (x, half), weight="bold") for x in places)
 
@@ -273,20 +259,20 @@ def is_load(kind: ElementKind) -> bool:
 def torque_arrow(sense: int) -> OnePortSymbol:
     """A torque of the outside on a shaft: an arrow round its near side, up or down."""
     start, control, other, end = (-5.0, -17.0 * sense), (7.0, -17.0 * sense), (7.0, 14.0 * sense), (-1.0, 16.0 * sense)
-    turn = SymbolOutline((("M", (start,)), ("C", (control, other, end))))
+    turn = Curve((("M", (start,)), ("C", (control, other, end))))
     head = arrow((-6, 17.0 * sense), (-0.94, 0.34 * sense), 10, 8)
     return OnePortSymbol(34, 18, 18, (line((-17, 0), (17, 0)), turn, head))
 
 
 FORCE_ARROW = OnePortSymbol(46, 5, 5, (line((-23, 0), (14, 0), weight="bold"), arrow((23, 0), (1, 0), 12, 10)))
 """A force of the outside on a body."""
-_GROUNDS: Mapping[str, tuple[SymbolOutline, ...]] = {
+_GROUNDS: Mapping[str, tuple[Curve, ...]] = {
     "gnd": tuple(line((-half, y), (half, y)) for half, y in ((11, 0), (7, 4.5), (3, 9))),
     "tank": (line((-13, -3), (-13, 9), (13, 9), (13, -3)), line((0, 0), (0, 5))),
 }
 
 
-def reference_mark(reference: str) -> tuple[SymbolOutline, ...]:
+def reference_mark(reference: str) -> tuple[Curve, ...]:
     """The mark of a reference, below a point at its top."""
     return _GROUNDS.get(reference) or tuple(hatching((13, 0), (-13, 0), -1))
 
@@ -321,7 +307,7 @@ class TwoPortSymbol:
     up: float
     down: float
     pins: tuple[Point | None, ...]
-    parts: tuple[SymbolOutline, ...]
+    parts: tuple[Curve, ...]
     letter: str = ""
     caption: Caption = "above"
     mirrored: "TwoPortSymbol | None" = None
@@ -332,22 +318,22 @@ def _wires(x: float) -> tuple[Point, Point]:
     return (x, TOP), (x, BOTTOM)
 
 
-def _shafts(left: float, right: float, up: float, down: float, *parts: SymbolOutline) -> TwoPortSymbol:
+def _shafts(left: float, right: float, up: float, down: float, *parts: Curve) -> TwoPortSymbol:
     """A two-port between two shafts or rods, which end where it does."""
     return TwoPortSymbol(left, right, up, down, ((-left, MID), None, (right, MID), None), parts)
 
 
-def _between_wires(left: float, right: float, *parts: SymbolOutline) -> TwoPortSymbol:
+def _between_wires(left: float, right: float, *parts: Curve) -> TwoPortSymbol:
     """A two-port between wires or pipes on both sides."""
     return TwoPortSymbol(-left, right, -TOP, BOTTOM, (*_wires(left), *_wires(right)), parts)
 
 
-def _pipes(x: float, high: float) -> tuple[SymbolOutline, SymbolOutline]:
+def _pipes(x: float, high: float) -> tuple[Curve, Curve]:
     """What leads from the terminals of a port to what is in the middle."""
     return line((x, TOP), (x, -high)), line((x, high), (x, BOTTOM))
 
 
-def _machine(*inside: SymbolOutline, wired: int, letter: str = "") -> TwoPortSymbol:
+def _machine(*inside: Curve, wired: int, letter: str = "") -> TwoPortSymbol:
     """A circle with wires or pipes above and below, and a shaft at one side; `wired` is the port that has the wires."""
     radius, end = 22.0, 30.0
     # The shaft leaves on the side that faces away from the wires: the first port is on the left of all symbols.
@@ -374,7 +360,7 @@ def _cylinder(upper: float = -22.0, lower: float = 16.0) -> TwoPortSymbol:
     return TwoPortSymbol(36, 40, -TOP, BOTTOM, pins, (barrel, piston, rod, *ports), caption=caption, mirrored=mirrored)
 
 
-def _standing_coil(x: float, sense: int) -> tuple[SymbolOutline, ...]:
+def _standing_coil(x: float, sense: int) -> tuple[Curve, ...]:
     """A coil from TOP to BOTTOM whose windings bulge to one side."""
     return (*_pipes(x, 28), *(arc(x, y, 7, 3, 2 * sense) for y in (-21, -7, 7, 21)))
 
