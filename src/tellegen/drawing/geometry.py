@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, hypot, inf
-from typing import final
+from typing import TypeVar, final
 
 Point = tuple[float, float]
+AnyPoint = TypeVar("AnyPoint", bound=Point)
+"""A point, or a cell of a grid."""
 PointMap = Callable[[Point], Point]
 """From one place to another, or from the coordinates of a symbol to those of the figure."""
 Command = tuple[str, tuple[Point, ...]]
@@ -48,9 +50,10 @@ class Box:
         """The same box elsewhere."""
         return Box(self.left + dx, self.top + dy, self.right + dx, self.bottom + dy)
 
-    def grown(self, by: float) -> "Box":
-        """A box with a margin round it, or within it where `by` is negative."""
-        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
+    def grown(self, by: float, down: float | None = None) -> "Box":
+        """A box with a margin round it, or within it where `by` is negative; above and below of `down`, if given."""
+        high = by if down is None else down
+        return Box(self.left - by, self.top - high, self.right + by, self.bottom + high)
 
     def overlaps(self, other: "Box") -> bool:
         """Whether the two have more than an edge in common."""
@@ -110,13 +113,13 @@ def along(point: Point, unit: Point, forward: float, right: float = 0) -> Point:
     return point[0] + unit[0] * forward - unit[1] * right, point[1] + unit[1] * forward + unit[0] * right
 
 
-def straightened(points: Sequence[Point], within: float = 0.0) -> tuple[Point, ...]:
+def straightened(points: Sequence[AnyPoint], within: float = 0.0) -> tuple[AnyPoint, ...]:
     """A line without the points at which it does not turn: those in line with their neighbours, level or upright."""
     kept = [points[0]]
-    for (x, y), (u, v) in pairwise(points[1:]):
-        a, b = kept[-1]
+    for point, (u, v) in pairwise(points[1:]):
+        (a, b), (x, y) = kept[-1], point
         if max(abs(a - x), abs(x - u)) > within and max(abs(b - y), abs(y - v)) > within:
-            kept.append((x, y))
+            kept.append(point)
     return (*kept, points[-1])
 
 

@@ -98,7 +98,7 @@ def ink_box(shapes: Iterable[Shape], *around: Box) -> Box:
 
 def strokes_through(points: tuple[Point, ...]) -> Iterator[Stroke]:
     """The pieces of a line through points."""
-    return (Stroke(a, b) for a, b in pairwise(points))
+    return (Stroke(*piece) for piece in pairwise(points))
 
 
 def _bond(bond: Bond) -> Iterator[Stroke]:

@@ -12,7 +12,7 @@ from tellegen.drawing.bond.clusters import ONE_PORT, PITCH, Cluster, Side, clipp
 from tellegen.drawing.bond.pen import BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondRow, ItemText, Skeleton, skeleton_of
 from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Box, Point, ceil_to, union
+from tellegen.drawing.geometry import Box, Point, ceil_to, shifted, union
 from tellegen.drawing.options import Options
 
 Direction = Literal[1, -1]
@@ -75,7 +75,7 @@ class BondLayout:
         self.at |= {name: (x + dx, y + dy) for name, (x, y) in other.at.items()}
         self.gaps |= other.gaps
         self.ports |= other.ports
-        self.routes |= {key: tuple((x + dx, y + dy) for x, y in points) for key, points in other.routes.items()}
+        self.routes |= {key: shifted(points, dx, dy) for key, points in other.routes.items()}
         self._note_heights()
 
     def join(self, link: BondLink, options: Options) -> None:

@@ -206,8 +206,7 @@ class BondPen(Pen):
 
 
 def _part(bond: Bond, part: str) -> Origin:
-    origin = bond.origin
-    return Origin(origin.element, part, origin.port, 1, origin.domain)
+    return replace(bond.origin, part=part)
 
 
 def upright_room(link: BondLink, options: Options) -> tuple[float, float]:

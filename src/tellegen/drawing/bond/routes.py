@@ -17,7 +17,7 @@ from tellegen.drawing.bond.layout import BondLayout
 from tellegen.drawing.bond.pen import OTHER_END, SMALL_TEXT, BondPen
 from tellegen.drawing.bond.plan import BondLink, BondPlan
 from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Box, Point, straightened
+from tellegen.drawing.geometry import Box, Point, along, straightened
 from tellegen.drawing.ink import Ink, Stroke
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Align, Label, Origin, label_box
@@ -129,23 +129,16 @@ class Router:
             for i in range(first, min(self.width - 1, last) + 1):
                 self.grid[j * self.width + i] |= what
 
-    def reserve(self, point: Point, side: Side) -> None:
-        """Keep others away from the first piece of a bond that is still to be drawn."""
-        for cell in self._stub(point, side):
-            self.grid[cell] |= RESERVED
-
-    def _release(self, point: Point, side: Side) -> None:
-        for cell in self._stub(point, side):
-            self.grid[cell] &= ~RESERVED
-
-    def _stub(self, point: Point, side: Side) -> list[int]:
-        (x, y), (dx, dy) = point, WAYS[LEAVING[side]]
-        return [self._cell((x + dx * far, y + dy * far)) for far in (10.0, 20.0, 30.0)]
+    def reserve(self, point: Point, side: Side, *, taken: bool = True) -> None:
+        """Keep others away from the first piece of a bond that is still to be drawn, or no longer."""
+        for far in (10.0, 20.0, 30.0):
+            cell = self._cell(along(point, WAYS[LEAVING[side]], far))
+            self.grid[cell] = self.grid[cell] | RESERVED if taken else self.grid[cell] & ~RESERVED
 
     def route(self, start: Point, start_side: Side, end: Point, end_side: Side) -> tuple[Point, ...]:
         """The points of a line that leaves one point on a side and comes to the other."""
-        self._release(start, start_side)
-        self._release(end, end_side)
+        self.reserve(start, start_side, taken=False)
+        self.reserve(end, end_side, taken=False)
         # The search runs between the free ends of two straight pieces, which have room for the barb and the stroke.
         first, last = _off(start, start_side), _off(end, end_side)
         ends = self._cell(first), LEAVING[start_side], self._cell(last), (LEAVING[end_side] + 2) % 4
@@ -283,8 +276,7 @@ class _Search:
 
 
 def _off(point: Point, side: Side) -> Point:
-    dx, dy = WAYS[LEAVING[side]]
-    return point[0] + dx * STUB, point[1] + dy * STUB
+    return along(point, WAYS[LEAVING[side]], STUB)
 
 
 def _aligned(points: list[Point], port: Point, way: int) -> list[Point]:
@@ -306,7 +298,7 @@ STEPS, BACK = (5.0, 10.0, 16.0), (-8.0, 0.0, 8.0, 16.0)
 SIZES = (1.0, 0.8, 0.65)
 """Parts of the size in which a name is tried, where there is little room."""
 
-End = tuple[str, Point, Side]
+BondEnd = tuple[str, Point, Side]
 """A node, the point at which a bond leaves it, and the side."""
 
 
@@ -315,15 +307,14 @@ def is_far(start: Point, end: Point) -> bool:
     return abs(start[0] - end[0]) + abs(start[1] - end[1]) > FAR
 
 
-def cut_bond(pen: BondPen, plan: BondPlan, link: BondLink, ends: tuple[End, End], options: Options) -> None:
+def cut_bond(pen: BondPen, plan: BondPlan, link: BondLink, ends: tuple[BondEnd, BondEnd], options: Options) -> None:
     """Draw the two ends of a bond, from tail to head, with half arrow and stroke; its labels stand where there is room."""
     # Both pieces are whole bonds of their own, with half arrow and stroke, so that neither end has to be read from the other.
     tail, head = ends
     for (_, point, side), other in ((tail, head), (head, tail)):
-        dx, dy = WAYS[LEAVING[side]]
-        free = point[0] + dx * STUB, point[1] + dy * STUB
+        free = _off(point, side)
         pen.bond(link, (point, free) if other is head else (free, point), options, later=True)
-        _tell(pen, link, name_latex(plan.nodes[other[0]].element), free, (dx, dy))
+        _tell(pen, link, name_latex(plan.nodes[other[0]].element), free, WAYS[LEAVING[side]])
 
 
 def _tell(pen: BondPen, link: BondLink, text: str, end: Point, way: Point) -> None:

@@ -15,7 +15,7 @@ from tellegen.core.union_find import UnionFind
 from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, draw_text, gap_of, is_wide, side_point
 from tellegen.drawing.bond.layout import MESHED, PLAIN, BondLayout, Spacing, lay_out_bonds, lay_out_in_pieces
 from tellegen.drawing.bond.plan import BondLink, BondPlan, Skeleton, plan_bonds, skeleton_of
-from tellegen.drawing.bond.routes import Router, cut_bond, ends_from_above, is_far, reading_effort
+from tellegen.drawing.bond.routes import BondEnd, Router, cut_bond, ends_from_above, is_far, reading_effort
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import Pen, Stroke, inks, overlapping, strokes_through, touch
 from tellegen.drawing.memory import STILL, bond_places, check_places
@@ -284,24 +284,22 @@ def bonds_in_words(scheme: BondGraphScheme, left_out: int = 0, cut: int = 0) -> 
 
 def _close_meshes(plan: BondPlan, layout: BondLayout, links: tuple[BondLink, ...], options: Options) -> None:
     router = Router(layout.pen, len(links))
-    sides = [[layout.closing[end].pop(0) for end in (link.tail, link.head)] for link in links]
-    ends = [
-        [side_point(side, *layout.end(end, link)) for end, side in zip((link.tail, link.head), pair, strict=True)]
-        for link, pair in zip(links, sides, strict=True)
-    ]
-    # All ends are reserved before the first line is drawn: a line over the end of a later one would leave that no way out.
-    for (start, end), (first, last) in zip(ends, sides, strict=True):
-        router.reserve(start, first)
-        router.reserve(end, last)
-    closed = list(zip(links, ends, sides, strict=True))
+    closed: list[tuple[BondLink, BondEnd, BondEnd]] = []
+    for link in links:
+        sides = [(name, layout.closing[name].pop(0)) for name in (link.tail, link.head)]
+        start, end = ((name, side_point(side, *layout.end(name, link)), side) for name, side in sides)
+        closed.append((link, start, end))
+        # All ends are reserved before the first line is drawn: a line over the end of a later one would leave that no way out.
+        router.reserve(*start[1:])
+        router.reserve(*end[1:])
     # Cut bonds come first: their names stand close to their ends, and routed lines can still go round them.
-    cut = [item for item in closed if router.is_vast and is_far(*item[1])]
-    for link, (start, end), (first, last) in cut:
-        cut_bond(layout.pen, plan, link, ((link.tail, start, first), (link.head, end, last)), options)
+    cut = [item for item in closed if router.is_vast and is_far(item[1][1], item[2][1])]
+    for link, start, end in cut:
+        cut_bond(layout.pen, plan, link, (start, end), options)
     router.look()
     layout.cut = len(cut)
-    for link, (start, end), (first, last) in (item for item in closed if item not in cut):
-        layout.routes[id(link)] = points = router.route(start, first, end, last)
+    for link, start, end in (item for item in closed if item not in cut):
+        layout.routes[id(link)] = points = router.route(*start[1:], *end[1:])
         layout.pen.bond(link, points, options)
         router.look()
 

@@ -23,7 +23,7 @@ from tellegen.schemes.lanes import NoLanesError
 
 Elements = Mapping[str, tuple[ItemText, tuple[str, str]]]
 """How a scalar bond graph writes elements, by name: letters and parameter, effort and flow of the bond."""
-End = tuple[str, plans.SectionPlan]
+ChainEnd = tuple[str, plans.SectionPlan]
 """Where the chain goes on: a node, and the section behind it."""
 
 
@@ -55,7 +55,7 @@ class _Chain:
 
     # -- along the chain -------------------------------------------------------------------------------------------------------
 
-    def _column(self, column: plans.ColumnPlan, end: End) -> End:
+    def _column(self, column: plans.ColumnPlan, end: ChainEnd) -> ChainEnd:
         match column.content:
             case plans.ElementPlan() as element:
                 # Without a summation the column ends the ladder, and shares what those before it share.
@@ -73,7 +73,7 @@ class _Chain:
             case _:
                 raise NoLanesError
 
-    def _junction(self, column: plans.ColumnPlan, end: End) -> str:
+    def _junction(self, column: plans.ColumnPlan, end: ChainEnd) -> str:
         """The junction of a column: that of the column before where both share one variable."""
         assert column.left is not None, "a ladder begins with a section"
         # A column shares what its summation does not add up: a 1-junction adds efforts, and its elements share the flow.

@@ -333,13 +333,9 @@ class LanePlanner:
     def _section(self, lanes: _LaneSignals, labels: dict[plans.Line, str]) -> plans.SectionPlan:
         self.count += 1
         domain = ", ".join(dict.fromkeys(lanes.domains))
-        weight: Weight = "bold" if len(lanes.domains) > 1 else "thin"
         sides = tuple(zip(lanes.domains, lanes.side("upper"), strict=True))
-        name, upper, lower = str(self.count), labels["upper"], labels["lower"]
-        right = lanes.upper_goes_right
-        return plans.SectionPlan(
-            name, upper, lower, right, "right", domain, weight=weight, lanes=sides, size=len(sides)
-        )
+        name, upper, lower, right = str(self.count), labels["upper"], labels["lower"], lanes.upper_goes_right
+        return plans.SectionPlan(name, upper, lower, right, "right", domain, lanes=sides, size=len(sides))
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
 

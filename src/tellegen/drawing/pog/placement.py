@@ -8,16 +8,7 @@ from typing import final
 
 from tellegen.drawing.geometry import Box, ceil_to, union
 from tellegen.drawing.options import Options
-from tellegen.drawing.pog.plan import (
-    LINES,
-    BranchPlan,
-    ColumnPlan,
-    ConnectionPlan,
-    ElementPlan,
-    LadderPlan,
-    SectionPlan,
-    earlier_columns,
-)
+from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.scene import MARGIN
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.notations.layout import ItemPositions
@@ -85,28 +76,28 @@ def box_size(latex: str, *, connection: bool = False) -> tuple[float, float]:
     return width, max(34 if connection else 30, ceil_to(ink.height + padding, 2))
 
 
-def column_width(column: ColumnPlan) -> float:
+def column_width(column: plans.ColumnPlan) -> float:
     """The width of a column: its content, and room for the labels of its sections."""
     match column.content:
-        case ElementPlan() as element:
+        case plans.ElementPlan() as element:
             own = _element_width(element)
-        case ConnectionPlan() as connection:
+        case plans.ConnectionPlan() as connection:
             boxes = (connection.upper, connection.lower)
             widest = max(box_size(box.text, connection=True)[0] for box in boxes)
             values = (width_of(box.value, SMALL) + 16 for box in boxes)
             # A tall block reaches to the level of the labels, which stand half in this column.
             own = max(100, widest + 60, widest + label_width(column.left, column.right) + 8, *values)
-        case BranchPlan(ladder=ladder):
+        case plans.BranchPlan(ladder=ladder):
             own = _port_width(ladder.entry)
         case None:
             own = 60
     # A label is centred on its section and stands half in each of the columns beside it.
     sections = [section for section in (column.left, column.right) if section is not None]
-    upper, lower = (sum(width_of(one.label(line), TEXT) for one in sections) / 2 + 14 for line in LINES)
+    upper, lower = (sum(width_of(one.label(line), TEXT) for one in sections) / 2 + 14 for line in plans.LINES)
     return ceil_to(max(own, upper, lower), GRID)
 
 
-def _element_width(element: ElementPlan) -> float:
+def _element_width(element: plans.ElementPlan) -> float:
     # The wire runs in the middle, so whatever stands only at its right takes the same room at its left.
     halves = [45.0, 8 + width_of(element.energy, SMALL) + 8]
     for box in element.boxes:
@@ -119,25 +110,25 @@ def _element_width(element: ElementPlan) -> float:
     return 2 * max(halves)
 
 
-def _port_width(entry: SectionPlan | None) -> float:
+def _port_width(entry: plans.SectionPlan | None) -> float:
     beside = PORT_HALF + BRANCH_OVERHANG + 6 + label_width(entry) + 5
     return PORT_WIDTH if entry is None else max(PORT_WIDTH, 2 * beside)
 
 
-def label_width(*sections: SectionPlan | None) -> float:
+def label_width(*sections: plans.SectionPlan | None) -> float:
     """The width of the widest variable at some sections."""
     texts = (text for section in sections if section is not None for text in (section.upper, section.lower))
     return max((width_of(text, TEXT) for text in texts), default=0)
 
 
-def ladder_height(columns: Iterable[ColumnPlan]) -> float:
+def ladder_height(columns: Iterable[plans.ColumnPlan]) -> float:
     """From the upper to the lower line."""
     tallest: float = HEIGHT
     for column in columns:
-        if isinstance(column.content, ElementPlan):
+        if isinstance(column.content, plans.ElementPlan):
             boxes = [box_size(box.text)[1] for box in column.content.boxes]
             tallest = max(tallest, sum(boxes) + FREE_GAP * (len(boxes) + 1))
-        elif isinstance(column.content, ConnectionPlan):
+        elif isinstance(column.content, plans.ConnectionPlan):
             # Boxes stand on the lines, half of each between them; values are written on their inner sides.
             upper, lower = column.content.upper, column.content.lower
             boxes = [box_size(box.text, connection=True)[1] for box in (upper, lower)]
@@ -161,10 +152,10 @@ class _RowCutter:
 
     def __init__(self, max_width: float, earlier: ItemPositions) -> None:
         self.max_width, self.earlier = max_width, earlier
-        self.waiting: list[LadderPlan] = []
+        self.waiting: list[plans.LadderPlan] = []
         self._letters = _letters()
 
-    def fitting(self, ladder: LadderPlan, x: float) -> LadderPlan:
+    def fitting(self, ladder: plans.LadderPlan, x: float) -> plans.LadderPlan:
         """The ladder as far as there is room to the right of x, and its side ladders likewise."""
         # The room also has to hold the leads at both ends and the margins; where the ladder is cut, the letters of links too.
         widths = [column_width(column) for column in ladder.columns]
@@ -172,11 +163,11 @@ class _RowCutter:
         if sum(widths) > room:
             room = max(room - 2 * LINK_SPACE, NARROWEST)
         end = _earlier_end(ladder, widths, room, self.earlier) or _end(ladder, widths, room)
-        columns: list[ColumnPlan] = []
+        columns: list[plans.ColumnPlan] = []
         right = 0.0
         for column, width in zip(ladder.columns[:end], widths, strict=False):
             content = column.content
-            if isinstance(content, BranchPlan):
+            if isinstance(content, plans.BranchPlan):
                 start = x + right + width / 2 + BRANCH_SHIFT
                 content = replace(content, ladder=self.fitting(content.ladder, start))
             columns.append(replace(column, content=content))
@@ -185,7 +176,7 @@ class _RowCutter:
             return self._cut(ladder, columns, end)
         return replace(ladder, columns=tuple(columns))
 
-    def _cut(self, ladder: LadderPlan, columns: list[ColumnPlan], k: int) -> LadderPlan:
+    def _cut(self, ladder: plans.LadderPlan, columns: list[plans.ColumnPlan], k: int) -> plans.LadderPlan:
         section = ladder.columns[k].left
         assert section is not None, "a ladder is cut at a section"
         # The section is drawn twice, at the end of this row and at the start of the next: under K here and K' there.
@@ -193,12 +184,12 @@ class _RowCutter:
         rest = list(ladder.columns[k:])
         start = replace(section, link=f"{letter}'")
         rest[0] = replace(rest[0], left=start)
-        self.waiting.append(LadderPlan(tuple(rest), start))
+        self.waiting.append(plans.LadderPlan(tuple(rest), start))
         columns[-1] = replace(columns[-1], right=replace(section, link=letter))
         return replace(ladder, columns=tuple(columns))
 
 
-def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
+def _end(ladder: plans.LadderPlan, widths: Sequence[float], room: float) -> int:
     """How many columns stand in a row: as many as there is room for, or about half of them where few would be left alone."""
     starts = list(accumulate(widths, initial=0.0))
     cuts = [k for k, column in enumerate(ladder.columns) if k and column.left is not None]
@@ -209,13 +200,13 @@ def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
         return end
     # A row starts behind a connection where it can, with what moves together.
     fitting = [k for k in cuts if k <= end and starts[-1] - starts[k] <= room]
-    behind = [k for k in fitting if isinstance(ladder.columns[k - 1].content, ConnectionPlan)]
+    behind = [k for k in fitting if isinstance(ladder.columns[k - 1].content, plans.ConnectionPlan)]
     return min(behind or fitting, key=lambda k: abs(starts[k] - starts[-1] / 2))
 
 
-def _earlier_end(ladder: LadderPlan, widths: Sequence[float], room: float, earlier: ItemPositions) -> int:
+def _earlier_end(ladder: plans.LadderPlan, widths: Sequence[float], room: float, earlier: ItemPositions) -> int:
     """How many columns stood in a row of an earlier figure; 0 where that is not known, or where there is no room for them now."""
-    places = earlier_columns(ladder, earlier)
+    places = plans.earlier_columns(ladder, earlier)
     starts = list(accumulate(widths, initial=0.0))
     end = len(widths)
     # Where a column stands left of the one before it, the earlier figure began a new row between the two.
@@ -234,11 +225,13 @@ def _letters() -> Iterator[str]:
             yield first + second
 
 
-def rows_of(ladders: Iterable[LadderPlan], max_width: float, earlier: ItemPositions = NOWHERE) -> list[LadderPlan]:
+def rows_of(
+    ladders: Iterable[plans.LadderPlan], max_width: float, earlier: ItemPositions = NOWHERE
+) -> list[plans.LadderPlan]:
     """The ladders as rows that are not wider than a figure may be, cut where they were in an earlier figure."""
     rows = _RowCutter(max_width, earlier)
     rows.waiting = list(ladders)
-    found: list[LadderPlan] = []
+    found: list[plans.LadderPlan] = []
     while rows.waiting:
         # What is cut off a ladder comes directly below it, before the other ladders.
         ladder = rows.waiting.pop(0)
@@ -295,7 +288,7 @@ class PlacedBranch:
 class PlacedLadder:
     """A ladder about the point where its first section meets its upper line; `borders` are the places of its sections."""
 
-    plan: LadderPlan
+    plan: plans.LadderPlan
     borders: tuple[float, ...]
     height: float
     branches: tuple[PlacedBranch, ...]
@@ -308,7 +301,7 @@ class PlacedLadder:
         return (self.borders[column] + self.borders[column + 1]) / 2
 
 
-def place_ladder(plan: LadderPlan, space: LadderSpacing, *, side: str = "") -> PlacedLadder:
+def place_ladder(plan: plans.LadderPlan, space: LadderSpacing, *, side: str = "") -> PlacedLadder:
     """A ladder with its side ladders placed: those of a main ladder below and above in turn, others away from the main one."""
     borders = [0.0]
     for column in plan.columns:
@@ -326,19 +319,19 @@ def place_ladder(plan: LadderPlan, space: LadderSpacing, *, side: str = "") -> P
     return PlacedLadder(plan, tuple(borders), height, branches, union([bare, *boxes]), bare)
 
 
-def _link(section: SectionPlan | None) -> float:
+def _link(section: plans.SectionPlan | None) -> float:
     return LINK_SPACE if section is not None and section.link else 0
 
 
 def _branches(
-    plan: LadderPlan, borders: list[float], height: float, space: LadderSpacing, side: str
+    plan: plans.LadderPlan, borders: list[float], height: float, space: LadderSpacing, side: str
 ) -> Iterator[PlacedBranch]:
     """From right to left: wires to the ladders further left then pass none of those that are placed."""
-    numbers = [k for k, column in enumerate(plan.columns) if isinstance(column.content, BranchPlan)]
+    numbers = [k for k, column in enumerate(plan.columns) if isinstance(column.content, plans.BranchPlan)]
     taken: dict[bool, list[Box]] = {False: [], True: []}
     for place, k in reversed(list(enumerate(numbers))):
         content = plan.columns[k].content
-        assert isinstance(content, BranchPlan), "only branches have side ladders"
+        assert isinstance(content, plans.BranchPlan), "only branches have side ladders"
         above = side == "above" or (not side and _is_above(plan, content.ladder, place, space.earlier))
         ladder = place_ladder(content.ladder, space, side="above" if above else "below")
         middle = (borders[k] + borders[k + 1]) / 2
@@ -357,9 +350,9 @@ def _branches(
         yield PlacedBranch(k, ladder, x, y, above)
 
 
-def _is_above(plan: LadderPlan, side: LadderPlan, number: int, earlier: ItemPositions) -> bool:
+def _is_above(plan: plans.LadderPlan, side: plans.LadderPlan, number: int, earlier: ItemPositions) -> bool:
     """Whether a side ladder stands above: where it did, else every second one."""
-    here, there = (next(iter(earlier_columns(ladder, earlier).values()), None) for ladder in (plan, side))
+    here, there = (next(iter(plans.earlier_columns(ladder, earlier).values()), None) for ladder in (plan, side))
     if here is None or there is None or here[1] == there[1]:
         return number % 2 == 1
     return there[1] < here[1]

@@ -1,10 +1,10 @@
 """The figure of a POG: the plan that suits a scheme and its checks, then places, shapes, areas of domains and the legend."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import pairwise
 from math import ceil, floor
 from string import ascii_lowercase
-from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import DOMAINS
@@ -32,9 +32,8 @@ from tellegen.drawing.scene import (
     Shape,
     caption_label,
     caption_of,
+    framed_scene,
     label_box,
-    moved,
-    tidy,
 )
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.graph import SourceLaw
@@ -294,35 +293,27 @@ def _check(scheme: PogScheme) -> None:
         )
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _DomainSpan:
-    """A piece of a ladder in one domain."""
-
-    left: float
-    right: float
-    domain: str
-
-
-def _domain_spans(ladder: PlacedLadder, *, side: bool = False) -> list[_DomainSpan]:
+def _domain_bands(ladder: PlacedLadder, x: float, top: float, bottom: float, *, side: bool) -> list[Band]:
     """The domains along a ladder; a transducer belongs to both of its sides, so that they meet in its middle."""
     sections, borders = ladder.plan.sections(), ladder.borders
     left = (-placement.LEAD if not side else -placement.BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
     right = borders[-1] + (placement.LEAD if sections[-1] is not None else 0)
-    found: list[_DomainSpan] = []
     # Columns without a domain of their own belong to the one before them, so that there are no gaps between bands.
+    starts: list[tuple[float, str]] = []
     domain = ""
     for k, column in enumerate(ladder.plan.columns):
         for section in (column.left, column.right):
-            if section is None or section.domain == domain:
-                continue
-            at = left if not domain else ladder.middle(k)
-            if domain:
-                found.append(_DomainSpan(left, at, domain))
-            left, domain = at, section.domain
+            if section is not None and section.domain != domain:
+                starts.append((ladder.middle(k) if domain else left, section.domain))
+                domain = section.domain
         if column.left is None and column.right is None:
             domain = column.wire_domain
-    return [*found, _DomainSpan(left, right, domain)] if domain else found
+            starts[-1:] = [(starts[-1][0] if starts else left, domain)]
+    return [
+        Band(Box(x + start, top, x + end, bottom), domain, Origin(part="band", domain=domain))
+        for (start, domain), (end, _) in pairwise([*starts, (right, "")])
+        if domain
+    ]
 
 
 def _draw_bands(pen: PogPen, ladder: PlacedLadder, at: Point, *, side: bool = False) -> None:
@@ -333,41 +324,40 @@ def _draw_bands(pen: PogPen, ladder: PlacedLadder, at: Point, *, side: bool = Fa
     options = pen.options
     top = y - placement.BAND_ABOVE - (placement.NUMBER_SPACE if options.section_numbers else 0)
     bottom = y + ladder.height + placement.BAND_BELOW + (placement.ARROW_SPACE if options.power_directions else 0)
-    for stretch in _domain_spans(ladder, side=side):
-        box = Box(x + stretch.left, top, x + stretch.right, bottom)
-        if stretch.domain in DOMAINS:
-            pen.add(Band(box, stretch.domain, Origin(part="band", domain=stretch.domain)))
+    for band in _domain_bands(ladder, x, top, bottom, side=side):
+        if band.domain in DOMAINS:
+            pen.add(band)
         if options.shows_captions:
-            _caption(pen, ladder, stretch, x, bottom + placement.CAPTION_BELOW - placement.BAND_BELOW)
+            _caption(pen, ladder, band, x)
     # A side ladder begins in the middle of its elbow, where the band of its parent ends.
     for branch in ladder.branches:
         _draw_bands(pen, branch.ladder, (x + branch.x, y + branch.y), side=True)
 
 
-def _caption(pen: PogPen, ladder: PlacedLadder, stretch: _DomainSpan, x: float, y: float) -> None:
+def _caption(pen: PogPen, ladder: PlacedLadder, band: Band, x: float) -> None:
     """The name of a domain where it fits between the wires that lead to side ladders; a short one where a long one does not."""
-    free = _free(ladder, stretch)
-    for text in (caption_of(stretch.domain), stretch.domain):
+    free = _free(ladder, band.box.left - x, band.box.right - x)
+    y = band.box.bottom + placement.CAPTION_BELOW - placement.BAND_BELOW
+    for text in (caption_of(band.domain), band.domain):
         # Slanted words lean beyond their width, and want some air to the wires beside them.
         width = placement.words_width(text, CAPTION) * 1.06 + 6
         room = next((piece for piece in free if piece[1] - piece[0] >= width), None)
         if room is not None:
-            pen.add(caption_label(text, (x + (room[0] + room[1]) / 2, y), stretch.domain))
+            pen.add(caption_label(text, (x + (room[0] + room[1]) / 2, y), band.domain))
             return
 
 
-def _free(ladder: PlacedLadder, stretch: _DomainSpan) -> list[tuple[float, float]]:
+def _free(ladder: PlacedLadder, left: float, right: float) -> list[tuple[float, float]]:
     """The pieces of a stretch without wires that lead down, the widest first."""
     below = {branch.column for branch in ladder.branches if not branch.above}
-    found, left = [], stretch.left
+    found, begin = [], left
     for k, column in enumerate(ladder.plan.columns):
         if k in below and isinstance(column.content, BranchPlan):
             start, end = ladder.borders[k], ladder.borders[k + 1]
-            if end > stretch.left and start < stretch.right:
-                found.append((left, start))
-                left = end
-    found.append((left, stretch.right))
-    return sorted(found, key=lambda piece: piece[0] - piece[1])
+            if end > left and start < right:
+                found.append((begin, start))
+                begin = end
+    return sorted([*found, (begin, right)], key=lambda piece: piece[0] - piece[1])
 
 
 def pog_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
@@ -432,6 +422,5 @@ def _framed(title: str, about: str, shapes: list[Shape], box: Box, options: Opti
     top = placement.BAND_MARGIN if options.shows_bands else placement.PLAIN_MARGIN
     bottom = placement.BAND_MARGIN if options.shows_bands else placement.PLAIN_BOTTOM
     bottom = placement.CAPTION_MARGIN if options.shows_captions else bottom
-    dx, dy = MARGIN - full.left, top - full.top
-    frame = Box(0, 0, full.right + dx + MARGIN, full.bottom + dy + bottom)
-    return tidy(Scene(title, about, frame, tuple(moved(shape, dx, dy) for shape in shapes)))
+    frame = Box(full.left - MARGIN, full.top - top, full.right + MARGIN, full.bottom + bottom)
+    return framed_scene(title, about, frame, shapes)

@@ -92,8 +92,7 @@ class VectorPlanner:
     # -- columns ---------------------------------------------------------------------------------------------------------------
 
     def _section(self, name: str, upper: str, lower: str, *, right: bool, size: int) -> plan.SectionPlan:
-        weight = self._weight(size)
-        return plan.SectionPlan(name, upper, lower, right, "right", self._domain(), weight=weight, size=size)
+        return plan.SectionPlan(name, upper, lower, right, "right", self._domain(), size=size)
 
     def _domain(self) -> str:
         domains = {port.domain for port in self.scheme.causal.graph.ports}
@@ -401,7 +400,7 @@ class _GroupPlanner:
         labels = (acting, self.z) if upper else (self.z, acting)
         name = f"{self.group.states[0]} {self._count}"
         goes = rightwards == upper
-        return plan.SectionPlan(name, *labels, goes, "right", self.domain, self.weight, carries=carries, size=self.n)
+        return plan.SectionPlan(name, *labels, goes, "right", self.domain, carries=carries, size=self.n)
 
     # -- blocks ----------------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from tellegen.core.domains import REFERENCES
 from tellegen.drawing.geometry import Box, Point, shifted
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import CAPTION_DROP, Band, Label, Origin, Ring, Shape, captions_along
+from tellegen.drawing.schematic import symbols
 from tellegen.drawing.schematic.bodies import (
     LABEL_GAP,
     PORT_LEAD,
@@ -23,17 +24,6 @@ from tellegen.drawing.schematic.bodies import (
 from tellegen.drawing.schematic.layout import BODY, CELLS, GAP, RaisedLink, SchematicLayout
 from tellegen.drawing.schematic.plan import SchematicLink
 from tellegen.drawing.schematic.rails import return_line_height
-from tellegen.drawing.schematic.symbols import (
-    MID,
-    RAIL,
-    RETURN,
-    WALL,
-    curves,
-    mirrored,
-    one_port_symbol,
-    placed,
-    reference_mark,
-)
 from tellegen.drawing.schematic.wires import Net
 
 LEAD, RING = 22.0, 10.0
@@ -50,7 +40,7 @@ class Drop(NamedTuple):
     x: float
     reference: str
     wire: tuple[Point, ...]
-    level: float = RAIL
+    level: float = symbols.RAIL
 
 
 @final
@@ -142,12 +132,12 @@ class RowDrawing:
             if piece.element is None:
                 self.shapes += terminal_shapes(centre, Origin(node, "port", self.piece), piece.text, at)
             else:
-                move = placed(centre, piece.towards)
+                move = symbols.placed(centre, piece.towards)
                 self.shapes += element_shapes(piece.element, piece.symbol, move, piece.text, at)
         if piece.wall is not None:
             (u, v), towards = piece.wall
             name = "" if piece.element is None else piece.element.name
-            self.shapes += curves(WALL, placed((x + u, v), towards), Origin(name, "wall"))
+            self.shapes += symbols.curves(symbols.WALL, symbols.placed((x + u, v), towards), Origin(name, "wall"))
 
     def _drop(self, x: float, reference: str, wire: tuple[Point, ...]) -> Drop:
         """A wire down to a reference, or further to the return line that stands for it."""
@@ -161,13 +151,13 @@ class RowDrawing:
 
     def _box(self, k: int) -> None:
         box, x = self.layout.boxes[k], self.layout.middle(k)
-        move = mirrored((x, MID)) if box.mirrored else placed((x, MID), (1, 0))
+        move = symbols.mirrored((x, symbols.MID)) if box.mirrored else symbols.placed((x, symbols.MID), (1, 0))
         self.shapes += element_shapes(box.element, box.symbol, move, box.text, *shifted([box.text_at], x))
         for terminal, pin in box.rails.items():
             drop = shifted((pin.at, pin.meets), x)
             self._drops.append(self._drop(x + pin.meets[0], box.element.nodes[terminal], drop))
         # A wire that is led round below a box would cut a rail that passed there.
-        self._barriers += [x + pin.meets[0] for pin in box.pins.values() if pin.meets[1] == RAIL]
+        self._barriers += [x + pin.meets[0] for pin in box.pins.values() if pin.meets[1] == symbols.RAIL]
 
     # -- links -----------------------------------------------------------------------------------------------------------------
 
@@ -190,10 +180,10 @@ class RowDrawing:
         """Draw what is in a link, and give half its length."""
         if link.element is None:
             return 0.0
-        symbol = one_port_symbol(link.element.kind)
+        symbol = symbols.one_port_symbol(link.element.kind)
         text = self.layout.texts.of(link.element)
         at = centre[0], centre[1] - self.layout.height_of(link) + self.layout.texts.extent(text)[1] / 2
-        move = placed(centre, (1.0 if forward else -1.0, 0.0))
+        move = symbols.placed(centre, (1.0 if forward else -1.0, 0.0))
         self.shapes += element_shapes(link.element, symbol, move, text, at)
         return symbol.length / 2
 
@@ -269,7 +259,7 @@ class RowDrawing:
             # A return line passes under shafts, and what leads down to it goes through between the references.
             passing = [drop.x for drop in self._drops if drop.wire[0][1] < level < drop.level]
             # Shafts end above return lines.
-            barriers = sorted((*self._barriers, *passing) if level < RETURN else passing)
+            barriers = sorted((*self._barriers, *passing) if level < symbols.RETURN else passing)
 
             def rail(drop: Drop, barriers: list[float] = barriers) -> tuple[str, int]:
                 # A return line is one line or it is wrong: it passes below everything.
@@ -302,7 +292,9 @@ class RowDrawing:
             middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
             net.join((middle, level), (middle, level + FOOT))
             origin = Origin(part="ground", port=reference)
-            yield from curves(reference_mark(mark), placed((middle, level + FOOT), (1, 0)), origin)
+            yield from symbols.curves(
+                symbols.reference_mark(mark), symbols.placed((middle, level + FOOT), (1, 0)), origin
+            )
         yield from net.shapes()
 
     def _line_port(self, net: Net, line: str, text: str, at: Point, room: float) -> Iterator[Shape]:
