@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil, cos, dist, pi, sin
 from typing import final
@@ -313,13 +313,8 @@ TIME, NOTE = 24.0, 13.0
 """The row under the figure that tells the time, and its size."""
 
 
-@final
-@dataclass(frozen=True)
-class MechanismMotion:
-    """The frames of a moving mechanism over what stays."""
-
-    still: Scene
-    frames: tuple[tuple[Shape, ...], ...] = field(repr=False)
+MechanismMotion = tuple[Scene, tuple[tuple[Shape, ...], ...]]
+"""What stays of a moving mechanism, and the frames over it."""
 
 
 def mechanism_motion(model: Model, run: Run, times: Array, options: Options) -> MechanismMotion:
@@ -443,4 +438,4 @@ def _framed(model: Model, still: list[Shape], frames: list[list[Shape]], times: 
 
     told = [time_label(float(t), at, NOTE) for t in times]
     scene = Scene(title, f"{model.name} from {times[0]:g} s to {times[-1]:g} s", box, drawn(still))
-    return MechanismMotion(scene, tuple((*drawn(shapes), label) for shapes, label in zip(frames, told, strict=True)))
+    return scene, tuple((*drawn(shapes), label) for shapes, label in zip(frames, told, strict=True))

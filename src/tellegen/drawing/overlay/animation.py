@@ -224,7 +224,7 @@ def with_panel(motion: MechanismMotion, panel: results.Overlay | None, times: Ar
     """The motion with a panel at its right, both at the same times; the motion tells the time."""
     if panel is None:
         return motion
-    scene, beside = motion.still, panel.still
+    (scene, moving), beside = motion, panel.still
     height = max(scene.box.height, beside.box.height)
     box = Box(0, 0, scene.box.width + beside.box.width, height)
     # A motion that is lower than its panel stands at the foot, where it tells the time.
@@ -235,9 +235,9 @@ def with_panel(motion: MechanismMotion, panel: results.Overlay | None, times: Ar
         return (*(moved(s, 0, drop) for s in main), *(moved(s, dx, 0) for s in shown))
 
     # The motion tells the time already, below on the left; a second one beside it would only be read twice.
-    frames = tuple(both(*pair) for pair in zip(motion.frames, panel.frames(times), strict=True))
+    frames = tuple(both(*pair) for pair in zip(moving, panel.frames(times), strict=True))
     about = f"{scene.about}, with powers and energies"
-    return MechanismMotion(replace(scene, box=box, about=about, shapes=both(scene.shapes, beside.shapes)), frames)
+    return replace(scene, box=box, about=about, shapes=both(scene.shapes, beside.shapes)), frames
 
 
 MOST_FRAMES = 1000
@@ -291,10 +291,9 @@ def _motion(what: AnyModel | Run, run: Run | None, frames: int, seconds: float, 
     MechanismPose(model)  # a model without a mechanism is refused before it is simulated
     shown, _ = results.shown_run(model, run)
     times = _times(shown, frames)
-    motion = with_panel(
-        mechanism_motion(model, shown, times, options), results.panel_overlay(model, shown, options), times
-    )
-    return Animation(motion.still, motion.frames, tuple(times.tolist()), float(seconds), options)
+    panel = results.panel_overlay(model, shown, options)
+    still, moving = with_panel(mechanism_motion(model, shown, times, options), panel, times)
+    return Animation(still, moving, tuple(times.tolist()), float(seconds), options)
 
 
 def _times(run: Run, frames: int) -> Array:

@@ -20,7 +20,8 @@ from tellegen.model.model import Element
 class PlacedSymbol:
     """A symbol with its label and its wires, about the left end of the body of its station.
 
-    `wires` belong to the node, `drop` to the reference; `wall` is where a wall stands and the direction that leads to it.
+    `wires` belong to the node, or to the return `line`, `drop` to the reference; `wall` is where a wall stands and the direction
+    that leads to it.
     """
 
     element: Element | None
@@ -34,8 +35,6 @@ class PlacedSymbol:
     rail: float | None = None
     wall: tuple[Point, Point] | None = None
     line: str = ""
-
-    # `line` is the return line to which `wires` lead instead of the node.
 
 
 @final

@@ -135,20 +135,22 @@ class Shunt:
 @final
 @dataclass(frozen=True, slots=True)
 class SchematicLink:
-    """A line between two stations, with a one-port in it or none. A terminal counts from 0 at a station with ports."""
+    """A line between two stations, with a one-port in it or none. A terminal counts from 0 at a station with ports: the first."""
 
     first: str
     second: str
     element: Element | None = None
     terminal: int = -1
 
-    # A link with a terminal begins at the station with ports.
-
 
 @final
 @dataclass(slots=True)
 class Station:
-    """A node (`element` is None) or an element with several ports; `symbol` is its own, or none for a plain box."""
+    """A node (`element` is None) or an element with several ports; `symbol` is its own, or none for a plain box.
+
+    `before` and `after` are the letters at a node that comes from another row or goes on in one, `port` is the name of the port at
+    which others are joined to it.
+    """
 
     key: str
     domain: str
@@ -158,9 +160,6 @@ class Station:
     before: str = ""
     after: str = ""
     port: str = ""
-
-    # `port` is the name of the port at which others are joined to the node.
-    # `before` and `after` are the letters at a node that comes from another row or goes on in one.
 
     @property
     def is_shaft(self) -> bool:
