@@ -7,7 +7,7 @@ corner. An item that cannot be split and has many bonds is a wide box with bonds
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Literal, final
+from typing import Literal, final, get_args
 
 from tellegen.drawing.bond.pen import ITEM, OTHER_END, VARIABLE, BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan
@@ -43,16 +43,10 @@ RAISED = 30.0
 SIGNAL = 24.0
 """The least length of the arrow of a signal."""
 
-_VECTOR: dict[Slot, tuple[int, int]] = {
-    "N": (0, -1),
-    "S": (0, 1),
-    "E": (1, 0),
-    "W": (-1, 0),
-    "NE": (1, -1),
-    "NW": (-1, -1),
-    "SE": (1, 1),
-    "SW": (-1, 1),
+_VECTOR: Mapping[Slot, tuple[int, int]] = {
+    slot: (("E" in slot) - ("W" in slot), ("S" in slot) - ("N" in slot)) for slot in get_args(Slot)
 }
+"""How far a place is to the right and down."""
 # Where an element of a kind goes: all elements choose from the first table before any chooses from the second, so that an element
 # is never driven from its own side by one that found its side taken. Corners come last, since slanted bonds are harder to read.
 _FIRST: Mapping[str, tuple[Slot, ...]] = {

@@ -445,15 +445,8 @@ class _Reach:
 
     def room(self, boxes: list[Box]) -> float:
         """How far a cluster must be moved so that it touches nothing."""
-        return max(
-            (
-                self.right[level] + self.space - box.left
-                for box in boxes
-                for level in _levels(box)
-                if level in self.right
-            ),
-            default=0.0,
-        )
+        beside = ((self.right[level], box) for box in boxes for level in _levels(box) if level in self.right)
+        return max((right + self.space - box.left for right, box in beside), default=0.0)
 
 
 def _levels(box: Box) -> range:

@@ -16,6 +16,7 @@ from tellegen.drawing.formulas import dotted_latex
 from tellegen.drawing.geometry import union
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog import plan as plans
+from tellegen.drawing.pog.lanes import only
 from tellegen.drawing.pog.scene import lanes_plan, legend_shapes, star_plan
 from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, framed_scene, label_box
 from tellegen.schemes import PogScheme, bond_graph
@@ -161,10 +162,7 @@ def _effort_line(section: plans.SectionPlan) -> plans.Line:
 
     Raises: NoLanesError where some lanes have their efforts on the other one.
     """
-    above = {DOMAINS[domain].effort == side for domain, side in section.lanes}
-    if len(above) != 1:
-        raise NoLanesError
-    return "upper" if above.pop() else "lower"
+    return "upper" if only(DOMAINS[domain].effort == side for domain, side in section.lanes) else "lower"
 
 
 def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:

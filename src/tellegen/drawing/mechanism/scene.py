@@ -326,14 +326,8 @@ def mechanism_motion(model: Model, run: Run, times: Array, options: Options) -> 
     view = PageView(start)
     # The view is that of the start for all frames: a scale of their own would make bodies breathe.
     poses = [MechanismPose(model, coordinates) for coordinates in coordinates_at(start, run.resampled(times))]
-    pictures = [
-        [
-            shape
-            for shape in MechanismPicture(model, pose, view, options).shapes
-            if isinstance(shape, Curve) and shape.origin.part in MOVING
-        ]
-        for pose in poses
-    ]
+    drawn = (MechanismPicture(model, pose, view, options).shapes for pose in poses)
+    pictures = [[s for s in shapes if isinstance(s, Curve) and s.origin.part in MOVING] for shapes in drawn]
     trails, between = _smooth_trails(start, view, run, times)
     # What slides on the ground has rails under its whole way, which stay, in place of the short ones that it is drawn with.
     joints = start.mechanism.joints

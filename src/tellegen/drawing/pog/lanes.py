@@ -31,6 +31,17 @@ from tellegen.schemes.lanes import NoLanesError, lane_ladder
 from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock
 
 
+def only(answers: Iterable[bool]) -> bool:
+    """The answer that all lanes give.
+
+    Raises: NoLanesError where they give different ones.
+    """
+    found = {*answers}
+    if len(found) != 1:
+        raise NoLanesError
+    return found.pop()
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class _LaneSignals:
@@ -47,22 +58,14 @@ class _LaneSignals:
 
         Raises: NoLanesError.
         """
-        ways = {right == upper for right, upper in zip(self.rightward, self.upper, strict=True)}
-        if len(ways) != 1:
-            raise NoLanesError
-        return ways.pop()
+        return only(right == upper for right, upper in zip(self.rightward, self.upper, strict=True))
 
     def line_of(self, sides: Sequence[Side]) -> plans.Line:
         """The line on which all lanes have the variables asked for.
 
         Raises: NoLanesError where they are on different lines.
         """
-        found: set[plans.Line] = {
-            "upper" if side == upper else "lower" for side, upper in zip(sides, self.upper, strict=True)
-        }
-        if len(found) != 1:
-            raise NoLanesError
-        return found.pop()
+        return "upper" if only(side == upper for side, upper in zip(sides, self.upper, strict=True)) else "lower"
 
     def side(self, line: plans.Line) -> tuple[Side, ...]:
         """The variables on a line."""
@@ -378,18 +381,12 @@ class LanePlanner:
         found: list[tuple[_LaneRow, bool]] = []
         for item in block.items:
             row = _row_of(item)
-            decides = {self.scheme.elements[piece.name].decides == shared[lane] for lane, piece in row.cells.items()}
             # One half of a row would give the shared variables and the other half take them: no single block does both.
-            if len(decides) != 1:
-                raise NoLanesError
-            free = next(
-                (k for k, (r, d) in enumerate(found) if d in decides and r.cells.keys().isdisjoint(row.cells)), None
-            )
-            if free is None:
-                found.append((row, decides.pop()))
-            else:
-                other, way = found[free]
-                found[free] = (_LaneRow(other.cells | row.cells, other.fields + row.fields), way)
+            decides = only(self.scheme.elements[one.name].decides == shared[k] for k, one in row.cells.items())
+            apart = (k for k, (r, d) in enumerate(found) if d == decides and r.cells.keys().isdisjoint(row.cells))
+            free = next(apart, len(found))
+            other = found[free][0] if free < len(found) else _LaneRow({})
+            found[free : free + 1] = [(_LaneRow(other.cells | row.cells, other.fields + row.fields), decides)]
 
         def stores(row: _LaneRow) -> bool:
             return all(isinstance(self.scheme.elements[one.name].port.law, StorageLaw) for one in row.cells.values())

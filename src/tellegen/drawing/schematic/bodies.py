@@ -183,24 +183,12 @@ class NodeBodyMaker:
         symbol, text = symbols.one_port_symbol(item.element.kind), self.texts.of(item.element)
         half, (along, _) = max(symbol.up, symbol.down), self.texts.extent(text)
         at = x + half + (PAD if body.pieces else 0.0)
-        upper, lower = (
-            ((at, symbols.ROW), (at, symbols.MID - symbol.length / 2)),
-            ((at, symbols.MID + symbol.length / 2), (at, symbols.RAIL)),
-        )
+        upper = (at, symbols.ROW), (at, symbols.MID - symbol.length / 2)
+        lower = (at, symbols.MID + symbol.length / 2), (at, symbols.RAIL)
+        towards, text_at = (0.0, 1.0 if item.away else -1.0), (at + half + LABEL_GAP + along / 2, symbols.MID)
+        piece = PlacedSymbol(item.element, symbol, (at, symbols.MID), towards, text, text_at)
         body.places.append(at)
-        body.pieces.append(
-            PlacedSymbol(
-                item.element,
-                symbol,
-                centre=(at, symbols.MID),
-                towards=(0.0, 1.0 if item.away else -1.0),
-                text=text,
-                text_at=(at + half + LABEL_GAP + along / 2, symbols.MID),
-                wires=(upper,),
-                drop=lower,
-                rail=at,
-            )
-        )
+        body.pieces.append(replace(piece, wires=(upper,), drop=lower, rail=at))
         return at + half + LABEL_GAP + along
 
     # -- lines of motion -------------------------------------------------------------------------------------------------------
@@ -292,19 +280,11 @@ class NodeBodyMaker:
         # A force acts on the body in the direction of its arrow, on whichever side of it there is room.
         away = item.away == (side > 0) if not is_force else not item.away
         wall = None if is_force else ((far, y), (float(side), 0.0))
+        towards, text_at = (1.0 if away else -1.0, 0.0), (centre, y - symbol.up - LABEL_GAP - across / 2)
+        shown = None if item.element is None else symbol
+        piece = PlacedSymbol(item.element, shown, (centre, y), towards, text, text_at)
         body.places.append(plate)
-        body.pieces.append(
-            PlacedSymbol(
-                item.element,
-                symbol if item.element is not None else None,
-                centre=(centre, y),
-                towards=(1.0 if away else -1.0, 0.0),
-                text=text,
-                text_at=(centre, y - symbol.up - LABEL_GAP - across / 2),
-                wires=(wires,),
-                wall=wall,
-            )
-        )
+        body.pieces.append(replace(piece, wires=(wires,), wall=wall))
         body.top = min(body.top, y - symbol.up - LABEL_GAP - across)
         return plate if side < 0 else plate + REACH + span + wall_room
 

@@ -26,7 +26,7 @@ from tellegen.drawing.schematic.plan import (
 )
 from tellegen.drawing.schematic.rails import connected_groups, distances, neighbours
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, RowDrawing, domain_areas
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, curves, one_port_symbol, placed, rectangle
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, curves, is_feed, one_port_symbol, placed, rectangle
 from tellegen.drawing.schematic.wires import count_crossings
 
 LEAST_TIES = 3
@@ -275,10 +275,7 @@ class _ColumnArranger:
 
 def _is_fed(group: _Group) -> bool:
     """Whether wires or pipes of a group have a source that decides what is across them."""
-    hung = [h.element.kind for s in group.stations for h in s.hanging if h.element is not None]
-    return any(
-        kind.role == "source" and kind.side == "across" and kind.domains[0] not in MECHANICAL_DOMAINS for kind in hung
-    )
+    return any(h.element is not None and is_feed(h.element.kind) for s in group.stations for h in s.hanging)
 
 
 def _sorted(strands: list[Strand], place: Mapping[str, int], climbing: set[str], below: frozenset[str]) -> list[Strand]:
@@ -400,12 +397,9 @@ class ColumnDrawing:
         """Where gaps and columns are from left to right."""
         x = 0.0
         for k, gap in enumerate(self.strands):
-            before, after = (self._zone(gap, side) for side in (0, 1))
             # Nothing is tied to the outer ends of the outermost gaps.
-            if k == 0:
-                before = 0.0
-            if k == len(self.strands) - 1:
-                after = 0.0
+            before = self._zone(gap, 0) if k else 0.0
+            after = self._zone(gap, 1) if k < len(self.half) else 0.0
             room = max((strand.ink.width for strand in gap), default=0.0)
             start, end = x + before, x + before + room
             for strand in gap:

@@ -17,7 +17,7 @@ from tellegen.drawing.formulas import ParameterValues, parameter_latex
 from tellegen.drawing.memory import LadderNames
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, neighbours, rails_of
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, two_port_symbol, upside_down
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, is_feed, two_port_symbol, upside_down
 from tellegen.drawing.typesetting import set_math
 from tellegen.expressions import ONE
 from tellegen.graph import lower
@@ -261,7 +261,7 @@ class _Planner:
             node, reference = (first, second) if away else (second, first)
             self._node(node, domain).hanging.append(Shunt(element, away, reference))
             # People read from supply to load: a line begins where a source holds the voltage or the pressure.
-            if element.kind.role == "source" and element.kind.side == "across" and domain not in MECHANICAL_DOMAINS:
+            if is_feed(element.kind):
                 self.feeds.add(node)
             return
         self._node(first, domain)

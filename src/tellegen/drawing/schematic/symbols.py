@@ -255,6 +255,11 @@ def is_load(kind: ElementKind) -> bool:
     return kind.role == "source" and kind.side == "through" and kind.domains[0] in MECHANICAL_DOMAINS
 
 
+def is_feed(kind: ElementKind) -> bool:
+    """Whether a kind is a source that holds a voltage, a pressure or another effort of wires and pipes."""
+    return kind.role == "source" and kind.side == "across" and kind.domains[0] not in MECHANICAL_DOMAINS
+
+
 # The arrow goes round the side of the shaft that a reader sees; up or down tells which way it counts.
 def torque_arrow(sense: int) -> OnePortSymbol:
     """A torque of the outside on a shaft: an arrow round its near side, up or down."""

@@ -21,13 +21,7 @@ MATRIX_COLUMNS = 10
 """The columns that a matrix of amsmath may have unless it is told otherwise."""
 
 _WEIGHTS = {"thin": "pog wire", "bold": "pog vector", "double": "pog double", "signal": "signal", "hair": "hair"}
-_HEADS = {
-    "thin": "pog head",
-    "bold": "pog vector head",
-    "double": "pog vector head",
-    "signal": "signal head",
-    "hair": "signal head",
-}
+_HEADS = {"thin": "pog", "bold": "pog vector", "double": "pog vector", "signal": "signal", "hair": "signal"}
 
 
 def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float = 1, standalone: bool = False) -> str:
@@ -75,7 +69,7 @@ def _shape(shape: Shape, theme: strokes.Theme) -> Iterator[str]:
         case Section():
             yield rf"\draw[pog section,tellegen quiet] {_at(shape.start)} -- {_at(shape.end)};"
         case Wire():
-            head = f",{_HEADS[shape.weight]}" if shape.head else ""
+            head = f",{_HEADS[shape.weight]} head" if shape.head else ""
             yield rf"\draw[{_WEIGHTS[shape.weight]}{head}{_tone(shape.tone)}] {_line(shape.points)};"
         case Dot():
             yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, strokes.DOT_RADIUS[shape.weight])};"
@@ -153,14 +147,13 @@ def _outline(outline: Outline) -> str:
     return " ".join(parts)
 
 
-_ANCHORS = {
-    ("centre", "middle"): "center",
-    ("left", "middle"): "west",
-    ("right", "middle"): "east",
-    ("centre", "baseline"): "base",
-    ("left", "baseline"): "base west",
-    ("right", "baseline"): "base east",
-}
+def _anchor(label: Label) -> str:
+    """The place of a node that stands at the point of a label."""
+    level = "base" if label.level == "baseline" else ""
+    return f"{level} {_SIDES[label.align]}".strip() or "center"
+
+
+_SIDES = {"left": "west", "right": "east", "centre": ""}
 
 
 def _label(label: Label) -> str:
@@ -172,7 +165,7 @@ def _label(label: Label) -> str:
     else:
         font += r"\sffamily" + (r"\slshape" if label.slanted else "")
         text = "".join(_SPECIAL.get(character, character) for character in label.text)
-    style = f"tellegen label,anchor={_ANCHORS[label.align, label.level]}{_tone(label.tone)},font={{{font}}}"
+    style = f"tellegen label,anchor={_anchor(label)}{_tone(label.tone)},font={{{font}}}"
     return rf"\node[{style}] at {_at(label.at)} {{{text}}};"
 
 
@@ -259,19 +252,16 @@ def _bondgraphs_shape(shape: Shape, beside: Mapping[tuple[str, str], str]) -> It
         case Bond():
             yield from _bondgraphs_bond(shape, beside)
         case Label() if shape.math and shape.origin.part not in _AT_BONDS:
-            anchor = "base" if shape.level == "baseline" else "center"
-            side = {"left": "west", "right": "east", "centre": ""}[shape.align]
             size = "" if shape.origin.part == "name" else r"\small"
-            place = f"{anchor} {side}".strip() if anchor == "base" else side or anchor
-            yield rf"\node[inner sep=0pt,anchor={place},font={{{size}}}] at {_at(shape.at)} {{${shape.text}$}};"
+            style = f"inner sep=0pt,anchor={_anchor(shape)},font={{{size}}}"
+            yield rf"\node[{style}] at {_at(shape.at)} {{${shape.text}$}};"
         case Wire():
             yield rf"\draw[->,gray] {_line(shape.points)};"
         case Ring():
             style = "densely dashed,diff" if shape.dashed else "gray"
-            yield rf"\draw[{style}] {_at(shape.centre)} circle[radius={number(shape.radius * strokes.POINT)}pt];"
+            yield rf"\draw[{style}] {_circle(shape.centre, shape.radius)};"
         case Block():
-            box = shape.box
-            yield rf"\draw[thick] {_at((box.left, box.top))} rectangle {_at((box.right, box.bottom))};"
+            yield rf"\draw[thick] {_corners(shape.box)};"
         case _:
             return  # bands and their captions are not of the package
 
