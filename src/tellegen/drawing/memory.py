@@ -115,7 +115,8 @@ class Memory:
         # Files come from anywhere: everything in them is measured before it is believed.
         try:
             record = json.loads(text)
-            version, found = record.pop(MEMORY_KEY), from_record(record, cls)
+            version = record.pop(MEMORY_KEY)
+            found: Memory = from_record(record, cls)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ValueError("it is no record of a memory") from error
         names = [*found.places, *(name for line in found.lines for name in line)]

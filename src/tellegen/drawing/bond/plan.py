@@ -174,9 +174,9 @@ class BondTexts:
         return ItemText(letters, modulus=self._parameter(item.name, item.modulus, _modulus_unit(item)), signals=signals)
 
     def _parameter(self, name: str, expression: Expression | None, unit: str) -> str:
-        shown = expression is not None and self.options.labels != "symbols"
-        value = self.values.latex(expression, unit) if shown else None
-        return formulas.parameter_latex(name, expression, value, self.options.labels, 18, WIDEST)
+        labels = self.options.labels
+        value = None if expression is None or labels == "symbols" else self.values.latex(expression, unit)
+        return formulas.parameter_latex(name, expression, value, labels, 18, WIDEST)
 
     def _expression(self, item: OnePort) -> tuple[Expression | None, str]:
         """The coefficient in the reading of bond graphs, and its unit: R = e/f, C = q/e, I = p/f."""

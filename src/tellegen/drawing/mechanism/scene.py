@@ -134,7 +134,7 @@ class MechanismPicture:
                 points += [(x + side * 34 * dx, y + side * 34 * dy) for side in (-1, 1)]
             # A body in which another long one slides has to be wider than that: a cylinder about its rod.
             is_barrel = any(not self._is_block(joint.second.body) for joint in carried)
-            outline = [parts.rounded_hull(points, parts.BARREL if is_barrel else parts.LINK)]
+            outline = (parts.rounded_hull(points, parts.BARREL if is_barrel else parts.LINK),)
             at, way = (0.0, 0.0), (1.0, 0.0)
         # Twice: the face in the pale colour of its domain, and over it the line in ink, which seen from the side keeps its front.
         self.shapes += (
@@ -174,7 +174,9 @@ class MechanismPicture:
                 self._spring(joint, origin)
             case "wheel" | "omniwheel" | "skate":
                 radius = self.pose.size(joint, "radius") * self.view.scale
-                own = parts.SKATE if joint.kind == "skate" else parts.wheel(radius, rollers=joint.kind == "omniwheel")
+                own = (
+                    [*parts.SKATE] if joint.kind == "skate" else parts.wheel(radius, rollers=joint.kind == "omniwheel")
+                )
                 self._add(own, self._at(joint.first), self._axis(joint), origin)
             case "contact":
                 self._contact(joint, origin)

@@ -60,7 +60,7 @@ def moved_symbol(piece: PlacedSymbol, dx: float, dy: float = 0.0) -> PlacedSymbo
         wires=tuple(shifted(wire, dx, dy) for wire in piece.wires),
         drop=shifted(piece.drop, dx, dy),
         rail=None if piece.rail is None else piece.rail + dx,
-        wall=None if piece.wall is None else (*shifted(piece.wall[:1], dx, dy), piece.wall[1]),
+        wall=None if piece.wall is None else (shifted(piece.wall[:1], dx, dy)[0], piece.wall[1]),
     )
 
 
