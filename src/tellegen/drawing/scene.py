@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Outline, Point, PointMap, hull, mapped_outline, outline_points
+from tellegen.drawing.geometry import Box, Outline, Point, PointMap, mapped_outline
 from tellegen.drawing.typesetting import Typeset, set_math, set_words
 
 Weight = Literal["thin", "bold", "double", "signal", "hair"]
@@ -234,9 +234,7 @@ def label_box(label: Label) -> Box:
 @lru_cache(maxsize=1024)
 def _leaning(text: Typeset) -> Typeset:
     # y runs downwards from the baseline, so what is above it, with negative y, moves to the right.
-    outlines = tuple(mapped_outline(outline, lambda at: (at[0] - SLANT * at[1], at[1])) for outline in text.outlines)
-    points = [point for outline in outlines for point in outline_points(outline)]
-    return Typeset(outlines, hull(points) if points else text.box)
+    return Typeset.of(mapped_outline(outline, lambda at: (at[0] - SLANT * at[1], at[1])) for outline in text.outlines)
 
 
 def moved(shape: Shape, dx: float, dy: float) -> Shape:

@@ -247,9 +247,14 @@ def _origin(mark: OverlayMark, part: str, sign: int = 1) -> Origin:
     return Origin(element, part, port, sign, mark.domain)
 
 
-def _arrow(mark: OverlayMark, value: float, width: float) -> Curve:
+def _way(mark: OverlayMark, value: float) -> tuple[Point, Point]:
+    """Where the arrow of a value begins, and its direction."""
     unit = mark.unit if value > 0 else (-mark.unit[0], -mark.unit[1])
-    tail = along(mark.centre, unit, -mark.length / 2)
+    return along(mark.centre, unit, -mark.length / 2), unit
+
+
+def _arrow(mark: OverlayMark, value: float, width: float) -> Curve:
+    tail, unit = _way(mark, value)
     # The length is the same for all powers, so that arrows keep their places while their widths change.
     neck, half = mark.length - HEAD_LENGTH, width / 2
     points = [(0, half), (neck, half), (neck, half + HEAD_BESIDE), (mark.length, 0)]
@@ -272,8 +277,7 @@ def _bar(mark: OverlayMark, share: float) -> Iterator[Shape]:
 
 def _loss(mark: OverlayMark, width: float, value: float) -> Iterator[Shape]:
     """Squares that lead away, then a head; towards the element where it gives power."""
-    unit = mark.unit if value > 0 else (-mark.unit[0], -mark.unit[1])
-    tail = along(mark.centre, unit, -mark.length / 2)
+    tail, unit = _way(mark, value)
     half, shaft = width / 2, mark.length - HEAD_LENGTH
     origin = _origin(mark, "loss", 1 if value > 0 else -1)
     step = shaft / LOSS_DOTS

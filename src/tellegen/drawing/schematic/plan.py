@@ -336,11 +336,7 @@ def _line(start: str, near: dict[str, list[str]]) -> tuple[str, ...]:
 
     Small branches come before large ones; the second largest branch of the start goes to its left.
     """
-    children, order = _search(start, near)
-    size = dict.fromkeys(order, 1)
-    for key in reversed(order):
-        size[key] += sum(size[child] for child in children[key])
-        children[key].sort(key=size.__getitem__)
+    children = _branches(start, near)
     first = children[start]
     # With branches on both sides of the start fewer links have to go over others.
     left = [first.pop(-2)] if len(first) > 1 else []
@@ -354,22 +350,15 @@ def stations_between(
     """Stations on a line from one end to another, either of which may be open (''); None where an end is not at the end."""
     near = neighbours(((link.first, link.second) for link in links), stations)
     left, right = ends
-    children, order = _search(left or right, near)
-    size = dict.fromkeys(order, 1)
-    leads = {right}
-    for key in reversed(order):
-        size[key] += sum(size[child] for child in children[key])
-        # The branch that leads to the other end is visited last, so that this end is the last station.
-        leads |= {key} if leads & {*children[key]} else set()
-        children[key].sort(key=lambda child: (left != "" and child in leads, size[child]))
-    line = tuple(_preorder(left or right, children))
+    # The branch that leads to the other end is visited last, so that this end is the last station.
+    line = tuple(_preorder(left or right, _branches(left or right, near, right)))
     if not left:
         return line[::-1]
     return line if not right or line[-1] == right else None
 
 
-def _search(start: str, near: dict[str, list[str]]) -> tuple[dict[str, list[str]], list[str]]:
-    """The tree of a depth-first search, and the order in which it met the stations."""
+def _branches(start: str, near: dict[str, list[str]], end: str = "") -> dict[str, list[str]]:
+    """The tree of a depth-first search: at each station small branches before large ones, that which leads to `end` last."""
     children: dict[str, list[str]] = {start: []}
     order = [start]
     # A stack of its own: a chain of thousands of elements is deeper than Python may call itself.
@@ -384,7 +373,12 @@ def _search(start: str, near: dict[str, list[str]]) -> tuple[dict[str, list[str]
         children[following] = []
         order.append(following)
         stack.append((following, iter(near[following])))
-    return children, order
+    size, leads = dict.fromkeys(order, 1), {end}
+    for key in reversed(order):
+        size[key] += sum(size[child] for child in children[key])
+        leads |= {key} if leads & {*children[key]} else set()
+        children[key].sort(key=lambda child: (child in leads, size[child]))
+    return children
 
 
 def _preorder(root: str, children: dict[str, list[str]]) -> list[str]:

@@ -11,16 +11,7 @@ from tellegen.core.domains import REFERENCES
 from tellegen.drawing.geometry import Box, Point, shifted
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import CAPTION_DROP, Band, Label, Origin, Ring, Shape, captions_along
-from tellegen.drawing.schematic import symbols
-from tellegen.drawing.schematic.bodies import (
-    LABEL_GAP,
-    PORT_LEAD,
-    TERMINAL,
-    PlacedSymbol,
-    element_shapes,
-    port_text,
-    terminal_shapes,
-)
+from tellegen.drawing.schematic import bodies, symbols
 from tellegen.drawing.schematic.layout import BODY, CELLS, GAP, RaisedLink, SchematicLayout
 from tellegen.drawing.schematic.plan import SchematicLink
 from tellegen.drawing.schematic.rails import return_line_height
@@ -117,7 +108,7 @@ class RowDrawing:
         self.shapes.append(Ring(centre, RING, origin=origin))
         self.shapes.append(Label(rf"\mathrm{{{text}}}", centre, RING + 2, origin=origin))
 
-    def _piece(self, piece: PlacedSymbol, node: str, x: float, reference: str) -> None:
+    def _piece(self, piece: bodies.PlacedSymbol, node: str, x: float, reference: str) -> None:
         for wire in piece.wires:
             # What hangs from a return line belongs to that line, not to the node below which it stands.
             if piece.line:
@@ -130,10 +121,10 @@ class RowDrawing:
         if piece.symbol is not None:
             centre, at = shifted((piece.centre, piece.text_at), x)
             if piece.element is None:
-                self.shapes += terminal_shapes(centre, Origin(node, "port", self.piece), piece.text, at)
+                self.shapes += bodies.terminal_shapes(centre, Origin(node, "port", self.piece), piece.text, at)
             else:
                 move = symbols.placed(centre, piece.towards)
-                self.shapes += element_shapes(piece.element, piece.symbol, move, piece.text, at)
+                self.shapes += bodies.element_shapes(piece.element, piece.symbol, move, piece.text, at)
         if piece.wall is not None:
             (u, v), towards = piece.wall
             name = "" if piece.element is None else piece.element.name
@@ -152,7 +143,7 @@ class RowDrawing:
     def _box(self, k: int) -> None:
         box, x = self.layout.boxes[k], self.layout.middle(k)
         move = symbols.mirrored((x, symbols.MID)) if box.mirrored else symbols.placed((x, symbols.MID), (1, 0))
-        self.shapes += element_shapes(box.element, box.symbol, move, box.text, *shifted([box.text_at], x))
+        self.shapes += bodies.element_shapes(box.element, box.symbol, move, box.text, *shifted([box.text_at], x))
         for terminal, pin in box.rails.items():
             drop = shifted((pin.at, pin.meets), x)
             self._drops.append(self._drop(x + pin.meets[0], box.element.nodes[terminal], drop))
@@ -184,7 +175,7 @@ class RowDrawing:
         text = self.layout.texts.of(link.element)
         at = centre[0], centre[1] - self.layout.height_of(link) + self.layout.texts.extent(text)[1] / 2
         move = symbols.placed(centre, (1.0 if forward else -1.0, 0.0))
-        self.shapes += element_shapes(link.element, symbol, move, text, at)
+        self.shapes += bodies.element_shapes(link.element, symbol, move, text, at)
         return symbol.length / 2
 
     def _arc(self, arc: RaisedLink) -> None:
@@ -282,11 +273,13 @@ class RowDrawing:
         if port:
             at = xs[-1], level
             if reference in self.layout.plan.returns:
-                yield from self._line_port(net, reference, port_text(port), at, room)
+                yield from self._line_port(net, reference, bodies.port_text(port), at, room)
             else:
-                yield from self._rail_port(net, reference, port_text(port), at, room)
+                yield from self._rail_port(net, reference, bodies.port_text(port), at, room)
         elif not mark and len(xs) == 1:
-            yield from terminal_shapes((xs[0], level + TERMINAL.length / 2), Origin(part="end", port=reference))
+            yield from bodies.terminal_shapes(
+                (xs[0], level + bodies.TERMINAL.length / 2), Origin(part="end", port=reference)
+            )
         if mark and not port:
             # Under a drop and not between two: the mark prolongs a wire instead of making a further joint.
             middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
@@ -299,24 +292,24 @@ class RowDrawing:
 
     def _line_port(self, net: Net, line: str, text: str, at: Point, room: float) -> Iterator[Shape]:
         """The circle and the name of the port at the right end of a return line; the name is above where there is little room."""
-        radius, (x, y) = TERMINAL.length / 2, at
+        radius, (x, y) = bodies.TERMINAL.length / 2, at
         along, across = self.layout.texts.extent(text)
-        centre, origin = x + PORT_LEAD + radius, Origin(line, "port")
+        centre, origin = x + bodies.PORT_LEAD + radius, Origin(line, "port")
         net.join(at, (centre - radius, y))
-        text_at = centre + radius + LABEL_GAP + along / 2, y
-        if PORT_LEAD + 2 * radius + 4 * LABEL_GAP + along >= room:
-            text_at = max(centre, x + LABEL_GAP + along / 2), y - radius - LABEL_GAP - across / 2
-        yield from terminal_shapes((centre, y), origin, text, text_at)
+        text_at = centre + radius + bodies.LABEL_GAP + along / 2, y
+        if bodies.PORT_LEAD + 2 * radius + 4 * bodies.LABEL_GAP + along >= room:
+            text_at = max(centre, x + bodies.LABEL_GAP + along / 2), y - radius - bodies.LABEL_GAP - across / 2
+        yield from bodies.terminal_shapes((centre, y), origin, text, text_at)
 
     def _rail_port(self, net: Net, reference: str, text: str, end: Point, room: float) -> Iterator[Shape]:
         """The circle and the name of the port below the end of a rail to which others are joined."""
-        radius, (x, level) = TERMINAL.length / 2, end
-        net.join(end, (x, level + PORT_LEAD - radius))
+        radius, (x, level) = bodies.TERMINAL.length / 2, end
+        net.join(end, (x, level + bodies.PORT_LEAD - radius))
         along, _ = self.layout.texts.extent(text)
         # To the left where the next rail is too near.
-        side = 1 if radius + LABEL_GAP + along < room - radius else -1
-        text_at = x + side * (radius + LABEL_GAP + along / 2), level + PORT_LEAD
-        yield from terminal_shapes((x, level + PORT_LEAD), Origin(reference, "port"), text, text_at)
+        side = 1 if radius + bodies.LABEL_GAP + along < room - radius else -1
+        text_at = x + side * (radius + bodies.LABEL_GAP + along / 2), level + bodies.PORT_LEAD
+        yield from bodies.terminal_shapes((x, level + bodies.PORT_LEAD), Origin(reference, "port"), text, text_at)
 
 
 BAND_MARGIN = 16.0
