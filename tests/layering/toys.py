@@ -314,7 +314,8 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         (
             "expressions/functions.py",
             r"^_ROWS = \(\n",
-            '    _row("log2", math.log2, lambda x: 1 / (x * call("log", canonical.number(2))), _at(1, canonical.ZERO), latex=r"\\log_2"),\n',
+            '    _row("log2", math.log2, lambda x: 1 / (x * call("log", canonical.number(2))),'
+            ' _at(1, canonical.ZERO), latex=r"\\log_2"),\n',
         ),
     ),
     "a shape over time": (

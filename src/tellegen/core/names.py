@@ -52,6 +52,12 @@ def identifier(path: str) -> str:
     return flat + "_" if flat in RESERVED else flat
 
 
+def joined(*names: str) -> str:
+    """A name made of others: indices lose their brackets, because one stands last in a name, and underscores do not double."""
+    text = "_".join(names).replace("[", "_").replace("]", "")
+    return re.sub("__+", "_", text)
+
+
 def unused(wanted: str, taken: Container[str]) -> str:
     """The name, with underscores behind it until nothing else has it."""
     while wanted in taken:

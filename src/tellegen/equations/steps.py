@@ -402,16 +402,17 @@ class _EntryWriter(_AbstractWriter):
         told = solve_resistive(structure, arithmetic)
         known = PortVariables(structure, told)
         written = {k: with_definitions(e, arithmetic.where) for k, e in told.decided.items()}
-        return {k: _over_states(e, known, set(self.system.states)) for k, e in written.items()}
+        kept = {*self.system.states, *self.system.algebraic.unknowns}
+        return {k: _over_states(e, known, kept) for k, e in written.items()}
 
 
 def _scaled(path: CausalPath, sign: int) -> CausalPath:
     return replace(path, forward=path.forward if sign > 0 else -path.forward)
 
 
-def _over_states(law: Expression, known: PortVariables, states: set[str]) -> Expression:
-    """What a law decides, with the variables of other elements that it reads written over states and inputs."""
-    replaced = known.replacements(sorted(law.free_symbols - states))
+def _over_states(law: Expression, known: PortVariables, kept: set[str]) -> Expression:
+    """What a law decides, with the variables that it reads written over states, inputs and unknowns, which are kept."""
+    replaced = known.replacements(sorted(law.free_symbols - kept))
     return law.substitute(replaced) if replaced else law
 
 

@@ -28,7 +28,7 @@ from tellegen.schemes import network_of
 def schematic_elements(model: Model) -> tuple[Element, ...]:
     """The elements of a model; those of a bond graph or a POG with a node in the place of each bond that is a wire.
 
-    Raises: FigureError (F180) where such a bond is no wire.
+    Raises: FigureError (F180) where a law has no letters in a network.
     """
     # A network is drawn as it was described: a way round through causality could rename its nodes.
     if not any(map(_is_bond, model.elements)):

@@ -14,6 +14,7 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.core.errors import TellegenError
+from tellegen.core.names import joined
 from tellegen.core.union_find import UnionFind
 from tellegen.core.units import Dimension
 from tellegen.elements import COUPLING_OF, CouplingType, ElementKind, kinds_of
@@ -345,7 +346,7 @@ class JunctionNodes:
                 bond, head, bond.tail, False
             )
         else:  # two items bonded directly share both variables: a node of their own
-            node = self._name(f"{bond.tail}_{bond.head}")
+            node = self._name(joined(bond.tail, bond.head))
             domain = self.domains.domain(bond.tail, "out", bond.tail_port)
             ends = ((bond.tail, "out", bond.tail_port, False), (bond.head, "in", bond.head_port, True))
             for name, direction, port, leaves in ends:
@@ -355,7 +356,7 @@ class JunctionNodes:
         # A mass keeps momentum against the frame, so it cannot lie in a path between two moving points.
         if self.graph.items[item].letters == "I" and group.domain.flow == "across":
             if group.shares == "through":  # a node of its own, because its speed counts against the frame
-                node = JunctionGroup(self._name(f"{group.name}_{item}"), group.domain, "across", "")
+                node = JunctionGroup(self._name(joined(group.name, item)), group.domain, "across", "")
                 self._join_path(bond, *((group, node) if leaves else (node, group)))
                 group = node
             group.has_inertia = True
@@ -377,8 +378,7 @@ class JunctionNodes:
         return end
 
     def _name(self, wanted: str) -> str:
-        """A name for a node that no junction has; components lose their brackets, because an index stands last in a name."""
-        wanted = wanted.replace("[", "_").replace("]", "")
+        """A name for a node that no junction has."""
         name, count = wanted, 1
         while name in self._taken or name in self._number:
             count += 1
@@ -417,7 +417,7 @@ class JunctionNodes:
         last = stop.node.name if stop else group.domain.reference
         used = {id(joint.path) for joint in (start, stop) if joint is not None}
         own = [end for end in group.ends if id(end) not in used]
-        nodes = [first, *(self._name(f"{group.name}_{k}") for k in range(1, len(own))), last]
+        nodes = [first, *(self._name(joined(group.name, str(k))) for k in range(1, len(own))), last]
         for end, here, there in zip(own, nodes, nodes[1:], strict=False):
             end.plus, end.minus = (here, there) if end.leaves else (there, here)
         for joint in group.joints:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Finding, Place, TellegenError
 from tellegen.core.files import clip
-from tellegen.core.names import did_you_mean, listing
+from tellegen.core.names import did_you_mean, joined, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import ElementKind, connection, multiport_kind
 from tellegen.expressions import ONE, ZERO, Expression, symbol
@@ -403,7 +403,7 @@ class _Emitter:
     def _rigid(self, joint: network.PathJoint) -> None:
         """A bond that needs a connection of modulus one."""
         bond, domain = joint.bond, joint.node.domain
-        name = f"{bond.tail}_to_{bond.head}".replace("[", "_").replace("]", "")
+        name = joined(bond.tail, "to", bond.head)
         # Nobody wrote this connection, so its name must give way to all that somebody did write.
         while name in self.graph.items or name in self.context.elements:
             name += "_2"
