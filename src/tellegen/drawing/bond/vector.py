@@ -103,7 +103,7 @@ class _Chain:
         """A bond of the chain: power counts as positive to the right, as in the section of the POG."""
         line = _effort_line(section)
         stroke = head if section.goes_right(line) else tail
-        self._bond(tail, head, stroke, section, effort=section.label(line), flow=section.label(plans.other_line(line)))
+        self._bond(tail, head, stroke, section, (section.label(line), section.label(plans.other_line(line))))
 
     # -- what hangs on it ------------------------------------------------------------------------------------------------------
 
@@ -133,10 +133,10 @@ class _Chain:
             letter = section.label(plans.other_line(self.shared)).partition("_")[0]
             named = f"{letter}_{{{item.parameter.partition('(')[0]}}}"
             own = dotted_latex(element.energy) if element.energy else named
-        effort, flow = (shared, own) if self.shared == line else (own, shared)
+        variables = (shared, own) if self.shared == line else (own, shared)
         node = self._add(element.element, "leaf", item, section.first_domain)
         stroke = node if takes_effort else junction
-        self._bond(junction, node, stroke, section, effort=effort, flow=flow, warned=element.tone == "warning")
+        self._bond(junction, node, stroke, section, variables, element.tone == "warning")
 
     def _bond(
         self,
@@ -144,13 +144,11 @@ class _Chain:
         head: str,
         stroke: str,
         section: plans.SectionPlan,
-        *,
-        effort: str,
-        flow: str,
+        variables: tuple[str, str],
         warned: bool = False,
     ) -> None:
         number, domain, size = len(self.links) + 1, section.first_domain, len(section.lanes)
-        self.links.append(BondLink(number, tail, head, stroke, domain, effort, flow, size, warned))
+        self.links.append(BondLink(number, tail, head, stroke, domain, *variables, size, warned))
 
     def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
         self.nodes[name] = BondNode(name, name, role, text, domain)

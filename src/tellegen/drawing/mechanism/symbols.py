@@ -111,11 +111,7 @@ def spring(length: float, *, damped: bool) -> list[Curve]:
     if damped:
         a, b, y = length * 0.42, length * 0.58, 20.0
         cup = line((b, y - 6), (a, y - 6), (a, y + 6), (b, y + 6))
-        found += [
-            line((lead, 0), (lead, y), (a, y)),
-            cup,
-            line((a + 4, y - 4), (a + 4, y + 4), weight="bold"),
-        ]
+        found += [line((lead, 0), (lead, y), (a, y)), cup, line((a + 4, y - 4), (a + 4, y + 4), weight="bold")]
         found += [line((a + 4, y), (length - lead, y), (length - lead, 0))]
     return found
 

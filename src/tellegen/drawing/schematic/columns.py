@@ -17,13 +17,7 @@ from tellegen.drawing.options import Options
 from tellegen.drawing.scene import CAPTION_DROP, Band, Dot, Origin, Scene, Shape, Wire, captions_along, moved
 from tellegen.drawing.schematic.bodies import LABEL_GAP, element_shapes, label_shape
 from tellegen.drawing.schematic.layout import ABOVE, WIRE_SPACING, SchematicLayout, is_planetary_gear
-from tellegen.drawing.schematic.plan import (
-    SchematicLabels,
-    SchematicLink,
-    SchematicPlan,
-    Station,
-    stations_between,
-)
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station, stations_between
 from tellegen.drawing.schematic.rails import connected_groups, distances, neighbours
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, RowDrawing, domain_areas
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, curves, is_feed, one_port_symbol, placed, rectangle
@@ -312,8 +306,6 @@ APART, PAD = 14.0, 22.0
 """Between strands under each other, and from the edge of a box to its first terminal."""
 STUB = 28.0
 """Of the wire at a terminal to which nothing is joined."""
-BridgeLanes = dict[tuple[int, int], list[float]]
-"""Where bridges leave strands, by the strand and its side, from the box outwards."""
 LEAST_HALF = 24.0
 """Half the width of a narrow box."""
 
@@ -334,6 +326,8 @@ class StrandPlace:
         drawn = [] if strand.is_bare else RowDrawing(self.layout, reach=([0.0][:left], [end][:right])).shapes
         self.ink = union([Box(0.0, line, end + self._stub, line), *([ink_box(drawn)] if drawn else [])])
         self.x = self.y = 0.0
+        self.lanes: tuple[list[float], list[float]] = ([], [])
+        """Where bridges leave it on its left and on its right, from the box outwards."""
 
     def row(self, side: int) -> float:
         """The height of the line at its left or right end."""
@@ -459,10 +453,10 @@ class ColumnDrawing:
     # -- shapes ----------------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        lanes = self._lanes()
+        self._give_lanes()
         for k, gap in enumerate(self.strands):
             for strand in gap:
-                self.shapes += strand.shapes((self._reach(k, strand, 0, lanes), self._reach(k, strand, 1, lanes)))
+                self.shapes += strand.shapes((self._reach(k, strand, 0), self._reach(k, strand, 1)))
         for column in self.columns.boxes:
             for station in column:
                 self.shapes += self._box(station)
@@ -478,29 +472,26 @@ class ColumnDrawing:
                 self._tangled = True
             elif one and two:
                 for number, bridge in enumerate(bridges):
-                    limits = self._bridge(bridge, (one, two), limits, lanes, number)
+                    limits = self._bridge(bridge, (one, two), limits, number)
 
-    def _reach(self, k: int, strand: StrandPlace, side: int, lanes: BridgeLanes) -> list[float]:
+    def _reach(self, k: int, strand: StrandPlace, side: int) -> list[float]:
         """Where a strand leads to: its box, and the bridges that go up from it."""
         edge = [self._edge(k, side)] if strand.strand.ties[side] else []
-        return [*edge, *lanes.get((id(strand), side), [])]
+        return [*edge, *strand.lanes[side]]
 
     def _edge(self, gap: int, side: int) -> float:
         """Where the boxes on a side of a gap begin."""
         return self.edges[gap][0] if side else self.edges[gap - 1][1]
 
-    def _lanes(self) -> BridgeLanes:
-        """Where bridges go up or down, by strand and side: the first strand of a gap nearest to the box."""
-        found: BridgeLanes = {}
+    def _give_lanes(self) -> None:
+        """Lanes in which bridges go up or down: the first strand of a gap has those nearest to the box."""
         for k, gap in enumerate(self.strands):
             for side in (0, 1):
                 # The upper strand is nearest to the box, so that wires from below pass it on the far side.
                 climbing = [strand for strand in gap for _ in range(strand.climbs[side])]
                 for number, strand in enumerate(climbing):
                     away = LEAD / 2 + WIRE_SPACING * number
-                    x = self._edge(k, side) + (-away if side else away)
-                    found.setdefault((id(strand), side), []).append(x)
-        return found
+                    strand.lanes[side].append(self._edge(k, side) + (-away if side else away))
 
     def _box(self, station: Station) -> Iterator[Shape]:
         element, box = station.element, self.boxes[station.key]
@@ -511,12 +502,7 @@ class ColumnDrawing:
         yield label_shape(element, self.texts.of(element), box.centre)
 
     def _bridge(
-        self,
-        bridge: SchematicLink,
-        ends: tuple[StrandPlace, StrandPlace],
-        limits: tuple[float, float],
-        lanes: BridgeLanes,
-        number: int,
+        self, bridge: SchematicLink, ends: tuple[StrandPlace, StrandPlace], limits: tuple[float, float], number: int
     ) -> tuple[float, float]:
         """A one-port above the boxes, or below them, with wires to its strands; gives how far it reaches up and down.
 
@@ -524,7 +510,7 @@ class ColumnDrawing:
         """
         assert bridge.element is not None, "a bridge is an element"
         one, two = ends
-        first, second = lanes[id(one), 1][number], lanes[id(two), 0][number]
+        first, second = one.lanes[1][number], two.lanes[0][number]
         symbol, text = one_port_symbol(bridge.element.kind), self.texts.of(bridge.element)
         across = self.texts.extent(text)[1]
         top, bottom = limits
@@ -532,7 +518,7 @@ class ColumnDrawing:
         above = symbol.up + LABEL_GAP + across
         y, x = bottom + ABOVE + above if below else top - ABOVE - symbol.down, (first + second) / 2
         # The outermost of several bridges spans the others.
-        if number == len(lanes[id(one), 1]) - 1:
+        if number == len(one.lanes[1]) - 1:
             self._spans[below].append((first, second))
         forward = bridge.element.nodes[0] == bridge.first
         move, text_at = placed((x, y), (1.0 if forward else -1.0, 0.0)), (x, y - symbol.up - LABEL_GAP - across / 2)

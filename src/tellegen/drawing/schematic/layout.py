@@ -201,12 +201,7 @@ class RaisedLink:
 class SchematicLayout:
     """Places for everything in a plan."""
 
-    def __init__(
-        self,
-        plan: SchematicPlan,
-        texts: SchematicLabels,
-        joined: tuple[bool, bool] = (False, False),
-    ) -> None:
+    def __init__(self, plan: SchematicPlan, texts: SchematicLabels, joined: tuple[bool, bool] = (False, False)) -> None:
         """`joined` says whether a line leads on from the first station to the left, and from the last to the right."""
         self.plan, self.texts, self.joined = plan, texts, joined
         self.place = {station.key: k for k, station in enumerate(plan.stations)}
