@@ -437,7 +437,6 @@ def split_into_pieces(
 
     A plan with return lines stays whole: these pass below all of it. `used` letters are taken by other plans.
     """
-    # Return lines pass below all of it.
     if plan.returns:
         return [plan], 0
     pieces = _Pieces(plan, texts, width, used)
