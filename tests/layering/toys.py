@@ -258,7 +258,7 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         (
             "drawing/mechanism/scene.py",
             r"^        match joint\.kind:\n",
-            '            case "tether":\n                self._add(parts.pin(), at, (1, 0), origin)\n',
+            '            case "tether":\n                self._add(parts.PIN_MARK, at, (1, 0), origin)\n',
         ),
     ),
     "a form of equations": (
@@ -320,7 +320,7 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
     ),
     "a shape over time": (
         (
-            "notations/signals/shapes.py",
+            "notations/signals/formulas.py",
             r"^SHAPES: .*?= \{\n",
             '    "still": _shape("a toy: always so", 1, lambda x: x, "value u"),\n',
         ),
