@@ -1,6 +1,6 @@
 """Figures of POGs side by side, with captions: steps of a reduction or of operations on a scheme, or its orientations."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from string import ascii_lowercase
