@@ -54,9 +54,9 @@ def _read_lines(context: ReadingContext, node: Node) -> None:
     mapping = context.mapping(node, "'network'")
     for key, value in zip(mapping.keys, mapping.values, strict=True):
         with context.collecting(key.text):
-            if isinstance(value, MappingNode) and is_multiport(value):
+            if is_multiport(value):
                 read_multiport(context, key, value)
-            elif isinstance(value, MappingNode) and is_block(value):
+            elif is_block(value):
                 add_elements_of_block(context, read_block(context, key, value, ()))
             else:
                 add_element_of_line(context, read_line(context, key, value, ()))
