@@ -258,7 +258,7 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         (
             "drawing/mechanism/scene.py",
             r"^        match joint\.kind:\n",
-            '            case "tether":\n                self._add(parts.pin(), at, (1, 0), origin)\n',
+            '            case "tether":\n                self._add(parts.PIN_MARK, at, (1, 0), origin)\n',
         ),
     ),
     "a form of equations": (
