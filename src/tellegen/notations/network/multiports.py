@@ -66,15 +66,10 @@ class MultiportRelations:
 
     def _right(self, text: Scalar, right: str, at: int) -> Expression:
         marked = parse_marked(right, self.context.text_place(text, at))
-        variables: dict[str, Measure] = {
-            n: keys.port_dimension(self.domains, n) for n in marked.free_symbols if self._is_port(n)
-        }
+        ports = {n for n in marked.free_symbols if _PORT.fullmatch(n) and 0 <= self._port(n) < len(self.domains)}
+        variables: dict[str, Measure] = {n: keys.port_dimension(self.domains, n) for n in ports}
         wanted = keys.port_dimension(self.domains, text.text.partition("=")[0].strip())
         return self.context.check_later(marked, wanted, f"the relation of {self.key.text}", text, variables)
-
-    def _is_port(self, name: str) -> bool:
-        found = _PORT.fullmatch(name)
-        return found is not None and 1 <= int(found[2]) <= len(self.domains)
 
     @staticmethod
     def _port(name: str) -> int:
