@@ -32,7 +32,7 @@ from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symb
 from tellegen.elements import KINDS
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
-from tellegen.notations.parts.library import LIBRARY, SYSTEMS
+from tellegen.notations.parts.reading import LIBRARY, SYSTEMS
 from tellegen.notations.reading import read_model
 
 EXAMPLES = sorted(p.stem for p in SYSTEMS.glob("*.yaml") if as_model(p.stem).mechanism is None)

@@ -320,7 +320,7 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
     ),
     "a shape over time": (
         (
-            "notations/signals/shapes.py",
+            "notations/signals/formulas.py",
             r"^SHAPES: .*?= \{\n",
             '    "still": _shape("a toy: always so", 1, lambda x: x, "value u"),\n',
         ),

@@ -72,8 +72,7 @@ class BondDomains:
     """Spreads what is known about domains along the bonds of a graph."""
 
     def __init__(self, context: ReadingContext, graph: BondGraph) -> None:
-        self.context = context
-        self.graph = graph
+        self.context, self.graph = context, graph
         self.known: dict[BondPlace, str] = {}
         self.because: dict[BondPlace, str] = {}
         self._neighbours: dict[BondPlace, list[BondPlace]] = {}
@@ -142,9 +141,8 @@ class BondDomains:
     def _two_domains(self, end: BondPlace, domain: str, reason: str) -> TellegenError:
         item = self.graph.items[end[0]]
         what = f"'{item.name}' would be {self.known[end]} and {domain}: {self.because[end]}, but {reason}"
-        return rules.TWO_DOMAINS.error(
-            what, where=item.name, fix="put TF or GY between the two domains", place=item.place
-        )
+        fix = "put TF or GY between the two domains"
+        return rules.TWO_DOMAINS.error(what, where=item.name, fix=fix, place=item.place)
 
     def _no_domain(self, unknown: list[BondPlace]) -> TellegenError:
         items = [self.graph.items[name] for name, _, _ in unknown]
@@ -226,8 +224,7 @@ class JunctionNodes:
     """Groups the junctions of a bond graph and gives the ends of all bonds their nodes."""
 
     def __init__(self, graph: BondGraph, domains: BondDomains) -> None:
-        self.graph = graph
-        self.domains = domains
+        self.graph, self.domains = graph, domains
         self.at: dict[BondPlace, JunctionEnd] = {}  # the end that a one-port or a port of a two-port hangs on
         self.joints: list[PathJoint] = []
         self.named: dict[str, JunctionGroup] = {}  # the elements that take the name of what their junction shares
@@ -324,12 +321,9 @@ class JunctionNodes:
 
     def _join(self, one: str, two: str, bond: PowerBond) -> None:
         if not self._joined.join(self._number[one], self._number[two]):
-            raise rules.RING_OF_JUNCTIONS.error(
-                f"'{bond.tail} -> {bond.head}' closes a ring of junctions with nothing in it",
-                where=bond.tail,
-                fix="remove the bond: the junctions are one without it",
-                place=bond.place,
-            )
+            what = f"'{bond.tail} -> {bond.head}' closes a ring of junctions with nothing in it"
+            fix = "remove the bond: the junctions are one without it"
+            raise rules.RING_OF_JUNCTIONS.error(what, where=bond.tail, fix=fix, place=bond.place)
 
     # -- ends ------------------------------------------------------------------------------------------------------------------
 
