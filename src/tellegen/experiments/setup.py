@@ -24,9 +24,10 @@ from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.memory import carry_over, without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
+from tellegen.equations.start import initial_names
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
-from tellegen.experiments.initial_values import independent_start, initial_names, initial_states, with_drift_control
+from tellegen.experiments.initial_values import independent_start, initial_states, with_drift_control
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import SECOND, Quantity, computed, expression_of, value_of
 from tellegen.expressions import ZERO, Call, Expression, call, derivative, number, postorder, relation, symbol

@@ -15,7 +15,7 @@ from tellegen.core.errors import Finding
 from tellegen.core.names import identifier, listing
 from tellegen.core.tables import finite, text_table
 from tellegen.core.units import DIMENSIONLESS
-from tellegen.experiments.initial_values import initial_names
+from tellegen.equations.start import initial_names
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity
 from tellegen.experiments.setup import Setup, set_up
