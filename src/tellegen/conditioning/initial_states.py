@@ -133,7 +133,7 @@ def with_initial_states(
     States whose start cannot be told, for want of a number, begin at zero.
     """
     # Given values come before those of the model, which in turn come before zero.
-    values = {**start.model_start(_with_parameters(found.model, parameters), given), **inputs}
+    values = {**start.model_start(found.model, given, parameters), **inputs}
     initial = {n: e for n, e in model.experiment.initial.items() if n not in starts.replaced}
     initial |= {n: number(v) for n, v in given.items() if n not in starts.replaced}
     # A storage that was merged into a field has no name any more by which it could start.
@@ -166,11 +166,6 @@ def _value(formula: Expression, values: Mapping[str, float]) -> float | None:
         return formula.evaluate(values)
     except ArithmeticError:
         return None  # a mechanism whose displacements are found when a run begins
-
-
-def _with_parameters(model: Model, given: Mapping[str, float]) -> Model:
-    changed = {n: replace(p, expression=number(given[n])) if n in given else p for n, p in model.parameters.items()}
-    return replace(model, parameters=changed)
 
 
 def initial_states_of_dependents(found: ConstrainedModel, balance: ForceBalance) -> InitialStates:

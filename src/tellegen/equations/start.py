@@ -108,14 +108,14 @@ def values_of_parameters(model: Model) -> dict[str, float]:
     return parameter_values({name: p.expression for name, p in model.parameters.items()})
 
 
-def model_start(model: Model, given: Values = NOTHING) -> dict[str, float]:
+def model_start(model: Model, given: Values = NOTHING, parameters: Values = NOTHING) -> dict[str, float]:
     """Numbers at the start for parameters, inputs, displacements and the states of all storages, also of those that follow.
 
-    `given`, by the names of states and displacements, comes before what the model says. What nobody gives is zero or follows, and
-    loops fit; what lacks a number is left out where it follows, and zero where it does not.
+    `given`, by the names of states and displacements, and `parameters` come before what the model says. What nobody gives is zero
+    or follows, and loops fit; what lacks a number is left out where it follows, and zero where it does not.
     """
     causal = assign_causality(lower(model))
-    graph, values = causal.graph, values_of_parameters(model)
+    graph, values = causal.graph, {**values_of_parameters(model), **parameters}
     known = {TIME: 0.0, **values}
     inputs = [port.law.input for port in graph.ports if isinstance(port.law, SourceLaw)]
     found = dict.fromkeys((*(graph.ports[k].state for k in causal.integral), *graph.displacements, *inputs), 0.0)

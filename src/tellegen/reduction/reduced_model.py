@@ -508,7 +508,9 @@ class _ReducedModel:
             model = attempt if attempt is not None else with_preferred_states(small, self.stage.choice.states)
             causal = assign_causality(lower(model))
             if {causal.graph.ports[k].state for k in causal.integral} == set(states):
-                model = without_initial_values(model, followers(causal))
+                # Without numbers nobody can say whether what followers start with agrees with the others.
+                if any(p.expression is None for p in model.parameters.values()):
+                    model = without_initial_values(model, followers(causal))
                 return self._with_old_outputs(model, derive_equations(assign_causality(lower(model))))
         raise rules.CANNOT_KEEP.error(
             f"the reduced model has not the states {listing(states)}", where=self.stage.model.name, fix="keep others"

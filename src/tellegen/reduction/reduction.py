@@ -414,8 +414,8 @@ def _told(stage: LimitStage, found: LimitTransformation, small: Model, system: E
     )
     forces = _constraints(stage, found, system)
     told = {name: static[name] for name in stage.full_states if name in static}
-    # What only rates tell takes another elimination: it is asked for where a start is given to it.
-    if any(stage.start.get(name) for name in forces.wanted):
+    # What only rates tell takes another elimination: it is asked for where the model does not start at rest.
+    if forces.wanted and any(stage.start.get(p.state) for p in ports):
         told |= forces.recovered(glossary).variables
     where = {**system.where, **glossary.where}
     return Reduction(
