@@ -5,7 +5,7 @@ that the loop decides get the term -G^-1 g / T, G = dg/dq: what is added is forg
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, final
 
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.core.errors import TellegenError
+from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.equations.start import SAME, InitialName, initial_names, moved_parameters, state_value
 from tellegen.experiments import rules
 from tellegen.experiments.quantities import Quantity, computed, value_of
-from tellegen.expressions import Expression, number, total
+from tellegen.expressions import ZERO, Expression, number, total
 from tellegen.graph import PowerGraph
 from tellegen.model.kinematics import solve_positions
 from tellegen.model.model import Closure, Model
@@ -208,6 +208,40 @@ def independent_start(
     if np.any(found) and (open_ := relation.left_open(found)):
         raise _open(list(wanted), open_, causal)
     return {**own, **dict(zip(free, map(float, found), strict=True))} if np.any(found) else own
+
+
+MOST_TOLD: Final = 12
+"""Speeds in a message."""
+
+
+def chosen_start(
+    said: Collection[str],
+    start: Mapping[str, float],
+    causal: CausalGraph,
+    numeric: NumericModel,
+    inputs: Mapping[str, float],
+) -> tuple[Finding, ...]:
+    """A warning that says which speeds of a mechanism were taken as independent, and at which all start that nobody gave."""
+    ports = causal.graph.ports
+    chosen = [ports[k].state for k in causal.integral if ports[k].state in start and ports[k].state not in said]
+    if not chosen:
+        return ()
+    followers = [port for d in causal.dependent if (port := ports[d.port]).storage.inertia is not ZERO]
+    told = _Relation(numeric, inputs, start, tuple(p.variable(p.law.side) for p in followers), []).told(np.zeros(0))
+    with_them = {p.state: float(v) for p, v in zip(followers, told, strict=True) if p.state not in said}
+    listed = [f"{name} = {value + 0.0:.4g}" for name, value in with_them.items()]
+    rest = [f"and {len(listed) - MOST_TOLD} more"] if len(listed) > MOST_TOLD else []
+    which = ", ".join(f"{name} = {start[name]:.4g}" for name in chosen)
+    given = [port.state for port in followers if port.state in said]
+    what = f"{listing(given)} {'follows' if len(given) == 1 else 'follow'} others, so that {which} {{}} taken as independent"
+    finding = rules.CHOSEN_START.finding(
+        what.format("is" if len(chosen) == 1 else "are")
+        + (f"; with it start {', '.join([*listed[:MOST_TOLD], *rest])}" if listed else ""),
+        where=causal.graph.name,
+        fix=f"give an initial value to {listing(chosen)}, if this is not the motion that was meant",
+        members=(*chosen, *given),
+    )
+    return (finding,)
 
 
 @final

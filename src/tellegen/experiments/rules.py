@@ -58,6 +58,13 @@ APART = RULES.rule(
     meaning="No values of the displacements that a loop decides solve its equations, with the parameters and initial values given.",
     why="the parts of a mechanism must reach each other where the run begins",
 )
+CHOSEN_START = RULES.rule(
+    "S342",
+    "speeds of a mechanism that follow from another one",
+    meaning="An initial value is given to a speed that others decide: they start such that it has this value, and bodies with them.",
+    why="a mechanism has as many speeds of its own as it has ways to move; all others follow from these",
+    severity="warning",
+)
 SINGULAR_POSITION = RULES.rule(
     "S341",
     "singular position of a loop",

@@ -27,7 +27,7 @@ from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
 from tellegen.equations.start import initial_names
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
-from tellegen.experiments.initial_values import independent_start, initial_states, with_drift_control
+from tellegen.experiments.initial_values import chosen_start, independent_start, initial_states, with_drift_control
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import SECOND, Quantity, computed, expression_of, value_of
 from tellegen.expressions import ZERO, Call, Expression, call, derivative, number, postorder, relation, symbol
@@ -270,7 +270,7 @@ class Setup:
     until: float
     seconds: float = 0.0
     doubts: tuple[Finding, ...] = ()
-    """Warnings about the values given to parameters."""
+    """Warnings about the values given to parameters, and about speeds at which nobody asked to start."""
 
     @property
     def graph(self) -> PowerGraph:
@@ -318,7 +318,10 @@ def set_up(
         causal = assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
-        start = independent_start({**initial_values_of_dependents(causal, values), **start}, causal, numeric, constants)
+        said = {**initial_values_of_dependents(causal, values), **start}
+        start = independent_start(said, causal, numeric, constants)
+        if model.mechanism is not None:
+            doubts = (*doubts, *chosen_start(said, start, causal, numeric, constants))
     return Setup(
         model=model,
         causal=causal,
