@@ -95,10 +95,7 @@ def at_limit(train: Train, limit: str) -> tuple[dict[str, float], float]:
 @given(trains(), st.sampled_from(("k1", "J00", "J10", "J11")))
 def test_reductions_start_where_the_model_starts_or_tell_the_jump(train: Train, limit: str) -> None:
     assume(limit == "k1" or limit in train.text())
-    # What is left at the limit may ask another storage to follow.
-    free = train.groups[limit == "k1" or limit.startswith("J1")]
-    others = tuple(replace(m, follows=False) for m in free.members)
-    train = replace(train, groups=tuple(replace(g, members=others) if g is free else g for g in train.groups))
+    train = train.without_choice()  # what is left at the limit may ask another storage to follow
     model = train.model()
     found = tg.reduce(model, {limit: math.inf if limit == "k1" else 0})
     wanted, energy = at_limit(train, limit)

@@ -29,6 +29,10 @@ class Member:
         return f"V_{self.name}" if self.electrical else f"omega_{self.name}"
 
     @property
+    def taken(self) -> str:
+        return f"I_{self.name}" if self.electrical else f"tau_{self.name}"
+
+    @property
     def content(self) -> str:
         return f"q_{self.name}" if self.electrical else f"p_{self.name}"
 
@@ -54,19 +58,26 @@ class Group:
 
 @dataclass(frozen=True)
 class Train:
-    """Groups in a row, joined by springs and held by friction."""
+    """Groups in a row, joined by springs and held by friction, which has a quadratic part too where there is drag."""
 
     groups: tuple[Group, ...]
     torque: float = 0.0
+    drag: float = 0.0
 
     def truth(self) -> dict[str, float]:
         """The outputs of all storages at the start."""
         return {m.output: m.ratio * group.speed for group in self.groups for m in group.members}
 
+    def without_choice(self) -> "Train":
+        """The same, where nothing asks a storage to keep its state."""
+        free = (replace(g, members=tuple(replace(m, follows=False) for m in g.members)) for g in self.groups)
+        return replace(self, groups=tuple(free))
+
     def text(self) -> str:
         lines, initial = ["system: train", "network:"], []
         for g, group in enumerate(self.groups):
-            lines.append(f"  F{g}: {{friction: [g{g}, frame], b: {FRICTION} N*m*s}}")
+            law = f"law: tau = {FRICTION} N*m*s*omega + {self.drag} N*m*s^2*omega*abs(omega)"
+            lines.append(f"  F{g}: {{friction: [g{g}, frame], {law if self.drag else f'b: {FRICTION} N*m*s'}}}")
             for k, m in enumerate(group.members):
                 value = m.ratio * group.speed
                 own = k in group.said and not (group.in_experiment or group.as_content)

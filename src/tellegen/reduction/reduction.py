@@ -18,7 +18,7 @@ from tellegen.equations.printing.record import equations_to_record
 from tellegen.equations.printing.text import NO_UNITS, WIDTH, equations_to_text, relation_to_text
 from tellegen.equations.start import handed_over, starting_at
 from tellegen.equations.system import EquationSystem
-from tellegen.expressions import Expression, symbol, to_python, to_text
+from tellegen.expressions import ZERO, Expression, symbol, to_python, to_text
 from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
 from tellegen.expressions.simplification import shortened
 from tellegen.expressions.sympy_view import matrix_to_sympy
@@ -102,8 +102,11 @@ class ConstraintForces:
             return RecoveredVariables({}, glossary.where)
         # The graph with sources in the place of what vanished: their outputs are the variables asked for, with the sign
         # of a source.
-        system = derive_equations(self.causal)
         sources = self.causal.sources
+        zeros = {self.causal.graph.ports[k].source.input: ZERO for k in self.zero}
+        # Laws read what vanishes by the name of its source, which nobody else knows, and idle states by theirs.
+        constants = {**zeros, **self.idle}
+        system = derive_equations(self.causal).everywhere(lambda e: e.substitute(constants))
         # Sources of zero are no inputs of the reduced model, and their columns would only multiply zeros.
         columns = [j for j, k in enumerate(sources) if k not in self.zero]
         inputs = [system.inputs[j] for j in columns]
