@@ -65,6 +65,13 @@ CHOSEN_START = RULES.rule(
     why="a mechanism has as many speeds of its own as it has ways to move; all others follow from these",
     severity="warning",
 )
+LEFT_OUT = RULES.rule(
+    "S343",
+    "start that is left out behind an element with modes",
+    meaning="A storage has no initial value, and whether others decide it depends on the mode in which the run begins.",
+    why="what is left out is zero, or what is rigidly connected there makes it",
+    severity="warning",
+)
 SINGULAR_POSITION = RULES.rule(
     "S341",
     "singular position of a loop",

@@ -337,7 +337,7 @@ def set_up(
 
 def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:
     """A trajectory with the names of its model."""
-    return Run(
+    run = Run(
         name=ready.model.name,
         trajectory=made,
         graph=ready.graph,
@@ -348,6 +348,30 @@ def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: t
         notices=(*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
         described_signals=tuple(ready.model.signals),
     )
+    left_out = tuple(_left_out(ready, run)) if ready.graph.switching and len(run.t) else ()
+    return replace(run, notices=(*left_out, *run.notices)) if left_out else run
+
+
+def _left_out(ready: Setup, run: Run) -> Iterator[Finding]:
+    """Warnings about storages without initial value that others decide in the mode of the description, if these move."""
+    ports = ready.graph.ports
+    for d in ready.causal.dependent:
+        port = ports[d.port]
+        if port.state in ready.start or port.initial is not None or port.storage.inertia is ZERO:
+            continue
+        on = [ports[k].element for k in d.on if isinstance(ports[k].law, StorageLaw)]
+        moving = [ports[k] for k in d.on if isinstance(ports[k].law, StorageLaw)]
+        if not any(run.values(other.variable(other.law.side))[0] for other in moving):
+            continue
+        value = run.values(port.variable(port.law.side))[0]
+        told = f"at {value:.4g}, as {listing(on)} {'makes' if len(on) == 1 else 'make'} it" if value else "at zero"
+        yield rules.LEFT_OUT.finding(
+            f"'{port.state}' is given no initial value: it starts {told}",
+            where=port.element,
+            fix=f"give '{port.state}' an initial value, if it should start elsewhere",
+            place=port.place,
+            members=(port.element, *on),
+        )
 
 
 def initial_values_of_dependents(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:
