@@ -16,6 +16,7 @@ from typing import NamedTuple, final
 from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.errors import Finding, Place
 from tellegen.core.memory import Known
+from tellegen.core.units import Dimension
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph.signals import SignalLaw
 
@@ -296,7 +297,8 @@ class PowerGraph:
     `position_dependent` are parameters that depend on them. `signals` are causal and without power, each after those it reads at
     the same time.
     `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
-    modes of ports that are not where they start. `vectors` name the elements that were written as one vector item.
+    modes of ports that are not where they start. `vectors` name the elements that were written as one vector item. `dimensions` are
+    those of parameters and signals, where they are known and somebody may ask.
     """
 
     name: str
@@ -312,6 +314,7 @@ class PowerGraph:
     switching: Mapping[int, SwitchingLaw] = field(default_factory=dict)
     now: Mapping[int, str] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     def storages(self) -> Iterator[int]:

@@ -87,7 +87,7 @@ class _Lowering:
         found = self.measuring.between(ends[0], ends[1], domain)
         if found is None:
             raise _not_reached(f"{ends[0]} to {ends[1]}", part.name, "the across variable from ")
-        return Value(part.name, found, (), part.place)
+        return Value(part.name, found, (), part.place, part.unit)
 
     def _domain(self, node: str) -> str | None:
         """The domain of a node that only one domain can have."""
@@ -104,22 +104,22 @@ class _Lowering:
     def _sampled(self, part: SignalDefinition) -> SignalLaw:
         keys = ("sample", "every", "offset", "initial")
         expression, period, offset, initial = (self._formula(part, key) for key in keys)
-        return Sampled(part.name, expression, period, offset, initial, part.place)
+        return Sampled(part.name, expression, period, offset, initial, part.place, part.unit)
 
     def _delayed(self, part: SignalDefinition) -> SignalLaw:
         expression, by, initial = (self._formula(part, key) for key in ("delay", "by", "initial"))
-        return Delayed(part.name, expression, by, initial, part.place)
+        return Delayed(part.name, expression, by, initial, part.place, part.unit)
 
     def _table(self, part: SignalDefinition) -> SignalLaw:
         points = cast(Points, part.settings["table"])
         how = cast(Interpolation, part.settings["interpolation"])
-        return Table(part.name, self._formula(part, "at"), points.points, points.values, how, part.place)
+        return Table(part.name, self._formula(part, "at"), points.points, points.values, how, part.place, part.unit)
 
     def _external(self, part: SignalDefinition) -> SignalLaw:
         arguments = cast(tuple[Expression, ...], part.settings["python"])
         function = cast(Callable[..., float], part.settings["function"])
         written = tuple(self._written(argument, part.name) for argument in arguments)
-        return External(part.name, written, function, part.place)
+        return External(part.name, written, function, part.place, part.unit)
 
 
 _PRIMITIVES: Mapping[str, Callable[[_Lowering, SignalDefinition], SignalLaw]] = {

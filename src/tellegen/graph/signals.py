@@ -63,6 +63,7 @@ class Sampled:
     offset: Expression
     initial: Expression
     place: Place | None = None
+    unit: str = ""
 
 
 @final
@@ -75,6 +76,7 @@ class Delayed:
     by: Expression
     initial: Expression
     place: Place | None = None
+    unit: str = ""
 
 
 @final
@@ -88,6 +90,7 @@ class Table:
     values: tuple[float, ...]
     interpolation: Interpolation = "linear"
     place: Place | None = None
+    unit: str = ""
 
 
 @final
@@ -99,6 +102,7 @@ class External:
     arguments: tuple[Expression, ...]
     function: Callable[..., float]
     place: Place | None = None
+    unit: str = ""
 
 
 SignalLaw = Value | Integral | Sampled | Delayed | Table | External
