@@ -541,9 +541,8 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
 
 
 def _dimensions(model: Model) -> dict[str, Dimension]:
-    """What is known of the units of parameters and signals: those of formulas follow from them."""
-    named = (*model.parameters.items(), *model.signals.items())
-    return {name: given.dimension for name, given in named if given.dimension is not None}
+    """What is known of the units of parameters: those of formulas follow from them."""
+    return {name: given.dimension for name, given in model.parameters.items() if given.dimension is not None}
 
 
 def _position_dependent_parameters(model: Model) -> dict[str, Expression]:

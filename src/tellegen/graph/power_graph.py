@@ -298,7 +298,7 @@ class PowerGraph:
     the same time.
     `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
     modes of ports that are not where they start. `vectors` name the elements that were written as one vector item. `dimensions` are
-    those of parameters and signals, where they are known and somebody may ask.
+    those of parameters, where they are known and formulas of signals may read them.
     """
 
     name: str

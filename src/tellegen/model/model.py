@@ -336,7 +336,8 @@ def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
     for element in listed:
         found |= _coupling_variables(element) if element.kind.role == "coupling" else _port_variables(element)
         found.setdefault(f"power.{element.name}", _dimension("W"))
-        found.setdefault(f"energy.{element.name}", _dimension("J"))
+        if element.kind.role == "storage":
+            found.setdefault(f"energy.{element.name}", _dimension("J"))
     return found | _given_way(listed)
 
 
@@ -370,15 +371,21 @@ def _port_variables(element: Element) -> dict[str, Dimension]:
 
 def _coupling_variables(element: Element) -> dict[str, Dimension]:
     found: dict[str, Dimension] = {}
-    for port, name in enumerate(element.kind.domains, start=1):
+    for port, name in enumerate(element.kind.domains):
         for side in SIDES:
-            variable = DOMAINS[name].power(side)
-            chosen = element.variables.get(f"{side}_{port}")
-            own = named_after(variable.symbol, element.name)
-            # Where both sides have a variable of this symbol, its number tells them apart; else the plain name will do.
-            names = (chosen,) if chosen else (own, f"{own}_{port}")
-            found |= dict.fromkeys(names, _dimension(variable.unit))
+            for known in side_names(element, port, side):
+                found.setdefault(known, _dimension(DOMAINS[name].power(side).unit))
     return found
+
+
+def side_names(coupling: Element, port: int, side: Side) -> tuple[str, ...]:
+    """The names of a power variable at a port of a coupling: the one chosen, else `<symbol>_<element>`, with its number or without.
+
+    The plain name means the first port that has a variable of this symbol.
+    """
+    chosen = coupling.variables.get(f"{side}_{port + 1}")
+    own = named_after(DOMAINS[coupling.kind.domains[port]].power(side).symbol, coupling.name)
+    return (chosen,) if chosen else (own, f"{own}_{port + 1}")
 
 
 def _dimension(unit: str) -> Dimension:

@@ -8,7 +8,7 @@ from tellegen.compiler.context import Array
 from tellegen.core.domains import DOMAINS
 from tellegen.core.names import TIME
 from tellegen.core.units import Dimension, describe, dimension_of, parse_unit
-from tellegen.expressions import Call, Expression, Number, Relation, postorder, symbol
+from tellegen.expressions import ZERO, Call, Expression, Relation, postorder, symbol
 from tellegen.expressions.nodes import Add
 from tellegen.graph import PowerGraph, SourceLaw, StorageLaw
 from tellegen.graph.signals import Delayed, Integral, Sampled, SignalLaw, Value
@@ -39,8 +39,7 @@ class _Inference:
         self.said: dict[str, str] = {TIME: "s", **units}
         self.plain: dict[str, str] = {}
         self.signals = {signal.name for signal in graph.signals}
-        self.stated = {name: _si_word(dimension) for name, dimension in graph.dimensions.items()}
-        self.stated |= {signal.name: signal.unit for signal in graph.signals if signal.unit}
+        self.stated = {signal.name: signal.unit for signal in graph.signals if signal.unit}
         count = -1
         # Rates may read signals and signals displacements, and a reference has the unit of what it is compared with.
         while len(self.said) + len(self.plain) > count:
@@ -71,14 +70,14 @@ class _Inference:
             self._settle(signal.name, "", self.stated.get(signal.name, ""))
 
     def _settle_integral(self, name: str, rate: Expression) -> None:
-        """What is integrated, times a second; of a lag x' = a (u - x) with a number a, the unit of u."""
+        """What is integrated, times a second; of a lag x' = a (u - x) with a constant a, the unit of u."""
         stated, pace = self.stated.get(name, ""), rate.derivative(name)
-        if isinstance(pace, Number) and pace.rational:
+        if pace is not ZERO and pace.free_symbols <= self.graph.parameters.keys():
             self._settle(name, *self._of(rate / pace - symbol(name), stated))
             return
-        said, plain = map(integral_unit, self._of(rate, ""))
-        fits = not stated or (said and dimension_of(said) == dimension_of(stated))
-        self._settle(name, said if fits else "", stated or plain)
+        found = (integral_unit(unit) for unit in self._of(rate))
+        said, plain = (u if not (u and stated) or dimension_of(u) == dimension_of(stated) else "" for u in found)
+        self._settle(name, said, plain or stated)
 
     def _settle(self, name: str, said: str, plain: str) -> None:
         if said:
@@ -147,6 +146,8 @@ def integral_unit(unit: str) -> str:
     # By its text: rad/s becomes rad, where dimensions alone would give 1.
     if unit.endswith("/s"):
         return unit.removesuffix("/s")
+    if unit == "W":
+        return "J"
     return _si_word(parse_unit(unit).dimension.times(SECOND))
 
 
