@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 
 import tellegen as tg
 from support.no_compiler import no_compiler
+from tellegen.elements import KINDS
+from tellegen.model.model import state_units
 from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 from tellegen.results.plotting import blank_figure
 from tellegen.results.units import variable_units
 
@@ -178,3 +181,25 @@ def test_coordinates_of_closed_loops_keep_their_units() -> None:
         for coordinate in run.displacement_names:
             assert run.unit(coordinate) == ("m" if coordinate == "x" else "rad")
         assert all(unit for unit in variable_units(run.graph).values())
+
+
+KINDS_OF_STORAGES = {"inertia": "rad/s", "mass": "m/s", "torsion spring": "N*m", "capacitor": "V", "accumulator": "Pa", "inductor": "A"}
+
+
+@given(st.sampled_from(sorted(KINDS_OF_STORAGES)), st.integers(-40, 40).filter(bool))
+def test_starts_are_written_in_the_units_of_their_variables(kind: str, start: int) -> None:
+    unit = KINDS_OF_STORAGES[kind]
+    loss = KINDS[kind].domain.name
+    other = {"rotational": "friction", "translational": "damper", "electrical": "resistor", "hydraulic": "leak"}[loss]
+    reference = KINDS[kind].domain.reference
+    text = (
+        f"system: S\nnetwork:\n  X: {{{kind}: [a, {reference}], initial: {start} {unit}}}\n"
+        f"  Y: {{{kind}: [a, {reference}]}}\n  Z: {{{other}: [a, {reference}]}}\n"
+    )
+    model = read_model(text)
+    (state,) = [n for n, u in state_units(model.elements).items() if n.endswith("_Y") and u == unit]
+    again = read_model(text + f"experiment: {{initial: {{{state}: {start} {unit}}}}}\n")
+    written = to_yaml(again)
+    assert f"initial: {start} {unit}" in written
+    assert f"{state}: {start} {unit}" in written
+    assert to_yaml(read_model(written)) == written
