@@ -11,7 +11,7 @@ from typing import Literal, final
 
 from tellegen.core.errors import Place
 from tellegen.core.names import TIME
-from tellegen.expressions import PI, ZERO, Call, Expression, Relation, call, is_zero, postorder, rebuild, symbol
+from tellegen.expressions import PI, ZERO, Call, Expression, Relation, call, is_zero, postorder, rebuild, replaced, symbol
 
 Interpolation = Literal["linear", "previous", "cubic"]
 
@@ -210,7 +210,7 @@ def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
     rate = _slope(rounded[0].arguments[0])
     # As a name of its own the rounding can be differentiated by, as if it were constant between its jumps.
     name = "@rounded"
-    plain = _replaced(difference, rounded[0], symbol(name))
+    plain = replaced(difference, rounded[0], symbol(name))
     slope, share = plain.derivative(TIME), plain.derivative(name)
     if rate is None or slope is ZERO or {TIME, name} & {*slope.free_symbols, *share.free_symbols}:
         return None
@@ -219,16 +219,6 @@ def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
     if not is_zero(slope / rate + share):
         return None
     return Break(-plain.substitute({TIME: 0, name: 0}) / slope, 1 / rate)
-
-
-def _replaced(expression: Expression, old: Expression, new: Expression) -> Expression:
-    made: dict[Expression, Expression] = {}
-    for node in postorder(expression):
-        if node is old:
-            made[node] = new
-        else:
-            made[node] = rebuild(node, tuple(made[arg] for arg in node.args)) if node.args else node
-    return made[expression]
 
 
 def _slope(expression: Expression) -> Expression | None:
