@@ -23,7 +23,7 @@ from tellegen.results.channels import Channels, ObservableCatalogue, Observer, t
 from tellegen.results.element_variables import ElementVariables, SectionPowers
 from tellegen.results.energy import EnergyBooks
 from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set, save
-from tellegen.results.units import DisplayUnits, check_unit, in_unit
+from tellegen.results.units import DisplayUnits, behind_number, check_unit, in_unit
 from tellegen.schemes.pog_construction import pog
 from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
 
@@ -118,8 +118,8 @@ def _finals(run: "Run") -> list[tuple[str, ...]]:
     told = dict.fromkeys((*list(final)[:MOST_SHOWN], *(name for name in run.shown if name in final)))
     rows: list[tuple[str, ...]] = []
     for name in told:
-        unit = run.display.unit(name, run.unit(name))
-        rows.append((name, f"{run.display.shown_value(name, final[name]):.6g}", "" if unit == "1" else unit))
+        unit = behind_number(run.display.unit(name, run.unit(name)))
+        rows.append((name, f"{run.display.shown_value(name, final[name]):.6g}", unit))
     return rows if len(final) == len(rows) else [*rows, (f"and {len(final) - len(rows)} more", "", "")]
 
 

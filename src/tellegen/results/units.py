@@ -155,6 +155,11 @@ def _si_word(dimension: Dimension) -> str:
     return describe(dimension).split(" ", 1)[0]
 
 
+def behind_number(unit: str) -> str:
+    """A unit as it stands behind a number: nothing for `1`."""
+    return "" if unit == "1" else unit
+
+
 def ratio_unit(above: str, below: str) -> str:
     """The unit of one quantity over another: `A/V`, `1` where they are the same."""
     if above == below:
