@@ -9,6 +9,7 @@ The interconnection is a graph of nodes and branches (Kirchhoff's two laws) in w
 branches, and a bond between junctions that is no tree a transformer of modulus one.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, final
@@ -328,6 +329,12 @@ class PowerGraph:
     def sources(self) -> Iterator[int]:
         """Indices of the source ports."""
         return (k for k, port in enumerate(self.ports) if isinstance(port.law, SourceLaw))
+
+    def has_loose_end(self) -> bool:
+        """Whether a terminal stands alone at a node, so that nothing flows through it."""
+        branches = (b for c in self.couplings for b in (*c.side_1, *c.side_2))
+        ends = Counter(n for branch in (*self.ports, *branches) for n in (branch.plus, branch.minus))
+        return any(count == 1 and not self.nodes[n].reference for n, count in ends.items())
 
     def domain_of(self, port: int) -> Domain:
         """The domain of a port."""
