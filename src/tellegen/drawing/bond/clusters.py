@@ -11,12 +11,12 @@ from typing import Literal, final
 
 from tellegen.drawing.bond.pen import ITEM, OTHER_END, VARIABLE, BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan
-from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.memory import NAME_RISE
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Block, Label, Origin, Wire, label_box
-from tellegen.drawing.strokes import direction
-from tellegen.drawing.typesetting import COLON, set_math
+from tellegen.scenes.geometry import Box, Point
+from tellegen.scenes.scene import Block, Label, Origin, Wire, label_box
+from tellegen.scenes.strokes import direction
+from tellegen.scenes.typesetting import COLON, set_math
 
 Side = Literal["N", "S", "E", "W"]
 Slot = Literal["N", "S", "E", "W", "NE", "NW", "SE", "SW"]

@@ -10,9 +10,7 @@ from typing import final
 import numpy as np
 
 from tellegen.core.domains import DOMAINS, REFERENCES
-from tellegen.drawing.formulas import name_latex, time_label
-from tellegen.drawing.geometry import Box, Point, union
-from tellegen.drawing.ink import Pen, ink_box
+from tellegen.drawing.formulas import time_label
 from tellegen.drawing.mechanism import symbols as parts
 from tellegen.drawing.mechanism.pose import (
     MechanismPose,
@@ -25,18 +23,21 @@ from tellegen.drawing.mechanism.pose import (
 from tellegen.drawing.mechanism.symbols import solid_shapes
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.overlay.marks import Array
-from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
 from tellegen.drawing.schematic.outlines import SymbolOutline, curves, line, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels
 from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
 from tellegen.drawing.schematic.symbols import is_load
-from tellegen.drawing.strokes import polyline
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO
 from tellegen.model.kinematics import components
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, Element, Model
 from tellegen.results import Run
+from tellegen.scenes.geometry import Box, Point, union
+from tellegen.scenes.ink import Pen, ink_box
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
+from tellegen.scenes.strokes import polyline
 
 NEAR = 2.4
 """The least distance between a label and anything else."""

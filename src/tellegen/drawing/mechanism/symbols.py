@@ -9,14 +9,14 @@ from dataclasses import replace
 from itertools import pairwise
 from math import cos, dist, hypot, pi, sin
 
-from tellegen.drawing.geometry import Point, union
-from tellegen.drawing.ink import inks
 from tellegen.drawing.mechanism.pose import angle_in_quarters, direction_between, joint_ends
-from tellegen.drawing.scene import Curve, Shape, moved
 from tellegen.drawing.schematic import outlines
-from tellegen.drawing.strokes import polyline
-from tellegen.drawing.typesetting import Command, Outline
 from tellegen.model.mechanism import GROUND, Mechanism
+from tellegen.scenes.geometry import Point, union
+from tellegen.scenes.ink import inks
+from tellegen.scenes.scene import Curve, Shape, moved
+from tellegen.scenes.strokes import polyline
+from tellegen.scenes.typesetting import Command, Outline
 
 LINK = 8.0
 """Half the width of a link."""

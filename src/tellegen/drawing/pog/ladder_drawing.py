@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, box_about
-from tellegen.drawing.ink import LEAD
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import measures
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedBranch, PlacedLadder
@@ -23,9 +21,11 @@ from tellegen.drawing.pog.plan import (
     NodeKind,
     SectionPlan,
 )
-from tellegen.drawing.scene import Block, Dot, Label, Origin, Ring, Section, Shape, Sum, Tone, Weight, Wire
-from tellegen.drawing.strokes import SUM_RADIUS
 from tellegen.expressions import latex_name
+from tellegen.scenes.geometry import Box, Point, box_about
+from tellegen.scenes.ink import LEAD
+from tellegen.scenes.scene import Block, Dot, Label, Origin, Ring, Section, Shape, Sum, Tone, Weight, Wire
+from tellegen.scenes.strokes import SUM_RADIUS
 
 NodeSide = Literal["left", "right", "up", "down"]
 STEP: dict[NodeSide, Point] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}

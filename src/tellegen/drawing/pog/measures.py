@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from tellegen.drawing.geometry import ceil_to
 from tellegen.drawing.pog.plan import LINES, BranchPlan, ColumnPlan, ConnectionPlan, ElementPlan, SectionPlan
-from tellegen.drawing.typesetting import set_math, set_words
+from tellegen.scenes.geometry import ceil_to
+from tellegen.scenes.typesetting import set_math, set_words
 
 # Sections stand on this grid, so that ladders over each other can be compared.
 GRID = 10

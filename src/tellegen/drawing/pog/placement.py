@@ -6,12 +6,12 @@ from itertools import accumulate, pairwise
 from string import ascii_uppercase
 from typing import final
 
-from tellegen.drawing.geometry import Box, ceil_to, union
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import measures
 from tellegen.drawing.pog.plan import BranchPlan, ColumnPlan, ConnectionPlan, LadderPlan, SectionPlan, earlier_columns
-from tellegen.drawing.scene import MARGIN
 from tellegen.notations.layout import ItemPositions
+from tellegen.scenes.geometry import Box, ceil_to, union
+from tellegen.scenes.scene import MARGIN
 
 ROOMY = 1.2
 """A row that was one before may be so much wider, and the figure is drawn smaller."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from math import cos, pi, sin
 from typing import final
 
-from tellegen.drawing.geometry import Point
-from tellegen.drawing.scene import Curve, Origin, Weight
-from tellegen.drawing.typesetting import Command, Outline
+from tellegen.scenes.geometry import Point
+from tellegen.scenes.scene import Curve, Origin, Weight
+from tellegen.scenes.typesetting import Command, Outline
 
 PointMap = Callable[[Point], Point]
 """From the coordinates of a symbol to those of the figure."""

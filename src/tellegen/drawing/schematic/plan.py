@@ -13,15 +13,16 @@ from typing import final
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import rules
-from tellegen.drawing.formulas import ParameterValues, formula_latex, name_latex
+from tellegen.drawing.formulas import ParameterValues, formula_latex
 from tellegen.drawing.memory import LadderNames
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, neighbours, rails_of
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, two_port_symbol, upside_down
-from tellegen.drawing.typesetting import set_math
 from tellegen.expressions import ONE, Number
 from tellegen.graph import lower
 from tellegen.model.model import NOTHING, Element, Model
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.typesetting import set_math
 from tellegen.schemes import network_of
 
 

@@ -8,9 +8,7 @@ from math import inf
 from typing import NamedTuple, final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import CAPTION_DROP, Band, Label, Origin, Ring, Shape, captions_along
 from tellegen.drawing.schematic.bodies import (
     LABEL_GAP,
     PORT_LEAD,
@@ -26,6 +24,8 @@ from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLink
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.symbols import MID, RAIL, RETURN, WALL, one_port_symbol, reference_mark
 from tellegen.drawing.schematic.wires import Net
+from tellegen.scenes.geometry import Box, Point
+from tellegen.scenes.scene import CAPTION_DROP, Band, Label, Origin, Ring, Shape, captions_along
 
 LEAD, RING = 22.0, 10.0
 """The wire at the end of a row, and the ring behind it."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Point
 from tellegen.drawing.schematic.outlines import (
     OnePortSymbol,
     SymbolOutline,
@@ -23,6 +22,7 @@ from tellegen.drawing.schematic.outlines import (
 )
 from tellegen.elements import KINDS, ElementKind
 from tellegen.model.model import MECHANISM
+from tellegen.scenes.geometry import Point
 
 RADIUS = 15.0
 """Of the circle of a source."""

@@ -8,11 +8,11 @@ The package draws the half arrows, the strokes and the labels of bonds; texts an
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from tellegen.drawing import rules, strokes
-from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
-from tellegen.drawing.typesetting import Outline
-from tellegen.drawing.writers.svg import number
+from tellegen.scenes import rules, strokes
+from tellegen.scenes.geometry import Box, Point
+from tellegen.scenes.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
+from tellegen.scenes.typesetting import Outline
+from tellegen.scenes.writers.svg import number
 
 TIKZ_PACKAGES = r"""\usepackage{tikz,amsmath}
 \usetikzlibrary{arrows.meta}"""

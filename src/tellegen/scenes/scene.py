@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, hull
-from tellegen.drawing.typesetting import Outline, Typeset, set_math, set_words
+from tellegen.scenes.geometry import Box, Point, hull
+from tellegen.scenes.typesetting import Outline, Typeset, set_math, set_words
 
 Weight = Literal["thin", "bold", "double", "signal", "hair"]
 """Thin for scalars, bold (or double) for vectors, signal for modulation and measurement, hair for outlines in symbols."""

@@ -6,9 +6,9 @@ The same primitives as in the SVG are drawn, at the same places; nothing of matp
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from tellegen.drawing import rules, strokes
-from tellegen.drawing.scene import Scene
-from tellegen.drawing.typesetting import Outline
+from tellegen.scenes import rules, strokes
+from tellegen.scenes.scene import Scene
+from tellegen.scenes.typesetting import Outline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

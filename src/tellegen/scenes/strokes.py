@@ -9,9 +9,9 @@ from itertools import pairwise
 from math import hypot
 from typing import Literal, assert_never, final
 
-from tellegen.drawing import scene
-from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.typesetting import Outline
+from tellegen.scenes import scene
+from tellegen.scenes.geometry import Box, Point
+from tellegen.scenes.typesetting import Outline
 
 ThemeName = Literal["colour", "mono", "dark"]
 """Colour for screens and slides, mono for print (black and grey, no bands), dark for dark screens."""

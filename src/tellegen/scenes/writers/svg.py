@@ -9,10 +9,10 @@ from hashlib import sha256
 from xml.sax import saxutils
 
 from tellegen.core.files import visible
-from tellegen.drawing import strokes
-from tellegen.drawing.geometry import Point
-from tellegen.drawing.scene import Scene, Shape
-from tellegen.drawing.typesetting import Outline
+from tellegen.scenes import strokes
+from tellegen.scenes.geometry import Point
+from tellegen.scenes.scene import Scene, Shape
+from tellegen.scenes.typesetting import Outline
 
 ALIKE = 0.005
 """Outlines of letters whose points are nearer than this, in pixels, differ by rounding only."""

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any, final
 from xml.etree import ElementTree
 
-from tellegen.drawing.geometry import Box, Point, hull
+from tellegen.scenes.geometry import Box, Point, hull
 
 Command = tuple[str, tuple[Point, ...]]
 """A step of an outline: M and L with one point, Q with two, C with three, Z with none."""

@@ -10,8 +10,8 @@ from itertools import pairwise
 from math import dist, floor, hypot
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, hull, union
-from tellegen.drawing.scene import (
+from tellegen.scenes.geometry import Box, Point, hull, union
+from tellegen.scenes.scene import (
     Band,
     Block,
     Bond,
@@ -26,7 +26,7 @@ from tellegen.drawing.scene import (
     Wire,
     label_box,
 )
-from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, along, direction, stroke_line
+from tellegen.scenes.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, along, direction, stroke_line
 
 # Of the grid that finds neighbours: about the size of a symbol, so that most shapes lie in one to four cells.
 CELL = 80.0

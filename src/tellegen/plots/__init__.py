@@ -1,0 +1,1 @@
+"""Curves and bars with units as scenes."""
