@@ -23,6 +23,7 @@ from tellegen.scenes.scene import (
     Section,
     Shape,
     Sum,
+    Trace,
     Wire,
     label_box,
 )
@@ -79,7 +80,7 @@ def inks(shape: Shape) -> Iterator[Ink]:
             yield Disc(shape.centre, DOT_RADIUS[shape.weight])
         case Ring():
             yield Disc(shape.centre, shape.radius)
-        case Wire():
+        case Wire() | Trace():
             yield from strokes_through(shape.points)
         case Section():
             yield Stroke(shape.start, shape.end)
@@ -295,6 +296,8 @@ def _may_touch(one: Shape, two: Shape) -> bool:
         return _holds(one, label_box(two))
     if isinstance(one, lines) and isinstance(two, lines):
         return True
+    if isinstance(one, Trace) or isinstance(two, Trace):
+        return True  # curves run where their values are
     if isinstance(one, Ring) or isinstance(two, Ring):
         return isinstance(one, lines) or isinstance(two, lines)
     # Outlines of symbols may lie on each other and on blocks: they are drawn so. Lines may not run over blocks.

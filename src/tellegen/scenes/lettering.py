@@ -43,6 +43,6 @@ def unit_latex(unit: str, prefix: str = "") -> str:
     if unit == "ohm":
         return rf"\mathrm{{{prefix}}}\Omega" if prefix else r"\Omega"
     # In upright letters, after the SI brochure: only quantities are slanted.
-    text = unit.replace("ohm", r"\Omega ").replace("*", r"\,")
-    text = re.sub(r"\^\(?(-?\d+)\)?", r"^{\1}", text)
+    text = unit.replace("ohm", r"\Omega ").replace("*", r"\,").replace("%", r"\%")
+    text = re.sub(r"\^(?:\(([^)]*)\)|(-?\d+))", lambda found: f"^{{{found[1] or found[2]}}}", text)
     return rf"\mathrm{{{prefix}{text}}}"

@@ -175,8 +175,21 @@ class Band:
     origin: Origin = NOTHING
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A curve of a plot, or a line of its axes. `dash` are lengths of dashes and gaps, `shade` is how dark it is, in per cent."""
+
+    points: tuple[Point, ...]
+    width: float = 1.3
+    dash: tuple[float, ...] = ()
+    tone: Tone = "ink"
+    shade: int = 100
+    origin: Origin = NOTHING
+
+
 # Everything that a back end has to know; JSON reads its list of shapes from here.
-Shape = Wire | Block | Sum | Dot | Section | Label | Bond | Ring | Curve | Band
+Shape = Wire | Block | Sum | Dot | Section | Label | Bond | Ring | Curve | Band | Trace
 
 
 @final
@@ -277,7 +290,7 @@ def _rounded(value: float) -> float:
 def mapped(shape: Shape, point: Callable[[Point], Point], box: Callable[[Box], Box]) -> Shape:
     """The shape with its points and boxes elsewhere."""
     match shape:
-        case Wire() | Bond():
+        case Wire() | Bond() | Trace():
             return replace(shape, points=tuple(map(point, shape.points)))
         case Block() | Band():
             return replace(shape, box=box(shape.box))

@@ -87,6 +87,7 @@ THEMES: Mapping[ThemeName, Theme] = {
 Layer = Literal["bands", "sections", "wires", "blocks", "labels"]
 LAYERS: tuple[Layer, ...] = ("bands", "sections", "wires", "blocks", "labels")
 Cap = Literal["butt", "square", "round"]
+Join = Literal["miter", "round"]
 
 LINE: dict[scene.Weight, float] = {"thin": 1.3, "bold": 2.6, "double": 4.0, "signal": 1.0, "hair": 0.9}
 """Widths of wires and outlines."""
@@ -115,6 +116,8 @@ RAIL, RAIL_GAP = 1.2, 3.2
 """The two lines of a vector bond, and the distance of their centres."""
 RING, RING_DASH = 1.2, (3.0, 2.4)
 CURVE_DASH = (5.0, 3.5)
+SOLID = 100
+"""The shade of a line that is no paler than its tone, in per cent."""
 SEAM = 0.5
 """Faces reach so far over their edges that nothing shines through between them."""
 
@@ -131,8 +134,9 @@ class PenPath:
     fill: str = ""
     stroke: str = ""
     width: float = 0
-    dash: tuple[float, float] | None = None
+    dash: tuple[float, ...] | None = None
     cap: Cap = "butt"
+    join: Join = "miter"
 
 
 @final
@@ -169,7 +173,7 @@ def layer_of(shape: scene.Shape) -> Layer:
             return "sections"
         case scene.Wire() | scene.Bond() | scene.Dot():
             return "wires"
-        case scene.Block() | scene.Sum() | scene.Ring() | scene.Curve():
+        case scene.Block() | scene.Sum() | scene.Ring() | scene.Curve() | scene.Trace():
             return "blocks"
         case scene.Label():
             return "labels"
@@ -204,10 +208,18 @@ def primitives(shape: scene.Shape) -> Iterator[Primitive]:
             yield Circle(shape.centre, shape.radius, "", shape.tone, RING, RING_DASH if shape.dashed else None)
         case scene.Curve():
             yield _curve(shape)
+        case scene.Trace():
+            # Round at its corners: a mitre would make every turn of a fast curve a spike.
+            yield PenPath(polyline(shape.points), "", trace_paint(shape), shape.width, shape.dash or None, join="round")
         case scene.Label():
             yield Glyphs(scene.place_label(shape), shape.tone)
         case _:
             assert_never(shape)
+
+
+def trace_paint(trace: scene.Trace) -> str:
+    """The paint of a curve of a plot: its tone, or a paler one."""
+    return trace.tone if trace.shade == SOLID else f"shade:{trace.tone}:{trace.shade}"
 
 
 def polyline(points: tuple[Point, ...], closed: bool = False) -> Outline:

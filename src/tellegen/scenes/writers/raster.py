@@ -119,7 +119,7 @@ def _patch(item: strokes.Primitive, theme: strokes.Theme, scale: float) -> "Patc
         return patches.Circle(item.centre, item.radius, **pen)
     # What SVG calls square is called projecting there.
     cap = {"square": "projecting"}.get(item.cap, item.cap)
-    return patches.PathPatch(_path(item.outline), capstyle=cap, joinstyle="miter", **pen)
+    return patches.PathPatch(_path(item.outline), capstyle=cap, joinstyle=item.join, **pen)
 
 
 def _path(outline: Outline) -> Any:

@@ -131,6 +131,8 @@ class SvgWriter:
             text += f' stroke="{self.theme.colour(item.stroke)}" stroke-width="{number(item.width)}"'
         if isinstance(item, strokes.PenPath) and item.cap != "butt":
             text += f' stroke-linecap="{item.cap}"'
+        if isinstance(item, strokes.PenPath) and item.join != "miter":
+            text += f' stroke-linejoin="{item.join}"'
         if item.dash:
             text += f' stroke-dasharray="{" ".join(map(number, item.dash))}"'
         return text

@@ -1,0 +1,165 @@
+"""Curves with as many points as can be seen: peaks stay, and what oscillates faster than the eye can tell becomes a band.
+
+Everything here is in places on the page; a column is as wide as what an eye or a printer tells apart.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.plots.axes import Array
+from tellegen.scenes.geometry import Point
+
+Places = NDArray[np.int_]
+
+COLUMN = 0.5
+"""The width of a column, in units of a scene: an eighth of a millimetre."""
+TOLERANCE = 0.06
+"""A curve is drawn so near to its points: a tenth of its width."""
+TURNS = 4
+"""A curve that turns so often within a column is seen as an area."""
+VISIBLE = 1.0
+"""Turns within so small a height are the thickness of a line."""
+SHORTEST, LONGEST_GAP = 12, 6
+"""A band has so many columns at least, and goes on over so many in which the curve is slow."""
+AVERAGED = 6
+"""A mean is taken over so many columns at either side."""
+PERIODS = 4
+"""So many periods are shown at the end of what oscillates too fast."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What is drawn for a curve: lines, single points, and bands from its least to its largest values."""
+
+    lines: tuple[tuple[Point, ...], ...]
+    dots: tuple[Point, ...] = ()
+    bands: tuple[tuple[Point, ...], ...] = ()
+
+    @property
+    def banded(self) -> float:
+        """The width of its bands."""
+        return sum(max(x for x, _ in band) - min(x for x, _ in band) for band in self.bands)
+
+
+def drawn_curve(x: Array, y: Array) -> Drawn:
+    """The lines of a curve through places on the page; where there is no number it is interrupted."""
+    lines: list[tuple[Point, ...]] = []
+    dots: list[Point] = []
+    bands: list[tuple[Point, ...]] = []
+    for a, b in _whole_parts(x, y):
+        if len(a) == 1:
+            dots.append((float(a[0]), float(b[0])))
+        elif len(a) > 2 * (a.max() - a.min()) / COLUMN + 8 and bool(np.all(np.diff(a) >= 0)):
+            _add_columns(a, b, lines, bands)
+        else:
+            lines.append(thinned(a, b))
+    return Drawn(tuple(lines), tuple(dots), tuple(bands))
+
+
+def _whole_parts(x: Array, y: Array) -> Iterator[tuple[Array, Array]]:
+    good = np.isfinite(x) & np.isfinite(y)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]]).astype(int)))
+    for first, last in zip(edges[::2], edges[1::2], strict=True):
+        yield x[first:last], y[first:last]
+
+
+def _add_columns(x: Array, y: Array, lines: list[tuple[Point, ...]], bands: list[tuple[Point, ...]]) -> None:
+    """First, least, largest and last point of every column, and bands where it turns too often."""
+    column = np.floor((x - x[0]) / COLUMN).astype(int)
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    ends = np.append(starts[1:], len(x))
+    low, high = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
+    up = np.sign(np.diff(y))
+    moving = np.flatnonzero(up)
+    turns = moving[1:][up[moving[1:]] != up[moving[:-1]]]  # across level parts too
+    counted = np.bincount(column[turns], minlength=column[-1] + 1)[column[starts]]
+    dense = (counted >= TURNS) & (high - low > VISIBLE)
+    here = 0
+    for first, last in _runs(dense):
+        # From the column before to the one behind, so that line and band join.
+        lines += [thinned(*_extremes(x, y, starts[here : first + 1], ends[here : first + 1]))] if first > here else []
+        mean = _means(x, y, starts[first:last], ends[first:last] - 1)
+        middle = (x[starts[first:last]] + x[ends[first:last] - 1]) / 2
+        upper, lower = thinned(middle, low[first:last], 0.3), thinned(middle, high[first:last], 0.3)
+        bands.append((*upper, *reversed(lower)))
+        lines.append(thinned(middle, mean, 0.2))
+        here = last
+    if here < len(starts):
+        lines.append(thinned(*_extremes(x, y, starts[here:], ends[here:])))
+
+
+def _runs(dense: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """From where to where columns are dense, over short gaps, and no shorter than can be seen."""
+    places = np.flatnonzero(dense)
+    if not len(places):
+        return []
+    cuts = np.flatnonzero(np.diff(places) > LONGEST_GAP)
+    firsts, lasts = places[np.concatenate([[0], cuts + 1])], places[np.concatenate([cuts, [len(places) - 1]])]
+    return [(int(a), int(b) + 1) for a, b in zip(firsts, lasts, strict=True) if b + 1 - a >= SHORTEST]
+
+
+def _extremes(x: Array, y: Array, starts: Places, ends: Places) -> tuple[Array, Array]:
+    chosen: list[int] = []
+    for first, last in zip(starts.tolist(), ends.tolist(), strict=True):
+        part = y[first:last]
+        chosen += sorted({first, first + int(part.argmin()), first + int(part.argmax()), last - 1})
+    return x[chosen], y[chosen]
+
+
+def _means(x: Array, y: Array, firsts: Places, lasts: Places) -> Array:
+    """The mean about each column over x, straight between points."""
+    area = np.concatenate([[0.0], np.cumsum(np.diff(x) * (y[1:] + y[:-1]) / 2)])
+    # Over some columns: one alone holds now four, now five turns, and its mean would swing with them.
+    order = np.arange(len(firsts))
+    a = firsts[np.maximum(order - AVERAGED, 0)]
+    b = lasts[np.minimum(order + AVERAGED, len(order) - 1)]
+    width = x[b] - x[a]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(width > 0, (area[b] - area[a]) / width, y[a])
+
+
+def thinned(x: Array, y: Array, tolerance: float = TOLERANCE) -> tuple[Point, ...]:
+    """The points that a polyline needs to pass all of them within a tolerance (Douglas and Peucker 1973)."""
+    keep = np.zeros(len(x), dtype=bool)
+    keep[[0, -1]] = True
+    waiting = [(0, len(x) - 1)]
+    while waiting:
+        first, last = waiting.pop()
+        if last - first < 2:
+            continue
+        dx, dy = x[last] - x[first], y[last] - y[first]
+        u, v = x[first + 1 : last] - x[first], y[first + 1 : last] - y[first]
+        length = float(np.hypot(dx, dy))
+        # From the piece itself where it goes back over its own line, as an orbit does.
+        along = np.clip((u * dx + v * dy) / (length * length), 0.0, 1.0) if length else np.zeros(len(u))
+        away = np.hypot(u - along * dx, v - along * dy)
+        worst = int(away.argmax())
+        if away[worst] > tolerance:
+            middle = first + 1 + worst
+            keep[middle] = True
+            waiting += [(first, middle), (middle, last)]
+    return tuple(zip(x[keep].tolist(), y[keep].tolist(), strict=True))
+
+
+def last_periods(t: Array, y: Array) -> tuple[float, float] | None:
+    """The time of the last few periods of what oscillates, by its way through the middle; None where it does not."""
+    good = np.isfinite(y)
+    t, y = t[good], y[good]
+    # The end alone: a start may be slower, and a mean elsewhere.
+    tail = slice(max(0, len(t) - max(400, len(t) // 20)), len(t))
+    t, y = t[tail], y[tail]
+    if len(t) < 3 or not (span := float(y.max() - y.min())):
+        return None
+    above = y > y.min() + span / 2
+    crossings = t[1:][above[1:] & ~above[:-1]]
+    gaps = [b - a for a, b in pairwise(crossings.tolist())]
+    if len(gaps) < PERIODS:
+        return None
+    period = sorted(gaps)[len(gaps) // 2]
+    return max(float(t[0]), float(t[-1]) - PERIODS * period), float(t[-1])
