@@ -14,20 +14,16 @@ from numpy.typing import NDArray
 from tellegen.plots.axes import Array
 from tellegen.scenes.geometry import Point
 
-Places = NDArray[np.int_]
-
 COLUMN = 0.5
 """The width of a column, in units of a scene: an eighth of a millimetre."""
 TOLERANCE = 0.06
 """A curve is drawn so near to its points: a tenth of its width."""
-TURNS = 4
-"""A curve that turns so often within a column is seen as an area."""
+ABOUT, TURNS = 2.0, 4
+"""Where a curve turns so often within such a distance to either side, its line would be an area, and it is drawn as one."""
 VISIBLE = 1.0
 """Turns within so small a height are the thickness of a line."""
-SHORTEST, LONGEST_GAP = 12, 6
+SHORTEST, LONGEST_GAP = 12, 8
 """A band has so many columns at least, and goes on over so many in which the curve is slow."""
-AVERAGED = 6
-"""A mean is taken over so many columns at either side."""
 PERIODS = 4
 """So many periods are shown at the end of what oscillates too fast."""
 
@@ -55,8 +51,8 @@ def drawn_curve(x: Array, y: Array) -> Drawn:
     for a, b in _whole_parts(x, y):
         if len(a) == 1:
             dots.append((float(a[0]), float(b[0])))
-        elif len(a) > 2 * (a.max() - a.min()) / COLUMN + 8 and bool(np.all(np.diff(a) >= 0)):
-            _add_columns(a, b, lines, bands)
+        elif len(a) > SHORTEST and bool(np.all(np.diff(a) >= 0)):
+            _add_parts(a, b, lines, bands)
         else:
             lines.append(thinned(a, b))
     return Drawn(tuple(lines), tuple(dots), tuple(bands))
@@ -69,29 +65,33 @@ def _whole_parts(x: Array, y: Array) -> Iterator[tuple[Array, Array]]:
         yield x[first:last], y[first:last]
 
 
-def _add_columns(x: Array, y: Array, lines: list[tuple[Point, ...]], bands: list[tuple[Point, ...]]) -> None:
-    """First, least, largest and last point of every column, and bands where it turns too often."""
-    column = np.floor((x - x[0]) / COLUMN).astype(int)
-    starts = np.flatnonzero(np.diff(column, prepend=-1))
-    ends = np.append(starts[1:], len(x))
-    low, high = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
-    up = np.sign(np.diff(y))
-    moving = np.flatnonzero(up)
-    turns = moving[1:][up[moving[1:]] != up[moving[:-1]]]  # across level parts too
-    counted = np.bincount(column[turns], minlength=column[-1] + 1)[column[starts]]
-    dense = (counted >= TURNS) & (high - low > VISIBLE)
+def _add_parts(x: Array, y: Array, lines: list[tuple[Point, ...]], bands: list[tuple[Point, ...]]) -> None:
+    """Bands where a curve turns too often, and lines elsewhere."""
+    turns = _turns(x, y)
+    centres = np.arange(x[0], x[-1] + COLUMN, COLUMN)
+    near = np.searchsorted(turns, centres + ABOUT) - np.searchsorted(turns, centres - ABOUT)
     here = 0
-    for first, last in _runs(dense):
-        # From the column before to the one behind, so that line and band join.
-        lines += [thinned(*_extremes(x, y, starts[here : first + 1], ends[here : first + 1]))] if first > here else []
-        mean = _means(x, y, starts[first:last], ends[first:last] - 1)
-        middle = (x[starts[first:last]] + x[ends[first:last] - 1]) / 2
-        upper, lower = thinned(middle, low[first:last], 0.3), thinned(middle, high[first:last], 0.3)
-        bands.append((*upper, *reversed(lower)))
-        lines.append(thinned(middle, mean, 0.2))
-        here = last
-    if here < len(starts):
-        lines.append(thinned(*_extremes(x, y, starts[here:], ends[here:])))
+    for first, last in _runs(near >= TURNS):
+        inside = centres[first:last]
+        start, end = np.searchsorted(x, [inside[0], inside[-1]])
+        low, high, mean = _envelope(x, y, inside, 4 * ABOUT / np.maximum(near[first:last], TURNS))
+        if start > here:
+            lines.append(thinned(*_extremes(x[here : start + 1], y[here : start + 1])))
+        bands.append((*thinned(inside, low, 0.2), *reversed(thinned(inside, high, 0.2))))
+        lines.append(thinned(inside, mean, 0.2))
+        here = int(end)
+    if here < len(x) - 1:
+        lines.append(thinned(*_extremes(x[here:], y[here:])))
+
+
+def _turns(x: Array, y: Array) -> Array:
+    """Where a curve turns so far that it can be seen."""
+    way = np.sign(np.diff(y))
+    moving = np.flatnonzero(way)
+    # Across level parts too.
+    turning = moving[1:][way[moving[1:]] != way[moving[:-1]]]
+    far = np.abs(np.diff(y[turning])) > VISIBLE
+    return np.asarray(x[turning[1:][far]])
 
 
 def _runs(dense: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -104,24 +104,38 @@ def _runs(dense: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(a), int(b) + 1) for a, b in zip(firsts, lasts, strict=True) if b + 1 - a >= SHORTEST]
 
 
-def _extremes(x: Array, y: Array, starts: Places, ends: Places) -> tuple[Array, Array]:
-    chosen: list[int] = []
-    for first, last in zip(starts.tolist(), ends.tolist(), strict=True):
-        part = y[first:last]
-        chosen += sorted({first, first + int(part.argmin()), first + int(part.argmax()), last - 1})
-    return x[chosen], y[chosen]
-
-
-def _means(x: Array, y: Array, firsts: Places, lasts: Places) -> Array:
-    """The mean about each column over x, straight between points."""
+def _envelope(x: Array, y: Array, centres: Array, periods: Array) -> tuple[Array, Array, Array]:
+    """The least and the largest values in about a period, and the mean over some, straight between points."""
+    starts, ends = _within(x, centres, np.maximum(0.6 * periods, COLUMN))
+    # Pairs of where to begin and to end: what lies between two pairs is not looked at.
+    pairs = np.column_stack([starts, np.minimum(ends, len(x) - 1)]).ravel()
+    low, high = np.minimum.reduceat(y, pairs)[::2], np.maximum.reduceat(y, pairs)[::2]
     area = np.concatenate([[0.0], np.cumsum(np.diff(x) * (y[1:] + y[:-1]) / 2)])
-    # Over some columns: one alone holds now four, now five turns, and its mean would swing with them.
-    order = np.arange(len(firsts))
-    a = firsts[np.maximum(order - AVERAGED, 0)]
-    b = lasts[np.minimum(order + AVERAGED, len(order) - 1)]
-    width = x[b] - x[a]
+    starts, ends = _within(x, centres, np.maximum(3 * periods, COLUMN))
+    first, last = x[starts], x[ends - 1]
+    width = last - first
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(width > 0, (area[b] - area[a]) / width, y[a])
+        mean = np.where(width > 0, (area[ends - 1] - area[starts]) / width, y[starts])
+    return low, high, mean
+
+
+def _within(x: Array, centres: Array, reach: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first point about each centre, and the one behind the last."""
+    starts = np.minimum(np.searchsorted(x, centres - reach), len(x) - 1)
+    return starts, np.clip(np.searchsorted(x, centres + reach, side="right"), starts + 1, len(x))
+
+
+def _extremes(x: Array, y: Array) -> tuple[Array, Array]:
+    """First, least, largest and last point of every column, where they hold more."""
+    column = np.floor((x - x[0]) / COLUMN).astype(int)
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    if len(x) <= 4 * len(starts):
+        return x, y
+    chosen: list[int] = []
+    for first, last in pairwise([*starts.tolist(), len(x)]):
+        within = y[first:last]
+        chosen += sorted({first, first + int(within.argmin()), first + int(within.argmax()), last - 1})
+    return x[chosen], y[chosen]
 
 
 def thinned(x: Array, y: Array, tolerance: float = TOLERANCE) -> tuple[Point, ...]:

@@ -3,7 +3,7 @@
 The names of the curves stand over each panel with samples of their lines and the unit, so that no text ever lies on a curve.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from math import isfinite
@@ -45,7 +45,7 @@ from tellegen.scenes.strokes import polyline
 MOST_CURVES = 4
 
 
-MOST_SWINGS, LEVELS = 60, 24
+MOST_SWINGS, LEVELS = 30, 24
 """A curve that turns more often, by more than one of so many levels, has a panel for itself: dashes would not be seen."""
 
 
@@ -56,13 +56,15 @@ MANY_BANDS = 0.25
 MOST_WINDOWS = 6
 
 
-def panels_plot(title: str, stacks: Iterable[Stack], *, about: str = "", **look: Unpack[Look]) -> Plot:
+def panels_plot(title: str, stacks: Sequence[Stack], *, about: str = "", **look: Unpack[Look]) -> Plot:
     """Stacks of panels beside each other, as many as there is room for, and the others below.
 
     Raises: FigureError (F102) for what is no width, or no theme.
     """
     asked = checked_look(**look)
     found = [[part for panel in stack for part in _readable(panel)] for stack in stacks]
+    if all(len(stack) == 1 for stack in stacks):
+        found = [[panel] for stack in found for panel in stack]
     columns = _columns(found, asked.width)
     found, columns = _with_windows(found, columns, asked.width)
     scene = _Sheet(found, columns, asked.width).scene(title, about)
@@ -74,13 +76,13 @@ def _readable(panel: Panel) -> Iterator[Panel]:
     if len(panel.lines) == 1 or any(line.look or line.mark for line in panel.lines):
         yield panel
         return
-    fast = [
-        line for line in panel.lines if panel.x_kind == "linear" and not panel.start and _swings(line.y) > MOST_SWINGS
-    ]
+    over_time = panel.x_kind == "linear" and not panel.start
+    fast = [line for line in panel.lines if over_time and _swings(line.y) > MOST_SWINGS]
     slow = [line for line in panel.lines if line not in fast]
     parts = -(-len(slow) // MOST_CURVES)
     groups = [slow[k * len(slow) // parts : (k + 1) * len(slow) // parts] for k in range(parts)]
-    for lines in [*groups, *([line] for line in fast)]:
+    # In the order in which their first curves were named.
+    for lines in sorted([*groups, *([line] for line in fast)], key=lambda group: panel.lines.index(group[0])):
         yield replace(panel, lines=tuple(lines))
 
 
