@@ -50,7 +50,6 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "tellegen.workflow.deriving",
         "tellegen.experiments.linearising",
     ): "an operating point is looked for with numbers; equations with symbols do without",
-    ("tellegen.results.plotting", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     (
         "tellegen.scenes.writers.raster",
         "matplotlib",
@@ -64,7 +63,6 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.simulation.solvers.stretch", "scipy"): "only large meshes ask SciPy for an order of elimination",
     ("tellegen.scenes.typesetting", "ziamath"): "a font is read when the first label is set",
     ("tellegen.scenes.typesetting", "ziafont"): "a font is read when the first label is set",
-    ("tellegen.reporting.reports", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     ("tellegen.reporting.formulas", "latex2mathml"): "its tables of symbols are read when a page has formulas",
     ("tellegen.experiments.simulating", "IPython"): "there only in a notebook",
     ("tellegen.experiments.simulating", "rich"): "most runs are over before there is progress to show",

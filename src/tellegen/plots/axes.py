@@ -154,6 +154,7 @@ def fitted_axis(
     if kind == "log":
         return _log_axis(low, high, unit, tight)
     largest = max(abs(low), abs(high))
+    least = low
     flat = high - low <= FLAT * largest
     if flat:
         # A constant is shown from zero, so that its size is seen.
@@ -172,7 +173,7 @@ def fitted_axis(
     start = 0.0
     if counted:
         grain = 10.0 ** ceil(log10(span))
-        start = round(floor(low / grain) * grain, max(0, -floor(log10(grain))))
+        start = round(floor(least / grain) * grain, max(0, -floor(log10(grain))))
     return Axis(low, high, kind, factor, shown, start)
 
 

@@ -106,7 +106,7 @@ def _runs(dense: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 def _envelope(x: Array, y: Array, centres: Array, periods: Array) -> tuple[Array, Array, Array]:
     """The least and the largest values in about a period, and the mean over some, straight between points."""
-    starts, ends = _within(x, centres, np.maximum(0.6 * periods, COLUMN))
+    starts, ends = _within(x, centres, np.maximum(periods, COLUMN))
     # Pairs of where to begin and to end: what lies between two pairs is not looked at.
     pairs = np.column_stack([starts, np.minimum(ends, len(x) - 1)]).ravel()
     low, high = np.minimum.reduceat(y, pairs)[::2], np.maximum.reduceat(y, pairs)[::2]

@@ -5,7 +5,6 @@ The names of the curves stand over each panel with samples of their lines and th
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from math import isfinite
 from typing import Unpack
 
@@ -143,6 +142,7 @@ class _Sheet:
         self.rows = list(_rows(stacks, self.columns))
         panels = [panel for row in self.rows for panel in row if panel is not None]
         self.height = _panel_height(len(self.rows), width, equal=any(panel.equal for panel in panels))
+        self.numbers = {id(panel): number for number, panel in enumerate((p for stack in stacks for p in stack), 1)}
         self.x_axes = _linked(panels)
         self.y_axes = {id(panel): _y_axis(panel) for panel in panels}
 
@@ -151,7 +151,6 @@ class _Sheet:
         shapes: list[Shape] = []
         top = EDGE
         edges = list(self._edges())
-        number = count(1)
         for k, row in enumerate(self.rows):
             below = self.rows[k + 1] if k + 1 < len(self.rows) else [None] * self.columns
             heads = [self._head(panel, right - left) for panel, (left, right) in zip(row, edges, strict=True)]
@@ -161,7 +160,7 @@ class _Sheet:
             for panel, one, (left, right), shows_x in zip(row, heads, edges, labelled, strict=True):
                 if panel is None or one is None:
                     continue
-                place = self._place(panel, next(number), Box(left, frame_top, right, frame_top + self.height), shows_x)
+                place = self._place(panel, Box(left, frame_top, right, frame_top + self.height), shows_x)
                 shapes += one.shapes(place)
                 shapes += _panel_shapes(place)
             top = frame_top + self.height + (2 * LINE + 5 if any(labelled) else 5)
@@ -173,11 +172,11 @@ class _Sheet:
         unit = self.y_axes[id(panel)].title
         return Head(panel, f"({unit})" if unit else "", width)
 
-    def _place(self, panel: Panel, number: int, frame: Box, shows_x: bool) -> Place:
+    def _place(self, panel: Panel, frame: Box, shows_x: bool) -> Place:
         x, y = self.x_axes[panel.x_key], self.y_axes[id(panel)]
         if panel.equal:
             x, y = _equal(x, y, frame)
-        empty = Place(panel, number, frame, x, y, shows_x, ())
+        empty = Place(panel, self.numbers[id(panel)], frame, x, y, shows_x, ())
         curves = (empty.at(*panel.in_window(line)) for line in panel.lines)
         drawn = tuple(
             Drawn((), tuple(zip(u.tolist(), v.tolist(), strict=True))) if line.mark else drawn_curve(u, v)
@@ -320,7 +319,7 @@ def _tick(place: Place, side: str, tick: Tick, line: tuple[Point, Point], inward
     inside = place.frame.grown(-1.0)
     # On the frame itself there is a line already.
     far = inside.left < x < inside.right if side == "x" else inside.top < y < inside.bottom
-    if tick.label and far:
+    if tick.label and far and any(drawn.lines or drawn.dots for drawn in place.drawn):
         zero = side == "y" and tick.value == 0
         yield Trace(line, GRID, shade=FAINT if zero else PALE, origin=of_panel(place, "grid"))
     length = MARK if tick.label else SMALL_MARK

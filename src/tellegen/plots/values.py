@@ -101,7 +101,7 @@ class Plot(Picture):
     zoom: float = 1.0
 
     def __str__(self) -> str:
-        shown = "; ".join(listing(panel.names, 4) for panel in self.panels)
+        shown = "; ".join(", ".join(panel.names) for panel in self.panels)
         return f"{self.scene.title}: {shown}" if shown else self.scene.title
 
 

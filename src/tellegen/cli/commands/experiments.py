@@ -234,8 +234,8 @@ def analyse(options: AnalyseOptions) -> None:
         outputs=options.outputs,
         as_inputs=options.as_inputs,
     )
-    drawn = {options.plot: found.plot, options.step: found.plot_step, options.map: found.plot_poles}
-    written = [save_plot(plot(**options.look), target, name) for target, plot in drawn.items() if target is not None]
+    drawn = ((options.plot, found.plot), (options.step, found.plot_step), (options.map, found.plot_poles))
+    written = [save_plot(plot(**options.look), target, name) for target, plot in drawn if target is not None]
     output.show(options, found.to_json, found.__str__)
     if not options.as_json:
         output.say_written(*written, below=True)
