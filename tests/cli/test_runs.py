@@ -250,7 +250,7 @@ def test_analyse_draws_a_map_of_poles(tmp_path: Path) -> None:
     found = tellegen("analyse", "dc_motor_pump", "--map", "map.svg", "--theme", "mono")
     assert found.stdout.splitlines()[-1] == "written to map.svg"
     assert "poles" in (tmp_path / "map.svg").read_text(encoding="utf-8")
-    assert "error X201" in tellegen("analyse", "dc_motor_pump", "--step", "step.gif").stderr
+    assert "error F104" in tellegen("analyse", "dc_motor_pump", "--step", "step.gif").stderr
 
 
 def test_analyse_finds_poles_near_a_point() -> None:
