@@ -24,7 +24,7 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2.5), (1.6, 2), (8, 2.2, 1.6, 2
 """Curves of one panel differ in both, so that they are told apart in print and by everybody."""
 
 
-EDGE, GAP, LINE = 3.0, 9.0, 14.5
+EDGE, GAP, LINE = 3.0, 9.0, 15.0
 """Round the plot, between columns, and from baseline to baseline."""
 
 
@@ -83,11 +83,14 @@ class Head:
         self.title = plot_text(title.removesuffix("\\ "), (0.0, 0.0), "left") if title else None
         self.unit = plot_text(unit, (0.0, 0.0), "left") if unit and not title else None
         self.rows = list(self._wrapped())
+        texts = [label for row in self.rows for _, label in row]
+        # Subscripts with letters under the line reach deep.
+        self.drop = max(5.0, 2.5 + max((label_box(label).bottom for label in texts), default=0.0))
 
     @property
     def height(self) -> float:
         """From the top of the texts to the frame."""
-        return len(self.rows) * LINE + 4
+        return len(self.rows) * LINE + self.drop - 1
 
     def _wrapped(self) -> Iterator[list[tuple[int, Label]]]:
         """The curves by their numbers, as many on a line as there is room for."""
@@ -111,7 +114,7 @@ class Head:
 
     def shapes(self, place: Place) -> Iterator[Shape]:
         """The texts from the left side of the frame, the last line just over it."""
-        left, first = place.frame.left, place.frame.top - 5 - (len(self.rows) - 1) * LINE
+        left, first = place.frame.left, place.frame.top - self.drop - (len(self.rows) - 1) * LINE
         for k, row in enumerate(self.rows):
             at, baseline = left, first + k * LINE
             if k == 0 and self.title is not None:

@@ -28,7 +28,7 @@ from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels
 from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
 from tellegen.drawing.schematic.symbols import is_load
 from tellegen.elements import ElementKind
-from tellegen.expressions import ZERO
+from tellegen.expressions import ZERO, Expression
 from tellegen.model.kinematics import components
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, Element, Model
@@ -415,8 +415,15 @@ def _way(
     pose: MechanismPose, view: PageView, mark: BodyPoint, rows: Sequence[Mapping[str, float]]
 ) -> tuple[Point, ...]:
     x, y = components(pose.tree.position(mark))
-    points = (view.page((x.evaluate(row), y.evaluate(row))) for row in rows)
+    points = map(view.page, zip(_along(x, rows), _along(y, rows), strict=True))
     return tuple((round(u, 2), round(v, 2)) for u, v in points)
+
+
+def _along(formula: Expression, rows: Sequence[Mapping[str, float]]) -> list[float]:
+    """The values of a coordinate; one that does not move, as of a slide, has one for all rows."""
+    if not formula.free_symbols and rows:
+        return [formula.evaluate(rows[0])] * len(rows)
+    return [formula.evaluate(row) for row in rows]
 
 
 def _recent(trails: Sequence[tuple[Point, ...]], between: int, frame: int) -> list[Shape]:
