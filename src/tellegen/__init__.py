@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         TellegenError,
     )
     from tellegen.drawing import Animation, Figure, animate, draw, keep_layout
+    from tellegen.plots import Plot
     from tellegen.equations.checking import Check, check
     from tellegen.equations.derivation import derive_equations
     from tellegen.equations.forms.descriptor import DescriptorSystem
@@ -90,6 +91,7 @@ __all__ = [
     "MechanismError",
     "Model",
     "Network",
+    "Plot",
     "PowerGraph",
     "Reduction",
     "ReductionError",
@@ -178,6 +180,7 @@ _NAMES_OF_MODULE = {
     "notations.network.builder": "Network",
     "notations.schema": "schema",
     "notations.writing": "to_yaml",
+    "plots": "Plot",
     "reduction": "Reduction Stiffened",
     "reporting.reports": "report",
     "results": "Run compare_runs read_run",
