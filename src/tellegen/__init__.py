@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         TellegenError,
     )
     from tellegen.drawing import Animation, Figure, animate, draw, keep_layout
-    from tellegen.plots import Plot
     from tellegen.equations.checking import Check, check
     from tellegen.equations.derivation import derive_equations
     from tellegen.equations.forms.descriptor import DescriptorSystem
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from tellegen.notations.network.builder import Network
     from tellegen.notations.schema import schema
     from tellegen.notations.writing import to_yaml
+    from tellegen.plots import Plot
     from tellegen.reduction import Reduction, Stiffened
     from tellegen.reporting.reports import report
     from tellegen.results import Run, compare_runs, read_run

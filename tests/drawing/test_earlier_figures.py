@@ -22,7 +22,7 @@ from tellegen.drawing import check_scene, draw
 from tellegen.drawing.memory import MOST_BYTES, Memory, NoMemoryError
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.scenes.geometry import Point
 from tellegen.scenes.scene import Label, Scene

@@ -15,7 +15,7 @@ from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
 from tellegen.notations.netlist.loading import read_netlist, read_place
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.scenes.scene import Bond, Curve, Label, Scene
 
 NETLISTS = sorted((SYSTEMS / "pog_netlists").glob("*.txt"))

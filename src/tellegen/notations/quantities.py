@@ -155,9 +155,8 @@ def parse_marked(
         found = parse_unit(words, spot)
         if found.offset:
             fix = "use K inside an expression"
-            raise OFFSET_UNIT.error(
-                f"'{words}' stands inside an expression", fix=fix, place=spot and spot._replace(text=words)
-            )
+            what = f"'{words}' stands inside an expression"
+            raise OFFSET_UNIT.error(what, fix=fix, place=spot and spot._replace(text=words))
         return number(found.factor) * dimensions.unit_mark(found.dimension)
 
     def is_joined(word: str) -> bool:
@@ -242,8 +241,7 @@ class UnitTexts:
         variables: Mapping[str, Dimension],
         signals: Mapping[str, SignalDefinition] = MappingProxyType({}),
     ) -> None:
-        self.parameters = parameters
-        self.variables = variables
+        self.parameters, self.variables = parameters, variables
         self.formulas = {n: p.expression for n, p in parameters.items() if p.dimension is None}
         self.formulas |= {n: _own_formula(s) for n, s in signals.items() if s.dimension is None}
         self.used: list[str] = []

@@ -22,6 +22,8 @@ MARGIN = 0.04
 """So much of the span of its values lies free above and below a curve."""
 FLAT = 1e-9
 """A span below this part of the values is their rounding: the curve is a constant."""
+LARGEST, SMALLEST = 8e307, 1e-290
+"""What is larger has no span that a computer can tell, and what is smaller no digits."""
 LONG = 4.5
 """Ticks of more digits are counted from a round number, which the title of the axis tells."""
 _PREFIXES = {-12: "p", -9: "n", -6: r"\mu ", -3: "m", 3: "k", 6: "M", 9: "G"}
@@ -165,7 +167,7 @@ def fitted_axis(
         return Axis(low, high if high > low else low + step, kind, unit=unit_text(unit))
     if kind == "decibel" or not tight or flat:
         margin = MARGIN * (high - low)
-        low, high = max(low - margin, -1.7e308), min(high + margin, 1.7e308)
+        low, high = max(low - margin, -1.1 * LARGEST), min(high + margin, 1.1 * LARGEST)
     span = high - low
     counted = log10(largest / span) + 1 > LONG if largest and span else False
     size = span if counted else largest
@@ -183,14 +185,9 @@ def _extent(values: Sequence[Array], *, positive: bool) -> tuple[float, float]:
     if not parts:
         return (1.0, 10.0) if positive else (0.0, 0.0)
     low, high = min(float(part.min()) for part in parts), max(float(part.max()) for part in parts)
-    # The span of what lies near the largest numbers is none, and what lies under the smallest ones has no digits.
-    return (
-        (low, high)
-        if positive
-        else (max(low, -1e300), min(high, 1e300))
-        if max(abs(low), abs(high)) > 1e-290
-        else (0.0, 0.0)
-    )
+    if positive:
+        return low, high
+    return (max(low, -LARGEST), min(high, LARGEST)) if max(abs(low), abs(high)) > SMALLEST else (0.0, 0.0)
 
 
 def _log_axis(low: float, high: float, unit: str, tight: bool) -> Axis:

@@ -24,10 +24,9 @@ from tellegen.plots.texts import (
     text_width,
 )
 from tellegen.plots.values import Look, Plot, checked_look
-from tellegen.scenes.geometry import Box
+from tellegen.scenes.geometry import Box, box_outline
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Curve, Label, Origin, Scene, Shape, Tone, Trace, label_box, tidy
-from tellegen.scenes.strokes import box_outline
 
 ROW, BAR = 15.0, 9.0
 """The height of a row, and of the bar in it."""

@@ -37,9 +37,8 @@ from tellegen.plots.texts import (
     text_width,
 )
 from tellegen.plots.values import NARROWEST, Line, Look, Panel, Plot, Stack, checked_look
-from tellegen.scenes.geometry import Box, Point
+from tellegen.scenes.geometry import Box, Point, polyline
 from tellegen.scenes.scene import Curve, Origin, Scene, Shape, Trace, tidy
-from tellegen.scenes.strokes import polyline
 
 MOST_CURVES = 4
 

@@ -8,10 +8,9 @@ from typing import final
 from tellegen.plots.axes import Array, Axis, Tick
 from tellegen.plots.curves import Drawn
 from tellegen.plots.values import Line, Panel
-from tellegen.scenes.geometry import Box, Point
+from tellegen.scenes.geometry import Box, Point, box_outline
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import NOTHING, Align, Curve, Label, Origin, Ring, Shape, Tone, Trace, label_box
-from tellegen.scenes.strokes import box_outline
 
 SIZE = 10.7
 """Of all texts: 8 points."""

@@ -416,12 +416,9 @@ class _ReducedModel:
         # Longer formulas would fill a file that nobody reads; an element of value zero says the same on one line.
         return leaf_count(written) <= 2 * LONGEST and written.free_symbols <= known
 
-    def _remaining(self) -> set[str]:
-        return {e.name for e in self.rewired.model.elements}
-
     def _gone(self) -> set[str]:
         """Names of variables that the reduced model does not have."""
-        remaining = self._remaining()
+        remaining = {e.name for e in self.rewired.model.elements}
         ports = [p for p in self.stage.causal.graph.ports if p.element not in remaining]
         return {n for p in ports for n in (p.across, p.through, p.state, POWER + p.element) if n}
 

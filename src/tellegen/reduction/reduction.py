@@ -4,12 +4,12 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import other_side
 from tellegen.core.errors import Finding
-from tellegen.core.names import identifier, listing
+from tellegen.core.names import identifier, listing, numbered
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.matrices import Matrix, dot
 from tellegen.equations.printing.explanation import MatrixSum, Sign, matrix_sum
@@ -20,7 +20,7 @@ from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression, symbol, to_python, to_text
 from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
 from tellegen.expressions.simplification import shortened
-from tellegen.expressions.sympy_view import matrix_to_sympy
+from tellegen.expressions.sympy_view import matrix_view
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.reduction import rules
@@ -46,7 +46,7 @@ class Glossary:
     def __init__(self, taken: Iterable[str], shared: Mapping[str, Expression]) -> None:
         self.where: dict[str, Expression] = {}
         self._shared = shared
-        self._taken = {identifier(name) for name in (*taken, *shared)}
+        self._names = numbered("r", {identifier(name) for name in (*taken, *shared)})
 
     def written(self, expression: Expression, where: Mapping[str, Expression]) -> Expression:
         """The expression over parameters and the names of the glossary; `where` says what its own names stand for."""
@@ -66,11 +66,7 @@ class Glossary:
         known = next((name for name, e in self.where.items() if e is expression), None)
         if known is not None:
             return known
-        k = len(self.where) + 1
-        while f"r_{k}" in self._taken:
-            k += 1
-        name = f"r_{k}"
-        self._taken.add(name)
+        name = next(self._names)
         self.where[name] = expression
         return name
 
@@ -282,15 +278,8 @@ class Reduction:
         """T^T A T of the same form."""
         return self.equations.matrices["A"]
 
-    @property
-    def T(self) -> Any:
-        """T as a SymPy matrix."""
-        return matrix_to_sympy(self.transformation)
-
-    @property
-    def T_u(self) -> Any:
-        """T_u as a SymPy matrix."""
-        return matrix_to_sympy(self.input_transformation)
+    T = matrix_view("T", lambda reduction: reduction.transformation)
+    T_u = matrix_view("T_u", lambda reduction: reduction.input_transformation)
 
     def to_text(
         self, sign: Sign = "-", *, width: int = WIDTH, unicode: bool = True, units: Mapping[str, str] = NO_UNITS

@@ -283,8 +283,7 @@ def similarity(scheme: PogScheme, T: Given, *, states: Sequence[str] | None = No
         raise _not_orthogonal(what, "a similarity needs the inverse of T")
     sparse = {(i, j): e for i, row in enumerate(L) for j, e in enumerate(row) if e is not ZERO}
     new = congruent(found.T, sparse, found.T, n, n)
-    # The whole structure survives where T leaves the energy as it is: then T^-1 = L^-1 T^T L, and A and B transform
-    # like powers.
+    # The whole structure survives where T leaves the energy as it is: then T^-1 = L^-1 T^T L, and A and B transform like powers.
     place = _first_difference(system, new, L)
     if place is not None:
         i, j = (system.states[k] for k in place)

@@ -28,7 +28,7 @@ from tellegen.expressions import Expression
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.writing import to_yaml
 from tellegen.plots import Line, Panel, Plot, panels_plot
 from tellegen.reduction import Limit, Limits, Reduction, read_limits, reduce_model

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.core.errors import Finding
-from tellegen.core.names import identifier, listing
+from tellegen.core.names import identifier, listing, unused
 from tellegen.core.tables import finite, text_table
 from tellegen.core.units import DIMENSIONLESS
 from tellegen.experiments.initial_values import initial_names
@@ -416,10 +416,7 @@ def free_factor_name(model: Model) -> str:
     """A name for a factor that nothing else in the model has."""
     taken = {*model.parameters, *(e.name for e in model.elements), *model.displacements, *model.signals}
     taken |= {name for e in model.elements for name in e.variables.values()}
-    name = "epsilon"
-    while name in taken:
-        name += "_1"
-    return name
+    return unused("epsilon", taken, "_1")
 
 
 MOST_FACTORS = 24

@@ -14,9 +14,8 @@ from tellegen.model.kinematics import BodyPose as Placed
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Geometry, Joint, Mechanism
 from tellegen.model.model import Model
 from tellegen.notations.parameters import definition_order, evaluate_in_order
-from tellegen.scenes.geometry import Point
+from tellegen.scenes.geometry import Point, direction
 from tellegen.scenes.scene import MARGIN
-from tellegen.scenes.strokes import direction
 
 HELD = ("revolute", "fixed")
 """The joints whose two points are one."""

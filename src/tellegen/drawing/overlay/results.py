@@ -32,7 +32,7 @@ from tellegen.notations.loading import Modelled, as_model
 from tellegen.notations.network.builder import Network
 from tellegen.results import Run
 from tellegen.results.element_variables import supplying
-from tellegen.scenes.geometry import Box, Point, hull, union
+from tellegen.scenes.geometry import Box, Point, box_outline, hull, union
 from tellegen.scenes.ink import Pen, ink_box
 from tellegen.scenes.lettering import name_latex, quantity_latex
 from tellegen.scenes.scene import (
@@ -49,7 +49,6 @@ from tellegen.scenes.scene import (
     moved,
     tidy,
 )
-from tellegen.scenes.strokes import box_outline
 from tellegen.schemes import bond_graph
 
 StreamKind = Literal["supplied", "stored", "dissipated", "moved", "impacts", "others", "missing"]

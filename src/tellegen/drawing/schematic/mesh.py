@@ -13,6 +13,7 @@ from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, Sche
 from tellegen.drawing.schematic.rails import distances, neighbours
 from tellegen.drawing.schematic.sketch import AbstractSketchMaker, has_one_ports_alone, one_ports, sketch_shapes
 from tellegen.model.model import Element, Sketch
+from tellegen.scenes.geometry import straightened
 from tellegen.scenes.ink import ink_box
 from tellegen.scenes.scene import Shape
 
@@ -494,11 +495,7 @@ class _Mesh(AbstractSketchMaker):
 
     def _draw(self, link: SchematicLink, path: GridPath) -> None:
         """The corners of a way as points, and the element on its longest piece."""
-        corners = [
-            path[0],
-            *(b for a, b, c in zip(path, path[1:], path[2:], strict=False) if _turns(a, b, c)),
-            path[-1],
-        ]
+        corners = straightened(path)
         labels = [
             link.first,
             *(f"{link.first}>{link.second}>{id(link)}>{k}" for k in range(1, len(corners) - 1)),
@@ -537,10 +534,6 @@ class _Mesh(AbstractSketchMaker):
 
 def _sources(station: Station) -> list[Element]:
     return [h.element for h in station.hanging if h.element is not None and h.element.kind.role == "source"]
-
-
-def _turns(one: GridCell, two: GridCell, three: GridCell) -> bool:
-    return not (one[0] == two[0] == three[0] or one[1] == two[1] == three[1])
 
 
 def is_meshed(plan: SchematicPlan, layout: SchematicLayout) -> bool:

@@ -37,8 +37,7 @@ def with_causes(scheme: pog_scheme.PogScheme, turned: Collection[str]) -> pog_sc
     }
     states = tuple(name for name, item in elements.items() if item.causality == "integral")
     result = replace(scheme, elements=elements, states=states)
-    # The graph first, its dependent storages afterwards: these are read off the gains of the scheme with its new
-    # causes.
+    # The graph first, its dependent storages afterwards: these are read off the gains of the scheme with its new causes.
     causal = _causal(scheme.causal, scheme.elements, elements)
     result = replace(result, causal=causal)
     result = replace(result, causal=replace(causal, dependent=_dependences(result)))
@@ -219,8 +218,7 @@ def _inversion_account(scheme: pog_scheme.PogScheme, path: SignalPath) -> str:
 def _inverted(scheme: pog_scheme.PogScheme, path: SignalPath) -> pog_scheme.PogScheme:
     blocks, summations = dict(scheme.blocks), dict(scheme.summations)
     renamed: dict[str, str] = {}
-    # The summations on the path go first: each of them comes back with another output, whose name an old one may still
-    # have.
+    # The summations on the path go first: each of them comes back with another output, whose name an old one may still have.
     for step in path.steps:
         if isinstance(step, pog_scheme.Summation):
             del summations[step.output]
@@ -355,8 +353,7 @@ def _with_elements(scheme: pog_scheme.PogScheme, changed: set[str]) -> set[str]:
         if block.kind == "connection":
             continue
         ends = {block.input, block.output}
-        # An element that hangs on the changed variable counts its own variable the other way too: its law does not
-        # change.
+        # An element that hangs on the changed variable counts its own variable the other way too: its law does not change.
         if ends & shared & changed:
             found |= ends
         # The entries between this port and the others of its field would change their signs one by one.

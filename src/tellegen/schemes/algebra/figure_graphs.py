@@ -77,8 +77,8 @@ def _part(scheme: PogScheme) -> _Part | None:
     inside = [k for k, p in enumerate(graph.ports) if {p.plus, p.minus} & behind]
     # Dampers to the reference at the kept nodes belong to the field as well: they act on the same speeds.
     inside += [k for k in graph.resistive() if k not in inside and graph.ports[k].plus in kept and _is_plain(k, graph)]
-    couplings = tuple(n for n, c in enumerate(graph.couplings) if _ends(c) & behind)
-    outer = {node for n in couplings for node in _ends(graph.couplings[n])} - behind - kept
+    couplings = tuple(n for n, c in enumerate(graph.couplings) if c.nodes & behind)
+    outer = {node for n in couplings for node in graph.couplings[n].nodes} - behind - kept
     found = {
         kind: tuple(k for k in inside if isinstance(graph.ports[k].law, kind)) for kind in (ResistiveLaw, SourceLaw)
     }
@@ -112,17 +112,13 @@ def _is_plain(k: int, graph: PowerGraph) -> bool:
     return _is_linear(graph.ports[k]) and graph.nodes[graph.ports[k].minus].reference
 
 
-def _ends(coupling: Coupling) -> set[int]:
-    return {node for branch in (*coupling.side_1, *coupling.side_2) for node in (branch.plus, branch.minus)}
-
-
 def _nodes_behind(graph: PowerGraph, ports: Iterable[Port], kept: set[int]) -> set[int]:
     """The nodes that hang together with some ports, but for references and the nodes that are kept."""
 
     def free(nodes: Iterable[int]) -> set[int]:
         return {n for n in nodes if not graph.nodes[n].reference and n not in kept}
 
-    groups = [{p.plus, p.minus} for p in graph.ports] + [_ends(c) for c in graph.couplings]
+    groups = [{p.plus, p.minus} for p in graph.ports] + [c.nodes for c in graph.couplings]
     found = free(node for port in ports for node in (port.plus, port.minus))
     grown = True
     # A fixed point over the elements: nodes that hang together are found without building a graph for it.
@@ -202,16 +198,11 @@ def _connection(held: Iterable[Port], sources: Iterable[Port], ratios: Matrix) -
 
 
 def _renumbered(graph: PowerGraph) -> PowerGraph:
-    used = {n for p in graph.ports for n in (p.plus, p.minus)}.union(*(_ends(c) for c in graph.couplings))
+    used = {n for p in graph.ports for n in (p.plus, p.minus)}.union(*(c.nodes for c in graph.couplings))
     # Nodes of what is gone would show as open ends.
     at: Mapping[int, int] = {n: k for k, n in enumerate(sorted(used))}
 
-    def branch(b: Branch) -> Branch:
-        return b._replace(plus=at[b.plus], minus=at[b.minus])
-
-    couplings = tuple(
-        replace(c, side_1=tuple(map(branch, c.side_1)), side_2=tuple(map(branch, c.side_2))) for c in graph.couplings
-    )
+    couplings = tuple(c.with_nodes(at) for c in graph.couplings)
     ports = tuple(replace(p, plus=at[p.plus], minus=at[p.minus]) for p in graph.ports)
     return replace(graph, nodes=tuple(graph.nodes[n] for n in at), ports=ports, couplings=couplings)
 
@@ -306,8 +297,7 @@ class _Network:
         coupling = self.graph.couplings[k]
         if len(coupling.side_1) > 1 or len(coupling.side_2) > 1:
             return None
-        ends = {n for b in (*coupling.side_1, *coupling.side_2) for n in (b.plus, b.minus)} - {node}
-        ends = {n for n in ends if not self.graph.nodes[n].reference}
+        ends = [n for n in coupling.nodes - {node} if not self.graph.nodes[n].reference]
         return ends.pop() if len(ends) == 1 else None
 
     def _is_special(self, ports: Iterable[int]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from tellegen.causality import assign_causality
 from tellegen.core.names import did_you_mean
 from tellegen.core.union_find import UnionFind
-from tellegen.graph import Coupling, Node, Port, PowerGraph, SourceLaw
+from tellegen.graph import Node, Port, PowerGraph, SourceLaw
 from tellegen.schemes import rules
 from tellegen.schemes.pog_construction import pog
 from tellegen.schemes.pog_scheme import PogScheme, Rewriting
@@ -69,7 +69,7 @@ def join_side_by_side(one: PogScheme, two: PogScheme, ports: Mapping[str, str]) 
             joined.remove(None, b)
             # In series: what leaves the first scheme enters the second, and the source spans both.
             joined.merge(mine.plus, theirs.minus)
-            joined.move_end(a, theirs.plus)
+            joined.ends[a] = len(first.nodes) + theirs.plus
     where = ", ".join(f"{name} and {other} as one" for name, other in ports.items())
     return _rewritten(joined, one, two, f"put '{one.name}' and '{two.name}' side by side: {where}")
 
@@ -143,10 +143,6 @@ class _Joined:
         self.gone[0].update(() if mine is None else {mine})
         self.gone[1].add(theirs)
 
-    def move_end(self, port: int, node: int) -> None:
-        """A source of the first graph begins at a node of the second."""
-        self.ends[port] = len(self.one.nodes) + node
-
     def graph(self, name: str) -> PowerGraph:
         numbers, nodes = self._merged_nodes()
         ports: list[Port] = []
@@ -156,13 +152,12 @@ class _Joined:
             for k, port in enumerate(graph.ports):
                 if k in gone:
                     continue
-                # Only sources of the first graph move their beginning, to nodes that are numbered with the offset
-                # already.
+                # Only sources of the first graph move their beginning, to nodes that are numbered with the offset already.
                 plus = self.ends.get(k, port.plus) if not offset else offset + port.plus
                 places[-1][k] = len(ports)
                 ports.append(replace(port, plus=numbers[plus], minus=numbers[offset + port.minus]))
-        couplings = [_moved(c, numbers, 0) for c in self.one.couplings]
-        couplings += [_moved(c, numbers, len(self.one.nodes)) for c in self.two.couplings]
+        couplings = [c.with_nodes(numbers) for c in self.one.couplings]
+        couplings += [c.with_nodes(numbers[len(self.one.nodes) :]) for c in self.two.couplings]
         one, two = self.one, self.two
         both = ((one, places[0]), (two, places[1]))
         return replace(
@@ -210,14 +205,6 @@ def _named_apart(nodes: list[Node]) -> tuple[Node, ...]:
         taken.add((name, node.domain))
         found.append(replace(node, name=name))
     return tuple(found)
-
-
-def _moved(coupling: Coupling, numbers: list[int], offset: int) -> Coupling:
-    sides = [
-        tuple(b._replace(plus=numbers[offset + b.plus], minus=numbers[offset + b.minus]) for b in side)
-        for side in (coupling.side_1, coupling.side_2)
-    ]
-    return replace(coupling, side_1=sides[0], side_2=sides[1])
 
 
 def _check_names(one: PowerGraph, two: PowerGraph) -> None:
