@@ -434,6 +434,16 @@ class ReadingContext:
             assert reading.dimension is not None, "a bare number was let through"
             self.add_errors([self.wrong_dimension(subject, reading.dimension, wanted, place)])
 
+    def refuse_scale(self, node: Scalar, subject: str) -> None:
+        """Raises: DescriptionError (D492) for degC or degF where temperatures count from the ambient."""
+        reading = read_plain(node.text)
+        if reading is not None and reading.unit and parse_unit(reading.unit).offset:
+            what = f"{subject} is {node.text.strip()}, and temperatures of the domain 'heat' count from the ambient"
+            fix = (
+                "give the difference to the ambient in K, or use the domain 'thermal', whose temperatures are absolute"
+            )
+            raise self.error(rules.SCALE_FROM_AMBIENT, node, what, fix=fix)
+
     def settled(
         self, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar, indices: tuple[str, ...] = ()
     ) -> QuantityReading:
@@ -538,15 +548,6 @@ class ReadingContext:
         at = place.text.find(name)
         spot = place._replace(column=place.column + at, text=name) if at >= 0 else place
         return rules.UNKNOWN_NAME.finding(what, fix=fix, place=spot)
-
-
-def refuse_scale(context: ReadingContext, node: Scalar, subject: str) -> None:
-    """Raises: DescriptionError (D492) for degC or degF where temperatures count from the ambient."""
-    reading = read_plain(node.text)
-    if reading is not None and reading.unit and parse_unit(reading.unit).offset:
-        what = f"{subject} is {node.text.strip()}, and temperatures of the domain 'heat' count from the ambient"
-        fix = "give the difference to the ambient in K, or use the domain 'thermal', whose temperatures are absolute"
-        raise context.error(rules.SCALE_FROM_AMBIENT, node, what, fix=fix)
 
 
 def split_at_commas(text: str, opening: str = "([", closing: str = ")]") -> list[tuple[int, str]]:

@@ -12,7 +12,7 @@ from tellegen.model.dimensions import dimension_in_words
 from tellegen.model.model import Element, Experiment, ambient_temperatures, input_name, known_variables, state_variables
 from tellegen.model.signals import Signal
 from tellegen.notations import rules
-from tellegen.notations.context import PendingCheck, ReadingContext, refuse_scale
+from tellegen.notations.context import PendingCheck, ReadingContext
 from tellegen.notations.grammar import EXPERIMENT
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import read_quantity
@@ -104,7 +104,7 @@ class _ExperimentReader:
             raise self.context.error(signals_rules.TWO_DRIVERS, key, what, fix="keep one of them", where=source.name)
         text = self.context.formula(node, f"the signal of {key.text}")
         if source is not None and source.kind.domain.heat_books and source.kind.side == "across":
-            refuse_scale(self.context, text, f"the input {key.text}")
+            self.context.refuse_scale(text, f"the input {key.text}")
         # A single call of a shape is taken apart here, so that a message can name the argument; all else is a formula.
         match = _CALL.fullmatch(text.text.strip())
         if match is None or not _closes_last(match.group(2)) or match.group(1) in FUNCTIONS:
@@ -164,7 +164,7 @@ class _ExperimentReader:
                     raise self.unknown(key, states, "the output of a storage, so it has no initial value")
                 text = self.context.scalar(value, f"the initial value of {key.text}")
                 if key.text in ambient:
-                    refuse_scale(self.context, text, f"the initial value of {key.text}")
+                    self.context.refuse_scale(text, f"the initial value of {key.text}")
                 found[key.text] = self.quantity(text, states.get(key.text), f"the initial value of {key.text}")
         return found
 

@@ -171,16 +171,13 @@ _SETTINGS = {key.name: parse_unit(key.unit).dimension for key in DRAWN_SETTINGS.
 _LENGTH, _ANGLE = parse_unit("m").dimension, parse_unit("rad").dimension
 
 
-def read_geometry(context: ReadingContext, node: Node, parts: Iterable[Part] = ()) -> Geometry:
-    """The geometry of a file with the bodies of its parts; its formulas are checked when all displacements are known.
+@final
+class GeometryReader:
+    """Reads the geometry of a file with the bodies of its parts; its formulas are checked when all displacements are known.
 
     Raises: DescriptionError for wrong shapes and words, bodies and points that are not there (M103).
     """
-    return _GeometryReader(context, tuple(parts)).read(node)
 
-
-@final
-class _GeometryReader:
     def __init__(self, context: ReadingContext, parts: tuple[Part, ...]) -> None:
         self.context, self.parts = context, parts
         self.joints: dict[str, Joint] = {}
@@ -188,6 +185,7 @@ class _GeometryReader:
         self.placements: dict[str, Placement] = {GROUND: Placement(NOWHERE, ZERO)}
 
     def read(self, node: Node) -> Geometry:
+        """The geometry that a file describes."""
         context = self.context
         mapping = context.record(node, GEOMETRY, "'geometry'", "a geometry")
         bodies, joints, parts = (mapping.get(key) for key in GEOMETRY.names)

@@ -73,8 +73,13 @@ def read_quantity(text: str, where: Where, indices: Mapping[str, int] = NO_INDIC
 
     Raises: DescriptionError for what is neither an expression nor a unit, and for numbers that are not finite.
     """
-    kept = read_plain(text)
-    return _general(text, where(), indices) if kept is None else kept
+    if (kept := read_plain(text)) is not None:
+        return kept
+    # To the parser these words would be names of parameters.
+    if text.strip().lstrip("+-.").lower() in ("nan", "inf", "infinity"):
+        raise not_finite_error(f"'{text.strip()}' is not a finite number", where(), text.strip())
+    marked = parse_marked(text, where(), indices)
+    return QuantityReading(dimensions.without_marks(marked), marked)
 
 
 def read_plain(text: str) -> QuantityReading | None:
@@ -127,15 +132,6 @@ def not_finite_error(what: str, place: Place | None, text: str) -> TellegenError
     """The error for nan, inf and numbers beyond the range of a computer."""
     spot = place._replace(text=text) if place else None
     return rules.NOT_FINITE.error(what, fix="give a finite number; limits are taken by reduction", place=spot)
-
-
-def _general(text: str, place: Place | None, indices: Mapping[str, int]) -> QuantityReading:
-    # To the parser these words would be names of parameters.
-    stripped = text.strip().lstrip("+-.").lower()
-    if stripped in ("nan", "inf", "infinity"):
-        raise not_finite_error(f"'{text.strip()}' is not a finite number", place, text.strip())
-    marked = parse_marked(text, place, indices)
-    return QuantityReading(dimensions.without_marks(marked), marked)
 
 
 def parse_marked(

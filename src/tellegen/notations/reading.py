@@ -20,7 +20,7 @@ from tellegen.notations import rules
 from tellegen.notations.bond_graph.reading import read_bond_graph
 from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext, StopReadingError
 from tellegen.notations.experiment import read_experiment
-from tellegen.notations.layout import geometry_of_parts, read_geometry, read_layout
+from tellegen.notations.layout import GeometryReader, geometry_of_parts, read_layout
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
 from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, check_switching
@@ -54,9 +54,9 @@ def _read_lines(context: ReadingContext, node: Node) -> None:
     mapping = context.mapping(node, "'network'")
     for key, value in zip(mapping.keys, mapping.values, strict=True):
         with context.collecting(key.text):
-            if isinstance(value, MappingNode) and is_multiport(value):
+            if is_multiport(value):
                 read_multiport(context, key, value)
-            elif isinstance(value, MappingNode) and is_block(value):
+            elif is_block(value):
                 add_elements_of_block(context, read_block(context, key, value, ()))
             else:
                 add_element_of_line(context, read_line(context, key, value, ()))
@@ -248,7 +248,7 @@ class _ModelReader:
         # Parts come after all elements beside them: a port may take the place of a source.
         found = self._attempt(self._read_parts, root)
         self.parts = parts = found or ()
-        geometry = None if found is None else self._attempt(self._read_geometry, root)
+        geometry = None if found is None else self._attempt(self._GeometryReader, root)
         self._attempt(add_heat_sources, context)
         # Ports may lead to nodes and sources inside parts.
         # The nodes of elements that could not be read would be called unknown.
@@ -336,14 +336,14 @@ class _ModelReader:
             what = f"the file is in version '{text}' of the format, and this program reads version {VERSION}"
             raise self.context.error(rules.UNKNOWN_VERSION, node, what, fix=f"write 'version: {VERSION}'")
 
-    def _read_geometry(self, root: MappingNode) -> Geometry | None:
+    def _GeometryReader(self, root: MappingNode) -> Geometry | None:
         node = root.get("geometry")
         if node is not None and root.get("mechanism") is not None:
             what = "a system with a mechanism has a geometry besides"
             raise self.context.error(rules.WRONG_SHAPE, node, what, fix="leave it out: a mechanism is drawn as it is")
         if node is None:
             return None if root.get("mechanism") is not None else geometry_of_parts(self.parts, {})
-        return read_geometry(self.context, node, self.parts)
+        return GeometryReader(self.context, self.parts).read(node)
 
     def _check_time(self, experiment: Experiment) -> None:
         """Where something depends on time, nothing else is named like it."""

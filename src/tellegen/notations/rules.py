@@ -215,25 +215,20 @@ BAD_RELATION = RULES.rule(
         "{connection: [a, gnd, shaft, frame], domains: [electrical, rotational], relation: through_2 = 3*through_1}"
     ),
 )
-AMBIGUOUS_VARIABLE = RULES.rule(
-    "D119",
-    "variable of which side?",
-    meaning="Both sides of a coupling have a variable of this word.",
-    why="the two sides of a transformer each have a voltage",
-    example="""\
-system: Transformer
-network:
-  V: {voltage source: [a, gnd]}
-  T: {transformer: [a, gnd, b, gnd], n: 3, voltage: V_T}
-  R: {resistor: [b, gnd], R: 1 ohm}
-""",
-    instead="""\
+_TRANSFORMER = """\
 system: Transformer
 network:
   V: {voltage source: [a, gnd]}
   T: {transformer: [a, gnd, b, gnd], n: 3, across_2: V_T}
   R: {resistor: [b, gnd], R: 1 ohm}
-""",
+"""
+AMBIGUOUS_VARIABLE = RULES.rule(
+    "D119",
+    "variable of which side?",
+    meaning="Both sides of a coupling have a variable of this word.",
+    why="the two sides of a transformer each have a voltage",
+    example=with_slip(_TRANSFORMER, "across_2", "voltage"),
+    instead=_TRANSFORMER,
 )
 
 # Values

@@ -23,12 +23,13 @@ from tellegen.core.union_find import UnionFind
 from tellegen.core.units import parse_unit
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.equations.derivation import derive_equations
-from tellegen.expressions import ONE, ZERO, Expression, number, symbol
+from tellegen.equations.start import model_start, starting_at, values_of_parameters
+from tellegen.expressions import ONE, ZERO, number, symbol
 from tellegen.graph import lower
 from tellegen.model.laws import MatrixField
 from tellegen.model.model import Element, Model, Parameter
 from tellegen.reduction import rules
-from tellegen.reduction.account import MOST_STATES, poles_of, values_at_start, values_of_parameters
+from tellegen.reduction.account import MOST_STATES, poles_of, rates_at
 
 Node = tuple[str, str]
 """A node as the network means it: its name, and its domain where the name is a reference that two domains share."""
@@ -393,7 +394,7 @@ class _Stiffening:
         try:
             system = derive_equations(assign_causality(lower(self.model)))
             if len(system.states) <= MOST_STATES:
-                rates += [abs(p) for p in poles_of(system, values_at_start(self.model, system))]
+                rates += [abs(p) for p in poles_of(system, model_start(self.model))]
         except (TellegenError, ArithmeticError, ValueError):
             pass  # a model that has no poles at its start still has a duration
         return max(rates, default=None)
@@ -464,29 +465,21 @@ class _Stiffening:
         return (free or list(element.nodes))[0], reference
 
     def _started(self, model: Model) -> Model:
-        """The start of a storage that now has a state of its own: what the others made it before."""
-        storage = self.cut.storage
-        if storage is None or storage.initial is not None:
-            return model
+        """The elastic model where the rigid one starts; the new storage begins with what the rigid connection carries there."""
+        start = model_start(self.model)
+        begun = starting_at(model, start)
+        rigid, elastic = (assign_causality(lower(m)) for m in (self.model, begun))
+        own = next(p.state for p in elastic.graph.ports if p.element == self.name)
         try:
-            system = derive_equations(assign_causality(lower(self.model)))
-        except TellegenError:
-            return model
-        starts = values_at_start(self.model, system)
-        ports = lower(self.model).ports
-        name = next(p.variable(storage.kind.side) for p in ports if p.element == storage.name)
-        follows = system.dependent.get(name)
-        if follows is None or name in model.experiment.initial:
-            return model
-        values = {
-            **dict.fromkeys((*system.states, *system.inputs, *system.displacements), 0.0),
-            **values_of_parameters(self.model),
-        }
-        values |= starts
-        if not follows.free_symbols <= values.keys() or not (start := follows.evaluate(values)):
-            return model
-        initial: dict[str, Expression] = {**model.experiment.initial, name: number(start)}
-        return replace(model, experiment=replace(model.experiment, initial=initial))
+            wanted = rates_at(derive_equations(rigid), start)
+            free, one = (rates_at(derive_equations(elastic), {**model_start(begun), own: s}) for s in (0.0, 1.0))
+        except (TellegenError, ArithmeticError, ValueError, KeyError):
+            return begun  # it rings a little then, until its dissipator has settled it
+        names = wanted.keys() & free.keys() - {own}
+        # Rates are linear in what it carries: where they are those of the rigid model, nothing rings.
+        moved = sum((one[n] - free[n]) ** 2 for n in names)
+        carried = sum((wanted[n] - free[n]) * (one[n] - free[n]) for n in names) / moved if moved else 0.0
+        return starting_at(begun, {own: carried}) if carried else begun
 
 
 def _parameter(name: str, value: float, unit: str) -> Parameter:

@@ -258,7 +258,9 @@ class LadderBuilder:
         way: pog_scheme.Direction = "right" if bond.head == right else "left"
         side = bond.receives(right)
         return self._kept(
-            pog_scheme.PowerSection("", before, behind, bond.domain, bond.across, bond.through, way, side, upper)
+            pog_scheme.PowerSection(
+                "", before, behind, bond.domain, bond.across, bond.through, direction=way, rightward=side, upper=upper
+            )
         )
 
     def _kept(self, section: pog_scheme.PowerSection) -> pog_scheme.PowerSection:
@@ -364,7 +366,14 @@ class LadderBuilder:
         side = junction.shares if decided else own
         return self._kept(
             pog_scheme.PowerSection(
-                "", left, right, junction.domain, *pair, "right" if forward else "left", side, upper
+                "",
+                left,
+                right,
+                junction.domain,
+                *pair,
+                direction="right" if forward else "left",
+                rightward=side,
+                upper=upper,
             )
         )
 
@@ -454,7 +463,14 @@ class _PortScheme:
             ladders=(),
             sections={
                 str(n): pog_scheme.PowerSection(
-                    str(n), "", item.name, item.domain, item.port.across, item.port.through, "left", item.decides
+                    str(n),
+                    "",
+                    item.name,
+                    item.domain,
+                    item.port.across,
+                    item.port.through,
+                    direction="left",
+                    rightward=item.decides,
                 )
                 for n, item in enumerate(sources.values(), 1)
             },
@@ -554,6 +570,6 @@ def _flat_sections(graph: bond_graph_scheme.BondGraphScheme) -> dict[str, pog_sc
     for n, b in enumerate(bonds, 1):
         left, right = ("" if end in sources else end for end in (b.tail, b.head))
         found[str(n)] = pog_scheme.PowerSection(
-            str(n), left, right, b.domain, b.across, b.through, "right", b.receives(b.head)
+            str(n), left, right, b.domain, b.across, b.through, direction="right", rightward=b.receives(b.head)
         )
     return found

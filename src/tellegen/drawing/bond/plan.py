@@ -364,13 +364,22 @@ class _BondPlanner:
             told = second if deciding <= k else first  # the one that is told the shared variable
             stroke = told if effort_shared else (first if told == second else second)
             variables = (shared, "") if effort_shared else ("", shared)
-            self.joints.append(BondLink(0, first, second, stroke, junction.domain, *variables, size))
+            self.joints.append(BondLink(0, first, second, stroke, junction.domain, *variables, size=size))
 
     def _link(self, bond: PowerBond) -> BondLink:
         tail, head = (self.home.get((end, bond.number), end) for end in (bond.tail, bond.head))
         stroke = head if bond.stroke == "head" else tail
-        marks = self.warnings.marks(bond), self.warnings.is_sink(bond)
-        return BondLink(bond.number, tail, head, stroke, bond.domain, *self.texts.variables(bond), bond.size, *marks)
+        return BondLink(
+            bond.number,
+            tail,
+            head,
+            stroke,
+            bond.domain,
+            *self.texts.variables(bond),
+            size=bond.size,
+            warned=self.warnings.marks(bond),
+            sink=self.warnings.is_sink(bond),
+        )
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ class _Chain:
         warned: bool = False,
     ) -> None:
         number, domain, size = len(self.links) + 1, section.first_domain, len(section.lanes)
-        self.links.append(BondLink(number, tail, head, stroke, domain, *variables, size, warned))
+        self.links.append(BondLink(number, tail, head, stroke, domain, *variables, size=size, warned=warned))
 
     def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
         self.nodes[name] = BondNode(name, name, role, text, domain)

@@ -1,6 +1,6 @@
 """Figures of POGs side by side, with captions: steps of a reduction or of operations on a scheme, or its orientations."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from string import ascii_lowercase
@@ -23,7 +23,7 @@ from tellegen.scenes.scene import MARGIN, Label, Origin, Scene, Shape, moved, ti
 from tellegen.scenes.typesetting import set_math, set_words
 from tellegen.schemes import Orientation, Rewriting
 from tellegen.schemes.algebra.reduction_pictures import ReductionPictures
-from tellegen.schemes.pog_scheme import Ladder, Matrix, PogScheme
+from tellegen.schemes.pog_scheme import Column, Matrix, PogScheme, ladder_with
 
 ARROW = r"\Rightarrow"
 INFINITY = r"\infty"
@@ -92,34 +92,24 @@ def _between(ladder: LadderPlan, left: str, right: str) -> LadderPlan | None:
 def _ends(pictures: ReductionPictures) -> tuple[str, str] | None:
     """The sections round the columns of the loop; None where these stand in several ladders."""
     loop, scheme = set(pictures.loop), pictures.original
-    found: list[tuple[Ladder, list[int]]] = []
-    for ladder in _ladders(scheme.ladders):
-        places = [
-            k
-            for k, column in enumerate(ladder.columns)
-            if any({scheme.blocks[b].input, scheme.blocks[b].output} <= loop for b in column.blocks)
-            or pictures.element in column.blocks
-        ]
-        if places:
-            found.append((ladder, places))
+
+    def of_loop(column: Column) -> bool:
+        ends = [{scheme.blocks[b].input, scheme.blocks[b].output} for b in column.blocks]
+        return pictures.element in column.blocks or any(pair <= loop for pair in ends)
+
+    found = ladder_with(scheme, of_loop)
     # A piece can only be cut out of one main ladder; a side ladder alone would hang in the air.
-    if len(found) != 1 or found[0][0] not in scheme.ladders:
+    if found is None or found[0] not in scheme.ladders:
         return None
-    columns = found[0][0].columns
+    columns = found[0].columns
     # From the first column of the loop to the last: what stands between them belongs to the loop or hangs in it.
-    first, last = found[0][1][0], found[0][1][-1]
+    first, last = found[1][0], found[1][-1]
     # A junction is shown whole.
     while first and columns[first - 1].junction == columns[first].junction != "":
         first -= 1
     while last + 1 < len(columns) and columns[last + 1].junction == columns[last].junction != "":
         last += 1
     return columns[first].left, columns[last].right
-
-
-def _ladders(ladders: Iterable[Ladder]) -> Iterable[Ladder]:
-    for ladder in ladders:
-        yield ladder
-        yield from _ladders(column.branch for column in ladder.columns if column.branch is not None)
 
 
 def _limit(pictures: ReductionPictures) -> tuple[str, str]:

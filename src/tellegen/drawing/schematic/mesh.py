@@ -6,6 +6,7 @@ What is between a node and its reference hangs beside the node, with the mark of
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
+from statistics import fmean
 from typing import final
 
 from tellegen.drawing.schematic.layout import SchematicLayout
@@ -43,7 +44,7 @@ def place_in_layers(near: Neighbours, starts: Iterable[str]) -> dict[str, GridCe
             layers.setdefault(column, []).append(name)
     for column in sorted(layers):
         taken: set[int] = set()
-        wanted = {name: _middle(places[o][1] for o in near[name] if o in places) for name in layers[column]}
+        wanted = {name: fmean(places[o][1] for o in near[name] if o in places) for name in layers[column]}
         for name in sorted(layers[column], key=wanted.__getitem__):
             middle, most = round(wanted[name]), len(taken)
             # The nearest row that is free; of two that are equally near the lower one, with the larger number.
@@ -51,11 +52,6 @@ def place_in_layers(near: Neighbours, starts: Iterable[str]) -> dict[str, GridCe
             taken.add(row)
             places[name] = column, row
     return places
-
-
-def _middle(rows: Iterable[int]) -> float:
-    found = list(rows)
-    return sum(found) / len(found)
 
 
 @final

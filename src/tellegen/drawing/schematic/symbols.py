@@ -323,7 +323,7 @@ def _wires(x: float) -> tuple[Point, Point]:
     return (x, TOP), (x, BOTTOM)
 
 
-def _shafts(left: float, right: float, up: float, down: float, *parts: Curve) -> TwoPortSymbol:
+def _shafts(left: float, right: float, up: float, down: float, parts: tuple[Curve, ...]) -> TwoPortSymbol:
     """A two-port between two shafts or rods, which end where it does."""
     return TwoPortSymbol(left, right, up, down, ((-left, MID), None, (right, MID), None), parts)
 
@@ -401,11 +401,11 @@ _TWO_PORTS: Mapping[str, TwoPortSymbol] = {
     "coil": _between_wires(-16.0, 8.0, *_standing_coil(-16, 1), line((8, TOP), (8, BOTTOM), weight="bold")),
     "voice coil": _VOICE_COIL,
     # The second wheel is the larger one whatever the ratio: a symbol tells the kind, the label tells the number.
-    "gear": _shafts(36, 52, 22, 22, *_WHEELS, line((-36, 0), (-14, 0)), line((22, 0), (52, 0))),
-    "rack": _shafts(34, 34, 15, 21, *_PINION, *_TEETH, line((18, 18), (28, 18), (28, 0), (34, 0))),
+    "gear": _shafts(36, 52, 22, 22, (*_WHEELS, line((-36, 0), (-14, 0)), line((22, 0), (52, 0)))),
+    "rack": _shafts(34, 34, 15, 21, (*_PINION, *_TEETH, line((18, 18), (28, 18), (28, 0), (34, 0)))),
     # The rod leaves the nut off the axis and returns to it, so that the spindle may turn through.
-    "screw": _shafts(40, 38, 14, 14, *_SPINDLE, *_THREADS, line((8, -10), (30, -10), (30, 0), (38, 0))),
-    "lever": _shafts(40, 40, 11, 15, *_BEAM, line((-40, 0), (-32, 0), (-32, -10)), line((40, 0), (32, 0), (32, 10))),
+    "screw": _shafts(40, 38, 14, 14, (*_SPINDLE, *_THREADS, line((8, -10), (30, -10), (30, 0), (38, 0)))),
+    "lever": _shafts(40, 40, 11, 15, (*_BEAM, line((-40, 0), (-32, 0), (-32, -10)), line((40, 0), (32, 0), (32, 10)))),
     # A large piston that drives a small one.
     "pressure intensifier": replace(
         _between_wires(-26.0, 29.0, *_BARRELS, *_PISTONS, *_pipes(-26, 20), *_pipes(29, 11)), left=34, right=34

@@ -108,12 +108,8 @@ class SwitchingLine:
             fix = "add 'K' and 'b' for an elastic contact, or 'restitution' for a rigid one"
             what = f"the {self.kind.name} {name} has no law of contact"
             raise context.error(rules.NO_CONTACT, key, what, fix=fix, where=name)
-        texts = (
-            {}
-            if copy
-            else {k: given.node.text for k, given in self.settings.items() if given.reading.marked is not None}
-        )
-        return Switching(settings, schedule, self.start, texts)
+        formulas = {} if copy else {k: line for k, line in self.settings.items() if line.reading.marked is not None}
+        return Switching(settings, schedule, self.start, {key: line.node.text for key, line in formulas.items()})
 
     def _value(self, setting: Setting, name: str, reading: QuantityReading, counters: Mapping[str, int]) -> Expression:
         expression = reading.expression.substitute(counters) if counters else reading.expression

@@ -13,7 +13,7 @@ from tellegen.elements.kinds import kind_advice
 from tellegen.expressions import ONE, ZERO
 from tellegen.model.dimensions import user_names, without_marks
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import NamePattern, ReadingContext, refuse_scale
+from tellegen.notations.context import NamePattern, ReadingContext
 from tellegen.notations.network import elements, rules
 from tellegen.notations.network.keys import (
     CONNECTION,
@@ -215,7 +215,7 @@ class _LineReader:
     def read_initial(self, key: Scalar, node: Node, _: str) -> None:
         scalar = self.context.formula(node, f"the initial value of {self.name}")
         if self.kind.domain.heat_books:
-            refuse_scale(self.context, scalar, f"the initial value of {self.name}")
+            self.context.refuse_scale(scalar, f"the initial value of {self.name}")
         self.line.initial_node = scalar
         if not (self.indices and "[" in scalar.text):
             self.line.initial = self.settled(scalar, self.form.initial, "initial value")

@@ -8,7 +8,7 @@ motor: {multiport: [a, n, b, n, shaft, frame], domains: [electrical, electrical,
 """
 
 import re
-from typing import NoReturn, final
+from typing import NoReturn, TypeGuard, final
 
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.errors import Rule
@@ -23,7 +23,7 @@ from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import NamePattern, NotWholeError, ReadingContext, name_at
 from tellegen.notations.network import keys, rules
 from tellegen.notations.network.fields import ENERGY, LAWS, MATRIX, FieldLaw, FieldReader
-from tellegen.notations.network.repetition import StructureCopy, copies_of, read_ranges
+from tellegen.notations.network.repetition import OUTSIDE, copies_of, read_ranges
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -66,15 +66,10 @@ class MultiportRelations:
 
     def _right(self, text: Scalar, right: str, at: int) -> Expression:
         marked = parse_marked(right, self.context.text_place(text, at))
-        variables: dict[str, Measure] = {
-            n: keys.port_dimension(self.domains, n) for n in marked.free_symbols if self._is_port(n)
-        }
+        ports = {n for n in marked.free_symbols if _PORT.fullmatch(n) and 0 <= self._port(n) < len(self.domains)}
+        variables: dict[str, Measure] = {n: keys.port_dimension(self.domains, n) for n in ports}
         wanted = keys.port_dimension(self.domains, text.text.partition("=")[0].strip())
         return self.context.check_later(marked, wanted, f"the relation of {self.key.text}", text, variables)
-
-    def _is_port(self, name: str) -> bool:
-        found = _PORT.fullmatch(name)
-        return found is not None and 1 <= int(found[2]) <= len(self.domains)
 
     @staticmethod
     def _port(name: str) -> int:
@@ -89,7 +84,7 @@ def _side(name: str) -> Side:
     return "across" if name.startswith("across") else "through"
 
 
-def is_multiport(node: Node) -> bool:
+def is_multiport(node: Node) -> TypeGuard[MappingNode]:
     """Whether a line of a network describes a field or a connection of several ports."""
     if not isinstance(node, MappingNode) or not node.keys:
         return False
@@ -275,7 +270,7 @@ class _Each:
         if len(ranges) != 1:
             what = f"'{keys.EACH}' of the field '{key.text}' has {len(ranges)} indices, not one"
             raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{keys.EACH}: {{{indices[0]}: 1..5}}'")
-        values = [copy.values[0] for copy in copies_of(context, key, ranges, StructureCopy())]
+        values = [copy.values[0] for copy in copies_of(context, key, ranges, OUTSIDE)]
         return cls(context, indices[0], values)
 
     def nodes(self, key: Scalar, texts: list[Scalar], node: Node) -> list[str]:

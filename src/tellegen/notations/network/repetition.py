@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple, final
+from typing import NamedTuple, TypeGuard, final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import is_unit
@@ -60,6 +60,10 @@ class StructureCopy(NamedTuple):
             raise context.not_whole_error(node, problem, str(self)) from None
 
 
+OUTSIDE = StructureCopy()
+"""What stands in no repeated block."""
+
+
 @final
 @dataclass(slots=True)
 class IndexRange:
@@ -82,15 +86,22 @@ class RepeatedBlock:
     lines: "list[ElementLine | RepeatedBlock]"
 
 
-def is_block(node: Node) -> bool:
-    """Whether an entry of a network is a repeated block and not an element."""
+def is_block(node: Node) -> TypeGuard[MappingNode]:
+    """Whether an entry is a repeated block and no single line."""
     return isinstance(node, MappingNode) and "repeat" in node
 
 
 def read_block(context: ReadingContext, key: Scalar, node: MappingNode, outer: Indices) -> RepeatedBlock:
     """The block with its templates."""
     ranges, indices, inner = read_repeat(context, key, node, "network", outer)
-    return RepeatedBlock(key, indices, ranges, _read_lines(context, key, inner, indices))
+    lines: list[ElementLine | RepeatedBlock] = []
+    for name, value in context.mapping(inner, f"the network of {key.text}").items():
+        with context.collecting():
+            if is_block(value):
+                lines.append(read_block(context, name, value, indices))
+            else:
+                lines.append(read_line(context, name, value, indices))
+    return RepeatedBlock(key, indices, ranges, lines)
 
 
 def read_repeat(
@@ -123,19 +134,6 @@ def read_ranges(
     return ranges, indices
 
 
-def _read_lines(
-    context: ReadingContext, key: Scalar, node: Node, indices: Indices
-) -> "list[ElementLine | RepeatedBlock]":
-    lines: list[ElementLine | RepeatedBlock] = []
-    for name, value in context.mapping(node, f"the network of {key.text}").items():
-        with context.collecting():
-            if isinstance(value, MappingNode) and is_block(value):
-                lines.append(read_block(context, name, value, indices))
-            else:
-                lines.append(read_line(context, name, value, indices))
-    return lines
-
-
 def _check_index(context: ReadingContext, index: Scalar, outer: Indices) -> None:
     name = context.name(index, "an index")
     context.refuse_reserved(index, "an index")
@@ -161,7 +159,7 @@ def _read_range(context: ReadingContext, index: Scalar, node: Scalar, outer: Ind
 def add_elements_of_block(
     context: ReadingContext,
     block: RepeatedBlock,
-    outer: StructureCopy = StructureCopy(),  # noqa: B008  # never changes
+    outer: StructureCopy = OUTSIDE,
 ) -> None:
     """Add the elements of all copies."""
     templates = [

@@ -15,7 +15,7 @@ from tellegen.model.signals import SignalPorts, SignalSetting
 from tellegen.notations.context import ReadingContext, StopReadingError
 from tellegen.notations.grammar import AT, SIGNAL_PORTS, SOURCE
 from tellegen.notations.network.keys import with_article
-from tellegen.notations.network.repetition import StructureCopy, copies_of, read_repeat
+from tellegen.notations.network.repetition import OUTSIDE, StructureCopy, copies_of, is_block, read_repeat
 from tellegen.notations.parts import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
@@ -30,17 +30,13 @@ class PortEntry(NamedTuple):
     copy: StructureCopy
 
 
-OUTSIDE = StructureCopy()
-"""What stands in no repeated block."""
-
-
 def _port_entries(
     context: ReadingContext, node: Node, subject: str, copy: StructureCopy = OUTSIDE
 ) -> Iterator[PortEntry]:
     """Every port of a mapping, those of repeated blocks one by one; what is wrong with a block is collected."""
     for key, value in context.mapping(node, subject).items():
         with context.collecting():
-            if isinstance(value, MappingNode) and "repeat" in value:
+            if is_block(value):
                 ranges, _, inner = read_repeat(context, key, value, "ports", copy.indices, "ports")
                 for each in copies_of(context, key, ranges, copy):
                     yield from _port_entries(context, inner, f"the ports of {key.text}", each)

@@ -20,12 +20,12 @@ from tellegen.notations.context import (
     name_at,
 )
 from tellegen.notations.grammar import PART
+from tellegen.notations.network import repetition
 from tellegen.notations.network import rules as network_rules
-from tellegen.notations.network.repetition import MOST_ELEMENTS, StructureCopy, copies_of, read_repeat
+from tellegen.notations.network.repetition import MOST_ELEMENTS
 from tellegen.notations.parameters import read_curve
 from tellegen.notations.parts import instances, rules
 from tellegen.notations.parts.ports import (
-    OUTSIDE,
     JoinedPorts,
     PartConnections,
     PortNodes,
@@ -210,7 +210,12 @@ class PartLine:
     """The line of one part, or of one copy of it."""
 
     def __init__(
-        self, context: ReadingContext, connections: PartConnections, key: Scalar, node: Node, copy: StructureCopy
+        self,
+        context: ReadingContext,
+        connections: PartConnections,
+        key: Scalar,
+        node: Node,
+        copy: repetition.StructureCopy,
     ) -> None:
         self.context, self.connections, self.key, self.copy = context, connections, key, copy
         self.name = self._name()
@@ -413,7 +418,7 @@ class PartsReader:
     def read(self, node: Node, *, first: bool) -> None:
         """Add all parts; with `first`, their elements come before those of the network, as they do in the file."""
         context = self.context
-        self._entries(context.mapping(node, "'parts'"), OUTSIDE)
+        self._entries(context.mapping(node, "'parts'"), repetition.OUTSIDE)
         self.connections.check_network()
         for source in self.connections.taken:
             context.elements.pop(source, None)
@@ -424,14 +429,14 @@ class PartsReader:
         if first:
             context.put_in_front(self.connections.own)
 
-    def _entries(self, mapping: MappingNode, copy: StructureCopy, broken: set[int] | None = None) -> None:
+    def _entries(self, mapping: MappingNode, copy: repetition.StructureCopy, broken: set[int] | None = None) -> None:
         # One error a line is enough: other copies would repeat it.
         failed: set[int] = set() if broken is None else broken
         for key, value in mapping.items():
             if id(key) in failed:
                 continue
             try:
-                if isinstance(value, MappingNode) and "repeat" in value:
+                if repetition.is_block(value):
                     self._block(key, value, copy)
                 else:
                     line = PartLine(self.context, self.connections, key, value, copy)
@@ -446,15 +451,15 @@ class PartsReader:
                 self.context.broken.add(key.text)
                 self.context.collect(error)
 
-    def _block(self, key: Scalar, node: MappingNode, copy: StructureCopy) -> None:
+    def _block(self, key: Scalar, node: MappingNode, copy: repetition.StructureCopy) -> None:
         context = self.context
-        ranges, _, inner = read_repeat(context, key, node, "parts", copy.indices, "parts")
+        ranges, _, inner = repetition.read_repeat(context, key, node, "parts", copy.indices, "parts")
         mapping, broken = context.mapping(inner, f"the parts of {key.text}"), set[int]()
-        copies = copies_of(context, key, ranges, copy)
+        copies = repetition.copies_of(context, key, ranges, copy)
         while (each := self._next(copies)) is not None:
             self._entries(mapping, each, broken)
 
-    def _next(self, copies: Iterator[StructureCopy]) -> StructureCopy | None:
+    def _next(self, copies: Iterator[repetition.StructureCopy]) -> repetition.StructureCopy | None:
         try:
             return next(copies, None)
         except TellegenError as error:

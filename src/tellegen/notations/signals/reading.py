@@ -1,6 +1,6 @@
 """Signals from their lines, checked against the whole model: names, units, loops and numbers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -96,7 +96,7 @@ class SignalsReader:
             if key is None:
                 raise self.context.unknown_key(other, keys, f"the {line.block.word} {line.name}")
             line.texts[key.name] = self.context.document.source(value)
-            self._readers[key.word](self, line, key, value)
+            getattr(self, f"_read_{key.word}")(line, key, value)  # the table of blocks says what a key holds
         self._check_keys(line, node)
         return line
 
@@ -132,6 +132,8 @@ class SignalsReader:
                 dimensions.unit_mark(plain.dimension) if plain.dimension is not None else ONE
             )
 
+    _read_time = _read_constant
+
     def _read_word(self, line: SignalLine, key: Key, node: Node) -> None:
         text = self.context.scalar(node, f"the {key.name} of {line.name}")
         assert isinstance(key.holds, Words), "a word is one of those that the table has"
@@ -165,18 +167,6 @@ class SignalsReader:
             raise self.context.error(rules.NO_FUNCTION_HERE, node, what, fix=fix, where=line.name)
         line.others[blocks.FUNCTION] = function
         self._read_formulas(line, key, node)
-
-    _readers: Mapping[str, Callable[["SignalsReader", SignalLine, Key, Node], None]] = {
-        "formula": _read_formula,
-        "formulas": _read_formulas,
-        "limits": _read_limits,
-        "constant": _read_constant,
-        "time": _read_constant,
-        "word": _read_word,
-        "table": _read_table,
-        "nodes": _read_nodes,
-        "arguments": _read_arguments,
-    }
 
     def _check_keys(self, line: SignalLine, node: MappingNode) -> None:
         """What a block needs, and what needs something else beside it."""

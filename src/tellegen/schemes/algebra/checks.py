@@ -317,8 +317,7 @@ def _by_model(scheme: PogScheme) -> dict[str, int]:
 
 def _law(k: int, port: Port) -> ResidueRow:
     """The law of a linear resistive element as an equation."""
-    law = port.law
-    assert isinstance(law, ResistiveLaw), "only resistive elements are followed"
+    law = port.resistive
     assert law.coefficient is not None, "only linear elements are followed"
     return {column(k, law.side): PRIME - 1, column(k, other_side(law.side)): _residue(law.coefficient)}
 

@@ -20,7 +20,14 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
 from tellegen.schemes import pog_scheme, rules
-from tellegen.schemes.algebra.signal_paths import Loop, SignalPath, elementary_loops, port_paths, read_path
+from tellegen.schemes.algebra.signal_paths import (
+    Loop,
+    SignalPath,
+    check_variables,
+    elementary_loops,
+    port_paths,
+    read_path,
+)
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, with_strokes
 from tellegen.schemes.gains import UndeterminedError, dependent_gains, vector_block
@@ -236,6 +243,10 @@ def _inverted(scheme: pog_scheme.PogScheme, path: SignalPath) -> pog_scheme.PogS
         # The sign stays: the power supplied is the same product of the same two variables.
         inputs[k], outputs[k] = outputs[k].signal, pog_scheme.Output(inputs[k], outputs[k].sign)
         turned.add([item.name for item in scheme.sources()][k])
+
+    def with_names(column: pog_scheme.Column) -> pog_scheme.Column:
+        return replace(column, summations=tuple(renamed.get(name, name) for name in column.summations))
+
     result = replace(
         scheme,
         blocks=blocks,
@@ -244,7 +255,7 @@ def _inverted(scheme: pog_scheme.PogScheme, path: SignalPath) -> pog_scheme.PogS
         # The sign of an output says how power counts, so it turns with either of the two variables.
         outputs=tuple(outputs),
         sections={name: _inverted_section(section, on_path) for name, section in scheme.sections.items()},
-        ladders=tuple(_inverted_ladder(ladder, renamed) for ladder in scheme.ladders),
+        ladders=tuple(ladder.changed(with_names) for ladder in scheme.ladders),
     )
     # Last, since states and strokes follow from blocks and summations as they are now.
     result = with_causes(result, turned)
@@ -284,16 +295,6 @@ def _inverted_section(section: pog_scheme.PowerSection, on_path: set[str]) -> po
     return replace(section, rightward=other_side(section.rightward))
 
 
-def _inverted_ladder(ladder: pog_scheme.Ladder, renamed: Mapping[str, str]) -> pog_scheme.Ladder:
-    return replace(ladder, columns=tuple(_inverted_column(column, renamed) for column in ladder.columns))
-
-
-def _inverted_column(column: pog_scheme.Column, renamed: Mapping[str, str]) -> pog_scheme.Column:
-    sums = tuple(renamed.get(name, name) for name in column.summations)
-    branch = None if column.branch is None else _inverted_ladder(column.branch, renamed)
-    return replace(column, summations=sums, branch=branch)
-
-
 def change_sign(scheme: pog_scheme.PogScheme, variables: str | Iterable[str]) -> pog_scheme.Rewriting:
     """The scheme with a variable, or some, counted the other way.
 
@@ -304,7 +305,8 @@ def change_sign(scheme: pog_scheme.PogScheme, variables: str | Iterable[str]) ->
     """
     wanted = without_duplicates(variables)
     # The own variables of elements follow, so that only connections get a minus sign: R stays positive.
-    changed = _with_elements(scheme, _known(scheme, wanted))
+    check_variables(scheme, wanted)
+    changed = _with_elements(scheme, set(wanted))
 
     def sign(name: str) -> int:
         return -1 if name in changed else 1
@@ -335,15 +337,6 @@ def _account(before: pog_scheme.PogScheme, after: pog_scheme.PogScheme, wanted: 
     more = [f"power counts the other way in section{'s' * (len(flipped) > 1)} {', '.join(flipped)}"] if flipped else []
     more += [f"the sign of {', '.join(minus)} changes"] if minus else []
     return "; ".join([f"counted {', '.join(wanted) or 'nothing'} the other way", *more])
-
-
-def _known(scheme: pog_scheme.PogScheme, variables: Iterable[str]) -> set[str]:
-    wanted, known = list(variables), scheme.signals()
-    for name in wanted:
-        if name not in known:
-            fix = did_you_mean(name, known) or f"the variables are {', '.join(known[:20])}"
-            raise rules.NO_SUCH_SIGNAL.error(f"'{name}' is no variable of the scheme", fix=fix)
-    return set(wanted)
 
 
 def _with_elements(scheme: pog_scheme.PogScheme, changed: set[str]) -> set[str]:

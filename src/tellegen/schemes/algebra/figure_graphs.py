@@ -10,7 +10,6 @@ the branches add up at the node. The graph means the same with it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -222,15 +221,6 @@ def star_graph(graph: PowerGraph) -> PowerGraph | None:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Through:
-    """What a branch came through to a node."""
-
-    ports: AbstractSet[int]
-    couplings: AbstractSet[int] = frozenset()
-
-
-@final
 class _Network:
     """The ports at each node, and the branches that begin there."""
 
@@ -268,15 +258,15 @@ class _Network:
     def _shape(self, node: int, k: int) -> tuple[object, ...] | None:
         """The kinds of elements along a branch that is a chain to its end; None for any other."""
         shape: list[object] = []
-        seen, through = {node}, _Through(ports={k})
+        seen, through, passed = {node}, {k}, set[int]()
         node = self._other(node, k)
         # Followed to its end, node by node: only whole branches of the same shape can be lanes.
-        while node not in seen and not self._is_special(through.ports):
+        while node not in seen and not self._is_special(through):
             seen.add(node)
-            shape += sorted(map(self._kind, through.ports))
-            mine = [n for n in self.at.get(node, ()) if n not in through.ports]
+            shape += sorted(map(self._kind, through))
+            mine = [n for n in self.at.get(node, ()) if n not in through]
             ahead = [n for n in self._ahead(node) if n in mine]
-            couplings = [c for c in self.coupled.get(node, ()) if c not in through.couplings]
+            couplings = [c for c in self.coupled.get(node, ()) if c not in passed]
             beside = [n for n in mine if n not in ahead]
             # A fork, a source or a field on the way makes the branch one of a kind.
             if self._is_special(beside) or len(ahead) + len(couplings) > 1:
@@ -284,12 +274,12 @@ class _Network:
             shape += sorted(map(self._kind, beside))
             if not ahead and not couplings:
                 return tuple(shape)
-            through = _Through({*ahead}, {*couplings})
-            passed = self._passed(node, couplings[0]) if couplings else self._other(node, ahead[0])
-            if passed is None:
+            through, passed = {*ahead}, {*couplings}
+            behind = self._passed(node, couplings[0]) if couplings else self._other(node, ahead[0])
+            if behind is None:
                 return None
             shape += [self.graph.couplings[c].side_2[0].domain for c in couplings]
-            node = passed
+            node = behind
         return None
 
     def _passed(self, node: int, k: int) -> int | None:

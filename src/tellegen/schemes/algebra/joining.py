@@ -50,23 +50,23 @@ def join_side_by_side(one: PogScheme, two: PogScheme, ports: Mapping[str, str]) 
     """
     first, second = one.causal.graph, two.causal.graph
     pairs = [(_source(one, name), _source(two, other)) for name, other in ports.items()]
-    series = [first.ports[a].domain for a, _ in pairs if _side(first.ports[a]) == "through"]
+    series = [first.ports[a].domain for a, _ in pairs if first.ports[a].source.side == "through"]
     # In series one reference has to rest on the output of the other scheme.
     joined = _Joined(first, second, floating=series)
     for a, b in pairs:
         mine, theirs = first.ports[a], second.ports[b]
         _check_domains(mine, theirs)
         # A source of voltage and one of current cannot be one source.
-        if _side(mine) != _side(theirs):
-            what = f"'{mine.element}' imposes the {_side(mine)} variable, and '{theirs.element}' the {_side(theirs)} variable"
+        side, other_side = mine.source.side, theirs.source.side
+        if side != other_side:
+            what = f"'{mine.element}' imposes the {side} variable, and '{theirs.element}' the {other_side} variable"
             fix = "join them in a chain (join_in_chain)"
             raise rules.NO_JOINING.error(what, where=mine.element, fix=fix)
-        if _side(mine) == "across":
-            joined.remove(None, b)
+        joined.remove(None, b)
+        if side == "across":
             joined.merge(mine.plus, theirs.plus)
             joined.merge(mine.minus, theirs.minus)
         else:
-            joined.remove(None, b)
             # In series: what leaves the first scheme enters the second, and the source spans both.
             joined.merge(mine.plus, theirs.minus)
             joined.ends[a] = len(first.nodes) + theirs.plus
@@ -89,12 +89,7 @@ def _rewritten(joined: "_Joined", one: PogScheme, two: PogScheme, account: str) 
 def _terminals(port: Port) -> tuple[int, int]:
     """Where a source lifts the across variable, or pushes its through variable into the rest; and the other end."""
     # A source of a through variable pushes out at its second node.
-    return (port.plus, port.minus) if _side(port) == "across" else (port.minus, port.plus)
-
-
-def _side(port: Port) -> str:
-    assert isinstance(port.law, SourceLaw), "asked for sources only"
-    return port.law.side
+    return (port.plus, port.minus) if port.source.side == "across" else (port.minus, port.plus)
 
 
 def _source(scheme: PogScheme, name: str) -> int:

@@ -3,7 +3,7 @@
 By Mason's rule a loop becomes one block: 1/(F s)/(1 + G/(F s)) = 1/(F s + G).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -160,6 +160,15 @@ class SignalPath:
         return " -> ".join(self.signals)
 
 
+def check_variables(scheme: PogScheme, names: Iterable[str]) -> None:
+    """Raises: GraphError (G206) for a name that is no variable."""
+    known = scheme.signals()
+    for name in names:
+        if name not in known:
+            fix = did_you_mean(name, known) or f"the variables are {', '.join(known[:20])}"
+            raise rules.NO_SUCH_SIGNAL.error(f"'{name}' is no variable of the scheme", fix=fix)
+
+
 def read_path(scheme: PogScheme, path: Loop | Sequence[str]) -> SignalPath:
     """A loop, or signals one after the other, with the blocks and summations between them.
 
@@ -167,11 +176,7 @@ def read_path(scheme: PogScheme, path: Loop | Sequence[str]) -> SignalPath:
     """
     # A loop names each signal once; as a path it ends where it starts.
     signals = (*path.signals, path.signals[0]) if isinstance(path, Loop) else tuple(path)
-    known = scheme.signals()
-    for name in signals:
-        if name not in known:
-            fix = did_you_mean(name, known) or f"the variables are {', '.join(known[:20])}"
-            raise rules.NO_SUCH_SIGNAL.error(f"'{name}' is no variable of the scheme", fix=fix)
+    check_variables(scheme, signals)
     # Simple paths only: what passes a variable twice cannot be inverted, since the variable would be decided twice.
     if len(signals) < 2 or len(set(signals[:-1])) < len(signals) - 1 or signals[-1] in signals[1:-1]:
         what = f"{' -> '.join(signals) or 'nothing'} is no path: it has to pass two variables or more, each once"
