@@ -52,6 +52,8 @@ MANY_BANDS = 0.25
 
 
 MOST_WINDOWS = 6
+WIDEST_MAP = 340.0
+"""About 90 mm: a map of poles is about as wide as high."""
 
 
 def panels_plot(title: str, stacks: Sequence[Stack], *, about: str = "", **look: Unpack[Look]) -> Plot:
@@ -65,7 +67,9 @@ def panels_plot(title: str, stacks: Sequence[Stack], *, about: str = "", **look:
         found = [[panel] for stack in found for panel in stack]
     columns = _columns(found, asked.width)
     found, columns = _with_windows(found, columns, asked.width)
-    scene = _Sheet(found, columns, asked.width).scene(title, about)
+    # A plane with equal scales that is wider than high shows nothing more.
+    maps = columns * WIDEST_MAP if all(panel.equal for stack in found for panel in stack) else asked.width
+    scene = _Sheet(found, columns, min(asked.width, maps)).scene(title, about)
     return Plot(scene, tuple(panel for stack in found for panel in stack), asked.theme, asked.zoom)
 
 
@@ -319,7 +323,7 @@ def _tick(place: Place, side: str, tick: Tick, line: tuple[Point, Point], inward
     # On the frame itself there is a line already.
     far = inside.left < x < inside.right if side == "x" else inside.top < y < inside.bottom
     if tick.label and far and any(drawn.lines or drawn.dots for drawn in place.drawn):
-        zero = side == "y" and tick.value == 0
+        zero = tick.value == 0 and (side == "y" or place.panel.equal)
         yield Trace(line, GRID, shade=FAINT if zero else PALE, origin=of_panel(place, "grid"))
     length = MARK if tick.label else SMALL_MARK
     yield Trace(((x, y), (x + length * u, y + length * v)), GRID, origin=of_panel(place, "tick"))
