@@ -35,7 +35,7 @@ from tellegen.core.names import identifier
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.rules import NOT_CONTINUOUS
 from tellegen.plots import Look, Plot
-from tellegen.results.units import ratio_unit
+from tellegen.results.units import behind_number, ratio_unit
 
 QUIET = 1e-12
 """Elements with less than this share of the power exchanged neither give nor take."""
@@ -380,7 +380,7 @@ class Analysis(LinearAnalysis):
             lines += [
                 "",
                 f"linearised {model.origin}".rstrip(),
-                *_table([(n, f"{v:.6g} {self.units.get(n, '')}") for n, v in model.point.items()]),
+                *_table([(n, f"{v:.6g} {behind_number(self.units.get(n, ''))}") for n, v in model.point.items()]),
             ]
         if self.modes:
             lines += ["", "in the mode", *_table([*self.modes.items()])]

@@ -85,6 +85,9 @@ class SimulateOptions(_Plotted):
         needs="plot",
         excludes=("curves",),
     )
+    outputs: tuple[str, ...] = option(
+        (), "Variables shown, plotted and written beside the others: any of an element.", metavar="V_R,power.motor"
+    )
     units: Mapping[str, str] = option(
         {}, "Show a variable in this unit: in text, plots and CSV; once for each.", flag="--unit", metavar="omega=rpm"
     )
@@ -167,6 +170,7 @@ def _record(run: Run) -> dict[str, object]:
         **made.account,
         "final": {identifier(name): value for name, value in run.final().items()},
         "energy": run.energy.to_json(),
+        "units": {identifier(name): unit for name in run.final() if (unit := run.unit(name))},
         **early,
     }
 
