@@ -53,7 +53,7 @@ MANY_BANDS = 0.25
 
 MOST_WINDOWS = 6
 WIDEST_MAP = 340.0
-"""About 90 mm: a map of poles is about as wide as high."""
+"""About 90 mm: a map of poles or an orbit is about as wide as high."""
 
 
 def panels_plot(title: str, stacks: Sequence[Stack], *, about: str = "", **look: Unpack[Look]) -> Plot:
@@ -67,8 +67,9 @@ def panels_plot(title: str, stacks: Sequence[Stack], *, about: str = "", **look:
         found = [[panel] for stack in found for panel in stack]
     columns = _columns(found, asked.width)
     found, columns = _with_windows(found, columns, asked.width)
-    # A plane with equal scales that is wider than high shows nothing more.
-    maps = columns * WIDEST_MAP if all(panel.equal for stack in found for panel in stack) else asked.width
+    # A plane that is wider than high shows nothing more.
+    planes = all(panel.equal or panel.start for stack in found for panel in stack)
+    maps = columns * WIDEST_MAP if planes else asked.width
     scene = _Sheet(found, columns, min(asked.width, maps)).scene(title, about)
     return Plot(scene, tuple(panel for stack in found for panel in stack), asked.theme, asked.zoom)
 
@@ -144,7 +145,7 @@ class _Sheet:
         self.columns, self.width = max(columns, 1), width
         self.rows = list(_rows(stacks, self.columns))
         panels = [panel for row in self.rows for panel in row if panel is not None]
-        self.height = _panel_height(len(self.rows), width, equal=any(panel.equal for panel in panels))
+        self.height = _panel_height(len(self.rows), width, plane=any(panel.equal or panel.start for panel in panels))
         self.numbers = {id(panel): number for number, panel in enumerate((p for stack in stacks for p in stack), 1)}
         self.x_axes = _linked(panels)
         self.y_axes = {id(panel): _y_axis(panel) for panel in panels}
@@ -218,9 +219,9 @@ def _rows(stacks: Sequence[Stack], columns: int) -> Iterator[list[Panel | None]]
             yield [*row, *[None] * (columns - len(row))]
 
 
-def _panel_height(rows: int, width: float, *, equal: bool) -> float:
+def _panel_height(rows: int, width: float, *, plane: bool) -> float:
     wide = width > 2.5 * NARROWEST
-    if equal:
+    if plane:
         return 250.0 if wide else 190.0
     return {1: 190.0 if wide else 150.0, 2: 135.0 if wide else 115.0}.get(rows, 100.0 if wide else 90.0)
 
