@@ -94,7 +94,7 @@ WITHOUT_EXAMPLE = {
     "E110": "values given to a run, not something in a file",
     "E106": "an operating point asked for, not something in a file",
     **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
-    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 10)},
+    **{f"S2{k:02}": "something asked of a run, not something in a file" for k in range(1, 11)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
