@@ -423,13 +423,14 @@ class _ModelReader:
         if node is None or self.context.errors:
             return None
         context = self.context
-        before = dict(context.elements)
+        before = list(context.elements)
         lowering = read_mechanism(context, node, root)
         order = [key.text for key in root.keys if key.text in ("mechanism", "network", "bond graph", "pog")]
         if order[0] == "mechanism":
             own = {name: e for name, e in context.elements.items() if name not in before}
+            beside = {name: context.elements[name] for name in before}
             context.elements.clear()
-            context.elements.update({**own, **before})
+            context.elements.update({**own, **beside})
         return lowering
 
     def _read_parts(self, root: MappingNode) -> tuple[Part, ...]:
