@@ -218,7 +218,9 @@ def test_any_text_is_a_unit_or_a_clear_error(text: str) -> None:
     assert finding is None or (finding.code in RULES.rules and finding.fix and finding.place)
 
 
-EXPONENTS = st.one_of(st.integers(-3, 3), st.sampled_from([Fraction(1, 2), Fraction(-3, 2), Fraction(1, 4), Fraction(-5, 2)]))
+EXPONENTS = st.one_of(
+    st.integers(-3, 3), st.sampled_from([Fraction(1, 2), Fraction(-3, 2), Fraction(1, 4), Fraction(-5, 2)])
+)
 
 
 @given(st.lists(EXPONENTS, min_size=7, max_size=7))

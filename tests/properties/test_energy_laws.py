@@ -35,7 +35,10 @@ network:
 {more}
 experiment: {{until: 3 s, inputs: {{V: '{volts} V*sin(2.5*t/(1 s))'}}}}
 """
-BESIDE = {"capacitor": "  Y: {capacitor: [n, m], C: 2 F}\n  r: {resistor: [m, gnd], R: 2 ohm}", "inductor": "  Y: {capacitor: [n, gnd], C: 0.1 F}"}
+BESIDE = {
+    "capacitor": "  Y: {capacitor: [n, m], C: 2 F}\n  r: {resistor: [m, gnd], R: 2 ohm}",
+    "inductor": "  Y: {capacitor: [n, gnd], C: 0.1 F}",
+}
 
 
 @settings(max_examples=6)
@@ -62,5 +65,8 @@ def test_the_books_close_whatever_the_law_of_a_storage(law: str, bends: list[str
         assert told is not None
     if told is not None:
         rows = run.table([*tg.derive(model).states])
-        found = [told.evaluate({**run.parameters, **dict(zip(tg.derive(model).states, row, strict=True))}) for row in rows[::40]]
+        found = [
+            told.evaluate({**run.parameters, **dict(zip(tg.derive(model).states, row, strict=True))})
+            for row in rows[::40]
+        ]
         assert np.allclose(found, run.stored_energy.values[::40], rtol=1e-8, atol=1e-10)

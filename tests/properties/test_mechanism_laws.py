@@ -126,7 +126,8 @@ system: Arm
 mechanism:
   gravity: [0 m/s^2, -9.81 m/s^2]
   bodies:
-    arm: {{mass: 2 kg, inertia: 0.1 kg*m^2, angle: phi, angular velocity: omega, {centre} points: {{tip: [0.5 m, 0.25 m], hub: [0 m, 0 m]}}}}
+    arm: {{mass: 2 kg, inertia: 0.1 kg*m^2, angle: phi, angular velocity: omega, {centre} points: {{tip: [0.5 m, 0.25 m],
+      hub: [0 m, 0 m]}}}}
   joints: {{p: {{revolute: [ground.origin, arm.{held}]}}}}
 network:
   d: {{damper: [arm.{point}.{axis}, frame], b: 3 N*s/m}}

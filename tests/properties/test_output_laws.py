@@ -28,7 +28,9 @@ network: {R_i: {resistor: [p, q], R: 3 ohm}, C_i: {capacitor: [q, gnd], C: 2 mF}
 class Described:
     """A file in the making, and the units that its variables have."""
 
-    network: list[str] = field(default_factory=lambda: ["V: {voltage source: [a, gnd]}", "R: {resistor: [a, b], R: 2 ohm}"])
+    network: list[str] = field(
+        default_factory=lambda: ["V: {voltage source: [a, gnd]}", "R: {resistor: [a, b], R: 2 ohm}"]
+    )
     signals: list[str] = field(default_factory=list)
     more: list[str] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=lambda: port("R", "V", "A") | {"V": "V", "I_V": "A", "power.V": "W"})
@@ -37,7 +39,9 @@ class Described:
         lines = [f"  {line}" for line in self.network] + self.more
         lines += ["signals:", *(f"  {line}" for line in self.signals)] if self.signals else []
         shown = f"outputs: [{', '.join(outputs)}]" if outputs else ""
-        return "\n".join(["system: T", "network:", *lines, f"experiment: {{until: 2 ms, inputs: {{V: 10 V}}, {shown}}}\n"])
+        return "\n".join(
+            ["system: T", "network:", *lines, f"experiment: {{until: 2 ms, inputs: {{V: 10 V}}, {shown}}}\n"]
+        )
 
 
 def port(name: str, across: str, through: str) -> dict[str, str]:
@@ -122,7 +126,9 @@ def test_what_is_asked_for_comes_out_of_every_format_with_its_unit(model: Descri
     known = sorted(model.units)
     asked = data.draw(st.lists(st.sampled_from(known), min_size=1, unique=True))
     with tempfile.TemporaryDirectory() as folder, no_compiler():
-        run = tg.simulate(read(model.text(asked), folder), samples=5, rtol=1e-2, outputs=known[::2] if len(asked) % 2 else ())
+        run = tg.simulate(
+            read(model.text(asked), folder), samples=5, rtol=1e-2, outputs=known[::2] if len(asked) % 2 else ()
+        )
         assert {name: run.unit(name) for name in known} == model.units
         assert set(run.shown) <= set(run.final()), "what was asked for is among what is told"
         lines = {words[0]: words[-1] for line in str(run).splitlines() if (words := line.split())}
@@ -135,7 +141,9 @@ def test_what_is_asked_for_comes_out_of_every_format_with_its_unit(model: Descri
                 unit = "" if suffix == ".csv" and run.unit(name) == "1" else run.unit(name)
                 assert saved.unit(name) == unit
     figure = run.plot(figure=blank_figure())
-    assert {axis.get_ylabel().rpartition("[")[2].rstrip("]") for axis in figure.axes} >= {run.unit(run.shown[0])} - {"1"}
+    assert {axis.get_ylabel().rpartition("[")[2].rstrip("]") for axis in figure.axes} >= {run.unit(run.shown[0])} - {
+        "1"
+    }
 
 
 @settings(max_examples=6)
@@ -183,7 +191,14 @@ def test_coordinates_of_closed_loops_keep_their_units() -> None:
         assert all(unit for unit in variable_units(run.graph).values())
 
 
-KINDS_OF_STORAGES = {"inertia": "rad/s", "mass": "m/s", "torsion spring": "N*m", "capacitor": "V", "accumulator": "Pa", "inductor": "A"}
+KINDS_OF_STORAGES = {
+    "inertia": "rad/s",
+    "mass": "m/s",
+    "torsion spring": "N*m",
+    "capacitor": "V",
+    "accumulator": "Pa",
+    "inductor": "A",
+}
 
 
 @given(st.sampled_from(sorted(KINDS_OF_STORAGES)), st.integers(-40, 40).filter(bool))

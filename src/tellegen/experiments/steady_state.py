@@ -353,7 +353,8 @@ class SteadyState:
     def __str__(self) -> str:
         run, shown = self.run, self.run.display
         rows: list[tuple[str, ...]] = [
-            (n, f"{shown.shown_value(n, v):.6g}", behind_number(shown.unit(n, run.unit(n)))) for n, v in self.values.items()
+            (n, f"{shown.shown_value(n, v):.6g}", behind_number(shown.unit(n, run.unit(n))))
+            for n, v in self.values.items()
         ]
         given = [(f"{name} gives", f"{power:.5g}", "") for name, power in self.power.given.items()]
         taken = [(f"{name} takes", f"{power:.5g}", "") for name, power in self.power.taken.items()]

@@ -11,7 +11,19 @@ from typing import Literal, final
 
 from tellegen.core.errors import Place
 from tellegen.core.names import TIME
-from tellegen.expressions import PI, ZERO, Call, Expression, Relation, call, is_zero, postorder, rebuild, replaced, symbol
+from tellegen.expressions import (
+    PI,
+    ZERO,
+    Call,
+    Expression,
+    Relation,
+    call,
+    is_zero,
+    postorder,
+    rebuild,
+    replaced,
+    symbol,
+)
 
 Interpolation = Literal["linear", "previous", "cubic"]
 

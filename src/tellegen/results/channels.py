@@ -397,7 +397,9 @@ class Channels:
         """The error for a name that means nothing."""
         # Also names that are no variables of the run but can be asked for, so that a typing error in any of them is
         # found.
-        known = dict.fromkeys((*self.names, *self.catalogue.by_name, *self._followers, *self.catalogue.elements("power")))
+        known = dict.fromkeys(
+            (*self.names, *self.catalogue.by_name, *self._followers, *self.catalogue.elements("power"))
+        )
         few = [other for other in known if other != name][:MOST_COMPARED]  # asked for, it is among the names
         fix = did_you_mean(name, few) or f"some that are: {listing(few)}"
         return rules.NO_SUCH_CHANNEL.error(f"the run has no '{name}'", where=self.name, fix=fix)

@@ -33,8 +33,7 @@ class BlockSettings:
     """The settings of one block, with its defaults."""
 
     def __init__(self, definition: SignalDefinition, fresh: NameMaker) -> None:
-        self.definition = definition
-        self.fresh = fresh
+        self.definition, self.fresh = definition, fresh
         self.name = definition.name
         self.settings = definition.settings
         self.alike = {definition.name}
@@ -167,7 +166,11 @@ def _sampled_pid(given: BlockSettings) -> SignalParts:
     timing = {"every": h, "offset": given.expression("offset")}
     terms = [given.expression("K_p") * e]
     if "K_d" in given:
-        before, held, new = given.inner("error"), given.inner("derivative", alike=True), given.inner("slope", alike=True)
+        before, held, new = (
+            given.inner("error"),
+            given.inner("derivative", alike=True),
+            given.inner("slope", alike=True),
+        )
         T_f = given.expression("filter")
         # The derivative filter (K_d s)/(T_f s + 1) with s = (1 - 1/z)/h, the backward difference.
         slope = (T_f * symbol(held) + given.expression("K_d") * (e - symbol(before))) / (T_f + h)
@@ -557,9 +560,6 @@ def expand_signal(definition: SignalDefinition, fresh: NameMaker) -> tuple[Signa
         return tuple(BLOCKS[definition.block].expand(BlockSettings(definition, fresh)))
     except ZeroDivisionError:
         zeros = [f"'{key}'" for key, given in definition.settings.items() if given is ZERO]
-        raise DIVISION.error(
-            f"the {definition.block} {definition.name} divides by zero",
-            where=definition.name,
-            fix=f"give {' or '.join(zeros)} another value, or leave it out" if zeros else "look at its settings",
-            place=definition.place,
-        ) from None
+        what = f"the {definition.block} {definition.name} divides by zero"
+        fix = f"give {' or '.join(zeros)} another value, or leave it out" if zeros else "look at its settings"
+        raise DIVISION.error(what, where=definition.name, fix=fix, place=definition.place) from None
