@@ -120,7 +120,7 @@ def _height(run: tg.Run, chain: Chain, k: int, row: int) -> float:
     return at(k, chain.links[k].centre)
 
 
-POINTS = {"origin": (0.0, 0.0), "centre": None, "hub": (0.0, 0.0), "tip": (0.5, 0.25)}
+POINTS = {"origin": (0.0, 0.0), "centre": (0.0, 0.0), "hub": (0.0, 0.0), "tip": (0.5, 0.25)}
 ARM = """\
 system: Arm
 mechanism:

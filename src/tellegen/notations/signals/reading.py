@@ -327,7 +327,7 @@ class SignalsReader:
         """The unit of what a sensor between two nodes measures."""
         told = line.others["across"]
         assert isinstance(told, tuple), "a sensor stands between nodes"
-        ends = tuple(self.context.same_nodes.get(str(end), end) for end in told)
+        ends = tuple(self.context.same_nodes.get(str(end), str(end)) for end in told)
         given = self.context.signals[line.name]
         self.context.signals[line.name] = replace(given, settings={**given.settings, "across": ends})
         found: dict[object, Dimension] = {}
