@@ -23,6 +23,7 @@ from tellegen.model.model import (
     Switching,
     SystemPort,
     state_units,
+    state_variables,
 )
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.grammar import AT, PART, SOURCE
@@ -43,7 +44,7 @@ class ElementWriter:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        variables = {**state_units(model.elements), **readable_dimensions(model)}
+        variables = {**state_variables(model.elements), **readable_dimensions(model)}
         self.units = UnitTexts(model.parameters, variables, model.signals)
         self.inline = {e.name for e in model.elements if self._is_inline(e)}
         self.implied = {e.name for e in model.elements if self._is_implied(e)}
