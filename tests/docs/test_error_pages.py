@@ -98,6 +98,8 @@ WITHOUT_EXAMPLE = {
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
+    "S342": "initial values given to a run, not something that a file is refused for",
+    "S343": "where a run begins, not something that a file is refused for",
     **{f"F10{k}": "a figure asked for, not something in a file" for k in range(1, 8)},
     **{f"F20{k}": "a figure of a run asked for, not something in a file" for k in range(7)},
     "X001": "a package that is missing, not something in a file",
