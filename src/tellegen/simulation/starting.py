@@ -122,7 +122,8 @@ def _explicit_start(model: NumericModel, context: ModelContext, t: float, y: Arr
 def _with_values(model: NumericModel, context: ModelContext, at: StatePoint) -> StatePoint:
     """The point, at which everything has a value: without states a rest says nothing of the loops of a model."""
     try:
-        model.observe(at.t, at.y, at.yp, context)
+        if model.observables:
+            model.observe(at.t, at.y, at.yp, context)
     except FloatingPointError:
         raise _outside(model, context, at) from None
     return at
