@@ -88,3 +88,15 @@ network:
     with pytest.raises(SimulationError) as caught:
         tg.simulate(model, until=1e-3, initial={**start, "V_C": 1e-6 * size * max(abs(a), abs(b))})
     assert caught.value.code == "S305"
+
+
+def test_an_initial_voltage_is_no_charge() -> None:
+    """v = q/C + k q^3 keeps the charge: the voltage that its line gives is met, whatever charge that takes."""
+    text = (
+        "system: Bent\nnetwork:\n  R: {resistor: [a, gnd], R: 1 kohm}\n"
+        '  C: {capacitor: [a, gnd], law: "v = q/(1 uF) + 1e18 V/C^3*q^3", initial: 1 V}\nexperiment: {until: 1 us}\n'
+    )
+    run = tg.simulate(read_model(text), samples=2, progress=False)
+    q = float(run.values("q_C")[0])
+    assert run.values("V_C")[0] == pytest.approx(1.0, rel=1e-12)
+    assert q / 1e-6 + 1e18 * q**3 == pytest.approx(1.0, rel=1e-12)

@@ -26,7 +26,13 @@ from tellegen.core.memory import carry_over, without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
-from tellegen.experiments.initial_values import independent_start, initial_names, initial_states, with_drift_control
+from tellegen.experiments.initial_values import (
+    independent_start,
+    initial_names,
+    initial_states,
+    outputs_at_start,
+    with_drift_control,
+)
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import SECOND, Quantity, computed, expression_of, value_of
 from tellegen.expressions import ZERO, Call, Expression, call, derivative, number, postorder, relation, symbol
@@ -309,7 +315,8 @@ def set_up(
         # As numbers of the run, not of the program: a sweep over a constant input compiles once.
         graph, constants = _without_constants(drive(graph, courses), values)
         graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
-        start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
+        begun = {**outputs_at_start(graph), **model.experiment.initial}
+        start = initial_states(graph, model, {**begun, **(initial or {})}, values)
         duration = duration_of(model, until, values)
         # Softening is a matter of solvers; equations that are printed keep the law as it was written.
         if rtol is not None:
