@@ -155,7 +155,7 @@ class Axes(AbstractHierarchy):
         from math import pi
 
         from tellegen.notations.parameters import parameter_values
-        from tellegen.notations.parts.library import LIBRARY
+        from tellegen.notations.parts.reading import LIBRARY
         from tellegen.notations.reading import read_model
 
         motor, gear, belt, screw = (

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
-from tellegen.equations.forms.descriptor import DescriptorSystem, Sparse
+from tellegen.equations.forms.descriptor import DescriptorSystem
+from tellegen.equations.matrices import Sparse
 from tellegen.equations.system import EquationSystem, MatrixName
 
 Complex = NDArray[np.complex128]

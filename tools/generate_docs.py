@@ -20,10 +20,10 @@ from tellegen.core.errors import sentence
 from tellegen.drawing import draw
 from tellegen.elements import KINDS, ElementKind, Role, kinds_of, schedule_key
 from tellegen.notations.grammar import Key, Words
-from tellegen.notations.parts.library import LIBRARY, part_names
+from tellegen.notations.parts.reading import LIBRARY, part_names
 from tellegen.notations.reading import read_model
 from tellegen.notations.signals.blocks import BLOCKS
-from tellegen.notations.signals.shapes import SHAPES
+from tellegen.notations.signals.formulas import SHAPES
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(tellegen.__file__).parent
@@ -226,7 +226,7 @@ def _names() -> Iterator[tuple[str, ...]]:
 def signals_page() -> str:
     """The tables of signal blocks and of shapes."""
     parts = [
-        _made_from("src/tellegen/notations/signals/blocks.py and src/tellegen/notations/signals/shapes.py"),
+        _made_from("src/tellegen/notations/signals/blocks.py and src/tellegen/notations/signals/formulas.py"),
         "# Signals",
         "Signals are causal and carry no power: references, sensors, controllers, tables. They stand under `signals:`, each a\n"
         "formula or a block whose word is the first key. A formula reads variables of elements by their names, displacements,\n"

@@ -6,7 +6,7 @@ import pytest
 
 from command_line import tellegen
 from tellegen.drawing.memory import Memory
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "tex", "json"])

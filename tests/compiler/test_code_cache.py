@@ -4,15 +4,24 @@ import hashlib
 import io
 import os
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
+import tellegen as tg
+from support.networks import Network, causality
+from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler import NumericModel, code
+from tellegen.compiler import NumericModel, code, compile_model, compiling
 from tellegen.compiler.code import Code, kept_code, unrolled_code
+from tellegen.compiler.compiling import without_values
 from tellegen.compiler.kept_files import CODE_SUFFIX
 from tellegen.compiler.toolchain import find_compiler
+from tellegen.core.errors import TellegenError
 from tellegen.graph import lower
 from tellegen.notations.loading import as_model, example_names
 from tellegen.notations.reading import read_model
@@ -134,3 +143,47 @@ def test_equal_graphs_have_one_key_whichever_of_their_texts_are_one_object(cache
 def test_the_code_of_every_example_can_be_kept(cache: Path, name: str) -> None:
     """A value in a graph that cannot be written would make every run of it begin anew."""
     assert code._key(assign_causality(lower(as_model(name)))) is not None
+
+
+# -- values ------------------------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=settings().max_examples // 4)
+@given(networks(storages=True), st.integers(2, 9))
+def test_other_values_are_the_same_code_and_the_right_numbers(network: Network, factor: int) -> None:
+    parts = tuple(replace(part, value=factor * part.value, parameter=part.name) for part in network.parts)
+    try:
+        one, two = (causality(replace(n, valued=True)) for n in (replace(network, parts=parts), network))
+    except TellegenError:
+        assume(False)
+        raise
+    assume(without_values(one) == without_values(two))  # exact values decide about some causalities
+    known = [compile_model(graph) for graph in (one, two)]
+    compiling._RECENT.clear()
+    alone = compile_model(two)
+    assert known[1].source is known[0].source
+    y, yp = (np.linspace(1.0, 2.0, len(alone.pattern.indptr) - 1) * k for k in (1, -1))
+    assert known[1].parameter_values.tolist() == alone.parameter_values.tolist()
+    assert known[1].initial == alone.initial
+    assert known[1].residual(0.3, y, yp).tolist() == alone.residual(0.3, y, yp).tolist()
+
+
+@pytest.mark.parametrize(
+    "name", ["dc_motor_pump", "crank_rod", "buck_converter", "bouncing_ball", "sampled_position_control"]
+)
+def test_values_leave_nothing_behind(name: str, cache: Path) -> None:
+    model = tg.load(name)
+    chosen = [n for n, p in model.parameters.items() if p.expression is not None and not p.expression.free_symbols][:2]
+    until = tg.simulate(model).trajectory.t[-1] / 20
+
+    def files() -> set[Path]:
+        return {path for path in cache.rglob("*") if path.is_file()}
+
+    first = files()
+    for k in range(1, 4):
+        values = {n: model.parameters[n].expression.evaluate({}) * (1 + k / 50) for n in chosen}  # type: ignore[union-attr]
+        run = tg.simulate(model, parameters=values, until=until)
+        compiling._RECENT.clear()
+        again = tg.simulate(model, parameters=values, until=until)
+        assert again.trajectory.y.tobytes() == run.trajectory.y.tobytes()
+    assert files() == first

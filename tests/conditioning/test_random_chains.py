@@ -5,6 +5,7 @@ import pytest
 from hypothesis import Phase, given, settings
 
 import tellegen as tg
+from support.amount import SLOW
 from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.conditioning import FORMS
 from tellegen.notations.reading import read_model
@@ -42,7 +43,7 @@ def check_forms(chain: Chain) -> None:
 
 
 # Every chain of another structure is another program: few examples, always the same, and no shrinking.
-@settings(max_examples=4, phases=[Phase.generate], derandomize=True)
+@settings(max_examples=12 if SLOW else 3, phases=[Phase.generate], derandomize=True)
 @given(open_chains(most=2))
 def test_all_forms_of_an_open_chain_move_alike(chain: Chain) -> None:
     check_forms(chain)

@@ -40,7 +40,15 @@ def page_name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_name)
+LONG = ("docs/gallery/corking_machine.md", "docs/gallery/mobile_manipulator.md", "docs/theory/errata.md")
+"""Pages with seconds of computing each."""
+
+
+def marked(page: Path) -> object:
+    return pytest.param(page, marks=pytest.mark.slow if page_name(page) in LONG else (), id=page_name(page))
+
+
+@pytest.mark.parametrize("page", [marked(page) for page in PAGES])
 def test_documented_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}

@@ -9,6 +9,9 @@ import pytest
 
 from code_blocks import ROOT
 
+pytestmark = pytest.mark.slow
+"""Sphinx reads some hundred pages; that their commands and links are true is tested page by page beside it."""
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -25,7 +25,7 @@ from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Bond, Ring
 from tellegen.model.model import Model
 from tellegen.notations.layout import with_positions
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.notations.yaml.document import read_document
 

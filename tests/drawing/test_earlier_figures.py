@@ -24,7 +24,7 @@ from tellegen.drawing.memory import MOST_BYTES, Memory, NoMemoryError
 from tellegen.drawing.scene import Label, Scene
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 
 NOTATIONS = ("bond", "pog", "network")

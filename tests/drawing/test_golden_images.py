@@ -10,7 +10,7 @@ from PIL import Image
 from support.networks import network
 from tellegen.drawing import Figure, draw
 from tellegen.notations.loading import as_model
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 
 GOLDEN = Path(__file__).parent / "golden"
 MOST_CHANGED = 0.005

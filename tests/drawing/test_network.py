@@ -22,7 +22,6 @@ from drawing.reading_networks import (
 from support.networks import Network, network
 from support.strategies import networks
 from tellegen.core.domains import REFERENCES
-from tellegen.core.errors import TellegenError
 from tellegen.drawing import draw
 from tellegen.drawing.geometry import hull
 from tellegen.drawing.ink import check_scene
@@ -33,7 +32,7 @@ from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symb
 from tellegen.elements import KINDS
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
-from tellegen.notations.parts.library import LIBRARY, SYSTEMS
+from tellegen.notations.parts.reading import LIBRARY, SYSTEMS
 from tellegen.notations.reading import read_model
 
 EXAMPLES = sorted(p.stem for p in SYSTEMS.glob("*.yaml") if as_model(p.stem).mechanism is None)
@@ -196,14 +195,9 @@ def test_a_bond_graph_is_drawn_as_the_network_that_it_stands_for() -> None:
     assert len(boxes) == 4
 
 
-def test_junctions_that_are_no_graph_are_refused_with_their_reason() -> None:
-    model = no_graph()
-    with pytest.raises(TellegenError) as caught:
-        schematic_scene(model)
-    text = str(caught.value)
-    assert "F180" in text
-    assert "has no schematic: the bond" in text
-    assert "draw(model, 'bond')" in text
+def test_bonds_that_are_no_wires_are_drawn_as_transformers() -> None:
+    scene = schematic_scene(no_graph())
+    assert check_scene(scene, ["L1", "L2", "L3", "C1", "C2", "C3"]) == ()
 
 
 def no_graph() -> Model:

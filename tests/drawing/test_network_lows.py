@@ -12,7 +12,7 @@ from tellegen.drawing.schematic.rails import rails_of, switching_leg_nodes
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.drawing.schematic.wires import count_crossings
 from tellegen.model.model import Model
-from tellegen.notations.parts.library import LIBRARY
+from tellegen.notations.parts.reading import LIBRARY
 from tellegen.notations.reading import read_model
 
 SERIES_MOTOR = """

@@ -16,7 +16,7 @@ from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
 from tellegen.notations.netlist.loading import read_netlist, read_place
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 
 NETLISTS = sorted((SYSTEMS / "pog_netlists").glob("*.txt"))
 SQUARE = "eV, 1, 0, En, V, An, -90\neR, 1, 2, Kn, R\n--, 0, 3\neC, 2, 3, Kn, C\n"

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import pytest
 
 import tellegen as tg
+from tellegen.core.names import numbered
 from tellegen.equations.printing.latex import (
-    ShortEntries,
+    LONGEST_PART,
     descriptor_to_latex,
     dotted,
     equations_to_latex,
@@ -18,6 +19,7 @@ from tellegen.equations.printing.latex import (
 )
 from tellegen.expressions import parse
 from tellegen.expressions.elimination import with_definitions
+from tellegen.expressions.simplification import NamedParts
 from tellegen.notations.reading import read_model
 
 
@@ -127,8 +129,8 @@ def test_a_long_sum_goes_on_in_a_further_line() -> None:
 def test_wide_matrices_have_names_for_their_entries() -> None:
     """What the names stand for gives the matrices again."""
     system = tg.derive("five_bar")
-    short = ShortEntries(())
-    rows = [[short.entry(e) for e in row] for row in system.matrices["L"]]
+    short = NamedParts(LONGEST_PART, numbered("k", ()))
+    rows = [[short.part(e) for e in row] for row in system.matrices["L"]]
     assert all(len(str(e)) < 200 for row in rows for e in row)
     assert [[with_definitions(e, short.definitions) for e in row] for row in rows] == [
         list(row) for row in system.matrices["L"]
@@ -139,5 +141,5 @@ def test_wide_matrices_have_names_for_their_entries() -> None:
 
 
 def test_a_name_that_is_taken_names_no_part() -> None:
-    short = ShortEntries({"k_1"})
-    assert str(short.entry(parse(" + ".join(f"a_{k}*b_{k}" for k in range(40))))) == "k_2"
+    short = NamedParts(LONGEST_PART, numbered("k", {"k_1"}))
+    assert str(short.part(parse(" + ".join(f"a_{k}*b_{k}" for k in range(40))))) == "k_2"

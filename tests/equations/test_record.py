@@ -182,7 +182,7 @@ def test_numbers_are_written_as_numbers_when_parameters_are_replaced() -> None:
 
 def test_the_descriptor_record_lists_nonzero_entries_by_row_and_column() -> None:
     form = tg.derive("rlc", form="dae")
-    record: Any = descriptor_to_record(form, {"R": 20.0, "L": 0.01, "C": 1e-5})
+    record: Any = descriptor_to_record(form)
     n = len(record["w"])
     assert {"I", "V_C"} <= set(record["w"])
     for key, columns in (("E", n), ("F", n), ("G", 1)):
@@ -192,7 +192,7 @@ def test_the_descriptor_record_lists_nonzero_entries_by_row_and_column() -> None
 
 
 def test_the_transfer_record_is_over_its_variable() -> None:
-    record: Any = transfer_to_record(tg.derive("rlc", form="tf"), {"R": 20.0, "L": 0.01, "C": 1e-5})
+    record: Any = transfer_to_record(tg.derive("rlc", form="tf"))
     assert record["variable"] == "s"
     space = {"R": 20.0, "L": 0.01, "C": 1e-5, "s": 3.0}
     expected = 1e-5 * 3 / (0.01 * 1e-5 * 9 + 20 * 1e-5 * 3 + 1)

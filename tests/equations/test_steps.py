@@ -1,15 +1,19 @@
 """The derivation step by step: what it says, and that the gains of its paths add up to the entries."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import tellegen as tg
 from support.evaluated import Evaluated, legal
 from support.networks import Network, element, equations, law, model
 from support.strategies import networks
-from tellegen.core.errors import DescriptionError
+from tellegen.causality import assign_causality
+from tellegen.core.errors import DescriptionError, TellegenError
+from tellegen.equations.derivation import derive_equations
 from tellegen.equations.forms.linearisation import linearise_equations
 from tellegen.equations.paths import MOST_COUPLED
 from tellegen.equations.printing.explanation import AlgebraicLoop, ExplainedEntry, NamedFormula, Sentence
@@ -18,6 +22,7 @@ from tellegen.equations.steps import Explanation, derivation_steps
 from tellegen.equations.system import EquationSystem, with_values
 from tellegen.expressions import ZERO, Expression, evaluate_exact, is_zero, parse, total
 from tellegen.expressions.elimination import with_definitions
+from tellegen.graph import lower
 from tellegen.notations.reading import read_model
 
 EXAMPLES = [example.name for example in tg.examples()]
@@ -268,6 +273,23 @@ def test_the_paths_of_a_random_network_add_up_to_its_entries(network: Network) -
     for e in steps.entries():
         found = sum((value(steps, evaluated, path.gain) for path in e.paths), Fraction(0))
         assert found == value(steps, evaluated, e.value), e.place
+
+
+@given(networks(resistive=True), st.sets(st.integers(0, 9)))
+def test_curved_laws_in_any_place_are_explained(network: Network, curved: set[int]) -> None:
+    """In loops, beside linear elements and alone: their paths add up, or the explanation ends in an error of its own."""
+    model = network.model()
+    lossy = [e for e in model.elements if e.kind.role == "resistive"]
+    cubics = {side: law("resistive", "x", "2*x + 3*x^3", side) for side in ("across", "through")}
+    bent = {e.name: replace(e, value=None, law=cubics[e.kind.side]) for k, e in enumerate(lossy) if k in curved}
+    try:
+        system = derive_equations(
+            assign_causality(lower(replace(model, elements=tuple(bent.get(e.name, e) for e in model.elements))))
+        )
+    except TellegenError:
+        assume(False)
+        raise
+    assert steps_to_text(derivation_steps(system))
 
 
 def value(steps: Explanation, evaluated: Evaluated, expression: Expression) -> Fraction:

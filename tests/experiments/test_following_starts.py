@@ -1,10 +1,13 @@
 """Initial values of storages that follow others: they decide the states behind them, agree with them or leave them open."""
 
+import math
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tellegen as tg
+from support.mechanisms import Chain, Link
 from tellegen.core.errors import SimulationError
 from tellegen.notations.reading import read_model
 
@@ -88,6 +91,27 @@ network:
     with pytest.raises(SimulationError) as caught:
         tg.simulate(model, until=1e-3, initial={**start, "V_C": 1e-6 * size * max(abs(a), abs(b))})
     assert caught.value.code == "S305"
+
+
+@settings(max_examples=8)
+@given(st.integers(-9, 9), st.integers(-9, 9), st.booleans())
+def test_speeds_that_follow_from_that_of_another_body_are_told(first: int, second: int, along_x: bool) -> None:
+    """Two links of known turns: one of them is given by the velocity of a centre, and the warning tells what that makes."""
+    assume(second != 0)
+    links = (
+        Link(-1, 1.0, 0.5, (0.5, 0.0), (1.0, 0.0), 0.4, first / 4),
+        Link(0, 2.0, 0.3, (0.25, 0.0), (1.0, 0.0), 0.9, second / 4),
+    )
+    across, trig = ("vx", lambda a: -math.sin(a)) if along_x else ("vy", math.cos)
+    given_speed = trig(0.4) * first / 4 + 0.25 * trig(0.9) * second / 4
+    text = Chain(links).text().replace(f"b1.omega: {second / 4} rad/s", f"b1.{across}: {given_speed!r} m/s")
+    run = tg.simulate(read_model(text), samples=1, until=1e-6, progress=False)
+    (told,) = [finding.what for finding in run.notices if finding.code == "S342"]
+    expected = {"b1.omega": second / 4, "b0.vx": -math.sin(0.4) * first / 8, "b0.vy": math.cos(0.4) * first / 8}
+    assert run.values("b1.omega")[0] == pytest.approx(second / 4)
+    assert told.startswith(f"'b1.{across}' follows others, so that b1.omega = {second / 4:.4g} is taken as independent")
+    for name, value in expected.items():
+        assert f"{name} = {value + 0.0:.4g}" in told
 
 
 def test_an_initial_voltage_is_no_charge() -> None:

@@ -39,7 +39,7 @@ def test_values_that_go_round_in_a_circle_are_refused(formulas: dict[str, str]) 
     assert ("by itself" in answer) == bool(reached)
 
 
-@pytest.mark.parametrize("signals", ["u: 1", "u: -1", f"u: {PULSE}"])
+@pytest.mark.parametrize("signals", ["u: 1", "u: -1", pytest.param(f"u: {PULSE}", marks=pytest.mark.slow)])
 def test_the_steady_state_of_a_half_bridge(signals: str) -> None:
     model = use("half_bridge", "dc: [p, gnd], out: a", LOADED.replace("END", "gnd"), f", signals: {{{signals}}}")
     _tried(lambda: tg.simulate(model, until=1e-4, inputs={"V": 24.0}, start="steady"))

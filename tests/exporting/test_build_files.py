@@ -12,6 +12,7 @@ from exporting.octave import run_octave
 from exporting.recorded_models import RecordedBlock, RecordedModel, read_calls
 from exporting.test_run_files import PLAIN_TEXTS as TEXTS
 from exporting.test_run_files import TEXTS_WITH_MODES
+from support.amount import SLOW
 from tellegen.exporting.diagram import Diagram, Formula
 from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.exports import simulink_files
@@ -28,7 +29,7 @@ KEEPING = ["sampled_switch", "delayed_switch"]
 """Models with modes that sample or delay."""
 HYBRIDS = ["bouncing_ball", "buck_converter", "clutch_drive", "stick_slip", *KEEPING]
 EXAMPLES = [name for name in example_names() if name not in HYBRIDS]
-NAMES = [*TEXTS, *EXAMPLES]
+NAMES = [*TEXTS, *(EXAMPLES if SLOW else EXAMPLES[::3])]
 
 
 class BuiltModels:

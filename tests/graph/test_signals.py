@@ -14,7 +14,7 @@ from tellegen.graph import PowerGraph, SourceLaw, algebraic_signals, drive, lowe
 from tellegen.graph.signals import Break, Delayed, External, Integral, Sampled, SignalLaw, Table, Value, breaks_of
 from tellegen.notations.network.builder import Network
 from tellegen.notations.reading import read_model
-from tellegen.notations.signals.shapes import SHAPES
+from tellegen.notations.signals.formulas import SHAPES
 
 
 def graph(signals: str, source: str = ", signal: V_c") -> PowerGraph:

@@ -258,7 +258,7 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         (
             "drawing/mechanism/scene.py",
             r"^        match joint\.kind:\n",
-            '            case "tether":\n                self._add(parts.pin(), at, (1, 0), origin)\n',
+            '            case "tether":\n                self._add(parts.PIN_MARK, at, (1, 0), origin)\n',
         ),
     ),
     "a form of equations": (
@@ -314,12 +314,13 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         (
             "expressions/functions.py",
             r"^_ROWS = \(\n",
-            '    _row("log2", math.log2, lambda x: 1 / (x * call("log", canonical.number(2))), _at(1, canonical.ZERO), latex=r"\\log_2"),\n',
+            '    _row("log2", math.log2, lambda x: 1 / (x * call("log", canonical.number(2))),'
+            ' _at(1, canonical.ZERO), latex=r"\\log_2"),\n',
         ),
     ),
     "a shape over time": (
         (
-            "notations/signals/shapes.py",
+            "notations/signals/formulas.py",
             r"^SHAPES: .*?= \{\n",
             '    "still": _shape("a toy: always so", 1, lambda x: x, "value u"),\n',
         ),

@@ -169,6 +169,7 @@ def test_the_diodes_of_a_half_bridge_carry_the_current_that_the_switches_leave()
     assert slope == pytest.approx(-shared / 1e-3, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_a_full_bridge_gives_both_signs() -> None:
     load = "V: {voltage source: [p]}, L: {inductor: [a, c], L: 0.2 mH, current: i}, R: {resistor: [c, b], R: 2 ohm}"
     signals = f', signals: {{u_1: {PULSE}, u_2: "1 - pulse(1, 0 s, {PERIOD * DUTY} s, {PERIOD} s)"}}'

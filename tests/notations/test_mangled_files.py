@@ -10,7 +10,7 @@ import pytest
 import tellegen as tg
 from tellegen.core.errors import TellegenError
 from tellegen.expressions import parse, to_latex
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 
 TOKEN = re.compile(r"\s+|[A-Za-z_][A-Za-z_0-9]*|[0-9.]+(?:e[+-]?\d+)?|.", re.DOTALL)
 STRANGE = (

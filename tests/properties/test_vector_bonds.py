@@ -2,15 +2,18 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from schemes.comparing import legal_causality
 from support import exact
 from support.bond_graphs import Graph, graphs
 from support.evaluated import CONFLICTS, Evaluated
-from support.strategies import laplace_points
+from support.networks import Network
+from support.strategies import laplace_points, networks
 from support.vector_graphs import VectorDefinition, VectorGraph, vector_graphs
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
@@ -19,6 +22,7 @@ from tellegen.graph import lower
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 from tellegen.schemes import bond_graph, bond_graph_text
+from tellegen.schemes.translation import NOTATIONS, Notation, translation
 
 IDLE = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
@@ -123,3 +127,26 @@ def test_every_translation_of_a_scalar_bond_graph_has_its_transfer_matrix(graph:
     assume(all(finding.code != "K106" for finding in causal.findings))
     for text in (to_yaml(read_model(graph.text)), raised_text(causal)):
         assert_same_transfer_matrix(evaluated(causal), evaluated(legal(text)), s)
+
+
+@IDLE
+@given(networks(), st.lists(st.sampled_from(NOTATIONS), min_size=2, max_size=3), laplace_points)
+def test_what_is_written_of_a_network_is_read_again_with_its_transfer_matrix(
+    network: Network, notations: list[Notation], s: Fraction
+) -> None:
+    model = replace(network, valued=True).model()
+    try:
+        read_model(to_yaml(model))
+    except TellegenError as error:
+        assume(
+            all(finding.code != "D121" for finding in error.findings)
+        )  # one parameter for elements of two dimensions
+    causal = legal_causality(replace(network, valued=True))
+    for notation in notations:
+        try:
+            text = translation(model, notation)
+        except TellegenError as error:
+            assume(error.code != "G204")  # what is no ladder is refused, with its reason
+            raise
+        model = read_model(text)
+    assert_same_transfer_matrix(evaluated(causal), evaluated(legal(text)), s)

@@ -4,8 +4,12 @@ from dataclasses import replace
 from math import inf
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tellegen as tg
+from support.no_compiler import no_compiler
+from support.started import Train, trains
 from tellegen.core.errors import ReductionError
 from tellegen.expressions import is_zero, number, parse
 from tellegen.notations.reading import read_model
@@ -133,3 +137,21 @@ def test_a_rate_that_would_be_too_long_for_a_file_is_carried() -> None:
     small = read_model(to_yaml(found.model))
     assert str(small.displacements["theta_c"]) == "cylinder.omega"
     assert "cylinder.omega" in found.recovered
+
+
+@settings(max_examples=settings().max_examples // 8)
+@given(trains(), st.sampled_from(("k1", "J00", "J10")), st.sampled_from((0.0, 0.5)))
+def test_what_is_gone_is_told_in_names_of_the_model_and_has_its_value(train: Train, limit: str, drag: float) -> None:
+    """The torque of each spring is what the storages and the friction behind it take; formulas read what a run has."""
+    train = replace(train.without_choice(), drag=drag)
+    with no_compiler():
+        found = tg.reduce(train.model(), {limit: inf if limit == "k1" else 0})
+        run = tg.simulate(found, until=0.1, samples=20, progress=False)
+    removed = found.recovered.keys()
+    names = {name for e in (*found.recovered.values(), *found.where.values()) for name in e.free_symbols}
+    names -= {*found.where, *found.equations.where, *found.input_rates}
+    assert all(name in run or name in run.parameters for name in names), names
+    assert all(name in run for name in removed)
+    last = train.groups[-1]
+    taken = run.values("tau_F1") + sum(m.ratio * run.values(m.taken) for m in last.members if m.taken in run)
+    assert run.values("tau_K1") == pytest.approx(taken, rel=1e-6, abs=1e-7)

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import tellegen as tg
 from simulation.hand_written import explicit_model, implicit_diode
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
+from tellegen.notations.reading import read_model
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.starting import find_equilibrium
@@ -101,3 +105,29 @@ def test_what_keeps_drifting_is_named() -> None:
 def test_equilibrium_of_an_implicit_model() -> None:
     found = find_equilibrium(Problem(implicit_diode(), 1.0))
     assert found.y == pytest.approx([0.0, 0.0], abs=1e-6)
+
+
+@settings(max_examples=6)
+@given(st.integers(-9, 9), st.one_of(st.none(), st.integers(-9, 9)), st.sampled_from(("engaged", "open", "forward")))
+def test_an_open_clutch_forces_no_speed_on_what_is_behind_it(first: int, second: int | None, mode: str) -> None:
+    """What is left out is zero, whatever mode the description begins with; a gear forces its speed all the same, and it is said."""
+    said = "" if second is None else f", initial: {second} rad/s"
+    run = tg.simulate(
+        read_model(f"""
+system: clutch and gear
+network:
+  J_1: {{inertia: [a], J: 1 kg*m^2, initial: {first} rad/s}}
+  clutch: {{clutch: [a, c], start: {mode}, tau_c: "ramp(4 N*m/(1 s), 0.5 s, 0.6 s)"}}
+  J_2: {{inertia: [c], J: 3 kg*m^2{said}}}
+  gear: {{gear: [c, frame, d, frame], gear ratio: 0.5}}
+  J_3: {{inertia: [d], J: 1 kg*m^2}}
+experiment: {{until: 0.1 s}}
+"""),
+        samples=1,
+        progress=False,
+    )
+    wanted = [float(first), float(second or 0), 2.0 * (second or 0)]
+    assert [float(run.values(f"omega_J_{k}")[0]) for k in (1, 2, 3)] == pytest.approx(wanted)
+    told = [finding.what for finding in run.notices if finding.code == "S343"]
+    left_out = "'omega_J_2' is given no initial value: it starts at zero"
+    assert (left_out in told) == (first != 0 and second is None and mode == "engaged")

@@ -144,8 +144,7 @@ def _finish(
         # both hold zero. It gives way, where a source that is denied is an error.
         idle = [k for k in denied if _is_ideal(graph, k) and all(_is_ideal(graph, j) for j in found[k])]
         refused = {k: _conflict(graph, k, found[k], decides) for k in denied if k not in idle}
-        # From here on the idle port has the other ideal law, so that what it is told is determined and equations
-        # follow.
+        # From here on the idle port has the other ideal law, so that what it is told is determined and equations follow.
         graph = _without_idle_shares(graph, idle)
     dependent = _dependent(graph, decides, partners)
     if not refused:
@@ -164,9 +163,12 @@ def _finish(
 
 
 def _dependent(graph: PowerGraph, decides: Sequence[Side], partners: Partners) -> list[Dependence]:
-    ports = [k for k in graph.storages() if decides[k] != graph.ports[k].storage.side]
-    found = partners(ports)
-    return [Dependence(k, tuple(found[k])) for k in ports]
+    return [Dependence(k, tuple(on)) for k, on in partners(_followers(graph, decides)).items()]
+
+
+def _followers(graph: PowerGraph, decides: Sequence[Side]) -> list[int]:
+    """The storages that do not decide their output."""
+    return [k for k in graph.storages() if decides[k] != graph.ports[k].storage.side]
 
 
 def _coupled_blocks(graph: PowerGraph, causality: exact.ExactCausality) -> list[list[int]]:
@@ -253,8 +255,7 @@ def _conflict(graph: PowerGraph, port: int, partners: Sequence[int], decides: Se
         what = f"'{me.element}' cannot decide its {variable}: the network leaves it at zero"
         fix = f"check how '{me.element}' is joined"
     else:
-        # What separates two deciders of an across variable stands in series with them, of a through variable in
-        # parallel.
+        # What separates two deciders of an across variable stands in series with them, of a through variable in parallel.
         how = "in series with" if variable == domain.across.word else "in parallel with"
         fix = f"put a resistive element or a storage {how} '{me.element}', or remove one of {listing(members)}"
         what = f"'{me.element}' cannot impose its {variable}: {listing(others)} {decide} it already"
@@ -315,14 +316,12 @@ def _conflict_rule(law: object, forced: bool) -> Rule:
 
 def _special_values(graph: PowerGraph, generic: exact.ExactCausality, given: exact.ExactCausality) -> list[Finding]:
     """A finding when storages have another causality with the given values than with values in general position."""
-    # Only storages are compared: which of several resistive elements decides is a matter of taste, and changes no
-    # equation.
+    # Only storages are compared: which of several resistive elements decides is a matter of taste, and changes no equation.
     storages = list(graph.storages())
     changed = [k for k in storages if generic.decides[k] != given.decides[k]]
     if not changed:
-        dependent = [k for k in storages if generic.decides[k] != graph.ports[k].storage.side]
-        # The same storages may be dependent and yet depend on others: a ratio of one can cut a path as well as open
-        # one.
+        dependent = _followers(graph, generic.decides)
+        # The same storages may be dependent and yet depend on others: a ratio of one can cut a path as well as open one.
         here, there = generic.partners_of(dependent), given.partners_of(dependent)
         changed = [k for k in dependent if here[k] != there[k]]
     if not changed:
@@ -406,8 +405,7 @@ def junction_loops(graph: PowerGraph, decides: Sequence[Side]) -> list[tuple[str
     closed = set()
     for c, row in elimination.pivots.items():
         pivot = with_definitions(elimination.rows[row][c].expression, field.where)
-        # A pivot that is one product divides by a modulus, which every coupling passed backwards does; only a sum
-        # closes a loop.
+        # A pivot that is one product divides by a modulus, which every coupling passed backwards does; only a sum closes a loop.
         if any(isinstance(part, Add) for part in (pivot, *pivot.args)):
             members = [k for k, coupling in enumerate(marked) if coupling.free_symbols & pivot.free_symbols]
             closed.update(members)
@@ -434,22 +432,15 @@ def _in_order_of_names(graph: PowerGraph, decides: Sequence[Side]) -> tuple[Powe
     ports = sorted(range(len(graph.ports)), key=lambda k: graph.ports[k].element)
     moved = [replace(p, plus=at[p.plus], minus=at[p.minus]) for p in (graph.ports[k] for k in ports)]
     couplings = sorted(graph.couplings, key=lambda c: c.element)
-    turned = [
-        replace(
-            c,
-            side_1=tuple(b._replace(plus=at[b.plus], minus=at[b.minus]) for b in c.side_1),
-            side_2=tuple(b._replace(plus=at[b.plus], minus=at[b.minus]) for b in c.side_2),
-        )
-        for c in couplings
-    ]
     nodes = tuple(graph.nodes[k] for k in order)
-    return replace(graph, nodes=nodes, ports=tuple(moved), couplings=tuple(turned)), [decides[k] for k in ports]
+    return replace(graph, nodes=nodes, ports=tuple(moved), couplings=tuple(c.with_nodes(at) for c in couplings)), [
+        decides[k] for k in ports
+    ]
 
 
 def _rigid_loop(graph: PowerGraph, generic: exact.ExactCausality, given: exact.ExactCausality) -> Finding | None:
     """The couplings that leave open what circulates between them; None where there are none."""
-    # What circulates with the given values may be determined in general position: two gears of equal ratio side by
-    # side.
+    # What circulates with the given values may be determined in general position: two gears of equal ratio side by side.
     for causality, residue in ((generic, exact.generic_residue), (given, exact.given_residue(graph))):
         if causality.circulates:
             culprits = _needed(graph, lambda g, r=residue: exact.exact_causality(g, exact.demands(g), r).circulates)  # type: ignore[misc]
@@ -486,11 +477,7 @@ def _locked_by_ratios(graph: PowerGraph, causality: exact.ExactCausality) -> lis
 
 def _always_zero(graph: PowerGraph, causality: exact.ExactCausality) -> list[int]:
     """Storages whose output is zero whatever everything else does."""
-    dependent = []
-    for k in graph.storages():
-        law = graph.ports[k].law
-        if isinstance(law, StorageLaw) and causality.decides[k] != law.side:
-            dependent.append(k)
+    dependent = _followers(graph, causality.decides)
     return [k for k, on in causality.partners_of(dependent).items() if not on]
 
 

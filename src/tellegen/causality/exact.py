@@ -96,14 +96,8 @@ def vanishes_by_value(coefficient: Expression | None, graph: PowerGraph) -> bool
         if given is None or len(value.free_symbols) > 1 or given.free_symbols:
             return False
         value = value.substitute({name: given})
-    # Residues at two random points decide a zero where no simplification could be trusted to see it (Schwartz and
-    # Zippel).
+    # Residues at two random points decide a zero where no simplification could be trusted to see it (Schwartz and Zippel).
     return not value.free_symbols and value.residues() == (0, 0)
-
-
-def opposite(demand: Demand) -> Side:
-    """What a port decides when its wish is not granted."""
-    return other_side(demand.wants)
 
 
 @final
@@ -135,8 +129,7 @@ def exact_causality(graph: PowerGraph, order: Sequence[Demand], residue: Callabl
     # Modulo a prime of 61 bits the question is exact: no rounding calls a small pivot zero, and a value that is none
     # vanishes by accident once in 1e18. Fractions would grow, floats would guess.
     elimination = Elimination(interconnection.rows(cache(residue)), ResidueField())  # many moduli are the same
-    # What remains over the ports is the Dirac structure. An internal column without a pivot is a variable that no port
-    # determines.
+    # What remains over the ports is the Dirac structure. An internal column without a pivot is a variable that no port determines.
     circulates = bool(elimination.eliminate_all(interconnection.internal))
     decides: list[Side] = ["across"] * len(graph.ports)
     for demand in order:

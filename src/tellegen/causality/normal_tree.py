@@ -21,8 +21,7 @@ def biconnected_components(ends: Mapping[int, tuple[int, int]]) -> list[list[int
         if a != b:
             at.setdefault(a, []).append((edge, b))
             at.setdefault(b, []).append((edge, a))
-    # Depth first (Hopcroft and Tarjan 1973), on a stack of our own: a ladder of ten thousand cells would exceed
-    # Python's recursion.
+    # Depth first (Hopcroft and Tarjan 1973), on a stack of our own: a ladder of ten thousand cells would exceed Python's recursion.
     search = _Search(at)
     for vertex in at:
         search.start(vertex)
@@ -173,8 +172,7 @@ class NormalTree:
         places = UnionFind(len(self.graph.nodes))
         for k, port in enumerate(self.graph.ports):
             if self.in_tree[k] and k not in chosen:
-                # A tree branch that is no resistor imposes its across variable: seen from the resistors its ends are
-                # one place.
+                # A tree branch that is no resistor imposes its across variable: seen from the resistors its ends are one place.
                 places.join(port.plus, port.minus)
         ends = {k: (places.find(self.graph.ports[k].plus), places.find(self.graph.ports[k].minus)) for k in resistive}
         return [sorted(block) for block in biconnected_components(ends) if len(block) > 1]

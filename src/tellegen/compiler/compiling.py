@@ -3,9 +3,9 @@
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, final
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from tellegen.graph.signals import SignalLaw
 Drive = Expression | SignalLaw | Sequence[SignalLaw]
 """What drives an input: a formula, a signal, or several signals the last of which drives it."""
 
+Values = Mapping[str, float]
+"""What parameters are, by name."""
+
 Backend = Literal["auto", "c", "python"]
 CodeForm = Literal["auto", "unrolled", "looped"]
 
@@ -49,22 +52,57 @@ def compile_model(
         return _recent_or_compiled(with_drives(causal, drive or {}), backend, form)
 
 
-_RECENT: deque[tuple[CausalGraph, tuple[object, ...], numeric_model.NumericModel]] = deque(maxlen=8)
-"""Small models compiled last in this process: running one again, or one that is equal, generates nothing."""
+@final
+@dataclass
+class _Recent:
+    """A model compiled last: its graph without values, its code, and the model of the values that it had the last time."""
+
+    unvalued: CausalGraph
+    around: tuple[object, ...]
+    code: Code
+    built: Build
+    causal: CausalGraph
+    model: numeric_model.NumericModel
+
+
+_RECENT: deque[_Recent] = deque(maxlen=32)
+"""Small models compiled last in this process: running one again, or one of other values, generates nothing."""
 
 
 def _recent_or_compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> numeric_model.NumericModel:
     # The environment says which compiler and which cache are found: when it changes, an old model is no answer.
     around = (backend, form, *(os.environ.get(name) for name in ("CC", "PATH", "TELLEGEN_CACHE", "XDG_CACHE_HOME")))
-    for known, its, model in _RECENT:
+    unvalued = without_values(causal)
+    for known in _RECENT:
         # The name first: two graphs that differ mostly differ there, and comparing them as a whole is dear.
-        if its == around and known.graph.name == causal.graph.name and known == causal:
-            return model
-    made = _compiled(causal, backend, form)
+        if known.around == around and known.unvalued.graph.name == causal.graph.name and known.unvalued == unvalued:
+            if known.causal != causal:
+                known.causal, known.model = causal, _with_values(known.code, known.built, causal)
+            return known.model
+    large = form == "looped" or (form == "auto" and len(causal.graph.ports) > LARGEST_UNROLLED)
+    # Looped code computes its coefficients from the values, and stands for these alone.
+    code, built = _built(causal if large else unvalued, backend, large=large)
+    # Who asks for C by name wants its speed: going on in Python would hide why the run is slow.
+    if built.library is None and backend == "c":
+        raise rules.COMPILER_FAILED.error(
+            built.findings[0].what, where=causal.graph.name, fix="compile with another backend, or set CC"
+        )
+    model = _with_values(code, built, causal)
     # Large models would hold much memory, and one that runs in Python shall look for a compiler the next time.
-    if len(causal.graph.ports) <= LARGEST_UNROLLED and made.backend == "c":
-        _RECENT.append((causal, around, made))
-    return made
+    if not large and model.backend == "c":
+        _RECENT.append(_Recent(unvalued, around, code, built, causal, model))
+    return model
+
+
+def without_values(causal: CausalGraph) -> CausalGraph:
+    """The same graph without numbers for its parameters and initial values: they decide nothing of its code.
+
+    A formula of other parameters stays, for it decides which of them are given.
+    """
+    graph = causal.graph
+    parameters = {name: e if e is not None and e.free_symbols else None for name, e in graph.parameters.items()}
+    ports = tuple(port if port.initial is None else replace(port, initial=None) for port in graph.ports)
+    return replace(causal, graph=replace(graph, parameters=parameters, ports=ports))
 
 
 def with_drives(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:
@@ -94,14 +132,10 @@ def with_drives(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:
     return replace(causal, graph=replace(graph, ports=tuple(ports), signals=tuple(signals)))
 
 
-def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> numeric_model.NumericModel:
-    made, built = _built(causal, backend, form)
+def _with_values(made: Code, built: Build, causal: CausalGraph) -> numeric_model.NumericModel:
+    """The model of code with the values that a graph has."""
     program = made.program
-    # Who asks for C by name wants its speed: going on in Python would hide why the run is slow.
-    if built.library is None and backend == "c":
-        raise rules.COMPILER_FAILED.error(
-            built.findings[0].what, where=program.name, fix="compile with another backend, or set CC"
-        )
+    values = parameter_values(causal.graph.parameters)
     owner = Interpreter(made.routines, made.data.tables, made.places) if built.library is None else built.library
     # Not of the program: unknowns that are solved inside are no part of y.
     names = [program.names[k] for k in made.y]
@@ -114,23 +148,21 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> numeric_
         unknowns=tuple(names[sum(count) :]),
         inputs=tuple(program.names[k] for k in program.inputs),
         parameters=tuple(made.base),
-        parameter_values=base_values(program, made.base),
+        parameter_values=_base_values(program, made.base, values),
         memory=tuple(law.name for law, _ in program.signals.samples),
-        initial_memory=formula_values(program, [law.initial for law, _ in program.signals.samples]),
+        initial_memory=_numbers([law.initial for law, _ in program.signals.samples], values),
         observables=tuple(o for o, _ in program.observables),
         events=tuple(e for e, _ in program.events),
-        sample_groups=_sample_groups(program),
-        delays=_delays(program),
-        breaks=_breaks(program),
-        crossings=_crossings(program),
+        sample_groups=_sample_groups(program, values),
+        delays=_delays(program, values),
+        breaks=_breaks(program, values),
+        crossings=_crossings(program, values),
         explicit=made.explicit,
         linear=made.linear,
         pattern=made.pattern,
         colours=numeric_model.colouring(made.pattern),
         addresses=owner.addresses if isinstance(owner, Interpreter) else numeric_model.native_addresses(owner),
-        initial=dict(
-            zip(program.initial, formula_values(program, list(program.initial.values())).tolist(), strict=True)
-        ),
+        initial=_initial_values(causal, values),
         findings=built.findings,
         backend="python" if isinstance(owner, Interpreter) else "c",
         cached=built.cached,
@@ -142,14 +174,12 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> numeric_
     )
 
 
-def _built(causal: CausalGraph, backend: Backend, form: CodeForm) -> tuple[Code, Build]:
+def _built(causal: CausalGraph, backend: Backend, *, large: bool) -> tuple[Code, Build]:
     """The code and its library; without a compiler, the code that the interpreter runs, which is written out."""
-    large = form == "looped" or (form == "auto" and len(causal.graph.ports) > LARGEST_UNROLLED)
     if backend == "python":
         # The interpreter runs statements, and only code that is written out has them.
         return unrolled_code(causal), Build(None)
-    # Looped code computes its coefficients from the parameters when a run begins: a file of values alone cannot hold
-    # that.
+    # Its coefficients are a function of the parameters: a file of values alone cannot hold that.
     made = looped_code(causal) if large else kept_code(causal, first_code)
     built = build(made.source, small=not large)
     if built.library is None:
@@ -176,12 +206,11 @@ def _slopes(causal: CausalGraph) -> BuiltSlopes:
         return BuiltSlopes(owner.addresses, owner, built.findings)
 
 
-def base_values(program: Program, base: Sequence[str]) -> Array:
+def _base_values(program: Program, base: Sequence[str], values: Values) -> Array:
     """The values of the parameters that are not given by others.
 
     Raises: CompilerError naming those without a value.
     """
-    values = parameter_values(program.parameters)
     # All that lack a value are named at once, so that they can be given in one go.
     missing = [name for name in base if name not in values]
     if missing:
@@ -194,42 +223,46 @@ def base_values(program: Program, base: Sequence[str]) -> Array:
     return np.array([values[name] for name in base])
 
 
-def formula_values(program: Program, expressions: Sequence[Expression]) -> Array:
+def _numbers(expressions: Sequence[Expression], values: Values) -> Array:
     """The values of formulas of parameters."""
-    values = parameter_values(program.parameters) if expressions else {}
     return np.array([e.evaluate(values) for e in expressions])
 
 
-def _sample_groups(program: Program) -> tuple[numeric_model.SampleGroup, ...]:
+def _initial_values(causal: CausalGraph, values: Values) -> dict[str, float]:
+    graph = causal.graph
+    initial = {graph.ports[k].state: e for k in causal.integral if (e := graph.ports[k].initial) is not None}
+    initial |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
+    return {name: e.evaluate(values) for name, e in initial.items()}
+
+
+def _sample_groups(program: Program, values: Values) -> tuple[numeric_model.SampleGroup, ...]:
     found = []
     for members in sample_groups(program.signals.samples):
         law = program.signals.samples[members[0]][0]
-        period, offset = formula_values(program, [law.period, law.offset]).tolist()
+        period, offset = _numbers([law.period, law.offset], values).tolist()
         found.append(numeric_model.SampleGroup(period, offset, tuple(members)))
     return tuple(found)
 
 
-def _delays(program: Program) -> tuple[numeric_model.SignalDelay, ...]:
+def _delays(program: Program, values: Values) -> tuple[numeric_model.SignalDelay, ...]:
     # The past is written from observables: a delay is known by the place of what goes into it.
     place = {k: i for i, (o, k) in enumerate(program.observables) if o.kind == "signal"}
     found = []
     for law, k in program.signals.delays:
-        by, initial = formula_values(program, [law.by, law.initial]).tolist()
+        by, initial = _numbers([law.by, law.initial], values).tolist()
         found.append(numeric_model.SignalDelay(law.name, place[k], by, initial))
     return tuple(found)
 
 
-def _crossings(program: Program) -> tuple[Expression, ...]:
-    values = parameter_values(program.parameters) if program.signals.crossings else {}
+def _crossings(program: Program, values: Values) -> tuple[Expression, ...]:
     return tuple(
         e.substitute({n: number(values[n]) for n in e.free_symbols - {TIME}}) for e in program.signals.crossings
     )
 
 
-def _breaks(program: Program) -> tuple[numeric_model.BreakTimes, ...]:
+def _breaks(program: Program, values: Values) -> tuple[numeric_model.BreakTimes, ...]:
     found = []
     for known in program.signals.breaks:
-        (at,) = formula_values(program, [known.at]).tolist()
-        period = None if known.period is None else formula_values(program, [known.period]).tolist()[0]
-        found.append(numeric_model.BreakTimes(at, period))
+        period = None if known.period is None else known.period.evaluate(values)
+        found.append(numeric_model.BreakTimes(known.at.evaluate(values), period))
     return tuple(found)

@@ -169,9 +169,6 @@ class Observation:
         assert len(y) == len(self.residuals), "one residual for each variable"
         # F runs at every stage of every step, the rest once for a row: hence two lists.
         core, observing, _ = split_steps(builder.scheduler.steps, self.residuals)
-        ports = graph.ports
-        initial = {ports[k].state: e for k in builder.causal.integral if (e := ports[k].initial) is not None}
-        initial |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
         return Program(
             name=graph.name,
             names=variables.names,
@@ -188,9 +185,8 @@ class Observation:
             books=self.books,
             events=self.events,
             signals=signals,
-            parameters=graph.parameters,
+            parameters=tuple(graph.parameters),
             formulas=_in_order(builder.formulas),
-            initial=initial,
         )
 
     # -- ports -----------------------------------------------------------------------------------------------------------------

@@ -56,6 +56,7 @@ class Program:
 
     `core` are the steps that F needs, `observing` those that only observables, books, events and samples need; both in order.
     `residuals[i]` is F for y[i]; `rates[i]` the variable of yp[i]. `formulas` are parameters given by others, in order.
+    Values of parameters are no part of it, for no step depends on them.
     """
 
     name: str
@@ -73,9 +74,8 @@ class Program:
     books: BookVariables
     events: list[tuple[EventFunction, int]]
     signals: ProgramSignals
-    parameters: Mapping[str, Expression | None]
+    parameters: tuple[str, ...]
     formulas: Mapping[str, Expression]
-    initial: Mapping[str, Expression]
 
     @property
     def y(self) -> list[int]:

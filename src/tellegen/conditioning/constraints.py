@@ -1,6 +1,6 @@
 """A model with dependent storages: its causality, its equations, and what can be said about each constraint."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import final
@@ -10,14 +10,13 @@ from tellegen.causality.causal_graph import PathKind
 from tellegen.conditioning import rules
 from tellegen.core.domains import other_side
 from tellegen.core.memory import Known, remembered
-from tellegen.core.names import TIME, did_you_mean, identifier, listing
+from tellegen.core.names import did_you_mean, identifier, listing
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.storages import ParameterRates
-from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.equations.system import EquationSystem
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.expressions.elimination import with_definitions
 from tellegen.graph import Port, SourceLaw, StorageLaw, lower
-from tellegen.model.kinematics import solve_positions
 from tellegen.model.model import Element, Model
 
 
@@ -181,11 +180,6 @@ def _as_described(model: Model) -> ConstrainedModel:
     return ConstrainedModel(model, assign_causality(lower(model)))
 
 
-def values_of_parameters(model: Model) -> dict[str, float]:
-    """The values of the parameters that have one."""
-    return parameter_values({name: p.expression for name, p in model.parameters.items()})
-
-
 def output_of(port: Port) -> str:
     """The name of the output of a storage."""
     return port.variable(port.law.side)
@@ -231,32 +225,3 @@ def _check_chosen(found: ConstrainedModel, coordinates: Sequence[str]) -> None:
                     fix="leave one of them out",
                     members=on,
                 )
-
-
-def start_values(model: Model, given: Mapping[str, float], causal: CausalGraph) -> dict[str, float]:
-    """Numbers for states, displacements and inputs at the start; what nobody gives is zero, and loops fit."""
-    values = values_of_parameters(model)
-    states = [causal.graph.ports[k] for k in causal.integral]
-    inputs = [port.law.input for port in causal.graph.ports if isinstance(port.law, SourceLaw)]
-    # What nobody gives starts at zero; closed loops are then fitted to what was given.
-    found = dict.fromkeys((*(port.state for port in states), *causal.graph.displacements, *inputs), 0.0)
-    written: dict[str, Expression] = {port.state: e for port in states if (e := port.initial) is not None}
-    written |= model.experiment.initial
-    written |= {n: e for n, s in model.experiment.inputs.items() if (e := s.expression or s.arguments[0]) is not None}
-    known = {TIME: 0.0, **values}
-    for name, expression in written.items():
-        # A formula that reads what is not known yet is left at zero: this is where an estimate starts, no run.
-        if name in found and expression.free_symbols <= known.keys():
-            found[name] = expression.evaluate(known)
-    found |= given
-    equations = [e for closure in model.closures for e in closure.equations]
-    unknown = [name for closure in model.closures for name in closure.solves]
-    fitting = (
-        solve_positions(equations, unknown, {**values, **found}, found) if _is_known(equations, values, found) else None
-    )
-    return {**values, **found, **(fitting or {})}
-
-
-def _is_known(equations: Sequence[Expression], *values: Mapping[str, float]) -> bool:
-    names = {name for known in values for name in known}
-    return bool(equations) and all(e.free_symbols <= names for e in equations)

@@ -17,7 +17,7 @@ as the coordinates that the constraints read move.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 from tellegen.conditioning import rules
 from tellegen.conditioning.constraints import ConstrainedModel, constrained_model
@@ -34,7 +34,7 @@ from tellegen.equations.structure import causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem, MatrixName, parameter_values
 from tellegen.expressions import HALF, ONE, ZERO, Expression, Symbol, is_zero, number, symbol, to_python, total
 from tellegen.expressions.elimination import NamedEntries, with_definitions
-from tellegen.expressions.sympy_view import matrix_to_sympy
+from tellegen.expressions.sympy_view import matrix_view
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.model.model import Model
 
@@ -371,25 +371,10 @@ class LagrangeSystem:
     def __str__(self) -> str:
         return self.to_text()
 
-    @property
-    def M(self) -> Any:
-        """The inertia matrix as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["M"])
-
-    @property
-    def C(self) -> Any:
-        """The Coriolis matrix as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["C"])
-
-    @property
-    def R(self) -> Any:
-        """The matrix of dissipation as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["R"])
-
-    @property
-    def W(self) -> Any:
-        """The matrix of the inputs as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["W"])
+    M = matrix_view("The inertia matrix", lambda form: form.matrices["M"])
+    C = matrix_view("The Coriolis matrix", lambda form: form.matrices["C"])
+    R = matrix_view("The matrix of dissipation", lambda form: form.matrices["R"])
+    W = matrix_view("The matrix of the inputs", lambda form: form.matrices["W"])
 
 
 def lagrange_form(model: Model, coordinates: Sequence[str] = ()) -> LagrangeSystem:

@@ -8,12 +8,14 @@ from math import isfinite
 from typing import final
 
 from tellegen.conditioning.constraint_forces import ForceBalance, ForceSystem
-from tellegen.conditioning.constraints import ConstrainedModel, start_values
+from tellegen.conditioning.constraints import ConstrainedModel
 from tellegen.conditioning.opened_constraints import starting_at
 from tellegen.core.errors import ConditioningError
 from tellegen.core.names import TIME
+from tellegen.equations import start
 from tellegen.expressions import ZERO, Expression, Number, number, symbol, total
 from tellegen.expressions.elimination import with_definitions
+from tellegen.graph import lower
 from tellegen.model.model import Model
 
 CarriedForces = Callable[[], Mapping[str, float]]
@@ -131,9 +133,12 @@ def with_initial_states(
     States whose start cannot be told, for want of a number, begin at zero.
     """
     # Given values come before those of the model, which in turn come before zero.
-    values = {**start_values(_with_parameters(found.model, parameters), given, found.causal), **inputs}
+    values = {**start.model_start(found.model, given, parameters), **inputs}
     initial = {n: e for n, e in model.experiment.initial.items() if n not in starts.replaced}
     initial |= {n: number(v) for n, v in given.items() if n not in starts.replaced}
+    # A storage that was merged into a field has no name any more by which it could start.
+    graph = lower(model)
+    initial = {n: e for n, e in initial.items() if n in start.initial_names(graph, model)}
     moving, signals = found.causal.graph.position_dependent, dict(model.signals)
     for name, formula in starts.formulas.items():
         value = _value(with_definitions(formula, moving), values)
@@ -147,7 +152,10 @@ def with_initial_states(
             initial[name] = number(value)
     forces = starts.forces.at(values, carried) if starts.forces is not None else {}
     initial |= {name: number(value) for name, value in forces.items() if value and name not in given}
-    return replace(model, signals=signals, experiment=replace(model.experiment, initial=initial))
+    # Last, states that are said nothing of, because storages that followed them decide their start.
+    return start.starting_at(
+        replace(model, signals=signals, experiment=replace(model.experiment, initial=initial)), values
+    )
 
 
 def _value(formula: Expression, values: Mapping[str, float]) -> float | None:
@@ -158,11 +166,6 @@ def _value(formula: Expression, values: Mapping[str, float]) -> float | None:
         return formula.evaluate(values)
     except ArithmeticError:
         return None  # a mechanism whose displacements are found when a run begins
-
-
-def _with_parameters(model: Model, given: Mapping[str, float]) -> Model:
-    changed = {n: replace(p, expression=number(given[n])) if n in given else p for n, p in model.parameters.items()}
-    return replace(model, parameters=changed)
 
 
 def initial_states_of_dependents(found: ConstrainedModel, balance: ForceBalance) -> InitialStates:

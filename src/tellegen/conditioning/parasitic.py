@@ -18,7 +18,7 @@ from typing import final
 from tellegen.causality import assign_causality
 from tellegen.conditioning import rules
 from tellegen.conditioning.constraint_forces import ForceBalance
-from tellegen.conditioning.constraints import ConstrainedModel, output_of, start_values, values_of_parameters
+from tellegen.conditioning.constraints import ConstrainedModel, output_of
 from tellegen.conditioning.initial_states import InitialForces
 from tellegen.conditioning.opened_constraints import (
     ConstraintOpening,
@@ -33,6 +33,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import parse_unit
 from tellegen.elements import ElementKind, kinds_of
+from tellegen.equations.start import model_start, values_of_parameters
 from tellegen.expressions import ZERO, Expression, number, symbol
 from tellegen.graph import Port, StorageLaw, lower
 from tellegen.model.model import Element, Model, Parameter
@@ -141,7 +142,7 @@ def _heavier(element: Element, value: float, parameters: dict[str, Parameter]) -
 def _slowest(found: ConstrainedModel, port: Port) -> float:
     """The frequency of a motion that takes the whole experiment."""
     until = found.model.experiment.until
-    values = start_values(found.model, {}, found.causal)
+    values = model_start(found.model)
     if until is None or not until.free_symbols <= values.keys():
         raise _no_inertia(port, "give a duration of the experiment")
     return 2 * pi / until.evaluate(values)
@@ -150,7 +151,7 @@ def _slowest(found: ConstrainedModel, port: Port) -> float:
 def _moved_inertia(found: ConstrainedModel, i: int, port: Port) -> float:
     """What a speed moves at the start: its entry in the mass matrix."""
     entry: Expression = found.written(found.system.matrices["L"][i][i])
-    values = start_values(found.model, {}, found.causal)
+    values = model_start(found.model)
     # In order of definition: each moving parameter may read the ones before it.
     moving = {n: e for n, e in found.causal.graph.position_dependent.items() if n not in values}
     for name, formula in moving.items():
@@ -162,7 +163,7 @@ def _moved_inertia(found: ConstrainedModel, i: int, port: Port) -> float:
 
 def _inertia_around(found: ConstrainedModel, port: Port) -> float:
     """The largest inertia of the domain, for a speed that follows others as long as constraints are rigid."""
-    values = start_values(found.model, {}, found.causal)
+    values = model_start(found.model)
     laws = (p.law for p in found.causal.graph.ports if p.domain == port.domain and p.law.side == port.law.side)
     known = [e for law in laws if isinstance(law, StorageLaw) and (e := law.inertia) is not None]
     sizes = [e.evaluate(values) for e in known if e.free_symbols <= values.keys()]
@@ -366,7 +367,7 @@ class _Parasitic:
         element = self.found.elements[opening.constraint.storage]
         # A torque that holds a sliding mass moves neither: E of the force balance tells what it does move.
         if element.kind.domains[0] != opening.domain or element.kind.weightless:
-            moved = self.forces.inertia(opening.name, start_values(self.found.model, {}, self.found.causal))
+            moved = self.forces.inertia(opening.name, model_start(self.found.model))
             if moved is None:
                 raise self._no_value(opening)
             return moved

@@ -271,10 +271,13 @@ class Rule:
 
 
 class Rulebook:
-    """Rules of one layer, in the order of their codes; `tellegen explain` finds it by the letter that it is made with."""
+    """Rules of one layer, in the order of their codes; `tellegen explain` finds it by the letter that it is made with.
 
-    def __init__(self, layer: str) -> None:
-        self.layer = layer
+    `right` is the file that keeps a rule whose example has no `instead` of its own: most examples are one good file with a slip.
+    """
+
+    def __init__(self, layer: str, right: str = "") -> None:
+        self.layer, self.right = layer, right
         self.rules: dict[str, Rule] = {}
 
     def rule(
@@ -292,6 +295,7 @@ class Rulebook:
         assert code.startswith(self.layer), f"{code} does not belong to layer {self.layer}"
         # Pages, messages and people refer to a code for ever.
         assert code not in self.rules, f"code {code} is used twice"
-        made = Rule(code, title, meaning=meaning, why=why, example=example, instead=instead, severity=severity)
+        right = instead or (self.right if example else "")
+        made = Rule(code, title, meaning=meaning, why=why, example=example, instead=right, severity=severity)
         self.rules[code] = made
         return made

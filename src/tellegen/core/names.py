@@ -3,7 +3,8 @@
 import difflib
 import keyword
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import count
 
 NAME = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_?")
 """A letter, then letters, digits, underscores; no two underscores in a row, which stand for the dot of a path in C."""
@@ -52,11 +53,22 @@ def identifier(path: str) -> str:
     return flat + "_" if flat in RESERVED else flat
 
 
-def unused(wanted: str, taken: Container[str]) -> str:
-    """The name, with underscores behind it until nothing else has it."""
+def joined(*names: str) -> str:
+    """A name made of others: indices lose their brackets, because one stands last in a name, and underscores do not double."""
+    text = "_".join(names).replace("[", "_").replace("]", "")
+    return re.sub("__+", "_", text)
+
+
+def unused(wanted: str, taken: Container[str], ending: str = "_") -> str:
+    """The name, with underscores or another ending behind it until nothing else has it."""
     while wanted in taken:
-        wanted += "_"
+        wanted += ending
     return wanted
+
+
+def numbered(prefix: str, taken: Container[str]) -> Iterator[str]:
+    """The names k_1, k_2, ... of a prefix, without those that something else has."""
+    return (name for n in count(1) if (name := f"{prefix}_{n}") not in taken)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

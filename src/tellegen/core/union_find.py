@@ -1,4 +1,6 @@
-"""Disjoint sets of nodes, near-linear (path halving, union by size)."""
+"""What hangs together: disjoint sets of nodes, near-linear (path halving, union by size), and strongly connected components."""
+
+from collections.abc import Iterable, Mapping
 
 
 class UnionFind:
@@ -28,3 +30,39 @@ class UnionFind:
         self._parent[b] = a
         self._size[a] += self._size[b]
         return True
+
+
+def strong_components(needs: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """Strongly connected components, each after those it needs (Tarjan 1972), without recursion."""
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    on_path: list[str] = []
+    inside: set[str] = set()
+    found: list[list[str]] = []
+    for start in needs:
+        if start in number:
+            continue
+        work = [(start, iter(needs[start]))]
+        number[start] = low[start] = len(number)
+        on_path.append(start)
+        inside.add(start)
+        while work:
+            name, rest = work[-1]
+            following = next(rest, None)
+            if following is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[name])
+                if low[name] == number[name]:
+                    cut = on_path.index(name)
+                    found.append(on_path[cut:])
+                    inside.difference_update(on_path[cut:])
+                    del on_path[cut:]
+            elif following not in number:
+                number[following] = low[following] = len(number)
+                on_path.append(following)
+                inside.add(following)
+                work.append((following, iter(needs[following])))
+            elif following in inside:
+                low[name] = min(low[name], number[following])
+    return found

@@ -15,9 +15,10 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import describe, parse_unit
 from tellegen.drawing.geometry import Box, Point, union
-from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.options import DEFAULTS, LabelChoice, Options
 from tellegen.drawing.scene import MARGIN, Align, Label, Origin, Scene, framed_scene, label_box
-from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
+from tellegen.drawing.typesetting import set_math
+from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, latex_name, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.results.units import ratio_unit
@@ -139,6 +140,20 @@ class ParameterValues:
         """The value of a formula with its unit: 2 mH."""
         value = self.value(expression)
         return None if value is None else quantity_latex(value, unit)
+
+
+def parameter_latex(
+    name: str, expression: Expression | None, value: str | None, choice: LabelChoice, size: float, widest: float
+) -> str:
+    """What stands beside an element: its parameter, or its name where that is long or a number, with the value asked for."""
+    symbol = name_latex(name)
+    if expression is not None and not isinstance(expression, Number):
+        formula = formula_latex(expression)
+        # A long formula pushes all its neighbours apart; the name stands for it, and the formula is in the equations.
+        symbol = symbol if set_math(formula, size).box.width > widest else formula
+    if expression is None or value is None or choice == "symbols":
+        return symbol
+    return value if choice == "values" else f"{symbol} = {value}"
 
 
 def number_latex(value: float) -> str:

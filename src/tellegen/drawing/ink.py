@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import dist, floor, hypot
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, hull, union
+from tellegen.drawing.geometry import Box, Point, along, box_about, direction, hull, union
 from tellegen.drawing.scene import (
     Band,
     Block,
@@ -26,7 +26,7 @@ from tellegen.drawing.scene import (
     Wire,
     label_box,
 )
-from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, along, direction, stroke_line
+from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, stroke_line
 
 # Of the grid that finds neighbours: about the size of a symbol, so that most shapes lie in one to four cells.
 CELL = 80.0
@@ -45,8 +45,7 @@ class Disc:
     @property
     def box(self) -> Box:
         """Its extent."""
-        (x, y), r = self.centre, self.radius
-        return Box(x - r, y - r, x + r, y + r)
+        return box_about(self.centre, 2 * self.radius, 2 * self.radius)
 
 
 @final
@@ -99,7 +98,7 @@ def ink_box(shapes: Iterable[Shape], *around: Box) -> Box:
 
 def strokes_through(points: tuple[Point, ...]) -> Iterator[Stroke]:
     """The pieces of a line through points."""
-    return (Stroke(a, b) for a, b in pairwise(points))
+    return (Stroke(*piece) for piece in pairwise(points))
 
 
 def _bond(bond: Bond) -> Iterator[Stroke]:
@@ -162,11 +161,14 @@ def _reaches(box: Box, stroke: Stroke) -> bool:
 
 
 class Grid:
-    """Finds what lies near a box."""
+    """Finds what lies near a box, such as the ink of some shapes, by their numbers and with so much `room` round it."""
 
-    def __init__(self) -> None:
+    def __init__(self, shapes: Iterable[Shape] = (), room: float = 0.0) -> None:
         self._cells: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._items: list[tuple[Box, int]] = []
+        for k, shape in enumerate(shapes):
+            for ink in inks(shape):
+                self.add(ink.box.grown(room), k)
 
     def add(self, box: Box, number: int) -> None:
         """Remember something under a number."""
@@ -272,10 +274,7 @@ def overlapping(scene: Scene) -> Iterator[tuple[Shape, Shape]]:
     """Shapes that lie on each other and should not."""
     shapes = [shape for shape in scene.shapes if not isinstance(shape, Band)]
     covered = [tuple(inks(shape)) for shape in shapes]
-    grid = Grid()
-    for k, pieces in enumerate(covered):
-        for ink in pieces:
-            grid.add(ink.box, k)
+    grid = Grid(shapes)
     for k, (shape, pieces) in enumerate(zip(shapes, covered, strict=True)):
         near = {j for ink in pieces for j in grid.near(ink.box) if j > k}
         for j in sorted(near):
@@ -318,10 +317,7 @@ def free_ends(shapes: Iterable[Shape]) -> Iterator[tuple[Wire | Bond, Point, Poi
     drawn = tuple(shapes)
     # A bond ends at a text or a block, never at another bond; areas, sections and rings are only behind or round things.
     targets: list[Shape] = [shape for shape in drawn if not isinstance(shape, Bond | Band | Section | Ring)]
-    grid = Grid()
-    for k, shape in enumerate(targets):
-        for ink in inks(shape):
-            grid.add(ink.box.grown(BOND_GAP), k)
+    grid = Grid(targets, BOND_GAP)
     for shape in drawn:
         if not isinstance(shape, Wire | Bond) or shape.origin.part == LEAD:
             continue

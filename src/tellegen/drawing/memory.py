@@ -17,7 +17,7 @@ from itertools import pairwise
 from math import dist, inf
 from pathlib import Path
 from statistics import fmean, median_high, median_low
-from typing import Any, Literal, Protocol, TypeGuard, TypeVar, final
+from typing import Literal, Protocol, TypeGuard, TypeVar, final
 from xml.sax.saxutils import unescape
 
 from tellegen.core.errors import TellegenError
@@ -28,7 +28,7 @@ from tellegen.drawing.geometry import Box, Point, hull
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.scene import Band, Block, Curve, Label, Scene, Section, Shape, Wire, mapped, moved, tidy
 from tellegen.drawing.writers.raster import MEMORY_KEY
-from tellegen.drawing.writers.scene_json import from_json
+from tellegen.drawing.writers.scene_json import from_json, from_record
 from tellegen.notations.layout import PLACED_FIGURES, ItemPositions
 
 LadderNames = tuple[tuple[str, ...], ...]
@@ -112,20 +112,19 @@ class Memory:
         """
         if text is None or len(text) > LONGEST_MEMORY:
             raise ValueError("no memory")
+        # Files come from anywhere: everything in them is measured before it is believed.
         try:
             record = json.loads(text)
-        except RecursionError as error:
-            raise ValueError("it is nested too deep") from error
-        # Files come from anywhere: everything in them is measured before it is believed.
-        if not isinstance(record, dict) or record.get(MEMORY_KEY) != VERSION:
-            raise ValueError("it is of another version")
-        notation, places, lines = record.get("notation"), record.get("places"), record.get("lines")
-        if notation not in PLACED_FIGURES or not isinstance(places, dict) or not isinstance(lines, list):
-            raise ValueError("its parts are missing")
-        if len(places) > MOST_ITEMS or sum(map(_length, lines)) > MOST_ITEMS:
-            raise ValueError("it has too many items")
-        found = {_name(name): _place(place) for name, place in places.items()}
-        return cls(str(notation), found, tuple(tuple(map(_name, line)) for line in lines))
+            version = record.pop(MEMORY_KEY)
+            found: Memory = from_record(record, cls)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise ValueError("it is no record of a memory") from error
+        names = [*found.places, *(name for line in found.lines for name in line)]
+        near = (abs(part) <= FARTHEST for place in found.places.values() for part in place)  # and a number at all
+        few = len(names) <= MOST_ITEMS and all(len(name) <= LONGEST_NAME for name in names)
+        if version != VERSION or found.notation not in PLACED_FIGURES or not (few and all(near)):
+            raise ValueError("it is of another version, or has places that no figure has")
+        return found
 
     def text(self) -> str:
         """One line of ASCII; equal figures give equal lines, and no memory gives no line."""
@@ -274,27 +273,6 @@ def _what_was_kept(name: str, new: Memory, old: Memory) -> str:
 
 
 # -- read from a file --------------------------------------------------------------------------------------------------------------
-
-
-def _length(line: object) -> int:
-    if not isinstance(line, list):
-        raise ValueError("a line of it is no list")
-    return len(line)
-
-
-def _name(name: object) -> str:
-    if not isinstance(name, str) or len(name) > LONGEST_NAME:
-        raise ValueError("it has something else than a name")
-    return name
-
-
-def _place(place: Any) -> tuple[float, float]:
-    if not isinstance(place, list) or len(place) != 2:
-        raise ValueError("a place of it is no pair")
-    for part in place:
-        if isinstance(part, bool) or not isinstance(part, int | float) or not abs(part) <= FARTHEST:
-            raise ValueError("a place of it is no pair of numbers")
-    return float(place[0]), float(place[1])
 
 
 def _short(value: float) -> float:

@@ -93,8 +93,8 @@ NOT_LIKE = RULES.rule(
 NO_SCHEMATIC = RULES.rule(
     "F180",
     "model without a schematic",
-    meaning="A schematic was asked for, and no network of elements between nodes stands for the model.",
-    why="a bond between two pairs of nodes without one in common is no wire: the junctions of the model are no graph",
+    meaning="A schematic was asked for, and an element of the model cannot be written as one between nodes.",
+    why="the elements of a schematic are those of a network, whose laws are written in the letters of their domain",
 )
 NO_OVERLAY = RULES.rule(
     "F200",

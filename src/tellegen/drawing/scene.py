@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, hull
-from tellegen.drawing.typesetting import Outline, Typeset, set_math, set_words
+from tellegen.drawing.geometry import Box, Outline, Point, PointMap, mapped_outline
+from tellegen.drawing.typesetting import Typeset, set_math, set_words
 
 Weight = Literal["thin", "bold", "double", "signal", "hair"]
 """Thin for scalars, bold (or double) for vectors, signal for modulation and measurement, hair for outlines in symbols."""
@@ -234,21 +234,12 @@ def label_box(label: Label) -> Box:
 @lru_cache(maxsize=1024)
 def _leaning(text: Typeset) -> Typeset:
     # y runs downwards from the baseline, so what is above it, with negative y, moves to the right.
-    outlines = tuple(
-        tuple((letter, tuple((x - SLANT * y, y) for x, y in points)) for letter, points in outline)
-        for outline in text.outlines
-    )
-    points = [point for outline in outlines for _, ends in outline for point in ends]
-    return Typeset(outlines, hull(points) if points else text.box)
+    return Typeset.of(mapped_outline(outline, lambda at: (at[0] - SLANT * at[1], at[1])) for outline in text.outlines)
 
 
 def moved(shape: Shape, dx: float, dy: float) -> Shape:
     """The same shape at another place."""
-
-    def to(point: Point) -> Point:
-        return point[0] + dx, point[1] + dy
-
-    return mapped(shape, to, lambda box: box.moved(dx, dy))
+    return mapped(shape, lambda at: (at[0] + dx, at[1] + dy), lambda box: box.moved(dx, dy))
 
 
 def tidy(scene: Scene) -> Scene:
@@ -274,7 +265,7 @@ def _rounded(value: float) -> float:
     return round(value, 3) + 0.0  # minus zero is zero
 
 
-def mapped(shape: Shape, point: Callable[[Point], Point], box: Callable[[Box], Box]) -> Shape:
+def mapped(shape: Shape, point: PointMap, box: Callable[[Box], Box]) -> Shape:
     """The shape with its points and boxes elsewhere."""
     match shape:
         case Wire() | Bond():
@@ -288,8 +279,7 @@ def mapped(shape: Shape, point: Callable[[Point], Point], box: Callable[[Box], B
         case Label():
             return replace(shape, at=point(shape.at))
         case Curve():
-            outline = tuple((letter, tuple(map(point, points))) for letter, points in shape.outline)
-            return replace(shape, outline=outline)
+            return replace(shape, outline=mapped_outline(shape.outline, point))
 
 
 # -- the words under the areas of domains: the same size, colour and wording in every notation ------------------------------------

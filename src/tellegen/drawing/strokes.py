@@ -6,12 +6,10 @@ The measures are those of the figures in `docs/howto/draw.md`, in units.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import hypot
 from typing import Literal, assert_never, final
 
 from tellegen.drawing import scene
-from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.typesetting import Outline
+from tellegen.drawing.geometry import Outline, Point, along, box_outline, direction, polyline
 
 ThemeName = Literal["colour", "mono", "dark"]
 """Colour for screens and slides, mono for print (black and grey, no bands), dark for dark screens."""
@@ -44,42 +42,26 @@ def _between(start: str, end: str, share: float) -> str:
     return "#" + "".join(f"{round(a + share * (b - a)):02X}" for a, b in pairs)
 
 
-def _paints(ink: str, paper: str, quiet: str, warning: str, power: str, domains: str) -> dict[str, str]:
-    names = ("electrical", "translational", "rotational", "hydraulic", "thermal", "magnetic")
-    return {"ink": ink, PAPER: paper, "quiet": quiet, "warning": warning, "power": power} | dict(
-        zip(names, domains.split(), strict=True)
-    )
+def _theme(tones: str, domains: str, bands: str) -> Theme:
+    """A theme of colours: of ink, paper, quiet, warning and power, of the domains, and of their areas, where it shows these."""
+    paints = dict(zip(("ink", PAPER, "quiet", "warning", "power"), tones.split(), strict=True))
+    paints |= dict(zip(_DOMAINS, domains.split(), strict=True))
+    areas = dict(zip(_DOMAINS, bands.split(), strict=False))
+    return Theme(paints, areas | ({"heat": areas["thermal"]} if areas else {}))
 
 
-def _bands(
-    electrical: str, rotational: str, translational: str, hydraulic: str, heat: str, magnetic: str
-) -> dict[str, str]:
-    return {
-        "electrical": electrical,
-        "rotational": rotational,
-        "translational": translational,
-        "hydraulic": hydraulic,
-        "thermal": heat,
-        "heat": heat,
-        "magnetic": magnetic,
-    }
-
-
-_LIGHT_BANDS = _bands("#E8F0FA", "#EAF5EC", "#F6EAF2", "#FBF1E6", "#F3EFE4", "#EDEBF7")
-
+_DOMAINS = ("electrical", "translational", "rotational", "hydraulic", "thermal", "magnetic")
 THEMES: Mapping[ThemeName, Theme] = {
-    "colour": Theme(
-        _paints(
-            "#000000", "#FFFFFF", "#555555", "#C45500", "#1B6E3C", "#1F5FA8 #9A3D7A #2C7A43 #B26413 #7F6A1E #5B4FA3"
-        ),
-        _LIGHT_BANDS,
+    "colour": _theme(
+        "#000000 #FFFFFF #555555 #C45500 #1B6E3C",
+        "#1F5FA8 #9A3D7A #2C7A43 #B26413 #7F6A1E #5B4FA3",
+        "#E8F0FA #F6EAF2 #EAF5EC #FBF1E6 #F3EFE4 #EDEBF7",
     ),
-    "mono": Theme(_paints("#000000", "#FFFFFF", "#555555", "#000000", "#000000", " ".join(["#000000"] * 6)), {}),
-    "dark": Theme(
-        _paints(
-            "#E8E8E8", "#16181D", "#8A8A8A", "#FFA14A", "#6FCF97", "#7FB2F0 #E39BC9 #7CCB93 #F0B36B #D3BE6A #B3A8F0"
-        ),
-        _bands("#1C2431", "#1B2A20", "#2B2029", "#2C251B", "#2A271C", "#23212F"),
+    "mono": _theme("#000000 #FFFFFF #555555 #000000 #000000", "#000000 " * 6, ""),
+    "dark": _theme(
+        "#E8E8E8 #16181D #8A8A8A #FFA14A #6FCF97",
+        "#7FB2F0 #E39BC9 #7CCB93 #F0B36B #D3BE6A #B3A8F0",
+        "#1C2431 #2B2029 #1B2A20 #2C251B #2A271C #23212F",
     ),
 }
 
@@ -160,26 +142,19 @@ class Glyphs:
 Primitive = PenPath | Circle | Glyphs
 
 
-def layer_of(shape: scene.Shape) -> Layer:
-    """The layer in which a shape is drawn."""
-    match shape:
-        case scene.Band():
-            return "bands"
-        case scene.Section():
-            return "sections"
-        case scene.Wire() | scene.Bond() | scene.Dot():
-            return "wires"
-        case scene.Block() | scene.Sum() | scene.Ring() | scene.Curve():
-            return "blocks"
-        case scene.Label():
-            return "labels"
-        case _:
-            assert_never(shape)
+LAYER_OF: Mapping[type[scene.Shape], Layer] = {
+    scene.Band: "bands",
+    scene.Section: "sections",
+    **dict.fromkeys((scene.Wire, scene.Bond, scene.Dot), "wires"),
+    **dict.fromkeys((scene.Block, scene.Sum, scene.Ring, scene.Curve), "blocks"),
+    scene.Label: "labels",
+}
+"""The layer in which shapes of a kind are drawn."""
 
 
 def layered(shapes: Iterable[scene.Shape]) -> list[scene.Shape]:
     """The shapes in the order of their layers, those of one layer as they come."""
-    return sorted(shapes, key=lambda shape: LAYERS.index(layer_of(shape)))
+    return sorted(shapes, key=lambda shape: LAYERS.index(LAYER_OF[type(shape)]))
 
 
 def primitives(shape: scene.Shape) -> Iterator[Primitive]:
@@ -210,29 +185,9 @@ def primitives(shape: scene.Shape) -> Iterator[Primitive]:
             assert_never(shape)
 
 
-def polyline(points: tuple[Point, ...], closed: bool = False) -> Outline:
-    """A line through points as an outline."""
-    steps = [("M" if k == 0 else "L", (point,)) for k, point in enumerate(points)]
-    return (*steps, ("Z", ())) if closed else tuple(steps)
-
-
-def box_outline(box: Box) -> Outline:
-    """The four sides of a box."""
-    corners = ((box.left, box.top), (box.right, box.top), (box.right, box.bottom), (box.left, box.bottom))
-    return polyline(corners, closed=True)
-
-
-def direction(start: Point, end: Point) -> Point:
-    """The unit vector from one point to another."""
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    # Two equal points have no direction, and must not stop a figure.
-    length = hypot(dx, dy) or 1.0
-    return dx / length, dy / length
-
-
-def along(point: Point, unit: Point, forward: float, right: float = 0) -> Point:
-    """A point moved along a direction, and to the right of it as seen on the page."""
-    return point[0] + unit[0] * forward - unit[1] * right, point[1] + unit[1] * forward + unit[0] * right
+def spot_centre(shape: scene.Sum, spot: Point) -> Point:
+    """Where a spot is in the circle of a summation."""
+    return along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET)
 
 
 def stroke_end(bond: scene.Bond) -> tuple[Point, Point]:
@@ -268,7 +223,7 @@ def _wire(wire: scene.Wire) -> Iterator[Primitive]:
 def _sum(shape: scene.Sum) -> Iterator[Primitive]:
     yield Circle(shape.centre, SUM_RADIUS, PAPER, shape.tone, BORDER)
     for spot in shape.spots:
-        yield Circle(along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET), SPOT_RADIUS, fill=shape.tone)
+        yield Circle(spot_centre(shape, spot), SPOT_RADIUS, fill=shape.tone)
 
 
 def _bond(bond: scene.Bond) -> Iterator[Primitive]:

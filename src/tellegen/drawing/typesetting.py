@@ -5,18 +5,14 @@ ziamath sets LaTeX as glyph paths: no fonts are needed where the figure is shown
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, final
 from xml.etree import ElementTree
 
-from tellegen.drawing.geometry import Box, Point, hull
-
-Command = tuple[str, tuple[Point, ...]]
-"""A step of an outline: M and L with one point, Q with two, C with three, Z with none."""
-Outline = tuple[Command, ...]
+from tellegen.drawing.geometry import Box, Command, Outline, box_outline, hull, outline_points, shifted, union
 
 _TOKEN = re.compile(r"[MLQCZ]|-?\d*\.?\d+(?:e-?\d+)?")
 _POINTS = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}
@@ -29,6 +25,13 @@ class Typeset:
 
     outlines: tuple[Outline, ...]
     box: Box
+
+    @classmethod
+    def of(cls, outlines: Iterable[Outline]) -> "Typeset":
+        """Outlines with the extent of their ink."""
+        made = tuple(outlines)
+        points = [point for outline in made for point in outline_points(outline)]
+        return cls(made, hull(points) if points else Box(0, 0, 0, 0))
 
 
 COLON = r"{:}\,"
@@ -95,15 +98,15 @@ def _numbered(symbol: str, subscript: str, size: float) -> Typeset:
         (x, y), (u, v) = outline[0][1][0], zero[0][1][0]
         ends.append(_shifted(own, x - u + shift, y - v))
         shift += _advance(character, depth, upright, size) - _advance("0", depth, upright, size)
-    return _of((*usual.outlines[:first], *ends))
+    return Typeset.of((*usual.outlines[:first], *ends))
 
 
 def _alike(one: Outline, two: Outline) -> bool:
     """Whether two outlines are the same letter in the same size."""
     if [step for step, _ in one] != [step for step, _ in two]:
         return False
-    boxes = [hull(point for _, points in outline for point in points) for outline in (one, two)]
-    return abs(boxes[0].width - boxes[1].width) < ALIKE and abs(boxes[0].height - boxes[1].height) < ALIKE
+    here, there = hull(outline_points(one)), hull(outline_points(two))
+    return abs(here.width - there.width) < ALIKE and abs(here.height - there.height) < ALIKE
 
 
 def _seen(subscript: str) -> Iterator[tuple[str, int, bool]]:
@@ -142,9 +145,7 @@ def _advance(digit: str, depth: int, upright: bool, size: float) -> float:
 
 
 def _shifted(outline: Outline, shift: float, down: float = 0.0) -> Outline:
-    if not shift and not down:
-        return outline
-    return tuple((letter, tuple((x + shift, y + down) for x, y in points)) for letter, points in outline)
+    return tuple((letter, shifted(points, shift, down)) for letter, points in outline) if shift or down else outline
 
 
 @lru_cache(maxsize=4096)
@@ -192,18 +193,11 @@ def _beside(one: Typeset, two: Typeset, gap: float) -> Typeset:
     # From ink to ink, as the eye measures a gap.
     shift = one.box.right + gap - two.box.left
     moved = tuple(_shifted(outline, shift) for outline in two.outlines)
-    low, high = min(one.box.top, two.box.top), max(one.box.bottom, two.box.bottom)
-    return Typeset((*one.outlines, *moved), Box(one.box.left, low, two.box.right + shift, high))
+    return Typeset((*one.outlines, *moved), union([one.box, two.box.moved(shift, 0.0)]))
 
 
 def _typeset(svg: str) -> Typeset:
-    outlines = tuple(outline for item in ElementTree.fromstring(svg).iter() for outline in _outlines(item))
-    return _of(outlines)
-
-
-def _of(outlines: tuple[Outline, ...]) -> Typeset:
-    points = [point for outline in outlines for _, ends in outline for point in ends]
-    return Typeset(outlines, hull(points) if points else Box(0, 0, 0, 0))
+    return Typeset.of(outline for item in ElementTree.fromstring(svg).iter() for outline in _outlines(item))
 
 
 def _outlines(item: ElementTree.Element) -> list[Outline]:
@@ -213,9 +207,7 @@ def _outlines(item: ElementTree.Element) -> list[Outline]:
         case "rect":
             x, y, width, height = (float(item.attrib[key]) for key in ("x", "y", "width", "height"))
             # Bars of fractions and roots.
-            corners = ((x, y), (x + width, y), (x + width, y + height), (x, y + height))
-            steps = [("M" if k == 0 else "L", (corner,)) for k, corner in enumerate(corners)]
-            return [(*steps, ("Z", ()))]
+            return [box_outline(Box(x, y, x + width, y + height))]
         case _:
             return []
 

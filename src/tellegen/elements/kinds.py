@@ -41,6 +41,13 @@ COUPLING_OF: dict[tuple[Side, Side], tuple[CouplingType, bool]] = {sides: kind f
 """The coupling with z_2 = K z_1, by the power variables z_1 and z_2."""
 
 
+def coupling_of_relation(left: tuple[Side, int], right: tuple[Side, int]) -> tuple[CouplingType, bool]:
+    """The coupling of a relation `left = K*right` between variables of ports 1 and 2."""
+    # x_1 = K y_2 says of the conjugates that they run back: y'_2 = K x'_1.
+    forward = left[1] == 2
+    return COUPLING_OF[right[0], left[0]] if forward else COUPLING_OF[other_side(left[0]), other_side(right[0])]
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Quantity:

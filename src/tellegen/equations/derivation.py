@@ -53,7 +53,7 @@ from tellegen.equations.system import (
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import Entry, NamedEntries, leaf_count, solve_definite, with_definitions
 from tellegen.expressions.simplification import joined_sines
-from tellegen.graph import Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
+from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
 from tellegen.graph.signal_lowering import taken_names
 from tellegen.graph.signals import Value
 from tellegen.model.model import Model
@@ -66,7 +66,7 @@ def _refuse_denied_states(structure: CausalStructure) -> None:
     """
     causal = structure.causal
     # Zero is constant, so a storage may follow it.
-    ideal = {k for k in causal.resistive if _is_ideal(causal.graph.ports[k])}  # they decide that something is zero
+    ideal = {k for k in causal.resistive if causal.graph.ports[k].resistive.ideal}  # they decide that something is zero
     free = {*causal.resistive, *causal.derivative} - ideal
     for k in causal.derivative:
         # Following a resistor would need the derivative of its law along the motion, which needs this storage again.
@@ -79,10 +79,6 @@ def _refuse_denied_states(structure: CausalStructure) -> None:
                 fix="leave its causality free",
                 place=port.place,
             )
-
-
-def _is_ideal(port: Port) -> bool:
-    return isinstance(port.law, ResistiveLaw) and port.law.ideal
 
 
 @final

@@ -14,10 +14,10 @@ from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product
 from tellegen.equations.signal_equations import SignalEquations, jumps
 from tellegen.equations.storages import Congruence
-from tellegen.equations.structure import CausalStructure, ResistiveSolution, Row, causal_structure, solve_resistive
+from tellegen.equations.structure import CausalStructure, ResistiveSolution, causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem, Measured, linear_part
 from tellegen.expressions import ZERO, Expression, symbol, total
-from tellegen.expressions.elimination import NamedEntries, with_definitions
+from tellegen.expressions.elimination import Entry, NamedEntries, with_definitions
 from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.graph.signal_lowering import taken_names
 from tellegen.graph.signals import Value
@@ -113,12 +113,13 @@ class PortVariables:
         if decided:
             # It is the rate of a content: only the finished equations can say what it is.
             return None if port in self.following else self._decided(port)
-        gains = self.structure.gains[port]
-        if any(j in self.following for j in gains) and not self.rates:
-            return None
-        found = total(gain.expression * self._decided(j) for j, gain in gains.items())
+        by_rates = any(j in self.following for j in self.structure.gains[port])
+        return None if by_rates and not self.rates else self._told(port)
+
+    def _told(self, k: int) -> Expression:
+        found = self._sum(self.structure.gains[k])
         # Power counts into elements and out of sources: the conjugate of an input has the sign of the output y.
-        return -found if isinstance(self.causal.graph.ports[port].law, SourceLaw) else found
+        return -found if isinstance(self.causal.graph.ports[k].law, SourceLaw) else found
 
     def _decided(self, k: int) -> Expression:
         port = self.causal.graph.ports[k]
@@ -133,7 +134,7 @@ class PortVariables:
             return symbol(port.state)
         return self._sum(self.told.resistive[k])
 
-    def _sum(self, row: Row) -> Expression:
+    def _sum(self, row: Mapping[int, Entry]) -> Expression:
         return total(gain.expression * self._decided(j) for j, gain in row.items())
 
 

@@ -193,16 +193,14 @@ class PathFinder:
             for members in permutations(block, size):
                 for forward, stops in self._chains((decided, *members, told)):
                     passed = stops[:-1]
-                    # Mason's rule: gain times the determinant of what the path does not touch, over the whole
-                    # determinant.
+                    # Mason's rule: gain times the determinant of what the path does not touch, over the whole determinant.
                     cofactor = ONE if loop is None else self._cofactor(loop, members)
                     yield CausalPath(forward, passed, cofactor, "" if loop is None else loop.name)
 
     def _cofactor(self, loop: AlgebraicLoop, members: Sequence[int]) -> Expression:
         """The determinant of what the path does not touch."""
         touched = {self.ports[k].element for k in members}
-        # With at most three members no two loops are apart from each other, so no products of loops follow (Mason
-        # 1956).
+        # With at most three members no two loops are apart from each other, so no products of loops follow (Mason 1956).
         return ONE - total(path.forward for path in loop.rounds if touched.isdisjoint(path.stops))
 
     def eliminated_between(self, told: int, decided: int) -> tuple[str, ...]:
@@ -230,9 +228,7 @@ class _Nearness:
     def __init__(self, causal: CausalGraph) -> None:
         self.ports = causal.graph.ports
         self.order = {c.element: n for n, c in enumerate(causal.graph.couplings)}
-        self.ends = {
-            c.element: {n for b in (*c.side_1, *c.side_2) for n in (b.plus, b.minus)} for c in causal.graph.couplings
-        }
+        self.ends = {c.element: c.nodes for c in causal.graph.couplings}
         self.references = {k for k, node in enumerate(causal.graph.nodes) if node.reference}
         self._joined: dict[int, set[int]] = {}
         branches = [(p.plus, p.minus) for p in self.ports]

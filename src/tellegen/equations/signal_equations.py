@@ -113,7 +113,8 @@ class SignalRates:
             return law.rate
         if not isinstance(law, Value):
             raise _no_rate(law, f"it is {_KINDS[type(law)]}")
-        self._refuse_jumps(law)
+        if word := jumps(law.expression):
+            raise _no_rate(law, f"its formula jumps: it uses '{word}'")
         self.rates[name] = ZERO  # a loop of signals was refused or has a memory in it
         # A moving parameter hides displacements, whose rates are part of the chain rule.
         written = with_definitions(law.expression, self.moving)
@@ -126,10 +127,6 @@ class SignalRates:
         if name in self.constants:
             return ZERO
         raise _no_rate(law, f"it reads '{name}', whose own rate would be needed")
-
-    def _refuse_jumps(self, law: Value) -> None:
-        if word := jumps(law.expression):
-            raise _no_rate(law, f"its formula jumps: it uses '{word}'")
 
 
 _KINDS: Mapping[type, str] = {

@@ -37,32 +37,24 @@ from tellegen.expressions.elimination import NamedEntries, used_names, with_defi
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT
 
+MOST_STATES_SHOWN = 6
+"""The matrices of models with more states are not written out once more."""
+
 
 @final
 class _Lesson:
-    """What is explained: a system with its causal graph, the sign it is told in, and the finder of paths."""
+    """Writes the sections about a system and its causal graph, in the sign that it is told in."""
 
     def __init__(self, system: EquationSystem, causal: CausalGraph, sign: Sign) -> None:
         self.system, self.causal, self.sign = system, causal, sign
+        self.ports = causal.graph.ports
         self.energy_names = energy_names(system)
-        variables = [name for p in causal.graph.ports for name in (p.across, p.through, p.state)]
+        variables = [name for p in self.ports for name in (p.across, p.through, p.state)]
         self.taken = frozenset({*system.parameters, *system.where, *variables, *self.energy_names})
         # Made once for all sections: it solves the interconnection again, with every coupling marked.
         self.finder = PathFinder(causal, self.taken)
 
-
-class _AbstractWriter:
-    """Writes sections of a lesson."""
-
-    def __init__(self, lesson: _Lesson) -> None:
-        self.system, self.causal, self.sign = lesson.system, lesson.causal, lesson.sign
-        self.ports = lesson.causal.graph.ports
-        self.energy_names, self.taken, self.finder = lesson.energy_names, lesson.taken, lesson.finder
-
-
-@final
-class _ChoiceWriter(_AbstractWriter):
-    """Tells which variables are states, inputs and outputs, and what else the equations read."""
+    # Which variables are states, inputs and outputs, and what else the equations read
 
     def choice(self) -> ExplanationSection:
         items: list[Item] = list(self._modes())
@@ -155,10 +147,7 @@ class _ChoiceWriter(_AbstractWriter):
             yield Sentence(text, listed=True)
             yield NamedFormula(name, value)
 
-
-@final
-class _EnergyWriter(_AbstractWriter):
-    """Tells the constitutive relations, and the energy matrix that they make."""
+    # The constitutive relations, and the energy matrix that they make
 
     def energy(self) -> ExplanationSection:
         if not self.causal.integral and not self.causal.dependent:
@@ -227,14 +216,7 @@ class _EnergyWriter(_AbstractWriter):
         if states:
             yield Sentence("With the matrix $L_0$ of all constitutive relations, the energy matrix is $L = T^T L_0 T$:")
 
-
-MOST_STATES_SHOWN = 6
-"""The matrices of models with more states are not written out once more."""
-
-
-@final
-class _EntryWriter(_AbstractWriter):
-    """Tells each entry by the paths that make it."""
+    # Each entry by the paths that make it
 
     def state_entries(self) -> ExplanationSection:
         if not self.causal.integral:
@@ -402,26 +384,10 @@ class _EntryWriter(_AbstractWriter):
         told = solve_resistive(structure, arithmetic)
         known = PortVariables(structure, told)
         written = {k: with_definitions(e, arithmetic.where) for k, e in told.decided.items()}
-        return {k: _over_states(e, known, set(self.system.states)) for k, e in written.items()}
+        kept = {*self.system.states, *self.system.algebraic.unknowns}
+        return {k: _over_states(e, known, kept) for k, e in written.items()}
 
-
-def _scaled(path: CausalPath, sign: int) -> CausalPath:
-    return replace(path, forward=path.forward if sign > 0 else -path.forward)
-
-
-def _over_states(law: Expression, known: PortVariables, states: set[str]) -> Expression:
-    """What a law decides, with the variables of other elements that it reads written over states and inputs."""
-    replaced = known.replacements(sorted(law.free_symbols - states))
-    return law.substitute(replaced) if replaced else law
-
-
-def _placed(path: CausalPath, start: str, end: str) -> CausalPath:
-    return replace(path, stops=(start, *path.stops, end))
-
-
-@final
-class _CheckWriter(_AbstractWriter):
-    """Tells what the matrices must be, and are."""
+    # What the matrices must be, and are
 
     def checks(self) -> ExplanationSection:
         items: list[Item] = [Sentence(self._count(), listed=True)]
@@ -476,6 +442,20 @@ class _CheckWriter(_AbstractWriter):
         if all(is_zero(self.finder.written(b - c, self.system.where)) for b, c in pairs):
             return "$C = B^T$: each output answers its input along the same paths."
         return "$C$ is not $B^T$: elements at a source take power from it on paths that cross no integrator."
+
+
+def _scaled(path: CausalPath, sign: int) -> CausalPath:
+    return replace(path, forward=path.forward if sign > 0 else -path.forward)
+
+
+def _over_states(law: Expression, known: PortVariables, kept: set[str]) -> Expression:
+    """What a law decides, with the variables that it reads written over states, inputs and unknowns, which are kept."""
+    replaced = known.replacements(sorted(law.free_symbols - kept))
+    return law.substitute(replaced) if replaced else law
+
+
+def _placed(path: CausalPath, start: str, end: str) -> CausalPath:
+    return replace(path, stops=(start, *path.stops, end))
 
 
 @final
@@ -537,13 +517,12 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation
     if system.origin is None:
         raise ValueError("a system without its causal graph cannot be explained: derive it from a model")
     lesson = _Lesson(system, system.origin, sign)
-    entries = _EntryWriter(lesson)
     sections = [
-        _ChoiceWriter(lesson).choice(),
-        _EnergyWriter(lesson).energy(),
-        entries.state_entries(),
-        entries.output_entries(),
-        _CheckWriter(lesson).checks(),
+        lesson.choice(),
+        lesson.energy(),
+        lesson.state_entries(),
+        lesson.output_entries(),
+        lesson.checks(),
     ]
     where = {**system.where, **lesson.finder.where}
     shown = [e for section in sections for item in section.items for e in _formulas(item)]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.equations import rules
@@ -22,7 +22,7 @@ from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.expressions import ONE, ZERO, Expression, number, to_text
 from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
 from tellegen.expressions.simplification import joined_sines, shortened
-from tellegen.expressions.sympy_view import matrix_to_sympy
+from tellegen.expressions.sympy_view import matrix_view
 
 if TYPE_CHECKING:
     from tellegen.causality import CausalGraph
@@ -102,14 +102,11 @@ def with_measured_outputs(system: "EquationSystem", outputs: Sequence[str] | Non
     measured = system.measured
     m, n = system.matrices, len(system.states)
     nothing = (ZERO,) * len(system.inputs)
-    rows = {
-        name: _Row(measured.C[k], measured.D[k], measured.D_1[k], measured.rest[k])
-        for k, name in enumerate(measured.names)
-    }
+    rows = dict(zip(measured.names, zip(measured.C, measured.D, measured.D_1, measured.rest, strict=True), strict=True))
     for k, name in enumerate(system.states):
-        rows[name] = _Row(tuple(ONE if j == k else ZERO for j in range(n)), nothing, nothing)
-    for k, name in enumerate(system.outputs):  # the same row, where it is a state
-        rows[name] = _Row(m["C"][k], m["D"][k], m["D_1"][k], system.vectors["f_y"][k])
+        rows[name] = tuple(ONE if j == k else ZERO for j in range(n)), nothing, nothing, ZERO
+    own = zip(m["C"], m["D"], m["D_1"], system.vectors["f_y"], strict=True)
+    rows |= dict(zip(system.outputs, own, strict=True))  # the same row, where it is a state
     new = [name for name in measured.names if name not in system.outputs]
     wanted = [*system.outputs, *new] if outputs is None else list(dict.fromkeys(outputs))
     for name in wanted:
@@ -117,17 +114,15 @@ def with_measured_outputs(system: "EquationSystem", outputs: Sequence[str] | Non
             raise no_such_output(name, rows, system.name)
     chosen = [rows[name] for name in wanted]
     matrices: dict[MatrixName, Matrix] = {
-        **system.matrices,
-        "C": tuple(row.C for row in chosen),
-        "D": tuple(row.D for row in chosen),
-        "D_1": tuple(row.D_1 for row in chosen),
+        "C": tuple(row[0] for row in chosen),
+        "D": tuple(row[1] for row in chosen),
+        "D_1": tuple(row[2] for row in chosen),
     }
-    vectors: dict[VectorName, Vector] = {**system.vectors, "f_y": tuple(row.rest for row in chosen)}
     return replace(
         system,
         outputs=tuple(wanted),
-        matrices=matrices,
-        vectors=vectors,
+        matrices={**m, **matrices},
+        vectors={**system.vectors, "f_y": tuple(row[3] for row in chosen)},
         measured=NOTHING_MEASURED,
         dissipated_power=ZERO,
     )
@@ -138,15 +133,6 @@ def no_such_output(name: str, known: Iterable[str], model: str) -> Exception:
     names = list(known)
     fix = did_you_mean(name, names[:2000]) or f"some that are: {listing(names, 20)}"
     return rules.NO_SUCH_OUTPUT.error(f"'{name}' is nothing that can be measured in '{model}'", where=model, fix=fix)
-
-
-@final
-@dataclass(frozen=True)
-class _Row:
-    C: Vector
-    D: Vector
-    D_1: Vector
-    rest: Expression = ZERO
 
 
 def _with_displacements(system: "EquationSystem") -> "EquationSystem":
@@ -163,7 +149,9 @@ def _with_displacements(system: "EquationSystem") -> "EquationSystem":
     if any(part.rest is not ZERO for part in (*rates, *rows)):
         return system
     n, m, more = len(system.states), len(system.inputs), len(names)
-    own: dict[MatrixName, Matrix] = {k: _widened(system.matrices[k], more) for k in ("L", "A", "N", "C")}
+    own: dict[MatrixName, Matrix] = {
+        k: tuple((*row, *(ZERO,) * more) for row in system.matrices[k]) for k in ("L", "A", "N", "C")
+    }
     ones = tuple(tuple(ONE if j == n + k else ZERO for j in range(n + more)) for k in range(more))
     below: dict[MatrixName, Matrix] = {
         **system.matrices,
@@ -185,8 +173,33 @@ def _with_displacements(system: "EquationSystem") -> "EquationSystem":
     )
 
 
-def _widened(matrix: Matrix, more: int) -> Matrix:
-    return tuple((*row, *(ZERO,) * more) for row in matrix)
+class PrintedForm:
+    """A form of equations that prints itself. `printers` write it as text, in an environment of LaTeX, and as a record."""
+
+    printers: ClassVar[tuple[Callable[..., str], Callable[..., str], Callable[..., dict[str, object]]]]
+    parameters: Mapping[str, Expression | None]
+
+    def values(self) -> dict[str, float]:
+        """The values of the parameters that have one."""
+        return parameter_values(self.parameters)
+
+    def to_text(self) -> str:
+        """The form as text for a terminal."""
+        return self.printers[0](self)
+
+    def to_latex(self) -> str:
+        """The form as an amsmath `align*` environment."""
+        return self.printers[1](self)
+
+    def to_json(self) -> dict[str, object]:
+        """The record that `derive --json` prints: names, and formulas in Python syntax."""
+        return self.printers[2](self)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.printers[1](self, environment='aligned')}\n$$"
 
 
 MatrixName = Literal["L", "A", "B", "C", "D", "N", "B_1", "D_1"]
@@ -213,7 +226,7 @@ class OperatingPoint:
 
 @final
 @dataclass(frozen=True)
-class EquationSystem:
+class EquationSystem(PrintedForm):
     """`L x' + N x + f = -A x + B u + B_1 u'`, `y = C x + D u + D_1 u' + f_y`, `0 = residual(x, u, w)`.
 
     L is symmetric and positive semidefinite; A_s dissipates and A_w redistributes. N, f, B_1, D_1, f_y and the algebraic part are
@@ -243,6 +256,7 @@ class EquationSystem:
     measured: Measured = NOTHING_MEASURED
     point: OperatingPoint | None = None
     origin: "CausalGraph | None" = field(default=None, compare=False, repr=False)
+    printers = equations_to_text, equations_to_latex, equations_to_record
 
     @property
     def linear(self) -> bool:
@@ -274,10 +288,6 @@ class EquationSystem:
     def skew_part(self) -> Matrix:
         """A_w, the part of A that only redistributes."""
         return _half_sum(self.matrices["A"], -1)
-
-    def values(self) -> dict[str, float]:
-        """The values of the parameters that have one."""
-        return parameter_values(self.parameters)
 
     def is_zero(self, name: "MatrixName | VectorName") -> bool:
         """Whether a matrix or vector vanishes."""
@@ -333,48 +343,15 @@ class EquationSystem:
         """The record that `derive --json` prints: names, values of parameters, matrices of formulas in Python syntax."""
         return equations_to_record(self, sign)
 
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_latex_(self) -> str:
-        return f"$$\n{equations_to_latex(self, environment='aligned')}\n$$"
-
     # -- SymPy's view ----------------------------------------------------------------------------------------------------------
 
-    @property
-    def L(self) -> Any:
-        """The energy matrix as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["L"])
-
-    @property
-    def A(self) -> Any:
-        """The power matrix as a SymPy matrix, in the sign of `L x' = -A x + B u`."""
-        return matrix_to_sympy(self.matrices["A"])
-
-    @property
-    def B(self) -> Any:
-        """The input matrix as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["B"])
-
-    @property
-    def C(self) -> Any:
-        """The output matrix as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["C"])
-
-    @property
-    def D(self) -> Any:
-        """The input-output matrix as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["D"])
-
-    @property
-    def A_s(self) -> Any:
-        """The symmetric part of A as a SymPy matrix."""
-        return matrix_to_sympy(self.symmetric_part)
-
-    @property
-    def A_w(self) -> Any:
-        """The skew part of A as a SymPy matrix."""
-        return matrix_to_sympy(self.skew_part)
+    L = matrix_view("The energy matrix", lambda eq: eq.matrices["L"])
+    A = matrix_view("The power matrix, in the sign of `L x' = -A x + B u`,", lambda eq: eq.matrices["A"])
+    B = matrix_view("The input matrix", lambda eq: eq.matrices["B"])
+    C = matrix_view("The output matrix", lambda eq: eq.matrices["C"])
+    D = matrix_view("The input-output matrix", lambda eq: eq.matrices["D"])
+    A_s = matrix_view("The symmetric part of A", lambda eq: eq.symmetric_part)
+    A_w = matrix_view("The skew part of A", lambda eq: eq.skew_part)
 
 
 def parameter_values(parameters: Mapping[str, Expression | None]) -> dict[str, float]:

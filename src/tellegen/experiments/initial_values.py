@@ -5,23 +5,22 @@ that the loop decides get the term -G^-1 g / T, G = dg/dq: what is added is forg
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.core.errors import TellegenError
-from tellegen.core.names import did_you_mean, listing, named_after
-from tellegen.core.units import Dimension, parse_unit
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.equations.start import SAME, InitialName, initial_names, moved_parameters, state_value
 from tellegen.experiments import rules
 from tellegen.experiments.quantities import Quantity, computed, value_of
-from tellegen.expressions import Expression, number, total
-from tellegen.graph import Port, PowerGraph
-from tellegen.graph.power_graph import ARGUMENT
+from tellegen.expressions import ZERO, Expression, number, total
+from tellegen.graph import PowerGraph
 from tellegen.model.kinematics import solve_positions
 from tellegen.model.model import Closure, Model
 
@@ -105,48 +104,6 @@ def _apart(closures: Iterable[Closure], values: Mapping[str, float]) -> Exceptio
     )
 
 
-STEPS, CLOSE = 60, 1e-14
-
-
-class InitialName(NamedTuple):
-    """A name that can be given an initial value: the port behind it, and whether it names the content of the storage."""
-
-    port: Port | None
-    is_content: bool
-    dimension: Dimension | None
-
-
-def initial_names(graph: PowerGraph, model: Model) -> dict[str, InitialName]:
-    """What can be given an initial value: states, contents and outputs of storages, displacements, integrals among signals."""
-    # A user may have named the content himself.
-    chosen = {e.name: e.variables["energy"] for e in model.elements if "energy" in e.variables}
-    found: dict[str, InitialName] = {}
-    for k in graph.storages():
-        port, domain = graph.ports[k], graph.domain_of(k)
-        side = port.law.side
-        content = domain.energy(side)
-        for name in (port.state, port.variable(side)):
-            is_content = name == port.state and port.storage.keeps_energy_variable
-            found.setdefault(
-                name, InitialName(port, is_content, _dimension(content.unit if is_content else domain.power(side).unit))
-            )
-        stored = chosen.get(port.element, named_after(content.symbol, port.element))
-        # A name that is a state already keeps its meaning.
-        found.setdefault(stored, InitialName(port, True, _dimension(content.unit)))
-    found |= {name: InitialName(None, False, None) for name in graph.displacements}
-    return found | {s.name: InitialName(None, False, None) for s in graph.signals if hasattr(s, "rate")}
-
-
-def outputs_at_start(graph: PowerGraph) -> dict[str, Expression]:
-    """The outputs that elements give themselves at the start, of storages whose state is what they hold: 1 V is no charge."""
-    ports = [graph.ports[k] for k in graph.storages()]
-    return {
-        port.variable(port.law.side): port.initial
-        for port in ports
-        if port.initial is not None and port.storage.keeps_energy_variable and port.storage.output is not None
-    }
-
-
 def initial_states(
     graph: PowerGraph, model: Model, given: Mapping[str, Quantity | Expression], parameters: Mapping[str, float]
 ) -> dict[str, float]:
@@ -171,7 +128,7 @@ def initial_states(
         if place.port is None:
             found[name] = amount
         else:
-            found[place.port.state] = _state_value(place, amount, _moved(graph, read), subject)
+            found[place.port.state] = _state_value(place, amount, moved_parameters(graph, read), subject)
     return found
 
 
@@ -197,56 +154,21 @@ def _positions_first(
             yield name, value
 
 
-def _moved(graph: PowerGraph, read: Mapping[str, float]) -> Mapping[str, float]:
-    """What is read, with the parameters that move with displacements."""
-    if not graph.position_dependent:
-        return read
-    values = dict(read)
-    for name, formula in graph.position_dependent.items():
-        if formula.free_symbols <= values.keys():
-            values[name] = formula.evaluate(values)
-    return values
-
-
-def _state_value(place: InitialName, amount: float, parameters: Mapping[str, float], subject: str) -> float:
+def _state_value(place: InitialName, amount: float, values: Mapping[str, float], subject: str) -> float:
     assert place.port is not None, "only storages have laws"
-    law = place.port.storage
-    # Content for content, output for output: nothing to convert.
-    if place.is_content == law.keeps_energy_variable:
-        return amount
-    if law.inertia is not None:
-        return amount / law.inertia.evaluate(parameters)
-    formula = law.output if law.keeps_energy_variable else law.content
-    if formula is None:
+    found, law = state_value(place, amount, values), place.port.storage
+    if found is None and law.output is None and law.content is None:
         what = f"{subject} is given as the content of a storage of which only the slope is known"
         raise rules.BAD_SETTING.error(what, fix=f"give '{place.port.variable(law.side)}' instead")
-    return _solved(formula, amount, parameters, subject)
-
-
-def _solved(formula: Expression, wanted: float, parameters: Mapping[str, float], subject: str) -> float:
-    """The argument at which a law has a value, by Newton's method from zero."""
-    # From zero, where every law of a storage is regular.
-    slope, x = formula.derivative(ARGUMENT), 0.0
-    try:
-        for _ in range(STEPS):
-            values = {**parameters, ARGUMENT: x}
-            step = (formula.evaluate(values) - wanted) / slope.evaluate(values)
-            x -= step
-            if abs(step) <= CLOSE * (1 + abs(x)):
-                return x
-    except (ArithmeticError, ValueError):
-        pass
-    raise rules.BAD_SETTING.error(f"{subject} is not reached by the law of the storage", fix="give the state itself")
-
-
-def _dimension(unit: str) -> Dimension:
-    return parse_unit(unit).dimension
+    if found is None:
+        raise rules.BAD_SETTING.error(
+            f"{subject} is not reached by the law of the storage", fix="give the state itself"
+        )
+    return found
 
 
 Array = NDArray[np.float64]
 
-SAME: Final = 1e-9
-"""Initial values that differ by less than this share are the same."""
 MOST_STEPS: Final = 20
 PROBE: Final = 1e-6
 
@@ -286,6 +208,40 @@ def independent_start(
     if np.any(found) and (open_ := relation.left_open(found)):
         raise _open(list(wanted), open_, causal)
     return {**own, **dict(zip(free, map(float, found), strict=True))} if np.any(found) else own
+
+
+MOST_TOLD: Final = 12
+"""Speeds in a message."""
+
+
+def chosen_start(
+    said: Collection[str],
+    start: Mapping[str, float],
+    causal: CausalGraph,
+    numeric: NumericModel,
+    inputs: Mapping[str, float],
+) -> tuple[Finding, ...]:
+    """A warning that says which speeds of a mechanism were taken as independent, and at which all start that nobody gave."""
+    ports = causal.graph.ports
+    chosen = [ports[k].state for k in causal.integral if ports[k].state in start and ports[k].state not in said]
+    if not chosen:
+        return ()
+    followers = [port for d in causal.dependent if (port := ports[d.port]).storage.inertia is not ZERO]
+    told = _Relation(numeric, inputs, start, tuple(p.variable(p.law.side) for p in followers), []).told(np.zeros(0))
+    with_them = {p.state: float(v) for p, v in zip(followers, told, strict=True) if p.state not in said}
+    listed = [f"{name} = {value + 0.0:.4g}" for name, value in with_them.items()]
+    rest = [f"and {len(listed) - MOST_TOLD} more"] if len(listed) > MOST_TOLD else []
+    which = ", ".join(f"{name} = {start[name]:.4g}" for name in chosen)
+    given = [port.state for port in followers if port.state in said]
+    what = f"{listing(given)} {'follows' if len(given) == 1 else 'follow'} others, so that {which} {{}} taken as independent"
+    finding = rules.CHOSEN_START.finding(
+        what.format("is" if len(chosen) == 1 else "are")
+        + (f"; with it start {', '.join([*listed[:MOST_TOLD], *rest])}" if listed else ""),
+        where=causal.graph.name,
+        fix=f"give an initial value to {listing(chosen)}, if this is not the motion that was meant",
+        members=(*chosen, *given),
+    )
+    return (finding,)
 
 
 @final

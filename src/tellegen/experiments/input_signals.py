@@ -19,8 +19,7 @@ from tellegen.graph.signals import External, Table
 from tellegen.model import dimensions
 from tellegen.model.signals import Signal
 from tellegen.notations.quantities import parse_marked, read_plain
-from tellegen.notations.signals.formulas import NOT_UNITS
-from tellegen.notations.signals.shapes import MOST_POINTS, SHAPES, angular_frequency, shape_macros
+from tellegen.notations.signals.formulas import MOST_POINTS, NOT_UNITS, SHAPE_MACROS, SHAPES, angular_frequency
 
 InputSignal = Signal | Expression | Quantity | Callable[[float], float]
 """What an input may be given: a shape, a formula, a constant, or a Python function of time (slow)."""
@@ -133,7 +132,7 @@ def _formula(text: str, unit: Dimension | None, name: str, graph: PowerGraph) ->
     plain = read_plain(text)
     if plain is not None:
         return expression_of(text, unit, f"the input {name}")
-    marked = parse_marked(text, place, macros=shape_macros(), names=NOT_UNITS)
+    marked = parse_marked(text, place, macros=SHAPE_MACROS, names=NOT_UNITS)
     known = taken_names(graph) | {TIME}
     unknown = [word for word in dimensions.user_names(marked) if word not in known]
     if unknown:

@@ -29,6 +29,7 @@ from tellegen.equations.forms.closed_loop import (
     open_loop,
 )
 from tellegen.equations.forms.linearisation import linearise_equations, linearise_loop
+from tellegen.equations.start import model_start
 from tellegen.equations.system import EquationSystem, OperatingPoint, parameter_values, with_measured_outputs
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import initial_states
@@ -111,6 +112,10 @@ class Linearisation:
         begun = {name: v for name, v in (point or {}).items() if name in (*system.states, *system.displacements)}
         # A point needs no experiment; without one it is looked at from its beginning.
         needs_none = at is not None and model.experiment.until is None
+        start = initial_states(graph, model, {**model.experiment.initial, **begun}, values)
+        if not graph.switching:  # states start where storages that follow them say
+            decided = model_start(model, start, values)
+            start |= {name: decided[name] for name in system.states if name in decided}
         time = 0.0 if needs_none else end_of_experiment(model, values)
         return Linearisation(
             model=model,
@@ -120,7 +125,7 @@ class Linearisation:
             follows=follows,
             parameters=parameters or {},
             mode=mode or {},
-            start={**initial_states(graph, model, {**model.experiment.initial, **begun}, values), **(point or {})},
+            start={**start, **(point or {})},
             held_inputs=held,
             given=point,
             time=(point or {}).get(TIME, time),

@@ -58,6 +58,20 @@ APART = RULES.rule(
     meaning="No values of the displacements that a loop decides solve its equations, with the parameters and initial values given.",
     why="the parts of a mechanism must reach each other where the run begins",
 )
+CHOSEN_START = RULES.rule(
+    "S342",
+    "speeds of a mechanism that follow from another one",
+    meaning="An initial value is given to a speed that others decide: they start such that it has this value, and bodies with them.",
+    why="a mechanism has as many speeds of its own as it has ways to move; all others follow from these",
+    severity="warning",
+)
+LEFT_OUT = RULES.rule(
+    "S343",
+    "start that is left out behind an element with modes",
+    meaning="A storage has no initial value, and whether others decide it depends on the mode in which the run begins.",
+    why="what is left out is zero, or what is rigidly connected there makes it",
+    severity="warning",
+)
 SINGULAR_POSITION = RULES.rule(
     "S341",
     "singular position of a loop",

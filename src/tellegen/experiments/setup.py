@@ -24,15 +24,10 @@ from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.memory import carry_over, without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
+from tellegen.equations.start import initial_names, outputs_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
-from tellegen.experiments.initial_values import (
-    independent_start,
-    initial_names,
-    initial_states,
-    outputs_at_start,
-    with_drift_control,
-)
+from tellegen.experiments.initial_values import chosen_start, independent_start, initial_states, with_drift_control
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import SECOND, Quantity, computed, expression_of, value_of
 from tellegen.expressions import ZERO, Call, Expression, call, derivative, number, postorder, relation, symbol
@@ -275,7 +270,7 @@ class Setup:
     until: float
     seconds: float = 0.0
     doubts: tuple[Finding, ...] = ()
-    """Warnings about the values given to parameters."""
+    """Warnings about the values given to parameters, and about speeds at which nobody asked to start."""
 
     @property
     def graph(self) -> PowerGraph:
@@ -324,7 +319,10 @@ def set_up(
         causal = assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
-        start = independent_start({**initial_values_of_dependents(causal, values), **start}, causal, numeric, constants)
+        said = {**initial_values_of_dependents(causal, values), **start}
+        start = independent_start(said, causal, numeric, constants)
+        if model.mechanism is not None:
+            doubts = (*doubts, *chosen_start(said, start, causal, numeric, constants))
     return Setup(
         model=model,
         causal=causal,
@@ -340,7 +338,7 @@ def set_up(
 
 def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:
     """A trajectory with the names of its model."""
-    return Run(
+    run = Run(
         name=ready.model.name,
         trajectory=made,
         graph=ready.graph,
@@ -351,6 +349,30 @@ def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: t
         notices=(*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
         described_signals=tuple(ready.model.signals),
     )
+    left_out = tuple(_left_out(ready, run)) if ready.graph.switching and len(run.t) else ()
+    return replace(run, notices=(*left_out, *run.notices)) if left_out else run
+
+
+def _left_out(ready: Setup, run: Run) -> Iterator[Finding]:
+    """Warnings about storages without initial value that others decide in the mode of the description, if these move."""
+    ports = ready.graph.ports
+    for d in ready.causal.dependent:
+        port = ports[d.port]
+        if port.state in ready.start or port.initial is not None or port.storage.inertia is ZERO:
+            continue
+        on = [ports[k].element for k in d.on if isinstance(ports[k].law, StorageLaw)]
+        moving = [ports[k] for k in d.on if isinstance(ports[k].law, StorageLaw)]
+        if not any(run.values(other.variable(other.law.side))[0] for other in moving):
+            continue
+        value = run.values(port.variable(port.law.side))[0]
+        told = f"at {value:.4g}, as {listing(on)} {'makes' if len(on) == 1 else 'make'} it" if value else "at zero"
+        yield rules.LEFT_OUT.finding(
+            f"'{port.state}' is given no initial value: it starts {told}",
+            where=port.element,
+            fix=f"give '{port.state}' an initial value, if it should start elsewhere",
+            place=port.place,
+            members=(port.element, *on),
+        )
 
 
 def initial_values_of_dependents(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:

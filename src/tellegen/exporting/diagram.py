@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal, final
 
-from tellegen.core.names import TIME
+from tellegen.core.names import TIME, unused
 from tellegen.expressions import Expression, symbol
 from tellegen.expressions.nodes import Add, Symbol
 from tellegen.graph.signals import Table
@@ -19,8 +19,7 @@ from tellegen.graph.signals import Table
 
 def fresh(name: str, taken: set[str]) -> str:
     """A name that none of those taken has, with underscores behind it where it must; it is taken then."""
-    while name in taken:
-        name += "_"
+    name = unused(name, taken)
     taken.add(name)
     return name
 

@@ -18,14 +18,13 @@ from tellegen.core.names import TIME, listing
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.outputs import PortVariables
 from tellegen.equations.signal_equations import SignalRates
-from tellegen.equations.structure import ResistiveSolution, causal_structure, solve_resistive
+from tellegen.equations.structure import causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.setup import Setup, set_up
 from tellegen.experiments.simulating import simulate
 from tellegen.exporting import diagram, rules
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
-from tellegen.expressions.elimination import Entry, NamedEntries, with_definitions
-from tellegen.graph import SourceLaw
+from tellegen.expressions.elimination import NamedEntries, with_definitions
 from tellegen.graph.power_graph import ResistiveLaw, StorageLaw
 from tellegen.graph.signals import Delayed, External, Sampled, Table
 from tellegen.model.model import Model
@@ -154,47 +153,32 @@ def diagram_start(setup: Setup, system: EquationSystem, run: Run) -> DiagramStar
 
 
 @final
-class PortFormulas:
+class PortFormulas(PortVariables):
     """Formulas over states, inputs, displacements and signals, over the names in `where` and over rates.
 
-    `rates` gives the names that the rates of states have. Names of `where` begin otherwise than those of the equations.
+    `rate_names` gives the names that the rates of states have. Names of `where` begin otherwise than those of the equations.
     """
 
     def __init__(
-        self, causal: CausalGraph, system: EquationSystem, rates: Mapping[str, str], taken: Iterable[str]
+        self, causal: CausalGraph, system: EquationSystem, rate_names: Mapping[str, str], taken: Iterable[str]
     ) -> None:
-        self.causal = causal
-        self.system = system
-        self.ports = causal.graph.ports
-        self.rates = {name: symbol(rate) for name, rate in rates.items()}
         # Large parts of formulas get names of their own, or a mesh would be written out again in each of its branches.
-        self._field = NamedEntries(causal.graph.parameters, taken, prefix="k")
-        self._structure = causal_structure(causal, self._field)
-        self._told: ResistiveSolution = solve_resistive(self._structure, self._field)
-        self._port_of_variable = PortVariables(self._structure, self._told).port_of_variable
-        self._following = set(causal.derivative)
+        field = NamedEntries(causal.graph.parameters, taken, prefix="k")
+        structure = causal_structure(causal, field)
+        super().__init__(structure, solve_resistive(structure, field), rates=True)
+        self.where: Mapping[str, Expression] = field.where
+        self.system = system
+        self.rate_symbols = {name: symbol(rate) for name, rate in rate_names.items()}
         known = {*causal.graph.parameters}
         self._signals = SignalRates(system.signals, system.displacements, causal.graph.position_dependent, known)
-
-    @property
-    def where(self) -> Mapping[str, Expression]:
-        """What the names in the formulas stand for, in order."""
-        return self._field.where
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._port_of_variable
 
     def of(self, name: str) -> Expression:
         """The formula of a power variable.
 
         Raises: EquationError where it reads the rate of something that jumps.
         """
-        port, decided = self._port_of_variable[name]
-        if decided:
-            return self._decided(port)
-        told = self._sum(self._structure.gains[port])
-        # Power counts into elements and out of sources: the conjugate of an input has the sign of the output y.
-        return -told if isinstance(self.ports[port].law, SourceLaw) else told
+        port, decided = self.port_of_variable[name]
+        return self._decided(port) if decided else self._told(port)
 
     def rate(self, expression: Expression) -> Expression:
         """The derivative of a formula along the motion.
@@ -206,8 +190,8 @@ class PortFormulas:
         return total(written.derivative(name) * self._rate_of(name) for name in sorted(written.free_symbols))
 
     def _rate_of(self, name: str) -> Expression:
-        if name in self.rates:
-            return self.rates[name]
+        if name in self.rate_symbols:
+            return self.rate_symbols[name]
         if name == TIME:
             return ONE
         if name in self.system.inputs:
@@ -217,20 +201,8 @@ class PortFormulas:
             return ZERO
         return self._signals.of(name)
 
-    def _sum(self, row: Mapping[int, Entry]) -> Expression:
-        return total(gain.expression * self._decided(k) for k, gain in row.items())
-
     def _decided(self, k: int) -> Expression:
-        port, law = self.ports[k], self.ports[k].law
-        if k in self._following:
-            return self._content_rate(k)
-        if k in self._told.decided:
-            return self._told.decided[k]
-        if isinstance(law, SourceLaw):
-            return symbol(law.input)
-        if isinstance(law, StorageLaw):
-            return symbol(port.state)
-        return self._sum(self._told.resistive[k])
+        return self._content_rate(k) if k in self.following else super()._decided(k)
 
     def _content_rate(self, k: int) -> Expression:
         """How fast the content of a storage that follows others changes."""
@@ -238,18 +210,15 @@ class PortFormulas:
             if k in coupled.ports:
                 row = coupled.matrix[coupled.ports.index(k)]
                 return self.rate(total(e * self.output(j) for e, j in zip(row, coupled.ports, strict=True)))
-        law = self.ports[k].law
-        assert isinstance(law, StorageLaw), "only storages follow others"
-        output = self.output(k)
+        law, output = self.causal.graph.ports[k].storage, self.output(k)
         # The rate of the content itself where there is a formula of it: that counts also what moves the storage.
         content = law.content_at(output)
         return law.inertia_at(output) * self.rate(output) if content is None else self.rate(content)
 
     def output(self, k: int) -> Expression:
         """The output of a storage: a state, or what others make it."""
-        port, law = self.ports[k], self.ports[k].law
-        assert isinstance(law, StorageLaw), "only storages have an output"
-        return self.system.dependent[port.variable(law.side)] if k in self._following else symbol(port.state)
+        port = self.causal.graph.ports[k]
+        return self.system.dependent[port.variable(port.storage.side)] if k in self.following else symbol(port.state)
 
 
 Blocks = tuple[list[diagram.Formula], list[diagram.Integrator]]
@@ -581,7 +550,7 @@ def _with_forces(items: Items, start: DiagramStart, rates: dict[str, str]) -> It
         return items
     # Made only where it is needed: it solves the resistive part of the model once more.
     forces = PortFormulas(start.setup.causal, start.system, rates, start.taken)
-    if strange := sorted(name for name in missing if name not in forces):
+    if strange := sorted(name for name in missing if name not in forces.port_of_variable):
         raise rules.SIGNALS.error(f"signals read {listing(strange)}, which is not exported", where=start.system.name)
     made: Items = [diagram.formula(name, forces.of(name), start.setup.parameters) for name in sorted(missing)]
     named: Items = [diagram.formula(name, e, start.setup.parameters) for name, e in forces.where.items()]

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 
 from tellegen.exporting import matlab_program
 from tellegen.exporting.diagram import Diagram, Formula
-from tellegen.exporting.matlab_steps import hooks_in_modes, past_functions, program_part, tableau_5
 from tellegen.exporting.mode_diagrams import HybridDiagram, ModeDiagram
 from tellegen.expressions.matlab import MatlabLines, matlab_name
 
@@ -23,14 +22,14 @@ DELAYED_RESULT = 9
 def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
     """A function that integrates a model with modes and gives the recorded signals over time."""
     delays = hybrid.first.delays
-    hooks = hooks_in_modes(delays)
-    past = [past_functions(DELAYED_RESULT), program_part("hermite")] if delays else []
+    hooks = matlab_program.hooks_in_modes(delays)
+    past = [matlab_program.past_functions(DELAYED_RESULT), matlab_program.program_part("hermite")] if delays else []
     return _joined(
         matlab_program.main_function(hybrid.first, name, f"{name}_parameters()"),
         _start(hybrid),
-        program_part("time_loop", hooks),
+        matlab_program.program_part("time_loop", hooks),
         # A guard counts relative to its largest value so far, for each mode of its element: forces and speeds have other sizes.
-        program_part("start_in_modes"),
+        matlab_program.program_part("start_in_modes"),
         *_mode_functions(hybrid, hooks),
         *past,
     )
@@ -41,10 +40,10 @@ def modes_file(hybrid: HybridDiagram, name: str) -> str:
     title, until = matlab_program.comment_text(hybrid.name), matlab_program.number_text(hybrid.first.until)
     return _joined(
         # A time that does not go on belongs to a new run: what is remembered of the last one is cleared then.
-        program_part("next_mode", name=name, title=title, until=until),
+        matlab_program.program_part("next_mode", name=name, title=title, until=until),
         *_mode_functions(hybrid, {}),
         # Simulink keeps the past itself, in its transport delays.
-        program_part("past_of_simulink") if hybrid.first.delays else "",
+        matlab_program.program_part("past_of_simulink") if hybrid.first.delays else "",
     )
 
 
@@ -58,12 +57,12 @@ def _mode_functions(hybrid: HybridDiagram, hooks: Mapping[str, str]) -> list[str
         _inertia(hybrid),
         matlab_program.samples_functions(hybrid.first.holds),
         # An event ends a step in its middle: the step is taken anew, shorter, until the guard stands at zero at its end.
-        program_part("steps_in_modes", hooks, tableau=tableau_5(), noise=NOISE),
+        matlab_program.program_part("steps_in_modes", hooks, tableau=matlab_program.tableau_5(), noise=NOISE),
         # As in our own runs: modes are tried in the order of how many elements change, and a mode is good when none of its
         # guards is positive a moment later. A mode that is only passed through may break them for that moment.
-        program_part("mode_choice", noise=NOISE),
-        program_part("evaluation"),
-        program_part("tables") if any(map(matlab_program.has_tables, diagrams)) else "",
+        matlab_program.program_part("mode_choice", noise=NOISE),
+        matlab_program.program_part("evaluation"),
+        matlab_program.program_part("tables") if any(map(matlab_program.has_tables, diagrams)) else "",
     ]
 
 

@@ -18,7 +18,7 @@ from tellegen.exporting import rules
 from tellegen.exporting.diagram import Diagram, Formula, formula
 from tellegen.exporting.diagram_building import DiagramStart, diagram_start, initial_run, refuse_signals, vector_diagram
 from tellegen.expressions import ZERO, Expression, symbol
-from tellegen.graph import PowerGraph, StorageLaw
+from tellegen.graph import PowerGraph
 from tellegen.graph.power_graph import ACROSS, THROUGH
 from tellegen.graph.signals import Table
 from tellegen.model.model import Model
@@ -183,8 +183,7 @@ def _inertia(graph: PowerGraph) -> tuple[tuple[Expression, ...], ...]:
     ports = list(graph.storages())
     rows: list[list[Expression]] = [[ZERO] * len(ports) for _ in ports]
     for i, k in enumerate(ports):
-        law = graph.ports[k].law
-        assert isinstance(law, StorageLaw), "storages have the law of one"
+        law = graph.ports[k].storage
         field = next((f for f in graph.fields if k in f.ports), None)
         if field is not None:
             for j, entry in zip(field.ports, field.matrix[field.ports.index(k)], strict=True):

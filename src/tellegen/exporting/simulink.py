@@ -21,8 +21,16 @@ from tellegen.exporting.diagram import (
     formula_of,
     fresh,
 )
-from tellegen.exporting.matlab_program import comment_text, inertia_text, number_text, row_text, table_arguments
-from tellegen.exporting.matlab_steps import ATOL, RTOL, program_part
+from tellegen.exporting.matlab_program import (
+    ATOL,
+    RTOL,
+    comment_text,
+    inertia_text,
+    number_text,
+    program_part,
+    row_text,
+    table_arguments,
+)
 from tellegen.expressions import Expression, symbol
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 from tellegen.graph.signals import Table
@@ -155,28 +163,24 @@ class SimulinkWiring:
 
     def _outport(self, signal: str, system: str, block: str, port: int) -> int:
         """The number of the port through which a signal leaves its system."""
-        ports = self._ports.setdefault((system, "out"), [])
+        ports = self._ports.setdefault((system, "outport"), [])
         if signal not in ports:
-            ports.append(signal)
-            y = 40 * len(ports)
-            settings = (("Port", str(len(ports))),)
-            name = self.add(
-                SimulinkBlock(system, f"{matlab_name(signal)}_out", "outport", (460, y, 490, y + 14), settings)
-            )
+            name = self._new_port(signal, f"{matlab_name(signal)}_out", system, "outport", 460)
             self.lines.append(SimulinkLine(system, block, port, name, 1))
         return ports.index(signal) + 1
 
     def _inport(self, signal: str, system: str) -> str:
         """The inport through which a signal enters a system."""
         if (system, signal) not in self._inside:
-            ports = self._ports.setdefault((system, "in"), [])
-            ports.append(signal)
-            y = 40 * len(ports)
-            settings = (("Port", str(len(ports))),)
-            name = self.add(SimulinkBlock(system, matlab_name(signal), "inport", (30, y, 60, y + 14), settings))
-            self._inside[system, signal] = name
-            self.connect(signal, TOP, system, len(ports))
+            self._inside[system, signal] = self._new_port(signal, matlab_name(signal), system, "inport", 30)
+            self.connect(signal, TOP, system, len(self._ports[system, "inport"]))
         return self._inside[system, signal]
+
+    def _new_port(self, signal: str, name: str, system: str, kind: str, left: int) -> str:
+        ports = self._ports.setdefault((system, kind), [])
+        ports.append(signal)
+        y, settings = 40 * len(ports), (("Port", str(len(ports))),)
+        return self.add(SimulinkBlock(system, name, kind, (left, y, left + 30, y + 14), settings))
 
 
 COLUMN_WIDTH, ROW_HEIGHT = 190, 220

@@ -59,8 +59,7 @@ def _needed(node: Expression, new: Mapping[Expression, Expression]) -> tuple[Exp
     if not (isinstance(node, nodes.Call) and node.name == "if"):
         return node.args
     condition, yes, no = node.args
-    # The branch that does not count may divide by zero at the values put in, so the condition is decided before it is
-    # made.
+    # The branch that does not count may divide by zero at the values put in, so the condition is decided before it is made.
     if condition not in new:
         return (condition,)
     decided = new[condition]
@@ -166,8 +165,7 @@ def _slope_of_power(node: nodes.Pow, slopes: Slopes) -> Expression:
     if isinstance(exponent, nodes.Number):
         own = canonical.product([canonical.power(base, exponent - 1), slopes[base]])
         return canonical.product([exponent, _kept_finite(base, exponent.rational, own)])
-    # Without this case x^n with a symbolic n would have the logarithm of x in its slope, which a negative x does not
-    # have.
+    # Without this case x^n with a symbolic n would have the logarithm of x in its slope, which a negative x does not have.
     by_exponent = (
         canonical.ZERO
         if slopes[exponent] is canonical.ZERO

@@ -273,8 +273,7 @@ def _product_of(coefficient: nodes.Rational, collected: dict[nodes.Expression, n
             kept[base] = _exact_number(q)
         else:
             again.append(power(base, nodes.intern_number(q)))
-    # What was collected may collapse further, as 2^(1/2) * 2^(1/2) does, and join with factors that were settled
-    # before.
+    # What was collected may collapse further, as 2^(1/2) * 2^(1/2) does, and join with factors that were settled before.
     if again:
         return product([nodes.intern_number(coefficient), *again, *[_power_of(b, q) for b, q in kept.items()]])
     return _settled_product(coefficient, kept)
@@ -339,8 +338,7 @@ def _product_power(base: nodes.Mul, q: nodes.Rational) -> nodes.Expression:
         coefficient = _integer_power(base.coefficient, q)
         return _product_of(coefficient, {b: bounded(e * q) for b, e in base.factors})
     root = _root_of_coefficient(base, q)
-    # The coefficient leaves a root where its own root is exact: sqrt(4*x) is 2*sqrt(x), which like terms need to be
-    # seen.
+    # The coefficient leaves a root where its own root is exact: sqrt(4*x) is 2*sqrt(x), which like terms need to be seen.
     if root is None or base.coefficient == 1:
         return nodes.intern_pow(base, nodes.intern_number(q))
     return mul(nodes.intern_number(root), power(_unit(base), nodes.intern_number(q)))

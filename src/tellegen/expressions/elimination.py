@@ -87,8 +87,7 @@ class Elimination(Generic[T]):
         if not candidates:
             return False
         rows, cost = self.rows, self.field.cost
-        # Markowitz's count by rows: the cheapest entry, then the row that fills others least; by number last, so that
-        # runs agree.
+        # Markowitz's count by rows: the cheapest entry, then the row that fills others least; by number last, so that runs agree.
         pivot = min(candidates, key=lambda r: (cost(rows[r][column]), len(rows[r]), r))
         self._clear(column, pivot)
         self.pivots[column] = pivot
@@ -114,8 +113,7 @@ class Elimination(Generic[T]):
         while queue:
             count, column = heapq.heappop(queue)
             now = len(users.get(column, ()))
-            # Counts only grow worse between two looks, so a stale one is put back rather than kept up to date at every
-            # step.
+            # Counts only grow worse between two looks, so a stale one is put back rather than kept up to date at every step.
             if now > count:  # fill has made it more expensive since it was queued
                 heapq.heappush(queue, (now, column))
             elif not self.eliminate(column):
@@ -359,8 +357,7 @@ class NamedEntries:
         residues = (
             p[0] * pow(q[0], -1, PRIME) % PRIME,
             p[1] * pow(q[1], -1, PRIME) % PRIME,
-            # A divisor that is zero with the given values: the third residue means nothing from here on, and must not
-            # raise.
+            # A divisor that is zero with the given values: the third residue means nothing from here on, and must not raise.
             p[2] * pow(q[2] or 1, -1, PRIME) % PRIME,
         )
         return self._kept(a.expression / b.expression, residues, a.size + b.size)

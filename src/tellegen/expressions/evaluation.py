@@ -45,8 +45,7 @@ def _needed(node: nodes.Expression, known: Mapping[nodes.Expression, float]) -> 
         if condition not in known:
             return (condition,)
         return (args[1] if known[condition] else args[2],)
-    # As in Python and C, what follows a decision is not asked: `x > 0 and log(x) > 1` never takes the logarithm of
-    # zero.
+    # As in Python and C, what follows a decision is not asked: `x > 0 and log(x) > 1` never takes the logarithm of zero.
     return args[: _deciding(node, known)] if isinstance(node, nodes.Logic) else args
 
 
@@ -270,8 +269,7 @@ def _circle(angle: nodes.Expression, k: int) -> tuple[int, int]:
 
     An angle with products or functions in it is one point by its value.
     """
-    # The angle is taken apart into multiples of names, each a point of the circle; their sum is a product of points
-    # (decision 012).
+    # The angle is taken apart into multiples of names, each a point of the circle; their sum is a product of points (decision 012).
     terms, constant = (angle.terms, angle.constant) if isinstance(angle, nodes.Add) else ((_multiple(angle),), 0)
     if isinstance(angle, nodes.Number):
         terms, constant = (), angle.rational

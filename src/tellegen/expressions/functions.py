@@ -150,8 +150,7 @@ def _extreme(name: str, pick: Callable[..., Any], beats: Literal["<", ">"]) -> F
     def partials(args: Arguments) -> Sequence[nodes.Expression]:
         gains = []
         for i, arg in enumerate(args):
-            # Strict against those before it, not strict against those behind: of equal arguments exactly one has the
-            # slope 1.
+            # Strict against those before it, not strict against those behind: of equal arguments exactly one has the slope 1.
             before = [canonical.relation(beats, arg, other) for other in args[:i]]
             after = [canonical.relation(holds, arg, other) for other in args[i + 1 :]]
             gains.append(call("if", canonical.logic("and", *before, *after), canonical.ONE, canonical.ZERO))

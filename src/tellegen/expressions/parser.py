@@ -318,8 +318,7 @@ class _Parser(AbstractTokens):
         # `1 e-3` would be read as one of a unit e, less three.
         if _POWER_OF_TEN.match(self.text, start):
             self.fail(SYNTAX, start, f"found '{word}' after a space", "write a power of ten without a space: 1e-3")
-        # A unit goes on over * and / as long as unit words follow: in `2 V/R` the R is a parameter, in `2 V/A` the A a
-        # unit.
+        # A unit goes on over * and / as long as unit words follow: in `2 V/R` the R is a parameter, in `2 V/A` the A a unit.
         self.end = unit_end(self.text, start + len(word), self._is_unit_word)
         if (power := _POWER_OF_UNIT.match(self.text, self.end)) is not None:
             what = f"found '{power[0]}' directly after a unit: a power of the unit, or a difference?"
@@ -426,8 +425,7 @@ class _Parser(AbstractTokens):
             if args or named:
                 self.take(",", f"or ')' after an argument of {name}")
             offset = self.start
-            # A name before `=` is looked for in the text itself: `==` is a comparison, and no token for a single =
-            # exists.
+            # A name before `=` is looked for in the text itself: `==` is a comparison, and no token for a single = exists.
             word = self._keyword(name, offset)
             if word is None and named:
                 self.fail(ARGUMENTS, offset, f"an argument of '{name}' without a name follows one with a name")

@@ -136,8 +136,7 @@ class PythonWriter:
     def _assign(self, word: str, piece: _Piece) -> None:
         line = assigned(word, piece.tree)
         if piece.may_fail:
-            # What has no value becomes not a number, as in C, so that a solver retries with a shorter step instead of
-            # ending.
+            # What has no value becomes not a number, as in C, so that a solver retries with a shorter step instead of ending.
             lost = [assigned(word, ast.Constant(float("nan")))]
             line = ast.Try([line], [ast.ExceptHandler(name("NO_VALUE"), None, lost)], [], [])
         self.lines.append(line)

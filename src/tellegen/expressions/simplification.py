@@ -10,7 +10,7 @@ which is what the elimination of a network leads to; anything else stays as it i
 and the same with the other sign, for sums of angles. Each step takes two terms of a sum and gives back one.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
@@ -276,8 +276,7 @@ def _cancelled(above: Polynomial, below: dict[Frozen, int]) -> Quotient:
 
 def _divided(a: Polynomial, f: Polynomial) -> Polynomial | None:
     """a / f where it leaves no remainder, by leading monomials in the order of total degree, then of names."""
-    # Division by one polynomial needs no Groebner basis: the order decides the lead, and the remainder is zero or it is
-    # not.
+    # Division by one polynomial needs no Groebner basis: the order decides the lead, and the remainder is zero or it is not.
     lead = min(f, key=_order)
     rest = dict(a)
     found: Polynomial = {}
@@ -451,13 +450,13 @@ BETWEEN = 3
 class NamedParts:
     """Shortens formulas by naming parts of more than `longest` characters; the same part has the same name everywhere.
 
-    `definitions` are the names given, each after those that it reads.
+    `definitions` are those of the `names` that were given, each after those that it reads.
     """
 
-    def __init__(self, longest: int, fresh: Callable[[], str]) -> None:
+    def __init__(self, longest: int, names: Iterator[str]) -> None:
         self.definitions: dict[str, Expression] = {}
         self._longest = longest
-        self._fresh = fresh
+        self._names = names
         self._short: dict[Expression, Expression] = {}
         self._named: dict[Expression, Expression] = {}
         self._length: dict[Expression, int] = {}
@@ -477,8 +476,7 @@ class NamedParts:
     def _shortened(self, node: Expression) -> Expression:
         args = tuple([self._part(arg) for arg in node.args])
         made = node if args == node.args else rebuild(node, args)
-        # Estimated from the lengths of its parts; to print every part of a long formula would take the square of its
-        # length.
+        # Estimated from the lengths of its parts; to print every part of a long formula would take the square of its length.
         self._length[node] = sum(self._written(arg) + BETWEEN for arg in args) if args else len(to_text(node))
         return made
 
@@ -487,7 +485,7 @@ class NamedParts:
         if self._length[node] <= self._longest:
             return self._short[node]
         if node not in self._named:
-            name = self._fresh()
+            name = next(self._names)
             self.definitions[name] = self._short[node]
             self._named[node] = symbol(name)
             self._length[self._named[node]] = len(name)

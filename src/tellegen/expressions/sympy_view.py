@@ -3,7 +3,7 @@
 Only symbols, rational numbers and functions of our table cross over; no text is ever given to SymPy to read.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -51,6 +51,11 @@ def to_sympy(expression: Expression) -> Any:
 def matrix_to_sympy(rows: Iterable[Sequence[Expression]]) -> Any:
     """A matrix of expressions as an immutable SymPy matrix."""
     return _sympy().ImmutableDenseMatrix([[to_sympy(entry) for entry in row] for row in rows])
+
+
+def matrix_view(words: str, rows: Callable[[Any], Iterable[Sequence[Expression]]]) -> Any:
+    """A property: a matrix of some value as SymPy's, converted when somebody asks for it; `words` say which matrix it is."""
+    return property(lambda value: matrix_to_sympy(rows(value)), doc=f"{words} as a SymPy matrix.")
 
 
 def _theirs(sympy: Any, node: Expression, made: dict[Expression, Any]) -> Any:

@@ -266,6 +266,17 @@ class Coupling:
         """The names in the matrix."""
         return frozenset().union(*(entry.free_symbols for row in self.K for entry in row))
 
+    @property
+    def nodes(self) -> frozenset[int]:
+        """The nodes between which it stands."""
+        return frozenset(n for branch in (*self.side_1, *self.side_2) for n in (branch.plus, branch.minus))
+
+    def with_nodes(self, at: Mapping[int, int] | Sequence[int]) -> "Coupling":
+        """The same between other nodes: `at` gives the new number of each."""
+        sides = (self.side_1, self.side_2)
+        one, two = (tuple(b._replace(plus=at[b.plus], minus=at[b.minus]) for b in side) for side in sides)
+        return replace(self, side_1=one, side_2=two)
+
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
 from tellegen.core.errors import Place
+from tellegen.core.union_find import strong_components
 from tellegen.core.units import Dimension
 from tellegen.expressions import Expression, is_zero, symbol
 
@@ -96,7 +97,7 @@ def order_signals(signals: Iterable[SignalDefinition]) -> SignalOrder:
     torn: list[str] = []
     loops: list[tuple[str, ...]] = []
     order: list[str] = []
-    for group in _strong_components(needs):
+    for group in strong_components(needs):
         if len(group) == 1 and group[0] not in needs[group[0]]:
             order += group
             continue
@@ -111,7 +112,7 @@ def _cut(group: list[str], needs: Mapping[str, list[str]], torn: list[str]) -> l
     cut: set[str] = set()
     while True:
         rest = {name: [n for n in needs[name] if n in inside and n not in cut] for name in group}
-        parts = _strong_components(rest)
+        parts = strong_components(rest)
         if all(len(part) == 1 and part[0] not in rest[part[0]] for part in parts):
             torn += [name for name in group if name in cut]
             return [part[0] for part in parts]
@@ -138,39 +139,3 @@ def why_undetermined(
     if is_zero(residual):
         return "any value would do"
     return "no value can be right" if is_zero(residual.derivative(unknown[0])) else None
-
-
-def _strong_components(needs: Mapping[str, list[str]]) -> list[list[str]]:
-    """Strongly connected components, each after those it needs (Tarjan 1972), without recursion."""
-    number: dict[str, int] = {}
-    low: dict[str, int] = {}
-    on_path: list[str] = []
-    inside: set[str] = set()
-    found: list[list[str]] = []
-    for start in needs:
-        if start in number:
-            continue
-        work = [(start, iter(needs[start]))]
-        number[start] = low[start] = len(number)
-        on_path.append(start)
-        inside.add(start)
-        while work:
-            name, rest = work[-1]
-            following = next(rest, None)
-            if following is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[name])
-                if low[name] == number[name]:
-                    cut = on_path.index(name)
-                    found.append(on_path[cut:])
-                    inside.difference_update(on_path[cut:])
-                    del on_path[cut:]
-            elif following not in number:
-                number[following] = low[following] = len(number)
-                on_path.append(following)
-                inside.add(following)
-                work.append((following, iter(needs[following])))
-            elif following in inside:
-                low[name] = min(low[name], number[following])
-    return found

@@ -1,8 +1,11 @@
-"""What the parts of the reader share: the file, what was found in it so far, and the checks that must wait for the whole file."""
+"""What the parts of the reader share: the file, what was found in it so far, checks that wait for the whole file, and names.
+
+Names may have indices: `n[3]` is a text, and `n[i-1]` inside a `repeat` a pattern that gives a text for each copy.
+"""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -10,10 +13,11 @@ from types import MappingProxyType
 from typing import NamedTuple, final
 
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
-from tellegen.core.names import did_you_mean, is_dotted, is_name, listing
+from tellegen.core.names import NAME, did_you_mean, is_dotted, is_name, listing, nearest
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, parse_unit, unit_advice
-from tellegen.expressions import Expression
+from tellegen.expressions import RESERVED_WORDS, Expression, Number, parse
 from tellegen.model.dimensions import (
+    NUMBER,
     UNKNOWN,
     DimensionError,
     Measure,
@@ -21,6 +25,7 @@ from tellegen.model.dimensions import (
     dimension_in_words,
     is_any_factor,
     measure_of,
+    si_unit,
     user_names,
     without_marks,
 )
@@ -29,6 +34,7 @@ from tellegen.model.model import Element, Parameter
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations import rules
 from tellegen.notations.grammar import Record
+from tellegen.notations.network import rules as network_rules
 from tellegen.notations.quantities import NO_INDICES, QuantityReading, not_finite_error, read_plain, read_quantity
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode
 
@@ -39,6 +45,43 @@ _JOINED = re.compile(r"[*/]([A-Za-z]+)")
 
 
 NO_NAMES: Mapping[str, Measure] = MappingProxyType({})
+
+
+CopyIndices = tuple[int, ...]
+"""The values of the indices, outer ones first, that tell one copy of a repeated structure from the others."""
+
+# Without zeros in front, so that `n[03]` is computed and becomes the one name `n[3]`.
+_LITERAL = re.compile(rf"{NAME.pattern}\[(?:0|[1-9][0-9]*)(?:,(?:0|[1-9][0-9]*))*\]")
+_INDEXED = re.compile(r"([^\[\]]*)\[(.*)\]\s*", re.DOTALL)
+
+
+class NotWholeError(Exception):
+    """An index came out as something that does not count."""
+
+    def __init__(self, text: str, value: object) -> None:
+        super().__init__(text)
+        self.text, self.value = text, value
+
+
+@final
+class NamePattern:
+    """A name whose indices depend on the copy."""
+
+    __slots__ = ("base", "parts", "text")
+
+    def __init__(self, base: str, parts: list[Callable[[CopyIndices], int]], text: str) -> None:
+        self.base, self.parts, self.text = base, parts, text
+
+    def at(self, copy: CopyIndices) -> str:
+        """The name in one copy."""
+        if len(self.parts) == 1:
+            return f"{self.base}[{self.parts[0](copy)}]"
+        return f"{self.base}[{','.join([str(part(copy)) for part in self.parts])}]"
+
+
+def name_at(name: str | NamePattern, copy: CopyIndices) -> str:
+    """A name in one copy, whether or not it has indices."""
+    return name if isinstance(name, str) else name.at(copy)
 
 
 class PendingCheck(NamedTuple):
@@ -128,6 +171,15 @@ class ReadingContext:
         """Keep the findings of an error and go on."""
         self.add_errors(error.findings)
 
+    @contextmanager
+    def collecting(self, *names: str) -> Iterator[None]:
+        """Keep the errors of what is done inside and go on; `names` are what could then not be read."""
+        try:
+            yield
+        except TellegenError as error:
+            self.broken.update(names)
+            self.collect(error)
+
     def add_errors(self, findings: Iterable[Finding]) -> None:
         """Keep errors; raises EnoughError when enough are there."""
         self.errors.extend(findings)
@@ -138,6 +190,26 @@ class ReadingContext:
         """Raises: DescriptionError with all errors, if there are any."""
         if self.errors:
             raise DescriptionError(self.errors[:MOST_ERRORS])
+
+    def note_symbol(self, subject: str, fix: str, where: str, place: Place | None) -> None:
+        """Count what has no value; the first ones are told."""
+        self.without_value += 1
+        if self.without_value <= MOST_NOTICES:
+            what = f"{subject} has no value: it stays a symbol"
+            self.notes.append(rules.NO_VALUE.finding(what, where=where, fix=fix, place=place))
+
+    def require_new(self, name: Scalar) -> None:
+        """Raises: DescriptionError (D105) for the name of an element that is there."""
+        if name.text in self.elements:
+            what = f"'{name.text}' is described twice"
+            raise self.error(rules.DESCRIBED_TWICE, name, what, fix="rename one of them")
+
+    def put_in_front(self, others: Container[str]) -> None:
+        """Put the elements that are not among these before them."""
+        own = {name: element for name, element in self.elements.items() if name not in others}
+        rest = {name: element for name, element in self.elements.items() if name in others}
+        self.elements.clear()
+        self.elements.update(own | rest)
 
     # Shapes
 
@@ -160,9 +232,8 @@ class ReadingContext:
         """The node, which must be the text of an expression."""
         text = self.scalar(node, subject)
         if not text.text.strip():
-            raise self.error(
-                rules.WRONG_SHAPE, text, f"{subject} is empty", fix="write a number with its unit, or leave the key out"
-            )
+            what = f"{subject} is empty"
+            raise self.error(rules.WRONG_SHAPE, text, what, fix="write a number with its unit, or leave the key out")
         # Inside braces YAML ends a plain text at a comma: in `{V: step(1 V, 2 s)}` a second key `2 s)` begins there.
         if "(" in text.text and not text.quoted and self._is_cut(text):
             what = f"{subject} is cut at a comma: '{text.text}'"
@@ -190,17 +261,21 @@ class ReadingContext:
         return self._split(self.scalar(node, subject))
 
     def _split(self, node: Scalar) -> list[Scalar]:
-        found, depth, start = [], 0, 0
-        for at, letter in enumerate(node.text + ","):
-            # In `R[1,2], b` one comma parts texts; the other belongs to the indices of a name.
-            depth += (letter == "[") - (letter == "]")
-            if letter == "," and depth <= 0:
-                piece = node.text[start:at]
-                shift = start + len(piece) - len(piece.lstrip())
-                column = self.text_place(node, shift).column
-                found.append(Scalar(piece.strip(), node.line, column, len(piece.strip()), False))
-                start = at + 1
-        return found if node.text.strip() else []
+        found = []
+        # In `R[1,2], b` one comma parts texts; the other belongs to the indices of a name.
+        for start, piece in split_at_commas(node.text, "[", "]"):
+            column = self.text_place(node, start + len(piece) - len(piece.lstrip())).column
+            found.append(Scalar(piece.strip(), node.line, column, len(piece.strip()), False))
+        return found
+
+    def needed(
+        self, node: MappingNode, key: str, what: str, fix: str, *, where: str = "", at: Node | None = None
+    ) -> Node:
+        """The value of a key that must be there."""
+        found = node.get(key)
+        if found is None:
+            raise self.error(rules.MISSING_KEY, node if at is None else at, what, fix=fix, where=where)
+        return found
 
     def record(self, node: Node, record: Record, subject: str, known_as: str = "") -> MappingNode:
         """The node, which must be a mapping with the keys of a record; errors about other keys are collected."""
@@ -230,10 +305,11 @@ class ReadingContext:
             raise self.bad_name(node, subject)
         return node.text
 
-    def reserved_name(self, node: Scalar, subject: str) -> TellegenError:
-        """The error for a name that means something else in formulas."""
-        what = f"'{node.text}' cannot name {subject}: it has a meaning of its own in formulas"
-        return self.error(rules.BAD_NAME, node, what, why="a formula could not use it", fix="choose another name")
+    def refuse_reserved(self, node: Scalar, subject: str) -> None:
+        """Raises: DescriptionError (D103) for a name that means something else in formulas."""
+        if node.text in RESERVED_WORDS:
+            what = f"'{node.text}' cannot name {subject}: it has a meaning of its own in formulas"
+            raise self.error(rules.BAD_NAME, node, what, why="a formula could not use it", fix="choose another name")
 
     def bad_name(self, node: Scalar, subject: str) -> TellegenError:
         """The error for a name that is none."""
@@ -243,6 +319,77 @@ class ReadingContext:
         elif node.text.partition(" ")[0].isdigit():
             fix = "start with a letter; a decimal number has a point and no comma, which starts a new entry"
         return self.error(rules.BAD_NAME, node, f"'{node.text}' cannot name {subject}", fix=fix)
+
+    # Names with indices
+
+    def read_name(self, node: Scalar, indices: tuple[str, ...], subject: str) -> str | NamePattern:
+        """A name, a name with whole numbers as indices, or inside a `repeat` a pattern."""
+        text = node.text
+        # A name inside a part, `left.omega`, is taken as it is: whether it is there is asked later.
+        if is_dotted(text):
+            return text
+        if "[" not in text:
+            if not is_name(text):
+                raise self.bad_name(node, subject)
+            return text
+        return self._read_indexed(node, indices, subject)
+
+    def read_node(self, node: Scalar, indices: tuple[str, ...]) -> str | NamePattern:
+        """A node: as a name, or a whole number as netlists have them."""
+        text = node.text
+        if is_dotted(text):
+            return text
+        if "[" in text:
+            return self._read_indexed(node, indices, "a node")
+        if is_name(text) or (text.isascii() and text.isdigit()):
+            return text
+        fix = "nodes are names such as 'a', whole numbers, or 'n[3]'"
+        raise self.error(rules.BAD_NODE, node, f"'{text}' cannot name a node", fix=fix)
+
+    def _read_indexed(self, node: Scalar, indices: tuple[str, ...], subject: str) -> str | NamePattern:
+        if _LITERAL.fullmatch(node.text):
+            return node.text
+        match = _INDEXED.fullmatch(node.text)
+        if match is None or not is_name(match.group(1).strip()):
+            raise self.bad_name(node, subject)
+        base, inner = match.group(1).strip(), match.group(2)
+        expressions = [self.integer_expression(node, text, indices) for _, text in split_at_commas(inner)]
+        parts = [_index_function(e, indices, node.text) for e in expressions]
+        pattern = NamePattern(base, parts, node.text)
+        if any(e.free_symbols for e in expressions):
+            return pattern
+        try:
+            return pattern.at(())
+        except NotWholeError as problem:
+            raise self.not_whole_error(node, problem, "") from None
+
+    def integer_expression(self, node: Scalar, text: str, indices: tuple[str, ...]) -> Expression:
+        """An expression of indices and of parameters that are whole numbers, these replaced by their values."""
+        parsed = parse(text, place=self.text_place(node, max(node.text.find(text), 0)))
+        # These parameters decide how many elements there are: another value makes another model.
+        self.counted |= parsed.free_symbols & self.counts.keys()
+        for name in sorted(parsed.free_symbols):
+            if name not in indices and name not in self.counts:
+                raise self._unknown_index(node, name, indices)
+        return parsed.substitute(
+            {name: n for name, n in self.counts.items() if name in parsed.free_symbols and name not in indices}
+        )
+
+    def _unknown_index(self, node: Scalar, name: str, indices: tuple[str, ...]) -> TellegenError:
+        if name in self.parameters:
+            what = f"'{name}' is not a whole number, so it cannot count"
+            fix = f"give '{name}' as a whole number without a unit"
+            return self.error(network_rules.BAD_RANGE, node, what, fix=fix)
+        known = [*indices, *self.counts]
+        close = nearest(name, known)
+        fix = f"did you mean '{close}'?" if close else f"known here: {listing(known)}" if known else "use whole numbers"
+        return self.error(rules.UNKNOWN_NAME, node, f"'{node.text}' uses '{name}', which is not an index here", fix=fix)
+
+    def not_whole_error(self, node: Scalar, problem: NotWholeError, copy: str) -> TellegenError:
+        """The error for an index that does not count."""
+        at = f" for {copy}" if copy else ""
+        what = f"an index of '{problem.text}' is {problem.value}{at}"
+        return self.error(network_rules.NOT_WHOLE, node, what, fix="indices are whole numbers from 0")
 
     # Quantities
 
@@ -277,9 +424,44 @@ class ReadingContext:
         reading = read_quantity(node.text, partial(self.text_place, node), indices)
         if reading.marked is not None:
             self.check_later(reading.marked, wanted, subject, node, names)
-        elif wanted is not None and reading.dimension is not None and reading.dimension != wanted:
-            self.add_errors([self.wrong_dimension(subject, reading.dimension, wanted, self.place(node))])
+        else:
+            self.check_plain(reading, wanted, subject, self.place(node))
         return reading
+
+    def check_plain(self, reading: QuantityReading, wanted: Dimension | None, subject: str, place: Place) -> None:
+        """Collect an error for a number in another unit; a bare number fits any."""
+        if wanted is not None and reading.dimension not in (None, wanted):
+            assert reading.dimension is not None, "a bare number was let through"
+            self.add_errors([self.wrong_dimension(subject, reading.dimension, wanted, place)])
+
+    def refuse_scale(self, node: Scalar, subject: str) -> None:
+        """Raises: DescriptionError (D492) for degC or degF where temperatures count from the ambient."""
+        reading = read_plain(node.text)
+        if reading is not None and reading.unit and parse_unit(reading.unit).offset:
+            what = f"{subject} is {node.text.strip()}, and temperatures of the domain 'heat' count from the ambient"
+            fix = (
+                "give the difference to the ambient in K, or use the domain 'thermal', whose temperatures are absolute"
+            )
+            raise self.error(rules.SCALE_FROM_AMBIENT, node, what, fix=fix)
+
+    def settled(
+        self, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar, indices: tuple[str, ...] = ()
+    ) -> QuantityReading:
+        """A reading whose dimension is checked: at once if only numbers and indices stand in it, else when parameters are known."""
+        if reading.marked is None:
+            if reading.dimension is not None and reading.dimension != wanted:
+                raise DescriptionError(self.wrong_dimension(subject, reading.dimension, wanted, self.place(node)))
+            return reading
+        counters: dict[str, Measure] = dict.fromkeys(indices, NUMBER)
+        pending = PendingCheck(reading.marked, wanted, subject, partial(self.text_place, node), counters)
+        # Numbers and indices alone settle it now; parameters may stand further down in the file.
+        if any(name not in counters for name in user_names(reading.marked)):
+            self.pending.append(pending)
+            return reading
+        measure = self.check(pending)
+        if isinstance(measure, NoDimension):
+            return QuantityReading(reading.expression)
+        return QuantityReading(reading.expression, None, measure, si_unit(measure))
 
     def check(self, pending: PendingCheck) -> Measure:
         """Names known and dimensions consistent; gives what is known about the unit. Errors are collected."""
@@ -312,13 +494,19 @@ class ReadingContext:
 
     def wrong_dimension(self, subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
         """The finding for a quantity in a unit of something else; it also says where a parameter was read as a unit."""
-        taken = [word for word in _JOINED.findall(place.text) if is_unit(word) and word in self.parameters]
-        finding = wrong_dimension(subject, found, wanted, place)
+        if wanted == DIMENSIONLESS:
+            what = f"{subject} is in {dimension_in_words(found)}, not a number"
+            fix = "give a number, or an angle in rad or deg"
+        else:
+            has = "is a number" if found == DIMENSIONLESS else f"is in {dimension_in_words(found)}"
+            what, fix = (
+                f"{subject} {has}, not in {dimension_in_words(wanted)}",
+                f"give it in {dimension_in_words(wanted)}",
+            )
         # `3 N*d` with a parameter d: behind a number d is a day, which no message about dimensions would lead to.
-        if not taken:
-            return finding
-        fix = f"'{taken[0]}' behind a number is read as a unit: put spaces around the operator before it to mean the parameter"
-        return replace(finding, fix=fix)
+        if taken := [word for word in _JOINED.findall(place.text) if is_unit(word) and word in self.parameters]:
+            fix = f"'{taken[0]}' behind a number is read as a unit: put spaces around the operator before it to mean the parameter"
+        return rules.WRONG_DIMENSION.finding(what, fix=fix, place=place)
 
     def is_known(self, name: str) -> bool:
         """Whether expressions may use the name."""
@@ -362,21 +550,53 @@ class ReadingContext:
         return rules.UNKNOWN_NAME.finding(what, fix=fix, place=spot)
 
 
-def refuse_scale(context: ReadingContext, node: Scalar, subject: str) -> None:
-    """Raises: DescriptionError (D492) for degC or degF where temperatures count from the ambient."""
-    reading = read_plain(node.text)
-    if reading is not None and reading.unit and parse_unit(reading.unit).offset:
-        what = f"{subject} is {node.text.strip()}, and temperatures of the domain 'heat' count from the ambient"
-        fix = "give the difference to the ambient in K, or use the domain 'thermal', whose temperatures are absolute"
-        raise context.error(rules.SCALE_FROM_AMBIENT, node, what, fix=fix)
+def split_at_commas(text: str, opening: str = "([", closing: str = ")]") -> list[tuple[int, str]]:
+    """The pieces between commas outside parentheses, each with where it starts."""
+    pieces: list[tuple[int, str]] = []
+    depth = start = 0
+    for at, letter in enumerate(text + ","):
+        depth += (letter in opening) - (letter in closing)
+        if letter == "," and depth <= 0:
+            pieces.append((start, text[start:at]))
+            start = at + 1
+    return pieces if text.strip() else []
 
 
-def wrong_dimension(subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
-    """The finding for a quantity in a unit of something else."""
-    if wanted == DIMENSIONLESS:
-        what = f"{subject} is in {dimension_in_words(found)}, not a number"
-        fix = "give a number, or an angle in rad or deg"
-    else:
-        has = "is a number" if found == DIMENSIONLESS else f"is in {dimension_in_words(found)}"
-        what, fix = f"{subject} {has}, not in {dimension_in_words(wanted)}", f"give it in {dimension_in_words(wanted)}"
-    return rules.WRONG_DIMENSION.finding(what, fix=fix, place=place)
+def _index_function(expression: Expression, indices: tuple[str, ...], text: str) -> Callable[[CopyIndices], int]:
+    """The expression as a function of the copy. Sums of multiples of indices, which are nearly all, need no expression at work."""
+    # Every copy needs its names, and a model may have 200 000: whole numbers and a closure, where that is enough.
+    slopes = [expression.derivative(name) for name in indices]
+    affine = all(isinstance(s, Number) for s in slopes)
+    start = expression.substitute(dict.fromkeys(indices, 0)) if affine else None
+    if isinstance(start, Number) and type(start.rational) is int:
+        weights = [(p, s.rational) for p, s in enumerate(slopes) if isinstance(s, Number) and s.rational]
+        if all(type(w) is int for _, w in weights):
+            return _affine(weights, start.rational, text)  # type: ignore[arg-type]  # each weight was looked at
+
+    def general(copy: CopyIndices) -> int:
+        value = expression.substitute(dict(zip(indices, copy, strict=False)))
+        if not (isinstance(value, Number) and type(value.rational) is int and value.rational >= 0):
+            raise NotWholeError(text, value)
+        return value.rational
+
+    return general
+
+
+def _affine(weights: list[tuple[int, int]], start: int, text: str) -> Callable[[CopyIndices], int]:
+    def several(copy: CopyIndices) -> int:
+        value = start + sum([w * copy[p] for p, w in weights])
+        if value < 0:
+            raise NotWholeError(text, value)
+        return value
+
+    if len(weights) != 1:
+        return several
+    ((position, weight),) = weights
+
+    def single(copy: CopyIndices) -> int:
+        value = weight * copy[position] + start
+        if value < 0:
+            raise NotWholeError(text, value)
+        return value
+
+    return single

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import partialmethod
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
@@ -11,13 +12,19 @@ from tellegen.model.dimensions import dimension_in_words
 from tellegen.model.model import Element, Experiment, ambient_temperatures, input_name, known_variables, state_variables
 from tellegen.model.signals import Signal
 from tellegen.notations import rules
-from tellegen.notations.context import PendingCheck, ReadingContext, refuse_scale
+from tellegen.notations.context import PendingCheck, ReadingContext
 from tellegen.notations.grammar import EXPERIMENT
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import read_quantity
 from tellegen.notations.signals import rules as signals_rules
-from tellegen.notations.signals.formulas import FormulaScope, parse_formula, refuse_angular
-from tellegen.notations.signals.shapes import SECOND, SHAPES, place_arguments
+from tellegen.notations.signals.formulas import (
+    SECOND,
+    SHAPES,
+    FormulaScope,
+    parse_formula,
+    place_arguments,
+    refuse_angular,
+)
 from tellegen.notations.yaml.document import Node, Scalar
 
 _CALL = re.compile(r"([A-Za-z]\w*)\s*\((.*)\)", re.DOTALL)
@@ -30,10 +37,8 @@ def read_experiment(context: ReadingContext, node: Node) -> Experiment:
     parts: dict[str, object] = {}
     for key, value in mapping.items():
         if key.text in EXPERIMENT.names:
-            try:
+            with context.collecting():
                 parts[key.text] = getattr(reader, "read_" + key.text)(value)
-            except TellegenError as error:
-                context.collect(error)
     return Experiment(**parts)  # type: ignore[arg-type]  # each reader gives what its field takes
 
 
@@ -59,9 +64,8 @@ class _ExperimentReader:
         reading = read_quantity(words, lambda: place)
         if reading.marked is not None:
             self.context.check(PendingCheck(reading.marked, wanted, subject, lambda: place, {}))
-        elif wanted is not None and reading.dimension not in (None, wanted):
-            assert reading.dimension is not None, "a bare number was let through"
-            self.context.add_errors([self.context.wrong_dimension(subject, reading.dimension, wanted, place)])
+        else:
+            self.context.check_plain(reading, wanted, subject, place)
         if isinstance(reading.expression, Number):
             self.check_size(reading.expression, subject, node)
         return reading.expression
@@ -79,12 +83,9 @@ class _ExperimentReader:
         sources = {input_name(e): e for e in self.context.elements.values() if e.kind.role == "source"}
         signals: dict[str, Signal] = {}
         for key, value in self.context.mapping(node, "the inputs").items():
-            if self.context.is_rest(key, value):
-                continue
-            try:
-                signals[key.text] = self.read_signal(key, value, sources)
-            except TellegenError as error:
-                self.context.collect(error)
+            if not self.context.is_rest(key, value):
+                with self.context.collecting():
+                    signals[key.text] = self.read_signal(key, value, sources)
         return signals
 
     def read_signal(self, key: Scalar, node: Node, sources: Mapping[str, Element]) -> Signal:
@@ -103,7 +104,7 @@ class _ExperimentReader:
             raise self.context.error(signals_rules.TWO_DRIVERS, key, what, fix="keep one of them", where=source.name)
         text = self.context.formula(node, f"the signal of {key.text}")
         if source is not None and source.kind.domain.heat_books and source.kind.side == "across":
-            refuse_scale(self.context, text, f"the input {key.text}")
+            self.context.refuse_scale(text, f"the input {key.text}")
         # A single call of a shape is taken apart here, so that a message can name the argument; all else is a formula.
         match = _CALL.fullmatch(text.text.strip())
         if match is None or not _closes_last(match.group(2)) or match.group(1) in FUNCTIONS:
@@ -155,7 +156,7 @@ class _ExperimentReader:
         ambient = ambient_temperatures(self.context.elements.values())
         found: dict[str, Expression] = {}
         for key, value in self.context.mapping(node, "the initial values").items():
-            try:
+            with self.context.collecting():
                 # Only storages and displacements remember: any other variable follows from these at the start, too.
                 if key.text not in states and key.text not in self.context.displacements:
                     if self.context.may_be_hidden(key.text):
@@ -163,10 +164,8 @@ class _ExperimentReader:
                     raise self.unknown(key, states, "the output of a storage, so it has no initial value")
                 text = self.context.scalar(value, f"the initial value of {key.text}")
                 if key.text in ambient:
-                    refuse_scale(self.context, text, f"the initial value of {key.text}")
+                    self.context.refuse_scale(text, f"the initial value of {key.text}")
                 found[key.text] = self.quantity(text, states.get(key.text), f"the initial value of {key.text}")
-            except TellegenError as error:
-                self.context.collect(error)
         return found
 
     def read_outputs(self, node: Node) -> tuple[str, ...]:
@@ -191,14 +190,12 @@ class _ExperimentReader:
         ambient = ambient_temperatures(self.context.elements.values())
         found: dict[str, str] = {}
         for key, value in self.context.mapping(node, "the units").items():
-            try:
+            with self.context.collecting():
                 text = self.context.scalar(value, f"the unit of {key.text}")
                 if key.text not in known and not self.context.may_be_hidden(key.text):
                     raise self.unknown(key, known, "a variable")
                 self.check_shown(text, known.get(key.text), key.text, from_ambient=key.text in ambient)
                 found[key.text] = text.text.strip()
-            except TellegenError as error:
-                self.context.collect(error)
         return found
 
     def check_shown(self, text: Scalar, wanted: Dimension | None, name: str, *, from_ambient: bool) -> None:
@@ -214,12 +211,6 @@ class _ExperimentReader:
 
     # Tolerances
 
-    def read_rtol(self, node: Node) -> float:
-        return self.tolerance(node, "rtol")
-
-    def read_atol(self, node: Node) -> float:
-        return self.tolerance(node, "atol")
-
     def tolerance(self, node: Node, key: str) -> float:
         text = self.context.scalar(node, key)
         try:
@@ -231,6 +222,8 @@ class _ExperimentReader:
             what = f"{key} is '{text.text}', not a positive number"
             raise self.context.error(rules.BAD_NUMBER, text, what, fix=f"write a number such as '{key}: 1e-6'")
         return value
+
+    read_rtol, read_atol = partialmethod(tolerance, key="rtol"), partialmethod(tolerance, key="atol")
 
 
 def _closes_last(inside: str) -> bool:

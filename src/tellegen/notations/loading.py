@@ -9,7 +9,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.model.model import Model
 from tellegen.notations.netlist.loading import read_netlist
 from tellegen.notations.network.builder import Network
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 
 RULES = Rulebook("D")

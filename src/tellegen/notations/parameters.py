@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import NoReturn
+from typing import NoReturn, final
 
 from tellegen.core.errors import DescriptionError, Finding, Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
@@ -52,6 +52,11 @@ def parameter_values(model: Model) -> dict[str, float]:
     if problems:
         raise DescriptionError(problems)
     return values
+
+
+def known_values(parameters: Mapping[str, Parameter]) -> dict[str, float]:
+    """The values as far as there are any; what is wrong with the others is told elsewhere."""
+    return evaluate_in_order(parameters, definition_order(parameters)[0])[0]
 
 
 def definition_order(parameters: Mapping[str, Parameter]) -> tuple[list[str], list[Finding]]:
@@ -150,13 +155,11 @@ def finite_value(expression: Expression, values: Mapping[str, float]) -> float:
 
 def _value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
     if isinstance(problem, ZeroDivisionError):
-        return rules.DIVISION_BY_ZERO.finding(
-            f"{subject} divides by zero", fix="check the parameters it uses", place=place
-        )
+        what = f"{subject} divides by zero"
+        return rules.DIVISION_BY_ZERO.finding(what, fix="check the parameters it uses", place=place)
     reason = str(problem) if str(problem).startswith(("too small", "not a")) else "too large for a number"
-    return rules.NOT_FINITE.finding(
-        f"{subject} is {reason}", fix="give a finite number; limits are taken by reduction", place=place
-    )
+    what = f"{subject} is {reason}"
+    return rules.NOT_FINITE.finding(what, fix="give a finite number; limits are taken by reduction", place=place)
 
 
 # Physics
@@ -185,49 +188,29 @@ def check_physics(elements: Iterable[Element], values: Mapping[str, float]) -> t
                 continue
             if value > 0:
                 continue
-        _JUDGES[element.kind.role](element, value, errors, warnings)
+        if (finding := _judged(element, value)) is not None:
+            (warnings if finding.severity == "warning" else errors).append(finding)
     return errors, warnings
 
 
-Judge = Callable[[Element, float, list[Finding], list[Finding]], None]
-
-
-def _judge_storage(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
-    what = f"the {_quantity(element)} of {element.name} is {value:g}"
-    if value == 0 and element.prefer is not None and element.kind.grounded:
-        return  # a speed that shall be a state, or follow, though it has no inertia of its own
-    if value < 0:
-        fix = "give a positive value; turn the element round to change a sign"
-        errors.append(rules.NEGATIVE_STORAGE.finding(what, where=element.name, fix=fix, place=element.place))
-    else:
-        fix = "remove it, or take the limit with reduce"
-        errors.append(rules.EMPTY_STORAGE.finding(what, where=element.name, fix=fix, place=element.place))
-
-
-def _judge_resistive(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
-    if value < 0:
+def _judged(element: Element, value: float) -> Finding | None:
+    """What is wrong with a value that is not positive. Sources and elements with modes have none of their own."""
+    role, what = element.kind.role, f"the {_quantity(element)} of {element.name} is {value:g}"
+    if role == "storage" and value < 0:
+        rule, fix = rules.NEGATIVE_STORAGE, "give a positive value; turn the element round to change a sign"
+    elif role == "storage":
+        if element.prefer is not None and element.kind.grounded:
+            return None  # a speed that shall be a state, or follow, though it has no inertia of its own
+        rule, fix = rules.EMPTY_STORAGE, "remove it, or take the limit with reduce"
+    elif role == "resistive" and value < 0:
         what = f"{element.name} is an active element: its {_quantity(element)} is {value:g}"
-        fix = "change the sign if it is meant to dissipate"
-        warnings.append(rules.ACTIVE_ELEMENT.finding(what, where=element.name, fix=fix, place=element.place))
-
-
-def _judge_coupling(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
-    if value == 0:
+        rule, fix = rules.ACTIVE_ELEMENT, "change the sign if it is meant to dissipate"
+    elif role == "coupling" and value == 0:
         what = f"the {_quantity(element)} of {element.name} is 0: it passes no power"
-        errors.append(rules.NO_PASSAGE.finding(what, where=element.name, fix="remove it", place=element.place))
-
-
-def _judge_source(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
-    """Sources and elements with modes have no value of their own."""
-
-
-_JUDGES: dict[str, Judge] = {
-    "storage": _judge_storage,
-    "resistive": _judge_resistive,
-    "coupling": _judge_coupling,
-    "source": _judge_source,
-    "switching": _judge_source,
-}
+        rule, fix = rules.NO_PASSAGE, "remove it"
+    else:
+        return None
+    return rule.finding(what, where=element.name, fix=fix, place=element.place)
 
 
 def _quantity(element: Element) -> str:
@@ -235,74 +218,73 @@ def _quantity(element: Element) -> str:
 
 
 def read_curve(context: ReadingContext, name: str, key: Scalar, node: MappingNode) -> Parameter:
-    """The parameter `name` that a mapping describes; the expression of a slope follows when `settle_slopes` is called.
+    """The parameter `name` that a mapping describes; the expression of a slope follows when `resolve_slopes` is called.
 
     Raises: DescriptionError (D490) for a mapping that is neither a table nor a slope.
     """
-    if "slope of" in node:
-        context.check_keys(node, SLOPE.names, f"the slope {name}")
-        of, by = (_word(context, name, node, word) for word in SLOPE.names)
-        return Parameter(name, None, None, "", context.place(key), ParameterSlope(of, by))
-    if "table" not in node:
-        _refuse(context, node, f"the value of {name} is a mapping without 'table' and without 'slope of'")
-    context.check_keys(node, CURVE.names, f"the curve {name}")
-    return _table_curve(context, name, key, node)
+    return _CurveReader(context, name, node).read(key)
 
 
-def _word(context: ReadingContext, name: str, node: MappingNode, key: str) -> str:
-    value = node.get(key)
-    if value is None:
-        _refuse(context, node, f"the slope {name} has no '{key}'")
-    return context.scalar(value, f"'{key}' of {name}").text.strip()
+@final
+class _CurveReader:
+    """Reads one table or slope."""
 
+    def __init__(self, context: ReadingContext, name: str, node: MappingNode) -> None:
+        self.context, self.name, self.node = context, name, node
 
-def _refuse(context: ReadingContext, node: MappingNode, what: str) -> NoReturn:
-    fix = "write '{table: [[0 deg, 0 mm], [180 deg, 10 mm]], at: theta}' or '{slope of: lift, by: theta}'"
-    raise context.error(rules.BAD_CURVE, node, what, fix=fix)
+    def _refuse(self, what: str, fix: str = "") -> NoReturn:
+        forms = "write '{table: [[0 deg, 0 mm], [180 deg, 10 mm]], at: theta}' or '{slope of: lift, by: theta}'"
+        raise self.context.error(rules.BAD_CURVE, self.node, what, fix=fix or forms)
 
+    def read(self, key: Scalar) -> Parameter:
+        context, name, node = self.context, self.name, self.node
+        if "slope of" in node:
+            context.check_keys(node, SLOPE.names, f"the slope {name}")
+            of, by = (self._word(word) for word in SLOPE.names)
+            return Parameter(name, None, None, "", context.place(key), ParameterSlope(of, by))
+        if "table" not in node:
+            self._refuse(f"the value of {name} is a mapping without 'table' and without 'slope of'")
+        context.check_keys(node, CURVE.names, f"the curve {name}")
+        reading = read_table(context, name, node.values[node.position("table") or 0])
+        if len(reading.points.points) > MOST_LAW_POINTS:
+            self._refuse(f"the curve {name} has more than {MOST_LAW_POINTS} points")
+        at = self._argument(reading.of_points)
+        word, fix = read_interpolation(context, name, node)
+        if fix:
+            self._refuse(f"the curve {name} has no interpolation '{word}'", fix)
+        curve = ParameterCurve(LawTable(reading.exact_points(), word == "cubic"), at)
+        dimension = None if isinstance(reading.of_values, NoDimension) else reading.of_values
+        unit = si_unit(dimension) if dimension else ""
+        return Parameter(name, _curve_value(curve), dimension, unit, context.place(key), curve)
 
-# Tables
+    def _word(self, key: str) -> str:
+        value = self.node.get(key)
+        if value is None:
+            self._refuse(f"the slope {self.name} has no '{key}'")
+        return self.context.scalar(value, f"'{key}' of {self.name}").text.strip()
 
+    def _argument(self, of_points: Measure) -> Expression:
+        given = self.node.get("at")
+        if given is None:
+            self._refuse(f"the curve {self.name} does not say where it is read")
+        text = self.context.formula(given, f"'at' of {self.name}")
+        marked = parse_marked(text.text, self.context.text_place(text))
+        wanted: Dimension | None = None if isinstance(of_points, NoDimension) else of_points
+        at = self.context.check_later(marked, wanted, f"'at' of {self.name}", text)
+        period = self._period(wanted)
+        # What is left after whole periods, from zero up to one period, for negative arguments too.
+        return at if period is None else at - period * call("floor", at / period)
 
-def _table_curve(context: ReadingContext, name: str, key: Scalar, node: MappingNode) -> Parameter:
-    reading = read_table(context, name, node.values[node.position("table") or 0])
-    if len(reading.points.points) > MOST_LAW_POINTS:
-        _refuse(context, node, f"the curve {name} has more than {MOST_LAW_POINTS} points")
-    at = _argument(context, name, node, reading.of_points)
-    word, fix = read_interpolation(context, name, node)
-    if fix:
-        raise context.error(rules.BAD_CURVE, node, f"the curve {name} has no interpolation '{word}'", fix=fix)
-    curve = ParameterCurve(LawTable(reading.exact_points(), word == "cubic"), at)
-    dimension = None if isinstance(reading.of_values, NoDimension) else reading.of_values
-    unit = si_unit(dimension) if dimension else ""
-    return Parameter(name, _curve_value(curve), dimension, unit, context.place(key), curve)
-
-
-def _argument(context: ReadingContext, name: str, node: MappingNode, of_points: Measure) -> Expression:
-    given = node.get("at")
-    if given is None:
-        _refuse(context, node, f"the curve {name} does not say where it is read")
-    text = context.formula(given, f"'at' of {name}")
-    marked = parse_marked(text.text, context.text_place(text))
-    wanted: Dimension | None = None if isinstance(of_points, NoDimension) else of_points
-    at = context.check_later(marked, wanted, f"'at' of {name}", text)
-    period = _period(context, name, node, wanted)
-    # What is left after whole periods, from zero up to one period, for negative arguments too.
-    return at if period is None else at - period * call("floor", at / period)
-
-
-def _period(context: ReadingContext, name: str, node: MappingNode, wanted: Dimension | None) -> Expression | None:
-    given = node.get("period")
-    if given is None:
-        return None
-    text = context.scalar(given, f"the period of {name}")
-    reading = read_plain(text.text)
-    if reading is None or float(reading.expression.evaluate({})) <= 0:
-        _refuse(context, node, f"the period of {name} is '{text.text}', not a positive number")
-    if wanted is not None and reading.dimension is not None and reading.dimension != wanted:
-        subject = f"the period of {name}"
-        context.add_errors([context.wrong_dimension(subject, reading.dimension, wanted, context.place(text))])
-    return number(Fraction(str(reading.expression.evaluate({}))))
+    def _period(self, wanted: Dimension | None) -> Expression | None:
+        given, subject = self.node.get("period"), f"the period of {self.name}"
+        if given is None:
+            return None
+        text = self.context.scalar(given, subject)
+        reading = read_plain(text.text)
+        if reading is None or float(reading.expression.evaluate({})) <= 0:
+            self._refuse(f"{subject} is '{text.text}', not a positive number")
+        self.context.check_plain(reading, wanted, subject, self.context.place(text))
+        return number(Fraction(str(reading.expression.evaluate({}))))
 
 
 # Slopes
@@ -312,11 +294,8 @@ def resolve_slopes(context: ReadingContext) -> None:
     """Put in the derivatives of all slopes, now that everything they read is known; errors are collected."""
     for name, parameter in context.parameters.items():
         if isinstance(parameter.curve, ParameterSlope):
-            try:
+            with context.collecting(name):
                 context.parameters[name] = replace(parameter, expression=_slope(context, parameter, parameter.curve))
-            except TellegenError as error:
-                context.broken.add(name)
-                context.collect(error)
 
 
 def _slope(context: ReadingContext, parameter: Parameter, slope: ParameterSlope) -> Expression | None:
@@ -433,12 +412,14 @@ def read_closures(context: ReadingContext, node: Node) -> tuple[Closure, ...]:
 
 def _read_closure(context: ReadingContext, key: Scalar, node: Node) -> Closure:
     mapping = context.record(node, CLOSURE, f"the closure {key.text}")
-    given = mapping.get("equations"), mapping.get("solves")
-    if given[0] is None or given[1] is None:
-        fix = f"write '{key.text}: {{equations: [...], solves: [...]}}'"
-        raise context.error(rules.MISSING_KEY, key, f"the closure {key.text} is not complete", fix=fix)
-    equations = tuple(_equation(context, key, text) for text in _items(context, given[0], key))
-    solves = context.texts(given[1], f"what {key.text} solves")
+    what, fix = f"the closure {key.text} is not complete", f"write '{key.text}: {{equations: [...], solves: [...]}}'"
+    given, solved = (context.needed(mapping, word, what, fix, at=key) for word in CLOSURE.names)
+    equations = []
+    for item in list(given) if isinstance(given, SequenceNode) else [given]:
+        text = context.formula(item, f"an equation of {key.text}")
+        marked = parse_marked(text.text, context.text_place(text))
+        equations.append(context.check_later(marked, None, f"an equation of {key.text}", text))
+    solves = context.texts(solved, f"what {key.text} solves")
     for text in solves:
         if text.text not in context.displacements:
             fix = did_you_mean(text.text, context.displacements) or f"they are {listing(context.displacements)}"
@@ -447,17 +428,7 @@ def _read_closure(context: ReadingContext, key: Scalar, node: Node) -> Closure:
     if len(solves) != len(equations) or len(solves) > 3:
         what = f"the closure {key.text} has {len(equations)} equations for {len(solves)} displacements"
         raise context.error(rules.WRONG_SHAPE, node, what, fix="give as many of both, three at most")
-    return Closure(context.name(key, "a closure"), equations, tuple(text.text for text in solves))
-
-
-def _items(context: ReadingContext, node: Node, key: Scalar) -> list[Scalar]:
-    items = list(node) if isinstance(node, SequenceNode) else [node]
-    return [context.formula(item, f"an equation of {key.text}") for item in items]
-
-
-def _equation(context: ReadingContext, key: Scalar, text: Scalar) -> Expression:
-    marked = parse_marked(text.text, context.text_place(text))
-    return context.check_later(marked, None, f"an equation of {key.text}", text)
+    return Closure(context.name(key, "a closure"), tuple(equations), tuple(text.text for text in solves))
 
 
 def closures_of_parts(parts: Iterable[Part]) -> tuple[Closure, ...]:

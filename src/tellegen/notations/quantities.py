@@ -73,8 +73,13 @@ def read_quantity(text: str, where: Where, indices: Mapping[str, int] = NO_INDIC
 
     Raises: DescriptionError for what is neither an expression nor a unit, and for numbers that are not finite.
     """
-    kept = read_plain(text)
-    return _general(text, where(), indices) if kept is None else kept
+    if (kept := read_plain(text)) is not None:
+        return kept
+    # To the parser these words would be names of parameters.
+    if text.strip().lstrip("+-.").lower() in ("nan", "inf", "infinity"):
+        raise not_finite_error(f"'{text.strip()}' is not a finite number", where(), text.strip())
+    marked = parse_marked(text, where(), indices)
+    return QuantityReading(dimensions.without_marks(marked), marked)
 
 
 def read_plain(text: str) -> QuantityReading | None:
@@ -129,15 +134,6 @@ def not_finite_error(what: str, place: Place | None, text: str) -> TellegenError
     return rules.NOT_FINITE.error(what, fix="give a finite number; limits are taken by reduction", place=spot)
 
 
-def _general(text: str, place: Place | None, indices: Mapping[str, int]) -> QuantityReading:
-    # To the parser these words would be names of parameters.
-    stripped = text.strip().lstrip("+-.").lower()
-    if stripped in ("nan", "inf", "infinity"):
-        raise not_finite_error(f"'{text.strip()}' is not a finite number", place, text.strip())
-    marked = parse_marked(text, place, indices)
-    return QuantityReading(dimensions.without_marks(marked), marked)
-
-
 def parse_marked(
     text: str,
     place: Place | None,
@@ -155,9 +151,8 @@ def parse_marked(
         found = parse_unit(words, spot)
         if found.offset:
             fix = "use K inside an expression"
-            raise OFFSET_UNIT.error(
-                f"'{words}' stands inside an expression", fix=fix, place=spot and spot._replace(text=words)
-            )
+            what = f"'{words}' stands inside an expression"
+            raise OFFSET_UNIT.error(what, fix=fix, place=spot and spot._replace(text=words))
         return number(found.factor) * dimensions.unit_mark(found.dimension)
 
     def is_joined(word: str) -> bool:
@@ -242,8 +237,7 @@ class UnitTexts:
         variables: Mapping[str, Dimension],
         signals: Mapping[str, SignalDefinition] = MappingProxyType({}),
     ) -> None:
-        self.parameters = parameters
-        self.variables = variables
+        self.parameters, self.variables = parameters, variables
         self.formulas = {n: p.expression for n, p in parameters.items() if p.dimension is None}
         self.formulas |= {n: _own_formula(s) for n, s in signals.items() if s.dimension is None}
         self.used: list[str] = []

@@ -7,22 +7,20 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.errors import Finding
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, nearest
-from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
+from tellegen.expressions import Number, Symbol, number
 from tellegen.model.dimensions import NoDimension, si_unit
 from tellegen.model.laws import MatrixField
 from tellegen.model.mechanism import Geometry
-from tellegen.model.model import Element, Experiment, Model, Parameter, Part, SystemPort, known_variables
+from tellegen.model.model import Element, Experiment, Model, Parameter, Part, known_variables
 from tellegen.model.signals import SignalPorts
 from tellegen.notations import rules
 from tellegen.notations.bond_graph.reading import read_bond_graph
 from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext, StopReadingError
 from tellegen.notations.experiment import read_experiment
-from tellegen.notations.geometry import geometry_of_parts, read_geometry
-from tellegen.notations.indexed_names import read_name
-from tellegen.notations.layout import read_layout
+from tellegen.notations.layout import GeometryReader, geometry_of_parts, read_layout
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
 from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, check_switching
@@ -41,64 +39,27 @@ from tellegen.notations.parameters import (
     read_curve,
     resolve_slopes,
 )
-from tellegen.notations.parts.library import PartLibrary
 from tellegen.notations.parts.ports import read_ports, read_signal_ports
-from tellegen.notations.parts.reading import PartsReader
+from tellegen.notations.parts.reading import PartLibrary, PartsReader
 from tellegen.notations.pog.reading import read_ladder
 from tellegen.notations.quantities import QuantityReading
 from tellegen.notations.schema import FILE, NOTATIONS, VERSION
 from tellegen.notations.signals import rules as signals_rules
 from tellegen.notations.signals.formulas import FormulaScope
-from tellegen.notations.signals.reading import SignalsChecker, SignalsReader
+from tellegen.notations.signals.reading import SignalsReader
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
-
-
-def _read_notation(context: ReadingContext, root: MappingNode, settle_early: Callable[[], None]) -> None:
-    """Read the elements of a file from its one notation.
-
-    `settle_early` finds the units of parameters, by which bond graphs tell domains.
-    """
-    _refuse_two_notations(context, root)
-    if (bonds := root.get("bond graph")) is not None:
-        settle_early()
-        read_bond_graph(context, bonds, root.get("elements"))
-        return
-    if (ladder := root.get("pog")) is not None:
-        read_ladder(context, ladder, root.get("elements"))
-        return
-    node = root.get("network")
-    if node is None and (root.get("parts") is not None or root.get("mechanism") is not None):
-        return
-    if node is None:
-        fix = "add 'network:' with a line for each element, or 'bond graph:', or 'pog:'"
-        raise context.error(rules.MISSING_KEY, root, "the file describes no network", fix=fix)
-    _read_lines(context, node)
-
-
-def _refuse_two_notations(context: ReadingContext, root: MappingNode) -> None:
-    notations = [word for word in NOTATIONS if root.get(word) is not None]
-    if len(notations) > 1:
-        fix = "keep one of them: each notation describes the whole system"
-        what = f"the file describes the system twice: {' and '.join(notations)}"
-        raise context.error(rules.VALUE_TWICE, root, what, fix=fix)
-    if notations == ["network"] and (details := root.get("elements")) is not None:
-        fix = "write its keys on the lines of the network"
-        raise context.error(rules.WRONG_SHAPE, details, "'elements' goes with a bond graph or a ladder", fix=fix)
 
 
 def _read_lines(context: ReadingContext, node: Node) -> None:
     mapping = context.mapping(node, "'network'")
     for key, value in zip(mapping.keys, mapping.values, strict=True):
-        try:
-            if isinstance(value, MappingNode) and is_multiport(value):
+        with context.collecting(key.text):
+            if is_multiport(value):
                 read_multiport(context, key, value)
-            elif isinstance(value, MappingNode) and is_block(value):
+            elif is_block(value):
                 add_elements_of_block(context, read_block(context, key, value, ()))
             else:
                 add_element_of_line(context, read_line(context, key, value, ()))
-        except TellegenError as error:
-            context.broken.add(key.text)
-            context.collect(error)
 
 
 class ParametersReader:
@@ -118,20 +79,15 @@ class ParametersReader:
     def read(self, node: Node) -> None:
         """Parse every parameter."""
         for key, value in self.context.mapping(node, "'parameters'").items():
-            if self.context.is_rest(key, value):
-                continue
-            try:
-                self._read_parameter(key, value)
-            except TellegenError as error:
-                self.context.broken.add(key.text)
-                self.context.collect(error)
+            if not self.context.is_rest(key, value):
+                with self.context.collecting(key.text):
+                    self._read_parameter(key, value)
 
     def _read_parameter(self, key: Scalar, node: Node) -> None:
         context = self.context
-        name = read_name(context, key, (), "a parameter")
+        name = context.read_name(key, (), "a parameter")
         assert isinstance(name, str), "without indices a name is a text"
-        if name in RESERVED_WORDS:
-            raise context.reserved_name(key, "a parameter")
+        context.refuse_reserved(key, "a parameter")
         place = context.place(key)
         if isinstance(node, MappingNode):
             context.parameters[name] = read_curve(context, name, key, node)
@@ -265,14 +221,12 @@ class _ModelReader:
     """Reads the sections of a file in the order in which they depend on each other."""
 
     def __init__(self, context: ReadingContext, library: PartLibrary) -> None:
-        self.context = context
-        self.library = library
+        self.context, self.library = context, library
         self.parameters = ParametersReader(context)
         self.displacements = DisplacementsReader(context)
         self.meant: set[str | None] = set()  # keys that words which are none were probably meant for
         self.parts: tuple[Part, ...] = ()
         self.signals = SignalsReader(context)
-        self.checker = SignalsChecker(context, self.signals.lines)
 
     def read(self, root: MappingNode, *, as_part: bool = False) -> Model:
         context = self.context
@@ -280,8 +234,8 @@ class _ModelReader:
         # `netwrok:` is told as an unknown key; that the file has no network would tell the same slip twice.
         self.meant = {nearest(key.text, FILE.names) for key in root.keys if key.text not in FILE.names}
         name = self._attempt(self._read_name, root) or ""
-        self._attempt(self._read_version, root)
-        about = self._attempt(self._read_about, root) or ""
+        self._section(root, "version", self._check_version)
+        about = self._section(root, "about", lambda node: context.scalar(node, "'about'").text.strip()) or ""
         # Displacements and parameters come first: formulas of everything else may read them.
         self._section(root, "displacements", self.displacements.read)
         self._section(root, "parameters", self.parameters.read)
@@ -294,10 +248,11 @@ class _ModelReader:
         # Parts come after all elements beside them: a port may take the place of a source.
         found = self._attempt(self._read_parts, root)
         self.parts = parts = found or ()
-        geometry = None if found is None else self._attempt(self._read_geometry, root)
+        geometry = None if found is None else self._attempt(self._GeometryReader, root)
         self._attempt(add_heat_sources, context)
         # Ports may lead to nodes and sources inside parts.
-        ports = self._section(root, "ports", self._read_ports) or {}
+        # The nodes of elements that could not be read would be called unknown.
+        ports = {} if context.errors else self._section(root, "ports", partial(read_ports, context)) or {}
         self._settle()
         # The experiment names variables, and these are known with the last element.
         described = None if as_part else root.get("experiment")
@@ -307,8 +262,11 @@ class _ModelReader:
             experiment = replace(experiment, initial={**mechanism.initial, **experiment.initial})
         self._check_time(experiment)
         self._check_values()
-        self._sum_up_notices()
-        signal_ports = self._attempt(self._read_signal_ports, root) or SignalPorts()
+        if (more := context.without_value - MOST_NOTICES) > 0:
+            what = f"{more} more elements have no value: they stay symbols"
+            context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
+        offered = None if context.errors else self._section(root, "signal ports", partial(read_signal_ports, context))
+        signal_ports = offered or SignalPorts()
         layout = self._section(root, "layout", partial(read_layout, context)) or {}
         return Model(
             name=name,
@@ -325,7 +283,10 @@ class _ModelReader:
             ports=ports,
             signal_ports=signal_ports,
             parts=parts,
-            counts=frozenset(context.counted) | _counts_of(parts),
+            # The parameters of parts that decide how many elements there are, as the whole calls them.
+            counts=frozenset(context.counted).union(
+                p.names.get(n, f"{p.name}.{n}") for p in parts for n in p.model.counts
+            ),
             closures=(*closures, *(() if mechanism is None else mechanism.closures), *closures_of_parts(parts)),
             mechanism=None if mechanism is None else mechanism.mechanism,
             layout=layout,
@@ -342,19 +303,21 @@ class _ModelReader:
         # Slopes give parameters their formulas, parameters give signals their units, and formulas may read all of them.
         resolve_slopes(self.context)
         self.parameters.settle()
-        self.checker.settle()
+        self.signals.settle()
         for pending in self.context.pending:
             self.context.check(pending)
         self.parameters.check_own_names()
         self.displacements.check_rates()
-        self._check_formulas()
+        # Formulas of elements with modes read what those of signals read.
+        if self.context.formulas:
+            scope = FormulaScope(self.context)
+            for marked, wanted, subject, node in self.context.formulas:
+                scope.checked(marked, wanted, subject, node)
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
-        try:
+        with self.context.collecting():
             return step(argument)
-        except TellegenError as error:
-            self.context.collect(error)
-            return None
+        return None
 
     def _read_name(self, root: MappingNode) -> str:
         node = root.get("system")
@@ -368,31 +331,19 @@ class _ModelReader:
             raise self.context.error(rules.MISSING_KEY, node, "the system has no name", fix="write 'system: name'")
         return name
 
-    def _read_version(self, root: MappingNode) -> None:
-        node = root.get("version")
-        if node is not None and (text := self.context.scalar(node, "the version").text.strip()) != str(VERSION):
+    def _check_version(self, node: Node) -> None:
+        if (text := self.context.scalar(node, "the version").text.strip()) != str(VERSION):
             what = f"the file is in version '{text}' of the format, and this program reads version {VERSION}"
             raise self.context.error(rules.UNKNOWN_VERSION, node, what, fix=f"write 'version: {VERSION}'")
 
-    def _read_about(self, root: MappingNode) -> str:
-        node = root.get("about")
-        return "" if node is None else self.context.scalar(node, "'about'").text.strip()
-
-    def _read_geometry(self, root: MappingNode) -> Geometry | None:
+    def _GeometryReader(self, root: MappingNode) -> Geometry | None:
         node = root.get("geometry")
         if node is not None and root.get("mechanism") is not None:
             what = "a system with a mechanism has a geometry besides"
             raise self.context.error(rules.WRONG_SHAPE, node, what, fix="leave it out: a mechanism is drawn as it is")
         if node is None:
             return None if root.get("mechanism") is not None else geometry_of_parts(self.parts, {})
-        return read_geometry(self.context, node, self.parts)
-
-    def _check_formulas(self) -> None:
-        """Formulas of elements with modes read what those of signals read."""
-        if self.context.formulas:
-            scope = FormulaScope(self.context)
-            for marked, wanted, subject, node in self.context.formulas:
-                scope.checked(marked, wanted, subject, node)
+        return GeometryReader(self.context, self.parts).read(node)
 
     def _check_time(self, experiment: Experiment) -> None:
         """Where something depends on time, nothing else is named like it."""
@@ -412,9 +363,28 @@ class _ModelReader:
                 context.add_errors([signals_rules.TIME_TAKEN.finding(what, fix="rename it", place=place)])
 
     def _read_notation(self, root: MappingNode) -> None:
+        """The elements of a file from its one notation."""
+        context, details = self.context, root.get("elements")
         if not any(word in root for word in NOTATIONS) and self.meant.intersection(NOTATIONS):
             return
-        _read_notation(self.context, root, self.parameters.settle_early)
+        found = {word: node for word in NOTATIONS if (node := root.get(word)) is not None}
+        if len(found) > 1:
+            fix = "keep one of them: each notation describes the whole system"
+            what = f"the file describes the system twice: {' and '.join(found)}"
+            raise context.error(rules.VALUE_TWICE, root, what, fix=fix)
+        if "network" in found and details is not None:
+            fix = "write its keys on the lines of the network"
+            raise context.error(rules.WRONG_SHAPE, details, "'elements' goes with a bond graph or a ladder", fix=fix)
+        if (bonds := found.get("bond graph")) is not None:
+            self.parameters.settle_early()  # units of parameters tell the domains of bonds
+            read_bond_graph(context, bonds, details)
+        elif (ladder := found.get("pog")) is not None:
+            read_ladder(context, ladder, details)
+        elif (network := found.get("network")) is not None:
+            _read_lines(context, network)
+        elif root.get("parts") is None and root.get("mechanism") is None:
+            fix = "add 'network:' with a line for each element, or 'bond graph:', or 'pog:'"
+            raise context.error(rules.MISSING_KEY, root, "the file describes no network", fix=fix)
 
     def _read_mechanism(self, root: MappingNode) -> LoweredMechanism | None:
         """A mechanism is read after the network, whose elements may be joined to its points; it stands where the file has it."""
@@ -423,13 +393,11 @@ class _ModelReader:
         if node is None or self.context.errors:
             return None
         context = self.context
-        before = dict(context.elements)
+        before = set(context.elements)
         lowering = read_mechanism(context, node, root)
         order = [key.text for key in root.keys if key.text in ("mechanism", "network", "bond graph", "pog")]
         if order[0] == "mechanism":
-            own = {name: e for name, e in context.elements.items() if name not in before}
-            context.elements.clear()
-            context.elements.update({**own, **before})
+            context.put_in_front(before)
         return lowering
 
     def _read_parts(self, root: MappingNode) -> tuple[Part, ...]:
@@ -443,14 +411,6 @@ class _ModelReader:
         self.parameters.add(reader.readings)
         return reader.parts
 
-    def _read_ports(self, node: Node) -> dict[str, SystemPort]:
-        # The nodes of elements that could not be read would be called unknown.
-        return {} if self.context.errors else read_ports(self.context, node)
-
-    def _read_signal_ports(self, root: MappingNode) -> SignalPorts:
-        node = root.get("signal ports")
-        return SignalPorts() if node is None or self.context.errors else read_signal_ports(self.context, node)
-
     def _check_values(self) -> None:
         context = self.context
         order = [name for name in self.parameters.order if name in context.parameters]
@@ -459,13 +419,7 @@ class _ModelReader:
         errors, warnings = check_numbers(context.elements, context.fields, values, self.parameters.constant())
         context.add_errors(errors)
         context.notes.extend(warnings)
-        self.checker.check_numbers(values)
-
-    def _sum_up_notices(self) -> None:
-        context = self.context
-        if context.without_value > MOST_NOTICES:
-            what = f"{context.without_value - MOST_NOTICES} more elements have no value: they stay symbols"
-            context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
+        self.signals.check_numbers(values)
 
 
 def check_numbers(
@@ -479,8 +433,3 @@ def check_numbers(
     negative, active = check_fields(fields, elements, values)
     wrong = check_switching(elements.values(), values, constant)
     return [*errors, *negative, *wrong], [*warnings, *active]
-
-
-def _counts_of(parts: Iterable[Part]) -> frozenset[str]:
-    """The parameters of parts that decide how many elements there are, as the whole calls them."""
-    return frozenset(part.names.get(n, f"{part.name}.{n}") for part in parts for n in part.model.counts)

@@ -3,18 +3,22 @@
 A schema sees keys and shapes. That the kind is the first key, that names exist and that units fit is said by the reader.
 """
 
+from collections.abc import Mapping
+
 from tellegen.core.domains import DOMAINS
 from tellegen.elements import KINDS
 from tellegen.model.bond_graph import ITEMS
 from tellegen.notations import grammar
 from tellegen.notations.mechanism.joints import MECHANISM
 from tellegen.notations.network import keys
+from tellegen.notations.network.keys import SIDES
 from tellegen.notations.pog.ladder import BLOCKS as LADDER_BLOCKS
-from tellegen.notations.pog.ladder import MATRICES, RESISTIVE, STORAGES, SWITCHING
+from tellegen.notations.pog.ladder import MATRICES, RESISTIVE, STORAGES, SWITCHING, WAYS
 from tellegen.notations.pog.ladder import NONE as NO_LANE
 from tellegen.notations.signals.blocks import BLOCKS
-from tellegen.notations.signals.shapes import SHAPES
+from tellegen.notations.signals.formulas import SHAPES
 
+Contents = dict[str, grammar.Content]
 VERSION = 1
 NOTATIONS = ("network", "bond graph", "pog")
 """The keys under which a file describes its elements; it has one of them."""
@@ -140,66 +144,64 @@ def _signal_words() -> str:
 
 def _ladder_block() -> grammar.Leaf:
     """An entry of a ladder: one block, of one kind. Branches refer to it again."""
-    name = {"type": "string", "pattern": rf"^\s*-?\s*{grammar.WORD}\s*$"}
-    sides, rows = {"enum": ["across", "through"]}, _listed(_listed(grammar.VALUE.shape, minItems=1), minItems=1)
-    row = {"anyOf": [name, _listed(name, minItems=1)]}
-    side_words = {"anyOf": [sides, _listed(sides, minItems=1)]}
-    section = _mapping({"across": row, "through": row, "given": row}, "across", "through")
-    two_rows = _listed(_listed(name, minItems=1), minItems=2, maxItems=2)
-    K = {"anyOf": [grammar.VALUE.shape, rows]}
-    connection = _mapping({"name": name, "K": K, "takes": side_words, "gives": side_words}, "name")
-    domains = {"enum": list(DOMAINS)}
-    shapes: dict[str, grammar.Schema] = {
-        "section": {"anyOf": [_texts(name, minItems=2, maxItems=2), two_rows, section]},
-        "connect": {"anyOf": [name, _listed(name, minItems=1, maxItems=1), connection]},
-        "domain": {"anyOf": [domains, _listed(domains, minItems=1)]},
+    name = grammar.Leaf("name", {"type": "string", "pattern": rf"^\s*-?\s*{grammar.WORD}\s*$"})
+    rows = grammar.Listed(grammar.Listed(grammar.VALUE, 1), 1)
+    row, sides = _one_or_more(name), _one_or_more(grammar.Words(SIDES))
+    section: Contents = {"across": row, "through": row, "given": row}
+    connection: Contents = {"name": name, "K": grammar.AnyOf((grammar.VALUE, rows)), "takes": sides, "gives": sides}
+    two_rows = grammar.Listed(grammar.Listed(name, 1), 2, 2)
+    shapes: Contents = {
+        "section": grammar.AnyOf(
+            (grammar.Listed(name, 2, 2, text=True), two_rows, _record(section, "across", "through"))
+        ),
+        "connect": grammar.AnyOf((name, grammar.Listed(name, 1, 1), _record(connection, "name"))),
+        "domain": _one_or_more(grammar.Words(tuple(DOMAINS))),
         **dict.fromkeys(("series", "parallel", "mixed"), _ladder_elements(name, rows)),
-        **dict.fromkeys(("branch", "series branch"), _listed({"$ref": "#/$defs/block"}, minItems=1)),
+        **dict.fromkeys(("branch", "series branch"), grammar.Listed(grammar.defined("block"), 1)),
     }
-    ways = _texts({"enum": ["series", "parallel"]})
-    shape = {
-        "type": "object",
-        "properties": {block: {**shapes[block], "description": text} for block, text in LADDER_BLOCKS.items()}
-        | {"ways": {"description": "series or parallel, for each lane of a mixed block", **ways}},
+    entries = [grammar.Key(block, shapes[block], text) for block, text in LADDER_BLOCKS.items()]
+    ways = grammar.Listed(grammar.Words(WAYS), text=True)
+    entries.append(grammar.Key("ways", ways, "series or parallel, for each lane of a mixed block"))
+    more = {
         "minProperties": 1,
         "maxProperties": 2,
         "dependentRequired": {"mixed": ["ways"], "ways": ["mixed"]},
         "oneOf": [{"required": [block]} for block in LADDER_BLOCKS],
-        "additionalProperties": False,
     }
-    return grammar.Leaf("block", shape)
+    return grammar.Leaf("block", grammar.schema_of(grammar.Record(tuple(entries))) | more)
 
 
-def _ladder_elements(name: grammar.Schema, rows: grammar.Schema) -> grammar.Schema:
+def _ladder_elements(name: grammar.Content, rows: grammar.Content) -> grammar.Listed:
     """What a block holds: elements, a row of them over the lanes, a field by a matrix or by laws, a transfer function."""
     letters = (*STORAGES, *RESISTIVE)
-    element = {"type": "string", "pattern": rf"^\s*-?\s*({'|'.join((*letters, SWITCHING))})\s*:\s*{grammar.WORD}\s*$"}
-    lanes = _listed({"anyOf": [element, {"enum": [NO_LANE]}]}, minItems=1)
+    pattern = rf"^\s*-?\s*({'|'.join((*letters, SWITCHING))})\s*:\s*{grammar.WORD}\s*$"
+    element = grammar.Leaf("element", {"type": "string", "pattern": pattern})
+    lanes = grammar.Listed(grammar.AnyOf((element, grammar.Words((NO_LANE,)))), 1)
+    law = grammar.Listed(grammar.TEXT, 1, text=True)
     field = {
-        "type": "object",
-        "properties": dict.fromkeys((*letters, *MATRICES), name)
-        | {"matrix": rows, "law": _texts({"type": "string"}, minItems=1), "lanes": {}},
+        **dict.fromkeys((*letters, *MATRICES), name),
+        "matrix": rows,
+        "law": law,
+        "lanes": grammar.Leaf("lanes", {}),
+    }
+    more = {
         "anyOf": [{"required": [word]} for word in ("matrix", "law")],
-        "additionalProperties": {"anyOf": [_listed(grammar.VALUE.shape), grammar.VALUE.shape]},
+        "additionalProperties": grammar.schema_of(grammar.AnyOf((grammar.Listed(grammar.VALUE), grammar.VALUE))),
     }
-    polynomial = _texts(grammar.VALUE.shape, minItems=1)
-    polynomials = {
-        "numerator": {"anyOf": [polynomial, _listed(_listed(polynomial, minItems=1), minItems=1)]},
-        "denominator": polynomial,
-    }
-    given = dict.fromkeys((*RESISTIVE, "power", "static"), name)
-    transfer = _mapping({**given, **polynomials}, *polynomials)
-    return _texts({"anyOf": [element, lanes, field, transfer]}, minItems=1)
+    polynomial = grammar.Listed(grammar.VALUE, 1, text=True)
+    numerator = grammar.AnyOf((polynomial, grammar.Listed(grammar.Listed(polynomial, 1), 1)))
+    transfer: Contents = dict.fromkeys((*RESISTIVE, "power", "static"), name)
+    transfer |= {"numerator": numerator, "denominator": polynomial}
+    shapes = (
+        grammar.Leaf("field", grammar.schema_of(_record(field)) | more),
+        _record(transfer, "numerator", "denominator"),
+    )
+    return grammar.Listed(grammar.AnyOf((element, lanes, *shapes)), 1, text=True)
 
 
-def _listed(item: grammar.Schema, **size: int) -> grammar.Schema:
-    return {"type": "array", "items": item, **size}
+def _one_or_more(item: grammar.Content) -> grammar.AnyOf:
+    return grammar.AnyOf((item, grammar.Listed(item, 1)))
 
 
-def _texts(item: grammar.Schema, **size: int) -> grammar.Schema:
-    """A list, or one text with commas."""
-    return {"anyOf": [_listed(item, **size), {"type": "string", "pattern": r"\S"}]}
-
-
-def _mapping(properties: grammar.Schema, *required: str) -> grammar.Schema:
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+def _record(keys: Mapping[str, grammar.Content], *required: str) -> grammar.Record:
+    return grammar.Record(tuple(grammar.Key(name, holds, required=name in required) for name, holds in keys.items()))

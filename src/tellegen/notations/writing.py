@@ -31,7 +31,7 @@ from tellegen.notations.network.keys import CONNECTION, SIDES, LineForm, form_of
 from tellegen.notations.network.laws import table_text
 from tellegen.notations.parameters import FormulaWriter, closure_texts, closures_of_parts, curve_keys
 from tellegen.notations.parts.instances import part_instance, written_names
-from tellegen.notations.parts.library import SUFFIX
+from tellegen.notations.parts.reading import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import formula_text, readable_dimensions, signal_keys
@@ -393,12 +393,15 @@ def _aligned(section: str, lines: Iterable[tuple[str, str]]) -> str:
     return f"{section}:\n{body}" if written else ""
 
 
+def _tree_line(section: str, tree: Mapping[str, object]) -> str:
+    return f"{section}: {tree_text(tree)}\n" if tree else ""
+
+
 class _ModelWriter:
     """Writes the sections of one model; what `kept` parts bring along stands in their files."""
 
     def __init__(self, model: Model, kept: KeptParts = KeptParts()) -> None:
-        self.model = model
-        self.kept = kept
+        self.model, self.kept = model, kept
         self.elements = ElementWriter(model)
 
     def head(self) -> str:
@@ -415,24 +418,21 @@ class _ModelWriter:
 
     def displacements(self) -> str:
         shown = {name: rate for name, rate in self.model.displacements.items() if name not in self.kept.names}
-        rates = {name: to_text(rate) for name, rate in shown.items()}
-        return f"displacements: {tree_text(rates)}\n" if rates else ""
+        return _tree_line("displacements", {name: to_text(rate) for name, rate in shown.items()})
 
     def closures(self) -> str:
         inside = {closure.name for closure in closures_of_parts(self.kept.parts)}
-        own = [closure for closure in self.model.closures if closure.name not in inside]
-        return f"closures: {tree_text(closure_texts(own))}\n" if own else ""
+        return _tree_line("closures", closure_texts(c for c in self.model.closures if c.name not in inside))
 
     def geometry(self) -> str:
         geometry = self.model.geometry
-        return f"geometry: {tree_text(geometry.texts)}\n" if geometry is not None and geometry.texts else ""
+        return "" if geometry is None else _tree_line("geometry", geometry.texts)
 
     def ports(self) -> str:
-        ports, signals = self.model.ports, self.model.signal_ports
-        text = f"ports: {tree_text(_port_texts(ports))}\n" if ports else ""
+        signals = self.model.signal_ports
         named = {"inputs": list(signals.inputs), "outputs": list(signals.outputs)}
         offered = {key: names for key, names in named.items() if names}
-        return text + (f"signal ports: {tree_text(offered)}\n" if offered else "")
+        return _tree_line("ports", _port_texts(self.model.ports)) + _tree_line("signal ports", offered)
 
     def parts(self) -> str:
         texts = {part.name: tree_text(_part_keys(part, self.elements.formula)) for part in self.kept.parts}

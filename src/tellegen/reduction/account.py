@@ -1,14 +1,18 @@
 """What a reduction loses: the poles that go, and starts and steps that would excite them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.core.names import TIME, listing
+from tellegen.core.names import listing
 from tellegen.equations.forms.linearisation import linearise_equations
-from tellegen.equations.system import EquationSystem, MatrixName, number_of, parameter_values
-from tellegen.expressions import ZERO, Expression, Number
+from tellegen.equations.start import energy_at, model_start
+from tellegen.equations.system import EquationSystem, MatrixName, number_of
+from tellegen.expressions import ZERO, Expression, Number, symbol
+from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.reduction import rules
 
@@ -45,40 +49,13 @@ def pole_account(full: EquationSystem, reduced: EquationSystem, model: Model, sm
     if len(full.states) > MOST_STATES:
         return PoleAccount()
     try:
-        before, after = poles_of(full, values_at_start(model, full)), poles_of(reduced, values_at_start(small, reduced))
+        before, after = poles_of(full, model_start(model)), poles_of(reduced, model_start(small))
     # Values may be missing, or a mechanism stand in a dead centre: the reduction is right all the same, so nothing is
     # said.
     except (TellegenError, ArithmeticError, ValueError):
         return PoleAccount()
     kept, removed = paired_poles(before, after)
     return PoleAccount(tuple(removed), tuple(kept), tuple(after))
-
-
-def values_of_parameters(model: Model) -> dict[str, float]:
-    """The values of the parameters that have one."""
-    return parameter_values({name: p.expression for name, p in model.parameters.items()})
-
-
-def values_at_start(model: Model, system: EquationSystem) -> dict[str, float]:
-    """Numbers for states, displacements and constant inputs at the start, where the model gives them."""
-    values = values_of_parameters(model)
-    found: dict[str, float] = {}
-    # The experiment comes after the description, as everywhere: it is the later word.
-    given: dict[str, Expression] = {**system.initial, **model.experiment.initial}
-    for name, signal in model.experiment.inputs.items():
-        if signal.shape == "constant":
-            given[name] = signal.arguments[0]
-    for name, expression in given.items():
-        if expression.free_symbols <= values.keys():
-            found[name] = expression.evaluate(values)
-    return found
-
-
-def inputs_at_start(model: Model) -> dict[str, float]:
-    """Numbers for the inputs at the start, where they are formulas of time and parameters: a step has been made."""
-    values = {**values_of_parameters(model), TIME: 0.0}
-    given = {name: signal.expression for name, signal in model.experiment.inputs.items()}
-    return {n: e.evaluate(values) for n, e in given.items() if e is not None and e.free_symbols <= values.keys()}
 
 
 def poles_of(system: EquationSystem, at: Mapping[str, float]) -> list[complex]:
@@ -114,6 +91,26 @@ def poles_of(system: EquationSystem, at: Mapping[str, float]) -> list[complex]:
     if cut and left and left[0].imag and left[0] == found[cut - 1].conjugate():
         left[0] = 0j  # a double pole at rest, which rounding has made a pair: one of the two is a displacement
     return left
+
+
+def rates_at(system: EquationSystem, at: Mapping[str, float]) -> dict[str, float]:
+    """The rates of the states at a point, inputs held.
+
+    Raises: EquationError when a number is missing, LinAlgError where the energy matrix is singular.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    values = {**at, **system.values()}
+    for name, e in system.where.items():
+        values[name] = number_of(e, values, system.name)
+    m = {
+        name: np.array([[number_of(e, values, system.name) for e in row] for row in system.matrices[name]])
+        for name in ("L", "A", "N", "B")
+    }
+    f = np.array([number_of(e, values, system.name) for e in system.vectors["f"]])
+    x, u = (np.array([values[name] for name in names]) for names in (system.states, system.inputs))
+    pull = -(m["A"] + m["N"]) @ x - f + (m["B"] @ u if len(u) else 0.0)
+    return dict(zip(system.states, map(float, np.linalg.solve(m["L"], pull)), strict=True))
 
 
 def _number(e: Expression) -> float:
@@ -160,43 +157,89 @@ def _distance(pole: complex, others: Sequence[complex]) -> float:
     )
 
 
-def excitation_warnings(
-    model: Model,
-    system: EquationSystem,
-    static: Mapping[str, Expression],
-    values: Mapping[str, float],
-    starts: Mapping[str, Expression],
-) -> list[Finding]:
-    """Warnings where the experiment starts away from the constraint, or lets an input jump whose rate is needed.
+@final
+@dataclass(frozen=True)
+class StartAtLimit:
+    """The start of the full model beside that of the reduced one.
 
-    `static` says what stands for the states that are gone, `values` are the numbers of the reduced model at the start, and
-    `starts` what the elements of the full model start with, by state.
+    `told` says what stands for the states that are gone, over names of `where`; elements of `apart` keep what they have outside the
+    reduced model.
     """
-    found = []
-    full = values_of_parameters(model)
-    given_starts = {**starts, **model.experiment.initial}
-    at_rest = {**values, **dict.fromkeys(system.inputs, 0.0)}
-    for name, expression in static.items():
-        # A start that nobody gave is zero: it contradicts the starts of other states, but not what an input asks for.
-        # A start at zero that nobody gave is not meant to contradict what an input asks for.
-        start, at = (given_starts[name], values) if name in given_starts else (ZERO, at_rest)
-        if not start.free_symbols <= full.keys() or not expression.free_symbols <= at.keys():
-            continue
-        try:
-            wanted, given = expression.evaluate(at), start.evaluate(full)
-        except (ArithmeticError, ValueError):
-            continue  # where the model starts, a mechanism may stand in a dead centre: nothing can be compared there
-        # Relative, since states have any units; 1e-9 lets rounding of given values pass.
-        if abs(wanted - given) > 1e-9 * (abs(wanted) + abs(given)):
-            found.append(
-                rules.EXCITED.finding(
-                    f"'{name}' starts at {given:.6g}, but the constraint of the limit says {wanted:.6g}",
-                    where=name,
-                    fix=f"start the full model at {wanted:.6g} to compare the two",
-                    members=[name],
-                )
+
+    model: Model
+    small: Model
+    system: EquationSystem
+    told: Mapping[str, Expression]
+    where: Mapping[str, Expression]
+    apart: Collection[str]
+
+    def warnings(self) -> list[Finding]:
+        """Warnings where states jump in the limit, with the energy that is lost, or where an input jumps whose rate is needed."""
+        found = [
+            rules.EXCITED.finding(
+                f"'{name}' starts at {given:.6g}, but the constraint of the limit says {wanted:.6g}",
+                where=name,
+                fix=f"start the full model at {wanted:.6g} to compare the two",
+                members=[name],
             )
-    return [*found, *_steps(model, system)]
+            for name, (given, wanted) in self.jumps.items()
+        ]
+        if found and (lost := self._lost()):
+            found[0] = replace(found[0], what=f"{found[0].what}; {lost}")
+        return [*found, *_steps(self.model, self.system)]
+
+    @cached_property
+    def before(self) -> Mapping[str, float]:
+        """The start of the full model."""
+        return model_start(self.model)
+
+    @cached_property
+    def after(self) -> Mapping[str, float]:
+        """The start of the reduced model."""
+        return model_start(self.small)
+
+    @cached_property
+    def jumps(self) -> dict[str, tuple[float, float]]:
+        """The states that the limit lets jump, from where they start to where it wants them."""
+        at_start, at_rest = (
+            self._known(self.after),
+            self._known({**self.after, **dict.fromkeys(self.system.inputs, 0.0)}),
+        )
+        said = {
+            p.state for p in lower(self.model).ports if p.initial is not None
+        } | self.model.experiment.initial.keys()
+        found = {}
+        for name, expression in {**self.told, **{name: symbol(name) for name in self.system.states}}.items():
+            given = self.before.get(name)
+            # A start at zero that nobody gave is not meant to contradict what an input asks for.
+            at = at_start if given or name in said else at_rest
+            if given is None or not expression.free_symbols <= at.keys():
+                continue
+            try:
+                wanted = expression.evaluate(at)
+            except (ArithmeticError, ValueError):
+                continue  # where the model starts, a mechanism may stand in a dead centre: nothing can be compared there
+            # Relative, since states have any units; 1e-9 lets rounding of given values pass.
+            if abs(wanted - given) > 1e-9 * (abs(wanted) + abs(given)):
+                found[name] = (given, wanted)
+        return found
+
+    def _known(self, values: Mapping[str, float]) -> dict[str, float]:
+        found = dict(values)
+        for name, e in self.where.items():
+            if name not in found and e.free_symbols <= found.keys():
+                with contextlib.suppress(ArithmeticError, ValueError):
+                    found[name] = e.evaluate(found)
+        return found
+
+    def _lost(self) -> str:
+        """What becomes of the energy in the jump."""
+        before, after = energy_at(self.model, self.before, self.apart), energy_at(self.small, self.after)
+        if before is None or after is None:
+            return ""
+        lost = before - after
+        what, of = ("are lost", before) if lost >= 0 else ("are added", after)
+        return f"{abs(lost):.6g} J of {of:.6g} J {what}"
 
 
 def _steps(model: Model, system: EquationSystem) -> list[Finding]:

@@ -332,8 +332,7 @@ def _factored_limit(expression: Expression, orders: Mapping[str, int], reason: N
     except (LimitTooLongError, ZeroDivisionError):
         found = None
     if found is None:
-        # A last attempt: an elimination that nothing required leaves factors that cancel only when the formula is made
-        # short.
+        # A last attempt: an elimination that nothing required leaves factors that cancel only when the formula is made short.
         short = shortened(expression)
         if short is expression:
             raise reason

@@ -14,11 +14,11 @@ from typing import NoReturn, final
 
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.core.names import enumeration, listing
+from tellegen.core.names import enumeration, listing, unused
 from tellegen.elements import multiport_kind
-from tellegen.equations.matrices import dot
+from tellegen.equations.matrices import dot, product, solved_linear_system, transposed
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, to_text
-from tellegen.expressions.elimination import Elimination, NamedEntries, solve, with_definitions
+from tellegen.expressions.elimination import Elimination, NamedEntries, with_definitions
 from tellegen.expressions.simplification import shortened
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.model.laws import MatrixField, Multiport
@@ -68,8 +68,7 @@ def field_at_limits(
     for i, k in enumerate(finite):
         if k in empty and storage and any(not is_zero(e) for e in rest[i]):
             _refuse_mutual(owner, members[k].name, limits)
-    # A resistive matrix may have gyrator entries beside a zero diagonal: a row is empty only where nothing at all is
-    # left.
+    # A resistive matrix may have gyrator entries beside a zero diagonal: a row is empty only where nothing at all is left.
     if not storage:
         empty = [k for i, k in enumerate(finite) if all(is_zero(e) for e in (*rest[i], *(r[i] for r in rest)))]
     kept = [k for k in finite if k not in empty]
@@ -206,8 +205,7 @@ class _Whole:
         return meters, nodes
 
     def _fresh(self, name: str) -> str:
-        while name in self.taken:
-            name += "_"
+        name = unused(name, self.taken)
         self.taken.add(name)
         return name
 
@@ -236,17 +234,11 @@ def _row_space(matrix: Rows) -> tuple[Rows, list[int]]:
 
 def _without_hidden_part(Q: Rows) -> Rows:
     """(Q Q^T)^-1 Q: the coordinates z of x = Q^T z + V mu, where V is what the field does not see."""
-    field = NamedEntries({})
-    count = len(Q)
+    columns = len(Q[0])
     # Q Q^T is regular, since the rows of a basis are independent.
-    square = [{j: field.entry(e) for j, other in enumerate(Q) if not is_zero(e := dot(row, other))} for row in Q]
-    right = [{count + j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in Q]
-    found, left = solve(square, right, list(range(count)), field)
-    assert not left, "rows of a basis are independent"
-    shares = [[found[i].get(count + j) for j in range(len(Q[0]))] for i in range(count)]
-    return [
-        [ZERO if s is None else shortened(with_definitions(s.expression, field.where)) for s in row] for row in shares
-    ]
+    found = solved_linear_system(product(_rows(Q), transposed(_rows(Q), columns), len(Q)), _rows(Q), columns, {})
+    assert found is not None, "rows of a basis are independent"
+    return [[shortened(e) for e in row] for row in found]
 
 
 def _block(Q: Rows, matrix: Rows) -> list[list[Expression]]:

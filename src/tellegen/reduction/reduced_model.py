@@ -11,8 +11,16 @@ from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.equations.derivation import derive_equations
+from tellegen.equations.start import (
+    followers,
+    initial_names,
+    is_same,
+    model_start,
+    values_of_parameters,
+    without_initial_values,
+)
 from tellegen.equations.system import EquationSystem
-from tellegen.expressions import ZERO, Expression, to_text
+from tellegen.expressions import ZERO, Expression, number, to_text
 from tellegen.expressions.elimination import LONGEST, leaf_count, with_definitions
 from tellegen.graph import Port, SourceLaw, lower
 from tellegen.graph.heat import POWER
@@ -28,8 +36,11 @@ from tellegen.reduction.transformation import ChosenStates, LimitSources, LimitT
 Values = Mapping[str, Expression]
 
 
-def without_variables(model: Model, gone: Iterable[str], frozen: Values) -> Model:
-    """The model whose experiment neither starts nor shows variables that are gone, and drives frozen ones at their values."""
+def without_variables(model: Model, gone: Iterable[str], frozen: Values, without_start: Collection[str] = ()) -> Model:
+    """The model whose experiment neither starts nor shows variables that are gone, and drives frozen ones at their values.
+
+    Names of `without_start` are those of no storage any more: they are not started either.
+    """
     removed = {*gone, *frozen}
     experiment = model.experiment
     # A frozen storage is a source now, so the experiment has to say what it gives: the value that it started with.
@@ -39,7 +50,7 @@ def without_variables(model: Model, gone: Iterable[str], frozen: Values) -> Mode
         experiment=replace(
             experiment,
             inputs={**experiment.inputs, **constants},
-            initial={name: e for name, e in experiment.initial.items() if name not in removed},
+            initial={name: e for name, e in experiment.initial.items() if name not in {*removed, *without_start}},
             outputs=tuple(name for name in experiment.outputs if name not in removed or name in frozen),
         ),
     )
@@ -122,30 +133,6 @@ def _used_names(model: Model) -> set[str]:
             parts = value if isinstance(value, tuple) else (value,)
             formulas += [e for e in parts if isinstance(e, Expression)]
     return {name for e in formulas for name in e.free_symbols}
-
-
-def initial_value(model: Model, element: Element, state: str) -> Expression | None:
-    """The value of a state at the start, where the model gives one."""
-    if state in model.experiment.initial:
-        return model.experiment.initial[state]
-    return element.initial
-
-
-def without_initial_values(model: Model, dependent: Iterable[Port]) -> Model:
-    """The model in which storages that follow others do not start by themselves."""
-    ports = list(dependent)
-    elements, states = {p.element for p in ports}, {p.state for p in ports}
-    # Unchanged models are returned as they are: others compare by identity whether anything happened.
-    if states.isdisjoint(model.experiment.initial) and not any(
-        e.name in elements and e.initial is not None for e in model.elements
-    ):
-        return model
-    initial = {name: e for name, e in model.experiment.initial.items() if name not in states}
-    return replace(
-        model,
-        elements=tuple(replace(e, initial=None) if e.name in elements else e for e in model.elements),
-        experiment=replace(model.experiment, initial=initial),
-    )
 
 
 def with_variable_names(model: Model, before: Iterable[Port], after: Iterable[Port]) -> Model:
@@ -323,15 +310,34 @@ class LimitStage:
         return rewired(self.sources.model, {**self.limited.vanishing, **loose}, carriers)
 
     @cached_property
+    def start(self) -> Mapping[str, float]:
+        """Where the full model starts."""
+        return model_start(self.model)
+
+    def initial_value(self, element: Element, state: str) -> Expression:
+        """Where a state starts: the formula that the model gives, or the number that follows."""
+        given = self.model.experiment.initial.get(state, element.initial) or ZERO
+        value = self.start.get(state)
+        values = values_of_parameters(self.model)
+        if value is None or not given.free_symbols <= values.keys() or is_same(given.evaluate(values), value):
+            return given
+        return number(value)
+
+    @cached_property
+    def apart(self) -> set[str]:
+        """The elements that keep what they have outside the reduced model: frozen ones, and idle ones that hold something."""
+        idle = {name for name, zero in self.rewired.idle.items() if zero is None}
+        return idle | {self.sources.graph.ports[k].element for k in self.sources.frozen}
+
+    @cached_property
     def idle(self) -> dict[str, Expression]:
         """The states of idle elements, with the constant that they stay at."""
         elements = {e.name: e for e in self.model.elements}
         found: dict[str, Expression] = {}
         for port in self.choice.causal.graph.ports:
             if port.element in self.rewired.idle and port.state:
-                start = initial_value(self.model, elements[port.element], port.state)
                 zero = self.rewired.idle[port.element] is not None
-                found[port.state] = ZERO if zero or start is None else start
+                found[port.state] = ZERO if zero else self.initial_value(elements[port.element], port.state)
         return found
 
 
@@ -416,14 +422,18 @@ class _ReducedModel:
         # Longer formulas would fill a file that nobody reads; an element of value zero says the same on one line.
         return leaf_count(written) <= 2 * LONGEST and written.free_symbols <= known
 
-    def _remaining(self) -> set[str]:
-        return {e.name for e in self.rewired.model.elements}
-
     def _gone(self) -> set[str]:
         """Names of variables that the reduced model does not have."""
-        remaining = self._remaining()
+        remaining = {e.name for e in self.rewired.model.elements}
         ports = [p for p in self.stage.causal.graph.ports if p.element not in remaining]
         return {n for p in ports for n in (p.across, p.through, p.state, POWER + p.element) if n}
+
+    def _without_start(self) -> set[str]:
+        """Names by which storages could start that are none any more."""
+        stage = self.stage
+        left = self._remaining() - stage.limited.vanishing.keys() - stage.apart
+        names = initial_names(stage.causal.graph, stage.model)
+        return {n for n, place in names.items() if place.port is not None and place.port.element not in left}
 
     def _followed(self) -> dict[str, Expression]:
         """What stands for variables that are gone, where no rates are needed for it."""
@@ -463,7 +473,7 @@ class _ReducedModel:
         small = with_variables_replaced(self.rewired.model, followed, self.found.rates)
         self._refuse_open(small, followed)
         small = with_laws_replaced(small, followed)
-        small = without_variables(small, self._gone(), self._frozen())
+        small = without_variables(small, self._gone(), self._frozen(), self._without_start())
         small = without_parameters(small, [limit.name for limit in self.stage.limits])
         return replace(small, about=self._about(), findings=(), source="")
 
@@ -477,8 +487,7 @@ class _ReducedModel:
             port = stage.sources.graph.ports[k]
             assert isinstance(port.law, SourceLaw), "a frozen storage is a source"
             name = without_index(port.element)
-            start = initial_value(stage.model, elements[name], states[name])
-            found[port.law.input] = ZERO if start is None else start
+            found[port.law.input] = stage.initial_value(elements[name], states[name])
         return found
 
     def _about(self) -> str:
@@ -496,7 +505,9 @@ class _ReducedModel:
             model = attempt if attempt is not None else with_preferred_states(small, self.stage.choice.states)
             causal = assign_causality(lower(model))
             if {causal.graph.ports[k].state for k in causal.integral} == set(states):
-                model = without_initial_values(model, [causal.graph.ports[k] for k in causal.derivative])
+                # Without numbers nobody can say whether what followers start with agrees with the others.
+                if any(p.expression is None for p in model.parameters.values()):
+                    model = without_initial_values(model, followers(causal))
                 return self._with_old_outputs(model, derive_equations(assign_causality(lower(model))))
         raise rules.CANNOT_KEEP.error(
             f"the reduced model has not the states {listing(states)}", where=self.stage.model.name, fix="keep others"

@@ -4,27 +4,28 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import other_side
 from tellegen.core.errors import Finding
-from tellegen.core.names import identifier, listing
+from tellegen.core.names import identifier, listing, numbered
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.matrices import Matrix, dot
 from tellegen.equations.printing.explanation import MatrixSum, Sign, matrix_sum
 from tellegen.equations.printing.latex import equations_to_latex, relation_to_latex
 from tellegen.equations.printing.record import equations_to_record
 from tellegen.equations.printing.text import NO_UNITS, WIDTH, equations_to_text, relation_to_text
+from tellegen.equations.start import handed_over, starting_at
 from tellegen.equations.system import EquationSystem
-from tellegen.expressions import Expression, symbol, to_python, to_text
+from tellegen.expressions import ZERO, Expression, symbol, to_python, to_text
 from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
 from tellegen.expressions.simplification import shortened
-from tellegen.expressions.sympy_view import matrix_to_sympy
+from tellegen.expressions.sympy_view import matrix_view
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.reduction import rules
-from tellegen.reduction.account import PoleAccount, excitation_warnings, inputs_at_start, pole_account, values_at_start
+from tellegen.reduction.account import PoleAccount, StartAtLimit, pole_account
 from tellegen.reduction.limited import model_at_limits
 from tellegen.reduction.limits import Limit, Limits, read_limits, without_index
 from tellegen.reduction.reduced_model import LimitStage, reduced_model, solvable
@@ -46,7 +47,7 @@ class Glossary:
     def __init__(self, taken: Iterable[str], shared: Mapping[str, Expression]) -> None:
         self.where: dict[str, Expression] = {}
         self._shared = shared
-        self._taken = {identifier(name) for name in (*taken, *shared)}
+        self._names = numbered("r", {identifier(name) for name in (*taken, *shared)})
 
     def written(self, expression: Expression, where: Mapping[str, Expression]) -> Expression:
         """The expression over parameters and the names of the glossary; `where` says what its own names stand for."""
@@ -66,11 +67,7 @@ class Glossary:
         known = next((name for name, e in self.where.items() if e is expression), None)
         if known is not None:
             return known
-        k = len(self.where) + 1
-        while f"r_{k}" in self._taken:
-            k += 1
-        name = f"r_{k}"
-        self._taken.add(name)
+        name = next(self._names)
         self.where[name] = expression
         return name
 
@@ -101,8 +98,11 @@ class ConstraintForces:
             return RecoveredVariables({}, glossary.where)
         # The graph with sources in the place of what vanished: their outputs are the variables asked for, with the sign
         # of a source.
-        system = derive_equations(self.causal)
         sources = self.causal.sources
+        zeros = {self.causal.graph.ports[k].source.input: ZERO for k in self.zero}
+        # Laws read what vanishes by the name of its source, which nobody else knows, and idle states by theirs.
+        constants = {**zeros, **self.idle}
+        system = derive_equations(self.causal).everywhere(lambda e: e.substitute(constants))
         # Sources of zero are no inputs of the reduced model, and their columns would only multiply zeros.
         columns = [j for j, k in enumerate(sources) if k not in self.zero]
         inputs = [system.inputs[j] for j in columns]
@@ -282,15 +282,8 @@ class Reduction:
         """T^T A T of the same form."""
         return self.equations.matrices["A"]
 
-    @property
-    def T(self) -> Any:
-        """T as a SymPy matrix."""
-        return matrix_to_sympy(self.transformation)
-
-    @property
-    def T_u(self) -> Any:
-        """T_u as a SymPy matrix."""
-        return matrix_to_sympy(self.input_transformation)
+    T = matrix_view("T", lambda reduction: reduction.transformation)
+    T_u = matrix_view("T_u", lambda reduction: reduction.input_transformation)
 
     def to_text(
         self, sign: Sign = "-", *, width: int = WIDTH, unicode: bool = True, units: Mapping[str, str] = NO_UNITS
@@ -368,6 +361,8 @@ def reduce_model(model: Model, limits: Limits, *, keep: Iterable[str] = ()) -> R
     rows = list(dict.fromkeys([*map(stage.row_name, stage.full_states), *stage.removed]))
     found = limit_transformation(stage.sources, stage.choice, rows, stage.states, stage.idle)
     small, system = reduced_model(stage, found)
+    # What the limit joins may start apart in the full model: momentum, charge and flux are handed over.
+    small = starting_at(small, handed_over(small, stage.start))
     return _told(stage, found, small, system)
 
 
@@ -409,6 +404,12 @@ def _told(stage: LimitStage, found: LimitTransformation, small: Model, system: E
     indeterminate = tuple(
         p.variable(other_side(vanishing[p.element])) for p in ports if p.element in stage.sources.indeterminate
     )
+    forces = _constraints(stage, found, system)
+    told = {name: static[name] for name in stage.full_states if name in static}
+    # What only rates tell takes another elimination: it is asked for where the model does not start at rest.
+    if forces.wanted and any(stage.start.get(p.state) for p in ports):
+        told |= forces.recovered(glossary).variables
+    where = {**system.where, **glossary.where}
     return Reduction(
         limits=stage.limits,
         original=stage.model,
@@ -418,21 +419,20 @@ def _told(stage: LimitStage, found: LimitTransformation, small: Model, system: E
         transformation=T,
         input_transformation=T_u,
         static=static,
-        constraints=_constraints(stage, found, system),
+        constraints=forces,
         glossary=glossary,
         indeterminate=indeterminate,
-        findings=tuple(_findings(stage, small, system, static)),
+        findings=tuple(_findings(stage, StartAtLimit(stage.model, small, system, told, where, stage.apart))),
     )
 
 
-def _findings(stage: LimitStage, small: Model, system: EquationSystem, static: dict[str, Expression]) -> list[Finding]:
-    values = {**system.values(), **values_at_start(small, system), **inputs_at_start(small)}
-    # Where nothing is said a model starts at rest, in the check as in a run.
-    values = {**dict.fromkeys((*system.states, *system.inputs, *system.displacements), 0.0), **values}
-    starts = {p.state: p.initial for p in stage.causal.graph.ports if p.state and p.initial is not None}
-    shown = {s: static[s] for s in stage.full_states if s in static}
-    off = excitation_warnings(stage.model, system, shown, values, starts)
-    return [*stage.limited.findings, *stage.sources.findings, *_idle_notices(list(stage.rewired.idle)), *off]
+def _findings(stage: LimitStage, begun: StartAtLimit) -> list[Finding]:
+    return [
+        *stage.limited.findings,
+        *stage.sources.findings,
+        *_idle_notices(list(stage.rewired.idle)),
+        *begun.warnings(),
+    ]
 
 
 def _idle_notices(names: list[str]) -> list[Finding]:

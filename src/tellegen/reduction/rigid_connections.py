@@ -18,17 +18,18 @@ from typing import final
 from tellegen.causality import assign_causality
 from tellegen.core.domains import DOMAINS, REFERENCES, Side, other_side
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import did_you_mean, listing
+from tellegen.core.names import did_you_mean, listing, unused
 from tellegen.core.union_find import UnionFind
 from tellegen.core.units import parse_unit
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.equations.derivation import derive_equations
-from tellegen.expressions import ONE, ZERO, Expression, number, symbol
+from tellegen.equations.start import model_start, starting_at, values_of_parameters
+from tellegen.expressions import ONE, ZERO, number, symbol
 from tellegen.graph import lower
 from tellegen.model.laws import MatrixField
 from tellegen.model.model import Element, Model, Parameter
 from tellegen.reduction import rules
-from tellegen.reduction.account import MOST_STATES, poles_of, values_at_start, values_of_parameters
+from tellegen.reduction.account import MOST_STATES, poles_of, rates_at
 
 Node = tuple[str, str]
 """A node as the network means it: its name, and its domain where the name is a reference that two domains share."""
@@ -206,16 +207,11 @@ class _Rewiring:
 
     def _add_zero(self, beside: str, word: str, domain: str, side: Side, nodes: tuple[str, str]) -> None:
         kind = _resistive(beside, domain, side)
-        name = f"{beside}_{word}" if word else beside
-        while name in self.elements:
-            name += "_"
+        name = unused(f"{beside}_{word}" if word else beside, self.elements)
         self.elements[name] = Element(name, kind, nodes, ZERO)
 
     def _fresh(self, name: str) -> str:
-        used = {node for e in self.elements.values() for node in e.nodes}
-        while name in used or name in REFERENCES:
-            name += "_"
-        return name
+        return unused(name, {*REFERENCES, *(node for e in self.elements.values() for node in e.nodes)})
 
 
 def _resistive(name: str, domain: str, side: Side) -> ElementKind:
@@ -290,7 +286,8 @@ def rigid_connection(model: Model, connection: str, apart: tuple[str, ...]) -> R
 def _node_cut(model: Model, node: str, apart: tuple[str, ...]) -> RigidConnection:
     joined = {e.name: e for e in model.elements if node in e.nodes}
     if not joined or node in REFERENCES:
-        known = [*(e.name for e in model.elements if e.kind.role == "storage"), *_free_nodes(model)]
+        nodes = dict.fromkeys(n for e in model.elements for n in e.nodes if n not in REFERENCES)
+        known = [*(e.name for e in model.elements if e.kind.role == "storage"), *nodes]
         fix = did_you_mean(node, known) or f"some that are: {listing(known)}"
         raise rules.NOT_RIGID.error(f"'{node}' is neither a storage nor a node", where=model.name, fix=fix)
     unknown = [name for name in apart if name not in joined]
@@ -303,10 +300,6 @@ def _node_cut(model: Model, node: str, apart: tuple[str, ...]) -> RigidConnectio
     storages = [e for e in joined.values() if e.kind.role == "storage" and e.kind.side == "across"]
     parted = [e for e in storages if e in elements]
     return RigidConnection(node, elements, node, domain, True, next(iter([*parted, *storages]), None))
-
-
-def _free_nodes(model: Model) -> list[str]:
-    return list(dict.fromkeys(n for e in model.elements for n in e.nodes if n not in REFERENCES))
 
 
 FASTER = 30.0
@@ -348,8 +341,8 @@ class _Stiffening:
         self.storage = self._kind("storage", self.side)
         taken = {*model.parameters, *(e.name for e in model.elements)}
         assert self.storage.quantity is not None, "a storage has a parameter"
-        self.name = _new(f"{self.storage.quantity.key}_{cut.name.replace('.', '_')}", taken)
-        self.dissipator = _new(f"d_{cut.name.replace('.', '_')}", {*taken, self.name})
+        self.name = unused(f"{self.storage.quantity.key}_{cut.name.replace('.', '_')}", taken, "_1")
+        self.dissipator = unused(f"d_{cut.name.replace('.', '_')}", {*taken, self.name}, "_1")
 
     def _kind(self, role: str, side: Side | None) -> ElementKind:
         known = kinds_of(self.cut.domain, "storage" if role == "storage" else "resistive")
@@ -401,7 +394,7 @@ class _Stiffening:
         try:
             system = derive_equations(assign_causality(lower(self.model)))
             if len(system.states) <= MOST_STATES:
-                rates += [abs(p) for p in poles_of(system, values_at_start(self.model, system))]
+                rates += [abs(p) for p in poles_of(system, model_start(self.model))]
         except (TellegenError, ArithmeticError, ValueError):
             pass  # a model that has no poles at its start still has a duration
         return max(rates, default=None)
@@ -437,7 +430,7 @@ class _Stiffening:
             parameters[self.dissipator] = _parameter(self.dissipator, resistance, unit)
             across = ends
             if not self.cut.series:  # the dissipator in series: open together with its mass or capacitance
-                inner = _new(f"{ends[0]}_fictitious", {n for e in self.model.elements for n in e.nodes})
+                inner = unused(f"{ends[0]}_fictitious", {n for e in self.model.elements for n in e.nodes}, "_1")
                 new, across = [replace(new[0], nodes=(inner, ends[1]))], (ends[0], inner)
             new.append(Element(self.dissipator, dissipator, across, value=symbol(self.dissipator)))
         about = f"{self.model.about} With the fictitious '{self.name}'.".strip()
@@ -448,7 +441,7 @@ class _Stiffening:
     def _parted(self) -> tuple[tuple[Element, ...], tuple[str, str]]:
         """The elements with the parted ones at a new node, and the two nodes."""
         nodes = {n for e in self.model.elements for n in e.nodes}
-        other = _new(f"{self.cut.node}_{self.cut.name.replace('.', '_')}", nodes)
+        other = unused(f"{self.cut.node}_{self.cut.name.replace('.', '_')}", nodes, "_1")
         parted = {e.name for e in self.cut.elements}
         moved = tuple(
             replace(e, nodes=tuple(other if n == self.cut.node else n for n in e.nodes)) if e.name in parted else e
@@ -472,36 +465,22 @@ class _Stiffening:
         return (free or list(element.nodes))[0], reference
 
     def _started(self, model: Model) -> Model:
-        """The start of a storage that now has a state of its own: what the others made it before."""
-        storage = self.cut.storage
-        if storage is None or storage.initial is not None:
-            return model
+        """The elastic model where the rigid one starts; the new storage begins with what the rigid connection carries there."""
+        start = model_start(self.model)
+        begun = starting_at(model, start)
+        rigid, elastic = (assign_causality(lower(m)) for m in (self.model, begun))
+        own = next(p.state for p in elastic.graph.ports if p.element == self.name)
         try:
-            system = derive_equations(assign_causality(lower(self.model)))
-        except TellegenError:
-            return model
-        starts = values_at_start(self.model, system)
-        ports = lower(self.model).ports
-        name = next(p.variable(storage.kind.side) for p in ports if p.element == storage.name)
-        follows = system.dependent.get(name)
-        if follows is None or name in model.experiment.initial:
-            return model
-        values = {
-            **dict.fromkeys((*system.states, *system.inputs, *system.displacements), 0.0),
-            **values_of_parameters(self.model),
-        }
-        values |= starts
-        if not follows.free_symbols <= values.keys() or not (start := follows.evaluate(values)):
-            return model
-        initial: dict[str, Expression] = {**model.experiment.initial, name: number(start)}
-        return replace(model, experiment=replace(model.experiment, initial=initial))
+            wanted = rates_at(derive_equations(rigid), start)
+            free, one = (rates_at(derive_equations(elastic), {**model_start(begun), own: s}) for s in (0.0, 1.0))
+        except (TellegenError, ArithmeticError, ValueError, KeyError):
+            return begun  # it rings a little then, until its dissipator has settled it
+        names = wanted.keys() & free.keys() - {own}
+        # Rates are linear in what it carries: where they are those of the rigid model, nothing rings.
+        moved = sum((one[n] - free[n]) ** 2 for n in names)
+        carried = sum((wanted[n] - free[n]) * (one[n] - free[n]) for n in names) / moved if moved else 0.0
+        return starting_at(begun, {own: carried}) if carried else begun
 
 
 def _parameter(name: str, value: float, unit: str) -> Parameter:
     return Parameter(name, number(value), parse_unit(unit).dimension if unit else None, unit)
-
-
-def _new(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_1"
-    return name

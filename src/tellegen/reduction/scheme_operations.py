@@ -27,7 +27,7 @@ from tellegen.equations.system import EquationSystem, MatrixName, parameter_valu
 from tellegen.expressions import ZERO, Expression, is_zero, number
 from tellegen.expressions.elimination import Elimination, NamedEntries, with_definitions
 from tellegen.expressions.simplification import shortened
-from tellegen.graph import SourceLaw, StorageLaw, lower
+from tellegen.graph import lower
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Experiment, Model, Parameter
 from tellegen.reduction.congruent import Given, Transformed, congruent_transformation
@@ -283,8 +283,7 @@ def similarity(scheme: PogScheme, T: Given, *, states: Sequence[str] | None = No
         raise _not_orthogonal(what, "a similarity needs the inverse of T")
     sparse = {(i, j): e for i, row in enumerate(L) for j, e in enumerate(row) if e is not ZERO}
     new = congruent(found.T, sparse, found.T, n, n)
-    # The whole structure survives where T leaves the energy as it is: then T^-1 = L^-1 T^T L, and A and B transform
-    # like powers.
+    # The whole structure survives where T leaves the energy as it is: then T^-1 = L^-1 T^T L, and A and B transform like powers.
     place = _first_difference(system, new, L)
     if place is not None:
         i, j = (system.states[k] for k in place)
@@ -374,18 +373,15 @@ def _system(scheme: PogScheme, *, moving: bool = False) -> EquationSystem:
 
 
 def _carriers(scheme: PogScheme) -> Carriers:
-    states = []
-    for name in scheme.states:
-        port = scheme.elements[name].port
-        assert isinstance(port.law, StorageLaw), "states belong to storages"
-        states.append(PowerVariable(port.state, port.domain, port.law.side, initial=port.initial))
-    inputs = []
-    for item in scheme.sources():
-        port = item.port
-        assert isinstance(port.law, SourceLaw), "inputs belong to sources"
-        conjugate = port.variable(other_side(port.law.side))
-        inputs.append(PowerVariable(port.law.input, port.domain, port.law.side, port.element, conjugate))
-    return tuple(states), tuple(inputs)
+    states = [scheme.elements[name].port for name in scheme.states]
+    inputs = [item.port for item in scheme.sources()]
+    return (
+        tuple(PowerVariable(p.state, p.domain, p.storage.side, initial=p.initial) for p in states),
+        tuple(
+            PowerVariable(p.source.input, p.domain, side := p.source.side, p.element, p.variable(other_side(side)))
+            for p in inputs
+        ),
+    )
 
 
 def _coordinates(scheme: PogScheme, system: EquationSystem, found: Transformed) -> Carriers:

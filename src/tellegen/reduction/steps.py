@@ -61,8 +61,7 @@ def scheme_pictures(reduction: Reduction) -> SchemePictures:
     notes = (f"{', '.join(split)} first stand beside what is left of their field",) if split else ()
     scheme = pog(assign_causality(lower(model)) if split else reduction.causal, derivative=True)
     stages: list[ReductionPictures] = []
-    # Cut first, since a link that is gone opens loops; freeze before what vanishes, whose loop may lead through the
-    # frozen storage.
+    # Cut first, since a link that is gone opens loops; freeze before what vanishes, whose loop may lead through the frozen storage.
     for name in (*_cut(reduction, limited), *limited.frozen, *limited.vanishing):
         try:
             if name in limited.frozen:

@@ -415,15 +415,17 @@ class _Rows:
             for name in rows
             if name not in free and (name in known or name in static)
         }
+        # Laws read what vanishes by the name of its source, which nobody else knows, and idle states by theirs.
+        constants = {**{self._name(k): ZERO for k in self.zero}, **idle}
         return LimitTransformation(
             tuple(rows),
             tuple(states),
             inputs,
             T,
             T_u,
-            expressions,
+            {name: e.substitute(constants) for name, e in expressions.items()},
             rates=tuple(n for n in rows if n in free),
-            where=self.field.where,
+            where={name: e.substitute(constants) for name, e in self.field.where.items()},
         )
 
     @cached_property

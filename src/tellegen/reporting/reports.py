@@ -40,7 +40,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tellegen.equations.checking import check
 from tellegen.notations.loading import AnyModel, as_model
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.writing import to_yaml
 from tellegen.reduction import Limits, read_limits
 from tellegen.reporting.pages import PageSection, Report, check_report_target, write_report

@@ -9,8 +9,8 @@ that shares its through variable, with a bond from the first node and one to the
 variable. Rules then simplify what an engineer would not draw.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, final
 
 from tellegen.causality import CausalGraph
@@ -30,59 +30,85 @@ FoldedEnd = tuple[str, str]
 
 
 @final
-@dataclass
 class _Folds:
     """Which scalar items are components of which vector items: name of the scalar item -> name of the whole, component."""
 
-    part_of: dict[str, tuple[str, int]] = field(default_factory=dict)
-    one_ports: dict[str, list[str]] = field(default_factory=dict)
-    junctions: dict[str, list[str]] = field(default_factory=dict)
+    def __init__(self, scheme: bond_graph_scheme.BondGraphScheme) -> None:
+        self.scheme = scheme
+        self.part_of: dict[str, tuple[str, int]] = {}
+        self.one_ports: dict[str, list[str]] = {}
+        self.junctions: dict[str, list[str]] = {}
+        taken = UniqueNames((*scheme.junctions, *scheme.one_ports, *scheme.two_ports))
+        for name, members in _vector_one_ports(scheme):
+            self._add(self.one_ports, taken.take(plain_name(name)), members)
+        for members in list(self.one_ports.values()):
+            spots = _junctions_of(scheme, members)
+            if spots is not None and not any(spot in self.part_of for spot in spots) and _are_alike(scheme, spots):
+                self._add(self.junctions, taken.take(_common_name(spots)), spots)
+        # Asked after everything is folded: only then it is known how many vector bonds meet at a junction.
+        for name in self._lonely():
+            for member in self.junctions.pop(name):
+                del self.part_of[member]
 
-    def add(self, table: dict[str, list[str]], name: str, members: Sequence[str]) -> None:
+    def _add(self, table: dict[str, list[str]], name: str, members: Sequence[str]) -> None:
         table[name] = list(members)
         self.part_of.update({member: (name, k) for k, member in enumerate(members, 1)})
 
-    def drop(self, junction: str) -> None:
-        """Leave the components of a junction apart."""
-        for member in self.junctions.pop(junction):
-            del self.part_of[member]
+    def _lonely(self) -> list[str]:
+        """Vector junctions with one vector bond, that of a field: its ports are read better at junctions of their own."""
+        count = dict.fromkeys(self.junctions, 0)
+        for bond in self.bonds():
+            for name in (bond.tail, bond.head):
+                if bond.size > 1 and name in count:
+                    count[name] += 1
+        return [name for name, found in count.items() if found < 2]
+
+    def bonds(self) -> Iterator[PowerBond]:
+        """Each bond with its ends in the folded scheme; those that run side by side as one, where the first of them stood."""
+        placed = [
+            (b, self._end(b.tail, b.tail_port, "out"), self._end(b.head, b.head_port, "in")) for b in self.scheme.bonds
+        ]
+        # The stroke is part of the key: components with different causality cannot run in one vector bond.
+        bundles: dict[tuple[FoldedEnd, FoldedEnd, str], dict[int, PowerBond]] = {}
+        for bond, (tail, k), (head, j) in placed:
+            if k and k == j:
+                bundles.setdefault((tail, head, bond.stroke), {})[k] = bond
+        for bond, (tail, k), (head, j) in placed:
+            bundle = bundles.get((tail, head, bond.stroke), {}) if k and k == j else {}
+            scalar = replace(bond, tail=tail[0], head=head[0], tail_port=k, head_port=j)
+            # A bundle is drawn as one bond only where it is complete on both sides; half a vector bond has no meaning.
+            if not len(bundle) == self._size(tail) == self._size(head):
+                yield scalar
+            # The whole bond stands where its first component stood, so that the order of description is kept.
+            elif bundle[1] is bond:
+                parts = tuple(bundle[i] for i in sorted(bundle))
+                across, through = (
+                    f"[{', '.join(names)}]" for names in zip(*((b.across, b.through) for b in parts), strict=True)
+                )
+                yield replace(scalar, tail_port=0, head_port=0, across=across, through=through, size=len(parts))
+
+    def _end(self, name: str, port: int, side: Direction) -> tuple[FoldedEnd, int]:
+        """An end in the folded scheme and the component; 0 where the end is a scalar."""
+        if name in self.scheme.two_ports:
+            return (name, side), port if self._size((name, side)) > 1 else 0
+        whole, part = self.part_of.get(name, (name, 0))
+        return (whole, ""), part
+
+    def _size(self, end: FoldedEnd) -> int:
+        name, side = end
+        if not side:
+            return len(self.one_ports.get(name) or self.junctions.get(name) or [name])
+        matrix = self.scheme.two_ports[name].matrix or ((ZERO,),)
+        return len(matrix) if side == "out" else len(matrix[0])
 
 
 def fold_vectors(scheme: bond_graph_scheme.BondGraphScheme) -> bond_graph_scheme.BondGraphScheme:
     """The scheme with vector items and vector bonds; the same one where there is nothing to fold."""
-    folds = _folds(scheme)
-    bonds = [replace(b, number=k) for k, b in enumerate(_fold_bonds(scheme.bonds, _Ends(scheme, folds)), 1)]
+    folds = _Folds(scheme)
+    bonds = [replace(b, number=k) for k, b in enumerate(folds.bonds(), 1)]
     one_ports = dict(_one_ports(scheme, folds))
     others = [*_junctions(scheme, folds), *scheme.graph.of_role("two-port")]
     return replace(scheme, graph=bond_graph_scheme.graph_of(others, one_ports, bonds), one_ports=one_ports)
-
-
-# -- which items belong together -----------------------------------------------------------------------------------------------
-
-
-def _folds(scheme: bond_graph_scheme.BondGraphScheme) -> _Folds:
-    folds = _Folds()
-    taken = UniqueNames((*scheme.junctions, *scheme.one_ports, *scheme.two_ports))
-    for name, members in _vector_one_ports(scheme):
-        folds.add(folds.one_ports, taken.take(plain_name(name)), members)
-    for members in list(folds.one_ports.values()):
-        spots = _junctions_of(scheme, members)
-        if spots is not None and not any(spot in folds.part_of for spot in spots) and _are_alike(scheme, spots):
-            folds.add(folds.junctions, taken.take(_common_name(spots)), spots)
-    # Asked after everything is folded: only then it is known how many vector bonds meet at a junction.
-    for name in _lonely(scheme, folds):
-        folds.drop(name)
-    return folds
-
-
-def _lonely(scheme: bond_graph_scheme.BondGraphScheme, folds: _Folds) -> list[str]:
-    """Vector junctions with one vector bond, that of a field: its ports are read better at junctions of their own."""
-    count = dict.fromkeys(folds.junctions, 0)
-    for bond in _fold_bonds(scheme.bonds, _Ends(scheme, folds)):
-        for name in (bond.tail, bond.head):
-            if bond.size > 1 and name in count:
-                count[name] += 1
-    return [name for name, found in count.items() if found < 2]
 
 
 def _vector_one_ports(scheme: bond_graph_scheme.BondGraphScheme) -> Iterator[tuple[str, list[str]]]:
@@ -130,9 +156,6 @@ def _common_name(names: Sequence[str]) -> str:
     return plain_name(first[:shared].rstrip("_")) if first[:shared].rstrip("_") else names[0]
 
 
-# -- items ---------------------------------------------------------------------------------------------------------------------
-
-
 def _junctions(scheme: bond_graph_scheme.BondGraphScheme, folds: _Folds) -> Iterator[BondItem]:
     for name, junction in scheme.junctions.items():
         whole, part = folds.part_of.get(name, (name, 0))
@@ -157,54 +180,6 @@ def _one_ports(
             yield whole, replace(item, name=whole, letters=letters, parts=parts)
         elif part == 0:
             yield name, item
-
-
-def _listed(names: Iterable[str]) -> str:
-    return f"[{', '.join(names)}]"
-
-
-# -- bonds ---------------------------------------------------------------------------------------------------------------------
-
-
-class _Ends:
-    """Where the ends of scalar bonds lie in the folded scheme."""
-
-    def __init__(self, scheme: bond_graph_scheme.BondGraphScheme, folds: _Folds) -> None:
-        self.scheme = scheme
-        self.folds = folds
-        self.sizes: dict[FoldedEnd, int] = {(name, ""): len(members) for name, members in folds.one_ports.items()}
-        self.sizes |= {(name, ""): len(members) for name, members in folds.junctions.items()}
-        for name, two_port in scheme.two_ports.items():
-            if two_port.matrix:
-                self.sizes[name, "out"], self.sizes[name, "in"] = len(two_port.matrix), len(two_port.matrix[0])
-
-    def of(self, name: str, port: int, side: Direction) -> tuple[FoldedEnd, int]:
-        """The end and the component; 0 where the end is a scalar."""
-        if name in self.scheme.two_ports:
-            return (name, side), port if self.sizes.get((name, side), 1) > 1 else 0
-        whole, part = self.folds.part_of.get(name, (name, 0))
-        return (whole, ""), part
-
-
-def _fold_bonds(bonds: Sequence[PowerBond], ends: _Ends) -> Iterator[PowerBond]:
-    """Each bond with its ends in the folded scheme; those that run side by side as one, where the first of them stood."""
-    placed = [(b, ends.of(b.tail, b.tail_port, "out"), ends.of(b.head, b.head_port, "in")) for b in bonds]
-    # The stroke is part of the key: components with different causality cannot run in one vector bond.
-    bundles: dict[tuple[FoldedEnd, FoldedEnd, str], dict[int, PowerBond]] = {}
-    for bond, (tail, k), (head, j) in placed:
-        if k and k == j:
-            bundles.setdefault((tail, head, bond.stroke), {})[k] = bond
-    for bond, (tail, k), (head, j) in placed:
-        bundle = bundles.get((tail, head, bond.stroke), {}) if k and k == j else {}
-        scalar = replace(bond, tail=tail[0], head=head[0], tail_port=k, head_port=j)
-        # A bundle is drawn as one bond only where it is complete on both sides; half a vector bond has no meaning.
-        if not len(bundle) == ends.sizes.get(tail) == ends.sizes.get(head):
-            yield scalar
-        # The whole bond stands where its first component stood, so that the order of description is kept.
-        elif bundle[1] is bond:
-            parts = tuple(bundle[i] for i in sorted(bundle))
-            across, through = _listed(b.across for b in parts), _listed(b.through for b in parts)
-            yield replace(scalar, tail_port=0, head_port=0, across=across, through=through, size=len(parts))
 
 
 def bond_graph(
@@ -270,8 +245,7 @@ def _draw_port(draft: Draft, k: int, port: Port) -> None:
     path = draft.add(DraftItem("path of port", k, "junction", port.domain, "through")).key
     me = draft.add(DraftItem("port", k, "one-port", port.domain)).key
     source = isinstance(port.law, SourceLaw)
-    # Half arrows point out of sources and into all others (docs/theory/bond_graphs.md): then R and C have positive
-    # parameters.
+    # Half arrows point out of sources and into all others (docs/theory/bond_graphs.md): then R and C have positive parameters.
     draft.bond(me, path) if source else draft.bond(path, me)
     # Power counts out of a source, so an imposed across variable rises along the path.
     rises = source and port.law.side == "across"

@@ -119,8 +119,7 @@ class Draft:
         into, out = (one, two) if one.head == item.key else (two, one)
         ends = (into.tail, out.head, into.tail_port, out.head_port)
         # The bond of a one-port keeps its identity, so that bonds stay in the order of description.
-        # Removal before the new bond: the ends are known by then, and the old bonds must not count among those of the
-        # neighbours.
+        # Removal before the new bond: the ends are known by then, and the old bonds must not count among those of the neighbours.
         self.remove(item.key)
         self.bond(*ends)
 
@@ -139,8 +138,7 @@ def turned_resistor(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched
         return []  # a sensor reads its variable in one direction
     if any(item.index in field.ports for field in graph.fields):
         return []  # what couples it to the other ports of its field would change its sign
-    # Only the bonds between the path and its nodes turn; the bond of the element itself stays, and its law sees both
-    # signs change.
+    # Only the bonds between the path and its nodes turn; the bond of the element itself stays, and its law sees both signs change.
     joints = [bond for bond in item.bonds.values() if draft.items[bond.other(item.key)].origin == "node"]
     if len(joints) + 1 != len(item.bonds):  # joined with other paths: they would turn too
         return []
@@ -169,8 +167,7 @@ def turned_source(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     law = graph.ports[item.index].law
     if not isinstance(law, SourceLaw) or law.side != "through":
         return []
-    # A source of flow draws or supplies whatever the arrow says, so its junction with two bonds of one direction is not
-    # needed.
+    # A source of flow draws or supplies whatever the arrow says, so its junction with two bonds of one direction is not needed.
     source = port_key(item.index)
     node = next(bond.other(item.key) for bond in item.bonds.values() if bond.other(item.key) != source)
     if draft.items[node].role != "junction":
@@ -192,8 +189,7 @@ def turned_two_port(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched
         beyond = next(other for other in turning.bonds.values() if other is not bond).other(turning.key)
         # Between junctions of one kind nothing is turned: there it is joined with its neighbour.
         if draft.items[beyond].role == "junction" and draft.items[beyond].shares != turning.shares:
-            # Scalars have the port number zero on both sides; a matrix two-port keeps the port at which the junction
-            # stood.
+            # Scalars have the port number zero on both sides; a matrix two-port keeps the port at which the junction stood.
             into, port = bond.head == item.key, bond.head_port or bond.tail_port
             draft.remove(turning.key)
             draft.bond(*((beyond, item.key, 0, port) if into else (item.key, beyond, port, 0)))
@@ -217,8 +213,7 @@ def parallel_paths(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     ends = _ends(draft, item)
     if ends is None:
         return []
-    # The neighbour with fewer bonds is searched: both have the path, and a bus of thousands of bonds would make each
-    # step as slow.
+    # The neighbour with fewer bonds is searched: both have the path, and a bus of thousands of bonds would make each step as slow.
     narrow = min(ends, key=lambda key: len(draft.items[key].bonds))
     others = [other for other in draft.neighbours(draft.items[narrow]) if other is not item]
     # A common path that exists already is used before a new one is made, so that three branches share one, not two.
@@ -252,8 +247,7 @@ def _ends(draft: Draft, item: DraftItem) -> tuple[Key, Key] | None:
 
 def _bridge(draft: Draft, twins: dict[Key, bool], ends: tuple[Key, Key]) -> Touched:
     """`twins` tells whether each junction counts along or against the new path."""
-    # The common path is a junction of the kind of the twins; what hangs behind it is of the other kind and sees the
-    # difference.
+    # The common path is a junction of the kind of the twins; what hangs behind it is of the other kind and sees the difference.
     first = draft.items[next(iter(twins))]
     path = draft.made("bridge", "junction", first.domain, first.shares).key
     spot = draft.made("bridge", "junction", first.domain, draft.items[ends[0]].shares).key
@@ -307,8 +301,7 @@ def _grounded(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
 
 
 def _unit_transformer(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
-    # A gyrator of modulus one still exchanges effort and flow, and a transformer between domains changes the unit: both
-    # stay.
+    # A gyrator of modulus one still exchanges effort and flow, and a transformer between domains changes the unit: both stay.
     plain = item.role == "two-port" and item.kind == "TF" and item.modulus is ONE
     if not plain or item.domains[0] != item.domains[1]:
         return []
@@ -500,6 +493,5 @@ def simplify(draft: Draft, graph: PowerGraph, *, everything: bool = True, merge_
                 fresh = [k for k in dict.fromkeys([*touched, key]) if k not in waiting]
                 queue.extend(fresh)
                 waiting.update(fresh)
-                # One rule at a time, and from the first again: rules further down rely on what the earlier ones have
-                # left.
+                # One rule at a time, and from the first again: rules further down rely on what the earlier ones have left.
                 break

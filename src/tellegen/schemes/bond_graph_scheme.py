@@ -39,9 +39,10 @@ def with_strokes(
         # Kept apart from a second search: a search that failed has taken back its last trial, and its strokes are no
         # use to a figure.
         search = _StrokeSearch(graph, matrices)
-        search.run_through(decided)
-    # The stroke stands at the end that receives the effort (docs/theory/bond_graphs.md), whatever the direction of the
-    # half arrow.
+        for bond, end in (*decided, *((bond, bond.head) for bond in graph.bonds)):
+            if bond.number not in search.strokes:
+                search.settle(bond, end)
+    # The stroke stands at the end that receives the effort (docs/theory/bond_graphs.md), whatever the direction of the half arrow.
     ends = search.strokes
     bonds = (replace(b, stroke="tail" if ends[b.number] == b.tail else "head") for b in graph.bonds)
     return replace(graph, bonds=tuple(bonds))
@@ -50,8 +51,7 @@ def with_strokes(
 def _decided(graph: BondGraph, decides: Mapping[str, Side]) -> Iterator[tuple[PowerBond, str]]:
     for name, side in decides.items():
         (bond,) = graph.bonds_of(name)
-        # In mechanics the effort is the through variable, so "decides the across variable" means "gives the flow"
-        # there.
+        # In mechanics the effort is the through variable, so "decides the across variable" means "gives the flow" there.
         gives_effort = side == DOMAINS[graph.items[name].domain].effort
         # Who gives the effort has the stroke at the far end of its bond; who gives the flow has it at its own.
         yield bond, bond.other(name) if gives_effort else name
@@ -70,9 +70,8 @@ class _StrokeSearch:
 
     def run(self, decided: Follow) -> bool:
         """Start from the strokes at elements and settle all bonds; False where that cannot be."""
-        # Elements first: what they decide is not to be chosen, so that a contradiction here cannot be cured by another
-        # choice.
-        if not all(self._settle(bond, end) for bond, end in decided):
+        # Elements first: what they decide is not to be chosen, so that a contradiction here cannot be cured by another choice.
+        if not all(self.settle(bond, end) for bond, end in decided):
             return False
         bonds = self.graph.bonds
         # An explicit stack in place of recursion: a ladder of thousands of sections would overflow the stack of Python.
@@ -86,22 +85,16 @@ class _StrokeSearch:
                 return True
             bond = bonds[position]
             choices.append((len(self.trail), position, bond))
-            # The head is tried first, the tail when that leads to a contradiction: two values a bond, so no choice is
-            # left out.
-            if self._settle(bond, bond.head):
+            # The head is tried first, the tail when that leads to a contradiction: two values a bond, so no choice is left out.
+            if self.settle(bond, bond.head):
                 continue
             while choices:
                 length, position, bond = choices.pop()
                 self._undo(length)
-                if self._settle(bond, bond.tail):
+                if self.settle(bond, bond.tail):
                     break
             else:
                 return False
-
-    def run_through(self, decided: Follow) -> None:
-        for bond, end in (*decided, *((bond, bond.head) for bond in self.graph.bonds)):
-            if bond.number not in self.strokes:
-                self._settle(bond, end)
 
     def _undo(self, length: int) -> None:
         # The trail lists strokes in the order in which they were put, so that taking back is as cheap as putting.
@@ -123,10 +116,9 @@ class _StrokeSearch:
     def _shares_effort(self, junction: str) -> bool:
         return self.graph.items[junction].letters == "0"
 
-    def _settle(self, bond: PowerBond, end: str) -> bool:
+    def settle(self, bond: PowerBond, end: str) -> bool:
         """Put a stroke and all that follow from it; False at a contradiction."""
-        # Depth first: a contradiction shows at once in the part that a stroke decides, before unrelated bonds are
-        # touched.
+        # Depth first: a contradiction shows at once in the part that a stroke decides, before unrelated bonds are touched.
         stack = [(bond, end)]
         while stack:
             bond, end = stack.pop()
@@ -137,8 +129,7 @@ class _StrokeSearch:
                 continue
             self.strokes[bond.number] = end
             self.trail.append(bond)
-            # Both counts are brought up to date before anything follows from them: a bond between two junctions counts
-            # at both.
+            # Both counts are brought up to date before anything follows from them: a bond between two junctions counts at both.
             for name in (bond.tail, bond.head):
                 if name in self.open:
                     self.open[name] -= 1
@@ -207,8 +198,7 @@ class _MatrixStrokes:
         for into in (True, False):
             if free[into]:
                 continue
-            # As many bonds run against the matrix on one side as on the other, because the part between them has to be
-            # square.
+            # As many bonds run against the matrix on one side as on the other, because the part between them has to be square.
             missing = len(against[into]) - len(against[not into])
             if missing < 0 or missing > len(free[not into]):
                 return None
@@ -291,12 +281,10 @@ class OnePort:
         """
         law, kind = self.port.law, self.kind
         letters = f"M{kind}" if moving else kind
-        # The order matters: a residual sink is a source that reads only itself, and a modulated source reads anything
-        # else.
+        # The order matters: a residual sink is a source that reads only itself, and a modulated source reads anything else.
         if isinstance(law, SourceLaw) and law.signal is not None:
             letters = f"r{kind}" if law.signal == symbol(self.port.variable(law.side)) else f"M{kind}"
-        # An element of coefficient zero takes no power: it is a sensor of its other variable, or the ideal law of a
-        # residual sink.
+        # An element of coefficient zero takes no power: it is a sensor of its other variable, or the ideal law of a residual sink.
         elif isinstance(law, ResistiveLaw) and law.coefficient is ZERO:
             open_side = other_side(law.side)
             word = "e" if open_side == DOMAINS[self.domain].effort else "f"
@@ -307,8 +295,7 @@ class OnePort:
         """The item of the graph that stands for it, with the name of its own variable where a reader would take another."""
         letters, side = self.letters or self.kind, self.port.law.side
         name = self.port.variable(side)
-        # Names that a reader would give anyway are left out of the line, and so are those with an index, which no line
-        # can say.
+        # Names that a reader would give anyway are left out of the line, and so are those with an index, which no line can say.
         usual = name == default_variable(self.port, self.name, side) or "[" in name or name in DOMAINS
         named = () if usual or self.parts or letters in (*DETECTORS, *SINKS) else (name,)
         return BondItem(self.name, letters, self.domain, named, len(self.parts))
@@ -444,8 +431,7 @@ class ConnectedPart:
 
     def is_tree(self) -> bool:
         """Whether no mesh closes through its junctions."""
-        # A connected graph is a tree where it has one bond fewer than members; each bond is counted at both of its
-        # ends.
+        # A connected graph is a tree where it has one bond fewer than members; each bond is counted at both of its ends.
         return sum(len(self.bonds(name)) for name in self.members) == 2 * (len(self.members) - 1)
 
     def is_path(self) -> bool:
@@ -467,8 +453,7 @@ class ConnectedPart:
             near = self._distances(min(known, key=known.__getitem__))
             ends = [name for name in self._candidates() if not self.is_path() or len(self.bonds(name)) <= 1]
             return min(ends, key=lambda name: (near[name], rank[name]))
-        # Power is read from left to right as it flows: from the supply where there is one, else in the order of the
-        # description.
+        # Power is read from left to right as it flows: from the supply where there is one, else in the order of the description.
         first = self._supplied(rank) or min(self._candidates(), key=rank.__getitem__)
         if not self.is_path():
             return first
@@ -540,14 +525,8 @@ def connected_parts(graph: BondGraphScheme, earlier: Sequence[Sequence[str]] = (
                     seen.add(other)
                     queue.append(other)
         found.append(ConnectedPart(graph, tuple(queue), before))
-    # Parts stand in the order of the description, not in that of junctions, whose order follows the rules of
-    # simplification.
-    return sorted(found, key=_first_bond)
-
-
-def _first_bond(part: ConnectedPart) -> int:
-    """The number of the first bond of a part: bonds follow the order of description."""
-    return min((bond.number for name in part.members for bond in part.graph.bonds_of(name)), default=0)
+    # Parts stand in the order of the description, not in that of junctions, whose order follows the rules of simplification.
+    return sorted(found, key=lambda part: min((b.number for n in part.members for b in graph.bonds_of(n)), default=0))
 
 
 def heavy_children(part: ConnectedPart, root: str) -> dict[str, list[PowerBond]]:
@@ -570,8 +549,7 @@ def heavy_children(part: ConnectedPart, root: str) -> dict[str, list[PowerBond]]
     found: dict[str, list[PowerBond]] = {}
     for name in reversed(order):
         away = [bond for bond in part.bonds(name) if bond.other(name) != parent[name]]
-        # Ladders of an earlier figure come first, the longest branch after that; a minus sign sorts the deepest one to
-        # the front.
+        # Ladders of an earlier figure come first, the longest branch after that; a minus sign sorts the deepest one to the front.
         away.sort(key=lambda bond, name=name: (ladder[bond.other(name)], -height[bond.other(name)]))  # type: ignore[misc]
         found[name] = away
         ladder[name] = min([ladder[name], *(ladder[bond.other(name)] for bond in away)])

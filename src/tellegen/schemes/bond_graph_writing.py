@@ -18,7 +18,6 @@ from tellegen.schemes import element_texts, rules
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort
 
 Details = Mapping[str, Mapping[str, element_texts.Detail]]
-_GIVE_MODEL = "give the model that the scheme was raised from: 'model=...'"
 
 
 def to_lines(scheme: BondGraphScheme) -> list[str]:
@@ -52,7 +51,7 @@ def to_details(
         if item.letters == "Sw":
             law = element_texts.element_kind(item.port).quantity
             own = {key: text for key, text in details.items() if key not in ("law", law.key if law else "")}
-            details = _modes(item, modes) | own
+            details = element_texts.mode_details(item.port.element, modes) | own
         if details:
             found[name] = details
     for name, two_port in scheme.two_ports.items():
@@ -76,15 +75,14 @@ def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> s
     moduli = element_texts.ModulusTexts(model, taken)
     details = to_details(scheme, model, moduli)
     if model is not None:
-        # Nodes are gone in a bond graph: ports of the model need junctions of the same name, or they are refused by
-        # name.
+        # Nodes are gone in a bond graph: ports of the model need junctions of the same name, or they are refused by name.
         kept = element_texts.with_ports(model, scheme.junctions, "bond graph")
         return file_with_notation(kept, lines, element_texts.details_text(details), moduli.parts)
     # Without their blocks, names of signals would be free symbols in the file.
     if graph.signals:
         names = [signal.name for signal in graph.signals]
         what = f"the sources follow signals such as '{names[0]}', and the scheme does not have their blocks"
-        raise rules.NO_MODES.error(what, where=names[0], fix=_GIVE_MODEL, members=names[:50])
+        raise rules.NO_MODES.error(what, where=names[0], fix=element_texts.GIVE_MODEL, members=names[:50])
     return element_texts.file_text(graph, lines, details, moduli.parts)
 
 
@@ -131,16 +129,6 @@ def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, 
         details.pop(quantity.key if quantity else "", None)
         details.pop("law", None)
     return details
-
-
-def _modes(item: OnePort, settings: Mapping[str, Mapping[str, str]]) -> dict[str, element_texts.Detail]:
-    """The kind and the settings of an element with modes."""
-    element = item.port.element
-    # The scheme shows the element as it is in one mode; written like that, the switch would never open.
-    if element not in settings:
-        what = f"'{element}' has modes, and the scheme does not know their settings"
-        raise rules.NO_MODES.error(what, where=element, fix=_GIVE_MODEL)
-    return {key: element_texts.PlainYaml(text) for key, text in settings[element].items()}
 
 
 def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[str, element_texts.Detail]:

@@ -4,11 +4,11 @@ causality.
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, Variable, other_side
 from tellegen.core.errors import TellegenError
+from tellegen.core.names import numbered
 from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.expressions import ONE, ZERO, Expression, Number, Pow, symbol, to_text
@@ -232,9 +232,7 @@ class ModulusTexts:
             self._variables = {**state_variables(model.elements), **readable_dimensions(model)}
         self._units = UnitTexts({} if model is None else model.parameters, self._variables)
         self._whole = taken is None
-        used = frozenset(taken or ())
-        names = (name for n in count(1) if (name := f"k_{n}") not in used)
-        self._named = NamedParts(LONGEST_PART, lambda: next(names))
+        self._named = NamedParts(LONGEST_PART, numbered("k", frozenset(taken or ())))
         self.parts: dict[str, str] = {}
 
     def text(self, K: Expression, one: ModulusEnd, two: ModulusEnd) -> str:
@@ -269,6 +267,19 @@ class ModulusTexts:
 
 Detail = str | Sequence["Detail"]
 """What stands behind a key: a text, a list of them, or the rows of a matrix."""
+GIVE_MODEL = "give the model that the scheme was raised from: 'model=...'"
+
+
+def mode_details(element: str, settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The kind and the settings of an element with modes.
+
+    Raises: GraphError (G230) where the model that knows them is not at hand.
+    """
+    # The scheme shows the element as it is in one mode; written like that, the switch would never open.
+    if element not in settings:
+        what = f"'{element}' has modes, and the scheme does not know their settings"
+        raise rules.NO_MODES.error(what, where=element, fix=GIVE_MODEL)
+    return {key: PlainYaml(text) for key, text in settings[element].items()}
 
 
 def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:

@@ -5,14 +5,15 @@ The value is taken modulo a prime at two random points. A name differs from that
 of the opposite value has the same name with a minus sign. So one sees what is zero, what is equal and what is skew.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import (
     Elimination,
-    Entry,
     NamedEntries,
+    NumberField,
     ResidueField,
     TooManyNamesError,
     resolved_definitions,
@@ -25,6 +26,7 @@ from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock, VectorBl
 
 Equation = tuple[str, list[tuple[str, Expression]]]
 """A signal, and the signals that it is the sum of, each with its gain."""
+E = TypeVar("E")
 OUTLINE = "gain "
 """How the names of outlines begin; no name of a model has a space."""
 
@@ -43,43 +45,43 @@ def outlined_gains(
 ) -> dict[str, dict[str, Expression]]:
     """For each signal asked for, its gains from the signals that no equation decides, as outlines."""
     names = list(signals)
-    column = {name: k for k, name in enumerate(names)}
-    # Two independent points: that two different gains agree at both by chance is not to be expected in the life of the
-    # program.
-    one, two = (_expressed(equations, column, ends, which) for which in (0, 1))
+    # Two independent points: that two different gains agree at both by chance is not to be expected in the life of the program.
+    points: list[Callable[[Expression], int]] = [partial(_residue, which=which) for which in (0, 1)]
+    one, two = (_expressed(equations, names, ends, ResidueField(), point) for point in points)
     return {
-        end: {
-            names[c]: _outline(one[column[end]].get(c, 0), two[column[end]].get(c, 0))
-            for c in sorted(one[column[end]].keys() | two[column[end]].keys())
-        }
-        if column[end] in one
-        else {end: ONE}
-        for end in ends
+        end: {names[c]: _outline(row.get(c, 0), two[end].get(c, 0)) for c in sorted(row.keys() | two[end].keys())}
+        for end, row in one.items()
     }
 
 
 def _expressed(
-    equations: Sequence[Equation], column: dict[str, int], ends: Sequence[str], which: int
-) -> dict[int, dict[int, int]]:
-    """The rows of the signals asked for, at one of the two random points."""
+    equations: Sequence[Equation],
+    names: Sequence[str],
+    ends: Sequence[str],
+    field: NumberField[E],
+    entry: Callable[..., E],
+) -> dict[str, Mapping[int, E]]:
+    """For each signal asked for, what it is of the signals that no equation decides, by their places among the names.
+
+    Raises: UndeterminedError for a loop of gains one, or an output that nothing decides, after causes were turned in a mesh.
+    """
+    column = {name: k for k, name in enumerate(names)}
     rows = []
     for output, terms in equations:
-        row = {column[output]: PRIME - 1}
-        for name, gain in terms:
-            # Entries of zero would be pivots that the elimination has to look at and cannot use.
-            if gain is not ZERO:
-                row[column[name]] = _residue(gain, which)
-        rows.append(row)
-    elimination: Elimination[int] = Elimination(rows, ResidueField())
+        # Each equation in the form 0 = -output + sum of gains: the output is the pivot of its own row.
+        # Entries of zero would be pivots that the elimination has to look at and cannot use.
+        row = {column[name]: entry(gain) for name, gain in terms if gain is not ZERO}
+        rows.append({column[output]: entry(-ONE)} | row)
+    elimination = Elimination(rows, field)
     if elimination.eliminate_all([column[output] for output, _ in equations]):
         raise UndeterminedError
-    return {c: dict(row) for c, row in elimination.express([column[end] for end in ends]).items()}
+    found = elimination.express([column[end] for end in ends])
+    return {end: found.get(column[end], {column[end]: entry(ONE)}) for end in ends}
 
 
 def _residue(gain: Expression, which: int) -> int:
     found = gain.residues()
-    # A pole at a random point means that the formula divides by something that vanishes modulo the prime; nothing can
-    # be said then.
+    # A pole at a random point means that the formula divides by something that vanishes modulo the prime; nothing can be said then.
     if found is None:
         raise ZeroDivisionError("an expression has a pole at a random point")
     return found[which]
@@ -87,8 +89,7 @@ def _residue(gain: Expression, which: int) -> int:
 
 def _outline(first: int, second: int) -> Expression:
     """A number for zero and one, else a name; of a value and its opposite, the smaller gives the name."""
-    # Residues above half of the prime stand for negative numbers: so a gain and its opposite get one name and a minus
-    # sign.
+    # Residues above half of the prime stand for negative numbers: so a gain and its opposite get one name and a minus sign.
     if first > PRIME - first:
         return -_outline(-first % PRIME, -second % PRIME)
     if first == second and first <= 1:
@@ -170,31 +171,12 @@ def signal_gains(
 def _written_gains(
     scheme: PogScheme, equations: Sequence[Equation], ends: Sequence[str]
 ) -> dict[str, dict[str, Expression]]:
-    column = {name: k for k, name in enumerate(scheme.signals())}
-    names = list(column)
+    names = scheme.signals()
     field = NamedEntries(scheme.causal.graph.parameters, names, most=MOST_NAMES)
-    rows = []
-    for output, terms in equations:
-        # Each equation in the form 0 = -output + sum of gains: the output is the pivot of its own row.
-        row = {column[output]: field.entry(-ONE)}
-        for name, gain in terms:
-            if gain is not ZERO:
-                row[column[name]] = field.entry(gain)
-        rows.append(row)
-    elimination: Elimination[Entry] = Elimination(rows, field)
-    left = elimination.eliminate_all([column[output] for output, _ in equations])
-    # A loop of gains one, or an output that nothing decides, after causes were turned in a mesh.
-    if left:
-        raise UndeterminedError
-    found = elimination.express([column[end] for end in ends])
+    found = _expressed(equations, names, ends, field, field.entry)
     # Names that the elimination gave to long parts are written out: gains are compared and printed by themselves.
     where = resolved_definitions(field.where)
-    return {
-        end: {names[c]: e.expression.substitute(where) for c, e in found[column[end]].items()}
-        if column[end] in found
-        else {end: ONE}
-        for end in ends
-    }
+    return {end: {names[c]: e.expression.substitute(where) for c, e in row.items()} for end, row in found.items()}
 
 
 def _static(blocks: Iterable[SchemeBlock], cut_static: bool) -> Iterable[Equation]:
@@ -205,9 +187,6 @@ def _static(blocks: Iterable[SchemeBlock], cut_static: bool) -> Iterable[Equatio
             yield block.output, [(block.input, block.gain), *block.terms]
 
 
-Rows = tuple[tuple[Expression, ...], ...]
-
-
 def vector_block(scheme: PogScheme) -> VectorBlock:
     """The dependent storages brought in by the congruent transformation x = T z + T_u u; a T that moves gives N = T^T L T'."""
     A, B = path_gains(scheme)
@@ -215,16 +194,15 @@ def vector_block(scheme: PogScheme) -> VectorBlock:
     dependent, T, T_u = dependent_gains(scheme)
     n, m = len(states), len(scheme.inputs)
     identity = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
-    # x = (z, T z): independent storages as they are, dependent ones by the states
-    # (docs/theory/power_oriented_graphs.md).
-    whole: Rows = (*identity, *T)
-    whole_u: Rows = (*((ZERO,) * m for _ in states), *T_u)
+    # x = (z, T z): independent storages as they are, dependent ones by the states (docs/theory/power_oriented_graphs.md).
+    whole: Matrix = (*identity, *T)
+    whole_u: Matrix = (*((ZERO,) * m for _ in states), *T_u)
     energy = _energy(scheme, [*states, *dependent])
     # T^T L T_u u' : what a source that decides a dependent storage gives by its rate.
     B_1 = _congruent(whole, energy, whole_u, n, m)
     graph = scheme.causal.graph
-    rates: Rows = tuple(tuple(_rate(entry, graph) for entry in row) for row in whole)
-    rates_u: Rows = tuple(tuple(_rate(entry, graph) for entry in row) for row in whole_u)
+    rates: Matrix = tuple(tuple(_rate(entry, graph) for entry in row) for row in whole)
+    rates_u: Matrix = tuple(tuple(_rate(entry, graph) for entry in row) for row in whole_u)
     # T^T L T_u' u acts like B u, and stands on the right side: hence B less this share.
     driven = _congruent(whole, energy, rates_u, n, m)
     return VectorBlock(
@@ -274,7 +252,9 @@ def _rate(entry: Expression, graph: PowerGraph) -> Expression:
     )
 
 
-def _congruent(left: Rows, middle: dict[tuple[int, int], Expression], right: Rows, rows: int, columns: int) -> Matrix:
+def _congruent(
+    left: Matrix, middle: dict[tuple[int, int], Expression], right: Matrix, rows: int, columns: int
+) -> Matrix:
     """left^T * middle * right, by the entries that are not zero."""
     lefts, rights = _sparse(left), _sparse(right)
     terms: dict[tuple[int, int], list[Expression]] = {}
@@ -287,5 +267,5 @@ def _congruent(left: Rows, middle: dict[tuple[int, int], Expression], right: Row
     return tuple(tuple(found.get((i, j), ZERO) for j in range(columns)) for i in range(rows))
 
 
-def _sparse(rows: Rows) -> list[dict[int, Expression]]:
+def _sparse(rows: Matrix) -> list[dict[int, Expression]]:
     return [{j: entry for j, entry in enumerate(row) if entry is not ZERO} for row in rows]

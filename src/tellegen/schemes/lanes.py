@@ -126,8 +126,7 @@ class LaneWalk:
                     for r in behind
                     for lane in lanes_in(r)
                 }
-                # A source whose lane ends here closes the ladder as its right section; one whose lane goes on is a
-                # branch.
+                # A source whose lane ends here closes the ladder as its right section; one whose lane goes on is a branch.
                 late += [row for row in rows if isinstance(row, dict) and moving.isdisjoint(row)]
                 rows[:] = [row for row in rows if row not in late]
         stage.parts = [part for part in stage.parts if part[1]]
@@ -238,8 +237,7 @@ class LaneWalk:
                 row[lane] = ahead[0]
         single = {lane: k for lane, k in row.items() if k not in self.field_of}
         if single:
-            # A connection that is still to be passed has to be met at the node of its lane, which would be left behind
-            # here.
+            # A connection that is still to be passed has to be met at the node of its lane, which would be left behind here.
             self._no_coupling_at(stage.nodes[lane] for lane in single)
             pieces = {lane: lane_element(self.items[k], self._sign(k, stage.nodes[lane])) for lane, k in single.items()}
             if any(self._source(k) for k in single.values()):
@@ -257,7 +255,7 @@ class LaneWalk:
     def _no_coupling_at(self, nodes: Iterable[int]) -> None:
         here = set(nodes)
         for n, coupling in enumerate(self.graph.couplings):
-            if n not in self.passed and any({b.plus, b.minus} & here for b in (*coupling.side_1, *coupling.side_2)):
+            if n not in self.passed and coupling.nodes & here:
                 raise NoLanesError
 
     # -- connections -----------------------------------------------------------------------------------------------------------
@@ -307,8 +305,7 @@ class LaneWalk:
         self._enter([node])
         stage.nodes.append(node)
         stage.starts.append(node)
-        # A lane that joins late has to fit what stands before it: its first element takes a place in the series row
-        # that exists.
+        # A lane that joins late has to fit what stands before it: its first element takes a place in the series row that exists.
         if ways[:1] == ["series"]:
             if not elements or len(ways) > 1:
                 raise NoLanesError
@@ -332,8 +329,7 @@ def lane_ladder(scheme: PogScheme) -> Lanes:
     ports = scheme.causal.graph.ports
     alike = [k for k in sources if _source_kind(ports[k]) == _source_kind(ports[sources[0]])] if sources else []
     run = next((n for n, k in enumerate(sources) if k not in alike), len(sources))
-    # As many lanes as possible: a vector ladder of three phases is wanted rather than one of a single phase with
-    # branches.
+    # As many lanes as possible: a vector ladder of three phases is wanted rather than one of a single phase with branches.
     for count in range(run, 0, -1):
         try:
             walk = LaneWalk(scheme, sources[:count])

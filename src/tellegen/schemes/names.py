@@ -13,8 +13,7 @@ def plain_name(path: str) -> str:
     # Two underscores in a row stand for the dot of a path in C and JSON, so a plain name must not have them.
     while "__" in name:
         name = name.replace("__", "_")
-    # A node called `pi` or `gnd` would be read back as a number or as a reference, so that the file would mean another
-    # model.
+    # A node called `pi` or `gnd` would be read back as a number or as a reference, so that the file would mean another model.
     if name in RESERVED_WORDS or name in REFERENCES:
         return f"{name}_n"
     # What begins with a digit or an underscore is no name in any notation; the letter n says that it was made up.

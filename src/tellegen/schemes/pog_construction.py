@@ -4,7 +4,7 @@ Ladders of columns are laid along the trees of the bond graph. Port by port need
 causality has such a scheme: its gains form a skew matrix, the connection part of the vectorial scheme.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -39,17 +39,14 @@ def junction_bond(bond: PowerBond, junction: str, shares: Side) -> JunctionBond:
     return JunctionBond(bond.variable(other_side(shares)), bond.tail == junction, bond.receives(junction) == shares)
 
 
-def resistive_gain(item: bond_graph_scheme.OnePort) -> Expression | None:
+def _resistive_gain(item: bond_graph_scheme.OnePort) -> Expression | None:
     """What a resistive element decides over what it is told; None where its law is not linear."""
-    law = item.port.law
-    assert isinstance(law, ResistiveLaw), "only resistive elements have a static gain"
+    law = item.port.resistive
     # A resistive law is written for one side; where causality asks it the other way, its gain is the reciprocal.
-    if law.coefficient is None or item.decides == law.side:
-        return law.coefficient
-    return ONE / law.coefficient
+    return law.coefficient if law.coefficient is None or item.decides == law.side else ONE / law.coefficient
 
 
-def storage_gain(law: StorageLaw, integral: bool) -> Expression | None:
+def _storage_gain(law: StorageLaw, integral: bool) -> Expression | None:
     """The gain behind the integrator, or before the derivative; None where the law is not linear.
 
     None too where a storage of its own coefficient zero has a state: it carries the energy of those that depend on it.
@@ -61,14 +58,7 @@ def storage_gain(law: StorageLaw, integral: bool) -> Expression | None:
     return None if law.inertia is ZERO else ONE / law.inertia
 
 
-def energy_name(item: bond_graph_scheme.OnePort, law: StorageLaw) -> str:
-    """The energy variable of a storage."""
-    if law.keeps_energy_variable:
-        return item.port.state
-    return f"{DOMAINS[item.domain].energy(law.side).symbol}_{item.name}"
-
-
-def outputs_by_inputs(field: Field, causal: CausalGraph) -> pog_scheme.Matrix:
+def _outputs_by_inputs(field: Field, causal: CausalGraph) -> pog_scheme.Matrix:
     """What the ports of a resistive field decide, by what they are told: its matrix, solved for the ports asked backwards.
 
     Raises: GraphError where it cannot be solved.
@@ -86,18 +76,30 @@ def outputs_by_inputs(field: Field, causal: CausalGraph) -> pog_scheme.Matrix:
                 row[j if direct else n + j] = row.get(j if direct else n + j, ZERO) + ONE
         rows.append({c: arithmetic.entry(e) for c, e in row.items() if e is not ZERO})
     elimination: Elimination[Entry] = Elimination(rows, arithmetic)
-    # Causality alone does not see that the block to be inverted is singular; without this test a gain would divide by
-    # zero later.
+    # Causality alone does not see that the block to be inverted is singular; without this test a gain would divide by zero later.
     if elimination.eliminate_all(range(n)):
         what = f"the field '{field.element}' cannot be solved for what its ports decide"
         raise rules.NO_SCALAR_BOND.error(what, where=field.element, fix="check its matrix")
     found = elimination.express(range(n))
+    return tuple(
+        tuple(
+            with_definitions(found[i][n + j].expression, arithmetic.where) if n + j in found.get(i, {}) else ZERO
+            for j in range(n)
+        )
+        for i in range(n)
+    )
 
-    def gain(i: int, j: int) -> Expression:
-        entry = found[i].get(n + j) if i in found else None
-        return ZERO if entry is None else with_definitions(entry.expression, arithmetic.where)
 
-    return tuple(tuple(gain(i, j) for j in range(n)) for i in range(n))
+def _field_rows(causal: CausalGraph, told: Callable[[int], str]) -> dict[int, FieldRow]:
+    """For each port of a resistive field its gain, and the gains from what the other ports are `told`."""
+    found: dict[int, FieldRow] = {}
+    for field in causal.graph.fields:
+        if isinstance(causal.graph.ports[field.ports[0]].law, ResistiveLaw) and not field.by_laws:
+            for i, (k, row) in enumerate(zip(field.ports, _outputs_by_inputs(field, causal), strict=True)):
+                # The own gain stands in the block, the others are further inputs of it; a gain of zero is no line of the figure.
+                others = zip(field.ports, row, strict=True)
+                found[k] = row[i], tuple((told(j), gain) for j, gain in others if j != k and gain is not ZERO)
+    return found
 
 
 def _finished(
@@ -125,14 +127,15 @@ def _element_block(
     """The block of an element that is no source, from what it is told to what it decides; `row` is its share in a field."""
     law, name = item.port.law, item.name
     if isinstance(law, ResistiveLaw):
-        gain, terms = (resistive_gain(item), ()) if row is None else row
+        gain, terms = (_resistive_gain(item), ()) if row is None else row
         block = pog_scheme.SchemeBlock(name, "static", told, given, gain, name, law=law, terms=terms)
     else:
-        assert isinstance(law, StorageLaw), "sources have no block"
-        integral = item.causality == "integral"
-        own = None if item.field else storage_gain(law, integral)
+        storage, integral = item.port.storage, item.causality == "integral"
+        own = None if item.field else _storage_gain(storage, integral)
         kind: pog_scheme.BlockKind = "storage" if integral else "derivative"
-        block = pog_scheme.SchemeBlock(name, kind, told, given, own, name, energy=energy_name(item, law), law=law)
+        symbol = DOMAINS[item.domain].energy(law.side).symbol
+        energy = item.port.state if storage.keeps_energy_variable else f"{symbol}_{name}"
+        block = pog_scheme.SchemeBlock(name, kind, told, given, own, name, energy=energy, law=law)
     return _finished(block, item, unit_of)
 
 
@@ -143,12 +146,14 @@ class SignalFlow:
         self.graph = graph
         self.blocks: dict[str, pog_scheme.SchemeBlock] = {}
         self.summations: dict[str, pog_scheme.Summation] = {}
-        self._rows = {name: row for field in graph.causal.graph.fields for name, row in self._field_rows(field)}
+        ports = graph.causal.graph.ports
+        self._items = {id(item.port): item for item in graph.one_ports.values()}
+        rows = _field_rows(graph.causal, lambda k: self._variable(self._items[id(ports[k])], decided=False))
+        self._rows = {id(ports[k]): row for k, row in rows.items()}
 
     def sum(self, joints: Sequence[JunctionBond]) -> str:
         """The summation of a junction: the conjugate of the shared variable at the bond that decides it. Gives its output."""
-        # Strokes promise exactly one bond that decides; two would have been a contradiction and none an undecided
-        # junction.
+        # Strokes promise exactly one bond that decides; two would have been a contradiction and none an undecided junction.
         (decider,) = (j for j in joints if j.brings)
         terms: dict[str, int] = {}
         for j in joints:
@@ -167,30 +172,29 @@ class SignalFlow:
         """The block of an element; sources have none."""
         if isinstance(item.port.law, SourceLaw):
             return ()
-        (bond,) = self.graph.bonds_of(item.name)
-        given, told = bond.variable(item.decides), bond.variable(other_side(item.decides))
-        self.blocks[item.name] = _element_block(item, told, given, self._rows.get(item.name), self._units)
+        told, given = (self._variable(item, decided=decided) for decided in (False, True))
+        self.blocks[item.name] = _element_block(item, told, given, self._rows.get(id(item.port)), self._units)
         return (item.name,)
+
+    def _variable(self, item: bond_graph_scheme.OnePort, *, decided: bool) -> str:
+        """What an element decides, or what it is told, by the name that its bond has for it."""
+        (bond,) = self.graph.bonds_of(item.name)
+        return bond.variable(item.decides if decided else other_side(item.decides))
 
     def two_port(self, item: bond_graph_scheme.TwoPort) -> tuple[str, ...]:
         """The two blocks of a connection: K on one line, its transpose on the other."""
         bonds = self.graph.bonds_of(item.name)
         a, b = bonds if bonds[0].head == item.name else bonds[::-1]
-        m, inverse = item.modulus, ONE / item.modulus
-        # Which of the two pairs of variables is given follows from the stroke at side a alone: TF and GY have one free
-        # choice.
+        # Which of the two pairs of variables is given follows from the stroke at side a alone: TF and GY have one free choice.
         effort_enters = a.receives(item.name) == DOMAINS[a.domain].effort
-        if item.kind == "TF":
-            pairs = (
-                ((a.effort, b.effort), (b.flow, a.flow)) if effort_enters else ((b.effort, a.effort), (a.flow, b.flow))
-            )
-        else:
-            pairs = (
-                ((a.effort, b.flow), (b.effort, a.flow)) if effort_enters else ((b.flow, a.effort), (a.flow, b.effort))
-            )
+        pairs = (
+            ((a.effort, b.effort), (b.flow, a.flow)) if item.kind == "TF" else ((a.effort, b.flow), (b.effort, a.flow))
+        )
+        if not effort_enters:
+            pairs = (pairs[0][::-1], pairs[1][::-1])
         # With the effort given at side a both blocks divide by the modulus, else both multiply by it: a scalar is its
         # own transpose.
-        gain = inverse if effort_enters else m
+        gain = ONE / item.modulus if effort_enters else item.modulus
         # The block of the line that leads away from side a comes first.
         forward = pairs if pairs[0][0] in (a.effort, a.flow) else pairs[::-1]
         names = (item.name, f"{item.name}_transposed")
@@ -199,18 +203,14 @@ class SignalFlow:
             self.blocks[name] = _finished(block, None, self._units)
         return names
 
-    def _field_rows(self, field: Field) -> Iterator[tuple[str, FieldRow]]:
-        """For each port of a resistive field its gain, and the gains from what the other ports are told."""
-        ports = self.graph.causal.graph.ports
-        if not isinstance(ports[field.ports[0]].law, ResistiveLaw) or field.by_laws:
-            return
-        items = [next(i for i in self.graph.one_ports.values() if i.port is ports[k]) for k in field.ports]
-        told = [self.graph.bonds_of(i.name)[0].variable(other_side(i.decides)) for i in items]
-        for k, row in enumerate(outputs_by_inputs(field, self.graph.causal)):
-            # The own gain stands in the block, the others are further inputs of it; a gain of zero is no line of the
-            # figure.
-            terms = tuple((told[j], gain) for j, gain in enumerate(row) if j != k and gain is not ZERO)
-            yield items[k].name, (row[k], terms)
+    def without_ladders(self) -> None:
+        """Blocks and summations of all items without an order of columns: one summation a junction."""
+        for item in self.graph.one_ports.values():
+            self.one_port(item)
+        for two_port in self.graph.two_ports.values():
+            self.two_port(two_port)
+        for name, junction in self.graph.junctions.items():
+            self.sum([junction_bond(bond, name, junction.shares) for bond in self.graph.bonds_of(name)])
 
     @cached_property
     def _units(self) -> Mapping[str, str]:
@@ -219,17 +219,17 @@ class SignalFlow:
 
     def outputs(self) -> tuple[pog_scheme.Output, ...]:
         """The conjugates of the inputs."""
-        found = []
-        for item in self.graph.sources():
-            (bond,) = self.graph.bonds_of(item.name)
-            # The half arrow leaves a source that supplies: then input times output is the power that enters the model.
-            sign = 1 if bond.tail == item.name else -1
-            found.append(pog_scheme.Output(bond.variable(other_side(item.decides)), sign))
-        return tuple(found)
+        # The half arrow leaves a source that supplies: then input times output is the power that enters the model.
+        return tuple(
+            pog_scheme.Output(
+                self._variable(item, decided=False), 1 if self.graph.bonds_of(item.name)[0].tail == item.name else -1
+            )
+            for item in self.graph.sources()
+        )
 
     def inputs(self) -> tuple[str, ...]:
         """The signals of the sources."""
-        return tuple(self.graph.bonds_of(i.name)[0].variable(i.decides) for i in self.graph.sources())
+        return tuple(self._variable(item, decided=True) for item in self.graph.sources())
 
 
 class LadderBuilder:
@@ -248,43 +248,25 @@ class LadderBuilder:
         # The tree is hung up at its start once; every ladder and side ladder of the part follows these branches.
         self._away = bond_graph_scheme.heavy_children(part, start)
         # The first source of the starting junction is the left section; further ones become branches or the right end.
-        source = next((b for b in self.graph.sources_at(self.graph.junctions[start])), None)
-        entry = None if source is None else self._section(source, start, "across")
-        return self._ladder(start, source, entry)
+        source = next(iter(self.graph.sources_at(self.graph.junctions[start])), None)
+        return self._ladder(start, source, None if source is None else self._section(source, start, "across"))
 
     # -- sections --------------------------------------------------------------------------------------------------------------
 
     def _section(self, bond: PowerBond, right: str, upper: Side) -> pog_scheme.PowerSection:
-        left, one_ports = bond.other(right), self.graph.one_ports
+        before, behind = ("" if end in self.graph.one_ports else end for end in (bond.other(right), right))
+        way: pog_scheme.Direction = "right" if bond.head == right else "left"
+        side = bond.receives(right)
         return self._kept(
-            "" if left in one_ports else left,
-            "" if right in one_ports else right,
-            bond.domain,
-            bond.across,
-            bond.through,
-            direction="right" if bond.head == right else "left",
-            rightward=bond.receives(right),
-            upper=upper,
+            pog_scheme.PowerSection(
+                "", before, behind, bond.domain, bond.across, bond.through, direction=way, rightward=side, upper=upper
+            )
         )
 
-    def _kept(
-        self,
-        left: str,
-        right: str,
-        domain: str,
-        across: str,
-        through: str,
-        *,
-        direction: pog_scheme.Direction,
-        rightward: Side,
-        upper: Side,
-    ) -> pog_scheme.PowerSection:
+    def _kept(self, section: pog_scheme.PowerSection) -> pog_scheme.PowerSection:
         name = str(len(self.sections) + 1)
-        section = pog_scheme.PowerSection(
-            name, left, right, domain, across, through, direction=direction, rightward=rightward, upper=upper
-        )
-        self.sections[name] = section
-        return section
+        self.sections[name] = replace(section, name=name)
+        return self.sections[name]
 
     # -- ladders ---------------------------------------------------------------------------------------------------------------
 
@@ -299,8 +281,7 @@ class LadderBuilder:
             ahead = away[0] if away else None
             if name in self.graph.two_ports:
                 assert ahead is not None, "a two-port stands between junctions"
-                # Behind a gyrator the effort continues as a flow: the upper line changes its kind, or the two lines
-                # would cross.
+                # Behind a gyrator the effort continues as a flow: the upper line changes its kind, or the two lines would cross.
                 upper = self._turned(name, left, upper)
                 behind = self._section(ahead, ahead.other(name), upper)
                 blocks = self.flow.two_port(self.graph.two_ports[name])
@@ -350,8 +331,7 @@ class LadderBuilder:
         joints = [junction_bond(bond, name, junction.shares) for bond in items]
         start = None if left is None else junction_bond(left, name, junction.shares)
         end = None if right is None else junction_bond(right, name, junction.shares)
-        # Power counts positive from left to right where the bond that comes in says so; a junction without neighbours
-        # may choose.
+        # Power counts positive from left to right where the bond that comes in says so; a junction without neighbours may choose.
         forward = not start.leaves if start else end.leaves if end else True
         columns: list[pog_scheme.Column] = []
         # Until the element that decides has been passed, the shared variable runs to the left in the sections between
@@ -367,8 +347,7 @@ class LadderBuilder:
                 here += [] if end is None else [end]
             else:
                 behind = self._link(junction, items[k], items[k + 1], forward, decided, upper)
-                # The running sum is split at each column, so that each summation has few inputs and each section has
-                # its own power.
+                # The running sum is split at each column, so that each summation has few inputs and each section has its own power.
                 own = behind.variable(other_side(junction.shares))
                 here.append(JunctionBond(own, forward, not decided))
                 start = JunctionBond(own, not forward, decided)
@@ -380,15 +359,22 @@ class LadderBuilder:
         self, junction: BondItem, one: PowerBond, two: PowerBond, forward: bool, decided: bool, upper: Side
     ) -> pog_scheme.PowerSection:
         own = other_side(junction.shares)
-        symbol = DOMAINS[junction.domain].power(own).symbol
         left, right = one.other(junction.name), two.other(junction.name)
         # The variable between two columns has no name in the model; it says between which elements it is.
-        running = self.signals.take(f"{symbol}_{left}_{right}")
-        across, through = (running, junction.variable) if own == "across" else (junction.variable, running)
+        running = self.signals.take(f"{DOMAINS[junction.domain].power(own).symbol}_{left}_{right}")
+        pair = (running, junction.variable) if own == "across" else (junction.variable, running)
         side = junction.shares if decided else own
-        direction: pog_scheme.Direction = "right" if forward else "left"
         return self._kept(
-            left, right, junction.domain, across, through, direction=direction, rightward=side, upper=upper
+            pog_scheme.PowerSection(
+                "",
+                left,
+                right,
+                junction.domain,
+                *pair,
+                direction="right" if forward else "left",
+                rightward=side,
+                upper=upper,
+            )
         )
 
     def _column(
@@ -402,33 +388,20 @@ class LadderBuilder:
         output = self.flow.sum(joints)
         name = "" if bond is None else bond.other(junction.name)
         item = self.graph.one_ports.get(name)
-        kind: pog_scheme.ColumnKind = "series" if junction.series else "parallel"
-        blocks: tuple[str, ...] = ()
-        branch = None
-        if bond is not None and (item is None or isinstance(item.port.law, SourceLaw)):
-            entry = self._section(bond, name, "across")
-            kind, branch = (
-                "branch",
-                pog_scheme.Ladder((), entry.name) if item is not None else self._ladder(name, bond, entry),
-            )
-        elif item is not None:
-            blocks = self.flow.one_port(item)
-        return pog_scheme.Column(
-            kind,
+        column = pog_scheme.Column(
+            "series" if junction.series else "parallel",
             name,
-            "" if left is None else left.name,
-            "" if right is None else right.name,
-            blocks,
-            (output,) if output else (),
+            left.name if left else "",
+            right.name if right else "",
+            summations=(output,) if output else (),
             shared=junction.variable,
             junction=junction.name,
-            branch=branch,
         )
-
-
-def port_scheme(causal: CausalGraph) -> pog_scheme.PogScheme:
-    """The scheme of a causal graph without ladders."""
-    return _PortScheme(causal).scheme()
+        if bond is not None and (item is None or isinstance(item.port.law, SourceLaw)):
+            entry = self._section(bond, name, "across")
+            side = pog_scheme.Ladder((), entry.name) if item is not None else self._ladder(name, bond, entry)
+            return replace(column, kind="branch", branch=side)
+        return column if item is None else replace(column, blocks=self.flow.one_port(item))
 
 
 def port_gains(causal: CausalGraph) -> dict[int, dict[int, Expression]]:
@@ -447,6 +420,11 @@ def port_gains(causal: CausalGraph) -> dict[int, dict[int, Expression]]:
     return {
         k: {c // 2: with_definitions(e.expression, field.where) for c, e in found[at].items()} for at, k in told.items()
     }
+
+
+def port_scheme(causal: CausalGraph) -> pog_scheme.PogScheme:
+    """The scheme of a causal graph without ladders."""
+    return _PortScheme(causal).scheme()
 
 
 class _PortScheme:
@@ -471,31 +449,36 @@ class _PortScheme:
         self.summations: dict[str, pog_scheme.Summation] = {}
 
     def scheme(self) -> pog_scheme.PogScheme:
-        rows = {
-            k: row
-            for field in self.graph.fields
-            if isinstance(self.graph.ports[field.ports[0]].law, ResistiveLaw) and not field.by_laws
-            for k, row in zip(
-                field.ports, self._field_rows(field.ports, outputs_by_inputs(field, self.causal)), strict=True
-            )
-        }
+        rows = _field_rows(self.causal, lambda k: self._signal(k, decided=False))
         for k, item in enumerate(self.items):
             if not isinstance(item.port.law, SourceLaw):
                 told, given = self._signal(k, decided=False), self._signal(k, decided=True)
                 self.blocks[item.name] = _element_block(item, told, given, rows.get(k), self.units)
         for k, gains in port_gains(self.causal).items():
             self._told(k, gains)
-        sources = [item for item in self.items if isinstance(item.port.law, SourceLaw)]
+        sources = {k: self.items[k] for k in self.graph.sources()}
         # A port counts the power that it takes, an output the power that it supplies: hence the sign -1 of all outputs.
         return pog_scheme.PogScheme(
             name=self.graph.name,
             ladders=(),
-            sections={str(k): _source_section(str(k), item) for k, item in enumerate(sources, 1)},
+            sections={
+                str(n): pog_scheme.PowerSection(
+                    str(n),
+                    "",
+                    item.name,
+                    item.domain,
+                    item.port.across,
+                    item.port.through,
+                    direction="left",
+                    rightward=item.decides,
+                )
+                for n, item in enumerate(sources.values(), 1)
+            },
             blocks=self.blocks,
             summations=self.summations,
             states=tuple(self.items[k].name for k in self.causal.integral),
-            inputs=tuple(item.port.variable(item.decides) for item in sources),
-            outputs=tuple(pog_scheme.Output(item.port.variable(other_side(item.decides)), -1) for item in sources),
+            inputs=tuple(self._signal(k, decided=True) for k in sources),
+            outputs=tuple(pog_scheme.Output(self._signal(k, decided=False), -1) for k in sources),
             bond_graph=None,
             causal=self.causal,
             elements={item.name: item for item in self.items},
@@ -504,12 +487,6 @@ class _PortScheme:
     def _signal(self, k: int, *, decided: bool) -> str:
         side: Side = self.causal.decides[k] if decided else self.causal.follows(k)
         return self.graph.ports[k].variable(side)
-
-    def _field_rows(self, ports: tuple[int, ...], matrix: tuple[tuple[Expression, ...], ...]) -> list[FieldRow]:
-        told = [self._signal(k, decided=False) for k in ports]
-        return [
-            (row[i], tuple((told[j], gain) for j, gain in enumerate(row) if j != i)) for i, row in enumerate(matrix)
-        ]
 
     def _told(self, k: int, gains: dict[int, Expression]) -> None:
         """The summation of what a port is told, with a connection block for each gain that is not one."""
@@ -531,14 +508,6 @@ class _PortScheme:
         self.summations[output] = pog_scheme.Summation(output, tuple(inputs))
 
 
-def _source_section(name: str, item: bond_graph_scheme.OnePort) -> pog_scheme.PowerSection:
-    port = item.port
-    side = item.decides
-    return pog_scheme.PowerSection(
-        name, "", item.name, port.domain, port.across, port.through, direction="left", rightward=side
-    )
-
-
 def pog(
     causal: CausalGraph, *, derivative: bool = False, vectorial: bool = False, earlier: Sequence[Sequence[str]] = ()
 ) -> pog_scheme.PogScheme:
@@ -557,14 +526,14 @@ def pog(
         return replace(scheme, vector=vector_block(scheme))
     flow = SignalFlow(graph)
     found = bond_graph_scheme.connected_parts(graph, earlier)
-    # A part with a mesh makes the whole scheme a vector block: half a ladder would hide that its states belong
-    # together.
+    # A part with a mesh makes the whole scheme a vector block: half a ladder would hide that its states belong together.
     laddered = not vectorial and (derivative or not causal.dependent) and all(part.is_tree() for part in found)
     if laddered:
         builder = LadderBuilder(graph, flow)
         ladders = tuple(builder.ladder_of(part) for part in found)
         return _scheme(graph, flow, ladders, builder.sections)
-    scheme = _scheme(graph, _flat(graph, flow), (), _flat_sections(graph))
+    flow.without_ladders()
+    scheme = _scheme(graph, flow, (), _flat_sections(graph))
     return replace(scheme, vector=vector_block(scheme))
 
 
@@ -591,29 +560,16 @@ def _scheme(
     )
 
 
-def _flat(graph: bond_graph_scheme.BondGraphScheme, flow: SignalFlow) -> SignalFlow:
-    """Blocks and summations without an order of columns: one summation a junction."""
-    for item in graph.one_ports.values():
-        flow.one_port(item)
-    for two_port in graph.two_ports.values():
-        flow.two_port(two_port)
-    for name, junction in graph.junctions.items():
-        flow.sum([junction_bond(bond, name, junction.shares) for bond in graph.bonds_of(name)])
-    return flow
-
-
 def _flat_sections(graph: bond_graph_scheme.BondGraphScheme) -> dict[str, pog_scheme.PowerSection]:
     """One section a bond between junctions, two-ports and sources; left and right are tail and head."""
     sources = {item.name for item in graph.sources()}
     leaves = set(graph.one_ports) - sources
     # Bonds of storages and resistors are no sections: they end in a block, and cut the scheme in no two parts.
     bonds = [bond for bond in graph.bonds if not {bond.tail, bond.head} & leaves]
-    return {str(k): _flat_section(str(k), bond, sources) for k, bond in enumerate(bonds, 1)}
-
-
-def _flat_section(name: str, bond: PowerBond, sources: set[str]) -> pog_scheme.PowerSection:
-    left, right = ("" if end in sources else end for end in (bond.tail, bond.head))
-    side = bond.receives(bond.head)
-    return pog_scheme.PowerSection(
-        name, left, right, bond.domain, bond.across, bond.through, direction="right", rightward=side
-    )
+    found = {}
+    for n, b in enumerate(bonds, 1):
+        left, right = ("" if end in sources else end for end in (b.tail, b.head))
+        found[str(n)] = pog_scheme.PowerSection(
+            str(n), left, right, b.domain, b.across, b.through, direction="right", rightward=b.receives(b.head)
+        )
+    return found

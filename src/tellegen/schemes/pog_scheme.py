@@ -135,6 +135,13 @@ class Ladder:
             if column.branch is not None:
                 yield from column.branch.all_columns()
 
+    def changed(self, change: Callable[[Column], Column]) -> "Ladder":
+        """The ladder with its columns and those of its side ladders changed."""
+        made = [
+            change(c) if c.branch is None else replace(change(c), branch=c.branch.changed(change)) for c in self.columns
+        ]
+        return replace(self, columns=tuple(made))
+
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -391,15 +391,9 @@ def _settled(scheme: PogScheme, details: Details, model: Model | None) -> Detail
     modes = {} if model is None else mode_settings(model)
     found = dict(details)
     for element in (graph.ports[k].element for k in graph.switching):
-        if element not in modes:
-            what = f"'{element}' has modes, and the scheme does not know their settings"
-            fix = "give the model that the scheme was raised from: 'model=...'"
-            raise rules.NO_MODES.error(what, where=element, fix=fix)
         name = plain_name(element)
         # Settings of the model stand before what the scheme adds, which is about names and causality only.
-        found[name] = {key: element_texts.PlainYaml(text) for key, text in modes[element].items()} | dict(
-            found.get(name, {})
-        )
+        found[name] = element_texts.mode_details(element, modes) | dict(found.get(name, {}))
     return found
 
 

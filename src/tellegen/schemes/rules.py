@@ -28,12 +28,6 @@ NO_LADDER = RULES.rule(
     meaning="A scheme with an element that takes part in nothing, or a field of several kinds of causality, has no text as a ladder.",
     why="the entries of a ladder have a letter for each element, one word for a field, and a section that leads to each lane",
 )
-NO_NETWORK = RULES.rule(
-    "G205",
-    "junction structure that is no network",
-    meaning="A bond between junctions stays a connection of modulus one: no wire can take its place.",
-    why="a wire joins nodes that share a reference; this bond joins across variables of two different pairs of nodes",
-)
 NO_SUCH_SIGNAL = RULES.rule(
     "G206",
     "no such variable in the scheme",

@@ -1,12 +1,13 @@
 """A causal graph as the elements of a network, and a model as the text of a file in any notation: network, bond graph or POG."""
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import REFERENCES
-from tellegen.core.errors import TellegenError
+from tellegen.core.names import joined
 from tellegen.core.union_find import UnionFind
 from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection, multiport_kind
 from tellegen.expressions import ONE, symbol
@@ -14,10 +15,11 @@ from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw, lower
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Model
 from tellegen.notations.writing import to_yaml
-from tellegen.schemes import element_texts, rules
+from tellegen.schemes import element_texts
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.bond_graph_scheme import default_variable
 from tellegen.schemes.bond_graph_writing import bond_graph_text
+from tellegen.schemes.names import UniqueNames
 from tellegen.schemes.pog_construction import pog
 from tellegen.schemes.pog_writing import ladder_text
 
@@ -35,28 +37,25 @@ def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkSch
     """The elements between nodes that a causal graph stands for; connections of modulus one that are wires are left out.
 
     Elements with modes are those of the `model` that the graph was made from; without one they are shown as they are now.
-
-    Raises: GraphError (G205) naming the bond that no wire can replace.
     """
     graph = causal.graph
     nodes = _Nodes(graph)
     # Mechanisms and parts join their nodes by couplings of ratio one: as wires they disappear from the network.
-    couplings = [c for c in graph.couplings if not nodes.is_wire(c)]
+    couplings = [c for c in graph.couplings if c.element not in nodes.wires]
     described = {} if model is None else {e.name: e for e in model.elements}
     in_fields = {k for field in graph.fields for k in field.ports}
     elements = []
     for k, port in enumerate(graph.ports):
         # The graph knows an element with modes as it is now; the model knows all its modes.
         if k in graph.switching and port.element in described:
-            elements.append(_with_modes(port, nodes, described[port.element]))
+            elements.append(replace(described[port.element], nodes=nodes.of_port(k)))
         else:
-            elements.append(_field_member(port, nodes) if k in in_fields else _element(port, nodes))
+            elements.append(
+                _field_member(port, nodes.of_port(k)) if k in in_fields else _element(port, nodes.of_port(k))
+            )
     fields = [_field(field, graph, elements) for field in graph.fields]
-    return NetworkScheme((*elements, *(_coupling(c, nodes) for c in couplings)), tuple(fields))
-
-
-def _with_modes(port: Port, nodes: "_Nodes", described: Element) -> Element:
-    return replace(described, nodes=(nodes.name(port.plus), nodes.name(port.minus)))
+    elements += [_coupling(c, nodes.of_coupling(c.element)) for c in couplings]
+    return NetworkScheme(tuple(elements), tuple(fields))
 
 
 def _field(field: Field, graph: PowerGraph, elements: list[Element]) -> MatrixField:
@@ -77,48 +76,118 @@ def _field(field: Field, graph: PowerGraph, elements: list[Element]) -> MatrixFi
     return MatrixField(field.element, members, field.matrix, None, energy, letters)
 
 
+@dataclass(slots=True)
+class _Ends:
+    """Where a port or one side of a coupling meets the nodes; what is `grounded` stores against its minus node."""
+
+    plus: int
+    minus: int
+    grounded: bool = False
+    coupling: str = ""
+
+
 class _Nodes:
     """Names of nodes; those that a wire joins are one."""
 
     def __init__(self, graph: PowerGraph) -> None:
-        self.graph = graph
         self.groups = UnionFind(len(graph.nodes))
-        self._wires: set[str] = set()
+        references: dict[str, int] = {}
+        for k, node in enumerate(graph.nodes):
+            if node.reference:  # all references of a domain are one point
+                self.groups.join(references.setdefault(node.domain, k), k)
+        self.wires: set[str] = set()
+        self._ports = [_Ends(p.plus, p.minus, element_texts.element_kind(p).grounded) for p in graph.ports]
+        self._sides = {
+            c.element: tuple(_Ends(b.plus, b.minus, coupling=c.element) for b in (*c.side_1, *c.side_2))
+            for c in graph.couplings
+        }
+        self._make_wires([c.element for c in graph.couplings if _may_be_wire(c)])
         # Wires are found before nodes are named: a group may contain a reference, whose name it then has.
-        self._join([c for c in graph.couplings if _may_be_wire(c)])
         self._names: dict[int, str] = {}
         for k, node in enumerate(graph.nodes):
             group = self.groups.find(k)
             if group not in self._names or node.name in REFERENCES:
                 self._names[group] = node.name
 
-    def is_wire(self, coupling: Coupling) -> bool:
-        return coupling.element in self._wires
+    def of_port(self, k: int) -> tuple[str, str]:
+        """The nodes of a port."""
+        return self._named(self._ports[k])
 
-    def name(self, node: int) -> str:
-        """The name of a node, or of the group that wires make of it; references first."""
-        return self._names[self.groups.find(node)]
+    def of_coupling(self, element: str) -> tuple[str, ...]:
+        """The nodes of a coupling, side after side."""
+        return tuple(name for ends in self._sides[element] for name in self._named(ends))
 
-    def _join(self, couplings: list[Coupling]) -> None:
-        """Join the nodes of connections of modulus one whose sides have one node in common; one may make room for another."""
-        # One wire may join the references of two others, so that these fit only afterwards: repeat until nothing
-        # changes.
-        waiting = couplings
+    def _named(self, ends: _Ends) -> tuple[str, str]:
+        return self._names[self.groups.find(ends.plus)], self._names[self.groups.find(ends.minus)]
+
+    def _make_wires(self, waiting: list[str]) -> None:
+        """Join the nodes of connections of modulus one; what no wire can replace stays a transformer of ratio one."""
+        # One wire may make room for another, so that it fits only afterwards: repeat until nothing changes.
+        for fits in (self._have_a_node_in_common, self._can_be_hung_together):
+            tried = 0
+            while tried < len(waiting):
+                one, two = self._sides[waiting[0]]
+                if fits(one, two):
+                    self.wires.add(waiting.pop(0))
+                    tried = 0
+                else:
+                    waiting.append(waiting.pop(0))
+                    tried += 1
+
+    def _have_a_node_in_common(self, one: _Ends, two: _Ends) -> bool:
+        """Whether both pairs share a node; the others are joined then, for equal across variables make them equal too."""
+        if self._same(one.minus, two.minus):
+            self.groups.join(one.plus, two.plus)
+        elif self._same(one.plus, two.plus):
+            self.groups.join(one.minus, two.minus)
+        else:
+            return False
+        return True
+
+    def _can_be_hung_together(self, one: _Ends, two: _Ends) -> bool:
+        """Whether what stands on one pair can hang on the other, because it meets the rest at one of its own nodes alone.
+
+        Loops and cut sets stay what they are when a part of a graph is hung at another node (Whitney 1933); the nodes of the
+        other pair take the place of its own.
+        """
+        for host, guest in ((one, two), (two, one)):
+            for hinge, free, new, end in (
+                (guest.minus, guest.plus, host.minus, host.plus),
+                (guest.plus, guest.minus, host.plus, host.minus),
+            ):
+                part, nodes = self._part_behind(free, hinge, guest.coupling)
+                at_hinge = [ends for ends in part if self._same(hinge, ends.minus) or self._same(hinge, ends.plus)]
+                stays = {self.groups.find(host.plus), self.groups.find(host.minus)} & nodes
+                if stays or any(ends.grounded for ends in at_hinge):
+                    continue
+                for ends in at_hinge:
+                    ends.plus = new if self._same(hinge, ends.plus) else ends.plus
+                    ends.minus = new if self._same(hinge, ends.minus) else ends.minus
+                self.groups.join(free, end)
+                return True
+        return False
+
+    def _part_behind(self, start: int, hinge: int, but: str) -> tuple[list[_Ends], set[int]]:
+        """What hangs together from a node on without passing another one, and its nodes; one coupling counts for nothing."""
+        around: dict[int, list[_Ends]] = defaultdict(list)
+        for ends in (
+            *self._ports,
+            *(e for name, sides in self._sides.items() if name not in {but, *self.wires} for e in sides),
+        ):
+            for node in {self.groups.find(ends.plus), self.groups.find(ends.minus)}:
+                around[node].append(ends)
+        nodes, waiting = {self.groups.find(start)}, [self.groups.find(start)]
+        part: dict[int, _Ends] = {}
         while waiting:
-            fitting = [c for c in waiting if self._same(c.side_1[0].minus, c.side_2[0].minus)]
-            # Across variables of two separate pairs are equal, but the nodes are not the same: a wire would also join
-            # their references.
-            if not fitting:
-                raise _no_wire(waiting[0])
-            for coupling in fitting:
-                self.groups.join(coupling.side_1[0].plus, coupling.side_2[0].plus)
-                self._wires.add(coupling.element)
-            waiting = [c for c in waiting if c not in fitting]
+            for ends in around[waiting.pop()]:
+                part[id(ends)] = ends
+                further = {self.groups.find(n) for n in (ends.plus, ends.minus) if not self._same(n, hinge)} - nodes
+                nodes |= further
+                waiting += further
+        return list(part.values()), nodes
 
     def _same(self, a: int, b: int) -> bool:
-        both = self.graph.nodes[a].reference and self.graph.nodes[b].reference
-        # All references of a domain are one point.
-        return both or self.groups.find(a) == self.groups.find(b)
+        return self.groups.find(a) == self.groups.find(b)
 
 
 def _may_be_wire(coupling: Coupling) -> bool:
@@ -129,22 +198,12 @@ def _may_be_wire(coupling: Coupling) -> bool:
     return one.domain == two.domain and one.side == two.side
 
 
-def _no_wire(coupling: Coupling) -> TellegenError:
-    return rules.NO_NETWORK.error(
-        f"the bond '{coupling.element}' joins two pairs of nodes without one in common",
-        where=coupling.element,
-        fix="keep it as a transformer of ratio one",
-        place=coupling.place,
-        members=[coupling.element],
-    )
-
-
-def _field_member(port: Port, nodes: _Nodes) -> Element:
+def _field_member(port: Port, nodes: tuple[str, str]) -> Element:
     """A port whose law or value is that of its field."""
     return replace(_element(port, nodes, own=False), kind=element_texts.member_kind(port))
 
 
-def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:
+def _element(port: Port, nodes: tuple[str, str], *, own: bool = True) -> Element:
     # A kind that stores nothing by its nature needs no law that says so.
     weightless = element_texts.weightless_kind(port) if own else None
     kind = weightless or element_texts.element_kind(port)
@@ -158,7 +217,7 @@ def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:
     return Element(
         name=port.element,
         kind=kind,
-        nodes=(nodes.name(port.plus), nodes.name(port.minus)),
+        nodes=nodes,
         value=None if isinstance(port.law, SourceLaw) or not own else value,
         law=law,
         variables=variables,
@@ -174,23 +233,21 @@ def _is_scalar(coupling: Coupling) -> bool:
     return len(coupling.side_1) == len(coupling.side_2) == 1
 
 
-def _multiport(coupling: Coupling, nodes: _Nodes) -> Element:
+def _multiport(coupling: Coupling, nodes: tuple[str, ...]) -> Element:
     one, two = coupling.side_1, coupling.side_2
     given, gives = tuple(range(len(one))), tuple(range(len(one), len(one) + len(two)))
     relation = Multiport(given, gives, tuple(b.side for b in one), tuple(b.side for b in two), coupling.K)
-    ends = tuple(nodes.name(k) for branch in (*one, *two) for k in (branch.plus, branch.minus))
     domains = tuple(branch.domain for branch in (*one, *two))
-    return Element(coupling.element, multiport_kind(domains), ends, None, multiport=relation, place=coupling.place)
+    return Element(coupling.element, multiport_kind(domains), nodes, None, multiport=relation, place=coupling.place)
 
 
-def _coupling(coupling: Coupling, nodes: _Nodes) -> Element:
+def _coupling(coupling: Coupling, nodes: tuple[str, ...]) -> Element:
     if not _is_scalar(coupling):
         return _multiport(coupling, nodes)
     one, two = coupling.side_1[0], coupling.side_2[0]
     # A motor is called a motor where a kind of that name fits; else the connection is written in its general form.
     kind = _coupling_kind((one.domain, two.domain), *COUPLING_OF[one.side, two.side])
-    ends = tuple(nodes.name(k) for k in (one.plus, one.minus, two.plus, two.minus))
-    return Element(coupling.element, kind, ends, coupling.K[0][0], place=coupling.place)
+    return Element(coupling.element, kind, nodes, coupling.K[0][0], place=coupling.place)
 
 
 def _coupling_kind(domains: tuple[str, str], coupling: CouplingType, reciprocal: bool) -> ElementKind:
@@ -211,7 +268,7 @@ Notation = Literal["network", "bond", "pog"]
 def translation(model: Model, notation: Notation) -> str:
     """The text of a file that describes the same model in a notation; its equations are the same.
 
-    Raises: GraphError for a network where the junction structure is no graph, and for what another notation has no place for.
+    Raises: GraphError for what another notation has no place for.
     """
     # All notations come from one graph, so that they cannot say different things about one model.
     return _WRITERS[notation](model, assign_causality(lower(model)))
@@ -219,7 +276,22 @@ def translation(model: Model, notation: Notation) -> str:
 
 def _network(model: Model, causal: CausalGraph) -> str:
     found = network_of(causal, model=model)
-    return to_yaml(replace(model, elements=found.elements, fields=found.fields, source="", parts=()))
+    return to_yaml(
+        replace(model, elements=tuple(_on_own_nodes(found.elements)), fields=found.fields, source="", parts=())
+    )
+
+
+def _on_own_nodes(elements: tuple[Element, ...]) -> Iterator[Element]:
+    """The elements as a file says them: what stores against the reference but stands elsewhere, a transformer joins to its pair."""
+    names, nodes = UniqueNames(e.name for e in elements), UniqueNames(n for e in elements for n in e.nodes)
+    for element in elements:
+        if not element.kind.grounded or element.nodes[1] in REFERENCES:
+            yield element
+            continue
+        own = nodes.take(element.name), element.kind.domain.reference
+        yield replace(element, nodes=own)
+        kind = _coupling_kind((element.kind.domains[0],) * 2, "transformer", reciprocal=False)
+        yield Element(names.take(joined(element.name, "ends")), kind, (*own, *element.nodes), ONE, place=element.place)
 
 
 _WRITERS: dict[Notation, Callable[[Model, CausalGraph], str]] = {

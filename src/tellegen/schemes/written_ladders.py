@@ -101,8 +101,7 @@ def scalar_connection(
 
     T: across_1 = m*across_2, through_2 = m*through_1. G: across_1 = m*through_2, across_2 = m*through_1.
     """
-    # A transformer keeps the kind of variable and a gyrator changes it: neighbours that ask for anything else get the
-    # default.
+    # A transformer keeps the kind of variable and a gyrator changes it: neighbours that ask for anything else get the default.
     fitting = sides is not None and (sides[0] == sides[1]) == (kind == "T")
     one, two = (
         sides if sides is not None and fitting else (("through", "through") if kind == "T" else ("through", "across"))
@@ -196,8 +195,7 @@ class _TreeWriter:
             return there, sign * direction
         across = _signs(junction, sign, direction)[0]
         domain = bond.domain
-        # Two-ports that follow each other share variables in between, which have no junction and so no sign of their
-        # own.
+        # Two-ports that follow each other share variables in between, which have no junction and so no sign of their own.
         while there in self.graph.two_ports:
             item = self.graph.two_ports[there]
             kind, modulus = _relation(item, domain, along=direction > 0)
@@ -329,8 +327,7 @@ def _groups(
         side[start] = 0
         queue = [start]
         for k in queue:
-            # Two colours of a graph: who gives and who is told are on different sides, ports of one field on the same
-            # side.
+            # Two colours of a graph: who gives and who is told are on different sides, ports of one field on the same side.
             near = [(j, 1 - side[k]) for j in gains[k]] + [(j, side[k]) for j in mates.get(k, ())]
             for j, wanted in near:
                 if side.setdefault(j, wanted) != wanted:

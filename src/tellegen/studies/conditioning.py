@@ -19,11 +19,11 @@ from tellegen.conditioning import (
     condition_model,
     rules,
 )
-from tellegen.conditioning.constraints import values_of_parameters
 from tellegen.conditioning.forms import DRIFT
 from tellegen.conditioning.parasitic import DAMPING, ERROR, Accuracy, parasitic_storage, stiffness_for
 from tellegen.conditioning.rules import BAD_STIFFNESS
 from tellegen.core.errors import ConditioningError, Finding, SimulationError, TellegenError
+from tellegen.equations.start import values_of_parameters
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setup import with_experiment

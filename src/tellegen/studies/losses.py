@@ -11,14 +11,17 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding
-from tellegen.core.names import identifier, listing
+from tellegen.core.names import identifier, listing, unused
 from tellegen.core.tables import finite, text_table
 from tellegen.core.units import DIMENSIONLESS
-from tellegen.experiments.initial_values import initial_names
+from tellegen.equations.start import followers, handed_over, initial_names, model_start, starting_at
+from tellegen.equations.system import parameter_values
+from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity
-from tellegen.experiments.setup import Setup, set_up
+from tellegen.experiments.setup import Setup, set_up, with_parameters
 from tellegen.experiments.simulating import simulate
 from tellegen.experiments.transformed_models import recovered_variables
 from tellegen.expressions import ONE, Expression, symbol, to_text
@@ -213,6 +216,21 @@ class StudyExperiment:
         """The setting with one more parameter."""
         return replace(self, parameters={**self.parameters, name: value})
 
+    def begun(self, reduction: Reduction) -> "tuple[Model, StudyExperiment]":
+        """The reduced model where the full one starts with what was given, and the rest of the setting."""
+        full, small = reduction.original, reduction.model
+        if not (self.initial or self.parameters):
+            return small, self
+        given, parameters = self._known(full)
+        graph = with_parameters(lower(full), full, parameters)
+        values = parameter_values(graph.parameters)
+        said = initial_states(graph, full, {**full.experiment.initial, **given}, values)
+        start = handed_over(small, model_start(full, said, values))
+        states = [p.state for p in lower(small).ports if p.state] if given else []
+        model = starting_at(small, start)
+        follow = {p.state for p in followers(assign_causality(lower(model)))}
+        return model, replace(self, initial={n: start[n] for n in states if n in start and n not in follow})
+
     def _known(self, model: Model) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
         # The reduced model does not know all states of the full one: what it does not know is not given to it.
         starts = initial_names(lower(model), model) if self.initial else {}
@@ -232,9 +250,10 @@ class ReducedRun:
 
 def run_reduced(reduction: Reduction, setting: StudyExperiment) -> ReducedRun:
     """Run the reduced model with rows that are dense after the start and after every jump of an input."""
-    ready = setting.ready(reduction.model)
+    model, begun = setting.begun(reduction)
+    ready = begun.ready(model)
     jumps = tuple(float(t) for t in ready.numeric.break_times(ready.until))
-    run = setting.run(reduction.model, _dense(ready.until, jumps))
+    run = begun.run(model, _dense(ready.until, jumps))
     # States first, so that tables begin with what most readers look for.
     names = dict.fromkeys((*reduction.full_states, *reduction.recovered))
     return ReducedRun(run, recovered_variables(reduction, run, names), jumps)
@@ -416,10 +435,7 @@ def free_factor_name(model: Model) -> str:
     """A name for a factor that nothing else in the model has."""
     taken = {*model.parameters, *(e.name for e in model.elements), *model.displacements, *model.signals}
     taken |= {name for e in model.elements for name in e.variables.values()}
-    name = "epsilon"
-    while name in taken:
-        name += "_1"
-    return name
+    return unused("epsilon", taken, "_1")
 
 
 MOST_FACTORS = 24

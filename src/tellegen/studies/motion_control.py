@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from tellegen.conditioning import rules
 from tellegen.conditioning.constraint_forces import EntryNames, solved_definite
-from tellegen.conditioning.constraints import constrained_model, start_values
+from tellegen.conditioning.constraints import constrained_model
 from tellegen.conditioning.equations_of_motion import LagrangeSystem, lagrange_of
 from tellegen.conditioning.opened_constraints import formula_signal, fresh_name
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.equations.matrices import Matrix, Vector, dot, product
+from tellegen.equations.start import model_start
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import Quantity, expression_of
 from tellegen.expressions import ZERO, Expression, symbol, to_text
@@ -365,7 +366,7 @@ def inverse_dynamics(
     wanted = motion_formulas(described, motion)
     _refuse_kinks(wanted, form.values())
     found = inverse_dynamics_of(form, wanted, by, given, described.closures)
-    start = start_values(described, {}, constraints.causal) if described.closures or found.carried else {}
+    start = model_start(described) if described.closures or found.carried else {}
     start |= {n: form.springs[n].evaluate(start) for n in found.carried if n in form.springs}
     return InputTrajectories(found, form.values(), {n: v for n, v in start.items() if n in form.q})
 

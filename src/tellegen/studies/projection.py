@@ -29,12 +29,12 @@ from tellegen.equations.derivation import derive_equations
 from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing.explanation import Sign
 from tellegen.equations.printing.record import equations_to_record
+from tellegen.equations.start import model_start
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName, number_of
 from tellegen.expressions import ZERO, Expression, number, symbol
 from tellegen.graph import Port, SourceLaw, lower
 from tellegen.model.model import Experiment, Model, Parameter
 from tellegen.notations.loading import AnyModel, as_model
-from tellegen.reduction.account import values_at_start
 from tellegen.reduction.scheme_operations import MatrixForm, PowerVariable, model_of_matrices
 from tellegen.studies import rules
 
@@ -316,8 +316,7 @@ def project(model: AnyModel, states: int, *, method: Method | None = None) -> Pr
     ports = np.where(strength > 0, strength, 1.0)
     # In coordinates with L = 1: energies of all states count alike.
     found, used, error = _best(_normal(m, to_energy, ports), states, method, system.name)
-    start = values_at_start(described, system)
-    small = _small(system, without_rounding(_of_ports(found, ports)), start, to_energy.T @ m["L"])
+    small = _small(system, without_rounding(_of_ports(found, ports)), model_start(described), to_energy.T @ m["L"])
     made = Projection(system, small, described, to_energy @ found.V, used, error)
     about = f"Projected: {made}."
     return replace(made, model=projected_model(described, system, small, about))

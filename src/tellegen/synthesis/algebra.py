@@ -1,19 +1,14 @@
-"""Polynomials with rational coefficients, exactly: division, common factors, where their roots lie; and small dense matrices.
+"""Polynomials with rational coefficients, exactly: division, common factors, where their roots lie.
 
 Coefficients rise: (a_0, a_1, ...) is a_0 + a_1 x + ... . Zero is the empty tuple.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise, zip_longest
-from typing import TypeVar
 
 # Whether a function is positive real is a question of signs: rounding could answer it wrongly, so coefficients stay fractions.
 Polynomial = tuple[Fraction, ...]
-
-Real = TypeVar("Real", float, Decimal, Fraction)
-Matrix = list[list[Real]]
 
 
 def polynomial(coefficients: Iterable[Fraction | int]) -> Polynomial:
@@ -206,71 +201,3 @@ def complex_roots(a: Polynomial) -> list[complex]:
     slopes = [k * c for k, c in enumerate(monic)][1:]
     # One step of Newton on the polynomial itself takes back what the product of differences rounded.
     return [scale * (x - value(monic, x) / value(slopes, x)) for x in roots]
-
-
-# -- small dense matrices ------------------------------------------------------------------------------------------------------
-
-# The same steps serve floats, decimals of 120 digits and fractions; NumPy is for the layers after the equations, and knows neither
-# of the latter.
-
-
-def transpose(a: Matrix[Real]) -> Matrix[Real]:
-    """The transpose of a matrix."""
-    return [list(row) for row in zip(*a, strict=True)]
-
-
-def product(a: Matrix[Real], b: Matrix[Real]) -> Matrix[Real]:
-    """The product of two matrices."""
-    columns, zero = list(zip(*b, strict=True)), a[0][0] - a[0][0]
-    return [[sum((x * y for x, y in zip(row, c, strict=True) if x and y), zero) for c in columns] for row in a]
-
-
-def solve_with_determinant(a: Matrix[Real], right: Matrix[Real]) -> tuple[Matrix[Real], Real]:
-    """a^-1 right and the determinant of a (Gauss and Jordan); raises ArithmeticError where a is singular."""
-    n, zero = len(a), a[0][0] - a[0][0]
-    work: Matrix[Real] = [a[i] + right[i] for i in range(n)]
-    determinant = zero + 1
-    for k in range(n):
-        pivot = max(range(k, n), key=lambda i: abs(work[i][k]))
-        if not work[pivot][k]:
-            raise ArithmeticError("a matrix is singular")
-        work[k], work[pivot] = work[pivot], work[k]
-        determinant *= work[k][k]
-        factor = 1 / work[k][k]
-        work[k] = [x * factor for x in work[k]]
-        for i in range(n):
-            if i != k and work[i][k]:
-                ratio = work[i][k]
-                work[i] = [x - ratio * y if y else x for x, y in zip(work[i], work[k], strict=True)]
-    return [row[n:] for row in work], determinant
-
-
-def identity(like: Matrix[Real]) -> Matrix[Real]:
-    """The identity of the size and the numbers of a matrix."""
-    zero = like[0][0] - like[0][0]
-    return [[zero + int(i == k) for k in range(len(like))] for i in range(len(like))]
-
-
-def cholesky(X: Matrix[Real], root: Callable[[Real], Real]) -> Matrix[Real]:
-    """The upper triangular R with R^T R = X; raises ArithmeticError where X is not positive."""
-    n, zero = len(X), X[0][0] - X[0][0]
-    R = [[zero] * n for _ in range(n)]
-    for i in range(n):
-        square = X[i][i] - sum((R[k][i] * R[k][i] for k in range(i)), zero)
-        if square <= 0:
-            raise ArithmeticError("an energy matrix is not positive within rounding")
-        R[i][i] = root(square)
-        for j in range(i + 1, n):
-            R[i][j] = (X[i][j] - sum((R[k][i] * R[k][j] for k in range(i)), zero)) / R[i][i]
-    return R
-
-
-def triangular_inverse(R: Matrix[Real]) -> Matrix[Real]:
-    """The inverse of an upper triangular matrix."""
-    n, zero = len(R), R[0][0] - R[0][0]
-    found = [[zero] * n for _ in range(n)]
-    for j in range(n):
-        found[j][j] = 1 / R[j][j]
-        for i in range(j - 1, -1, -1):
-            found[i][j] = -sum((R[i][k] * found[k][j] for k in range(i + 1, j + 1)), zero) / R[i][i]
-    return found

@@ -35,6 +35,7 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import final
 
+from tellegen.core import dense
 from tellegen.synthesis import algebra, positive_real
 from tellegen.synthesis.algebra import Polynomial
 
@@ -75,7 +76,7 @@ class Realisation:
         C = [[self.g[i][k] + sum(c[i] * d[k] for c, d in lost) / 2 for i in range(n)] for k in range(ports)]
         found = []
         for column in range(ports):
-            z = _eliminated(A, [row[column] for row in B])
+            z = [row[0] for row in dense.solve(A, [[row[column]] for row in B])]
             direct = [sum(d[k] * d[column] for d in self.d) / 2 for k in range(ports)]
             turned = [self.skew[k][column] if self.skew else 0.0 for k in range(ports)]
             rates = [s * (self.rate * (k == column) + sum(r[k] * r[column] for r in self.rates)) for k in range(ports)]
@@ -121,11 +122,11 @@ def _stable(parts: positive_real.PositiveReal) -> tuple[Rows, list[float], list[
         return [], [], [], d
     A = [[1.0 if j == i + 1 else 0.0 for j in range(n)] for i in range(n - 1)] + [[-x for x in monic[:n]]]
     # In coordinates with X = 1 every storage is a unit one, and J comes out skew but for rounding.
-    root = algebra.cholesky(_lyapunov(A, shadow), math.sqrt)
-    inverse = algebra.triangular_inverse(root)
+    root = dense.cholesky(_lyapunov(A, shadow), math.sqrt)
+    inverse = dense.triangular_inverse(root)
     c = [sum(shadow[i] * inverse[i][j] for i in range(n)) for j in range(n)]
     given = [sum(output[i] * inverse[i][j] for i in range(n)) for j in range(n)]
-    turned = algebra.product(algebra.product(root, A), inverse)
+    turned = dense.product(dense.product(root, A), inverse)
     J = [[(turned[i][j] + c[i] * c[j] / 2) for j in range(n)] for i in range(n)]
     # The symmetric part is rounding alone, and would make or lose energy.
     skew = [[scale * (J[i][j] - J[j][i]) / 2 for j in range(n)] for i in range(n)]
@@ -167,9 +168,6 @@ def _times(a: Sequence[complex], b: Sequence[complex]) -> list[complex]:
     return found
 
 
-# -- small dense matrices ------------------------------------------------------------------------------------------------------
-
-
 def _lyapunov(A: Rows, c: Sequence[float]) -> Rows:
     """X with A^T X + X A = -c^T c."""
     n = len(A)
@@ -193,30 +191,14 @@ def _solve(rows: Rows, right: Sequence[float]) -> list[float]:
     Raises: ArithmeticError where numbers leave their range on the way.
     """
     # Close poles make the equation nearly singular: exact residuals and one more step bring the digits back.
-    found = [x.real for x in _eliminated(rows, right)]
+    found = [x for (x,) in dense.solve(rows, [[b] for b in right])]
     if not all(map(math.isfinite, found)):
         raise ArithmeticError("a coefficient is out of range")
     rest = [
         float(Fraction(b) - sum(Fraction(a) * Fraction(x) for a, x in zip(row, found, strict=True)))
         for row, b in zip(rows, right, strict=True)
     ]
-    return [x + dx.real for x, dx in zip(found, _eliminated(rows, rest), strict=True)]
-
-
-def _eliminated(rows: Sequence[Sequence[complex]], right: Sequence[complex]) -> list[complex]:
-    n = len(rows)
-    work = [[*row, b] for row, b in zip(rows, right, strict=True)]
-    for k in range(n):
-        pivot = max(range(k, n), key=lambda i: abs(work[i][k]))
-        work[k], work[pivot] = work[pivot], work[k]
-        for i in range(k + 1, n):
-            ratio = work[i][k] / work[k][k]
-            if ratio:
-                work[i] = [a - ratio * b for a, b in zip(work[i], work[k], strict=True)]
-    x: list[complex] = [0.0] * n
-    for k in range(n - 1, -1, -1):
-        x[k] = (work[k][n] - sum(work[k][j] * x[j] for j in range(k + 1, n))) / work[k][k]
-    return x
+    return [x + dx for x, (dx,) in zip(found, dense.solve(rows, [[b] for b in rest]), strict=True)]
 
 
 ComplexRows = list[list[complex]]
@@ -497,11 +479,11 @@ def _minimal_realisation(numerators: Sequence[Sequence[Polynomial]], denominator
 
     here, later = hankel(0), hankel(1)
     columns = _independent_columns(here)
-    rows = _independent_columns(algebra.transpose(here))
+    rows = _independent_columns(dense.transpose(here))
     corner = [[here[i][j] for j in columns] for i in rows]
     right = [[later[i][j] for j in columns] + here[i][:ports] for i in rows]
     n = len(columns)
-    found = algebra.solve_with_determinant(corner, right)[0] if n else []
+    found = dense.solve(corner, right) if n else []
     return MinimalStateSpace(
         [row[:n] for row in found],
         [row[n:] for row in found],
@@ -570,15 +552,15 @@ def _passive_form(space: MinimalStateSpace) -> tuple[Rows, Rows, Rows, Rows]:
     # The added resistance is measured by G itself, whatever units its coefficients are in.
     size = max(size, *(abs(x) for row in D for x in row))
     R = [[D[i][j] + D[j][i] + (2 * ADDED * size if i == j else 0) for j in range(ports)] for i in range(ports)]
-    d = algebra.cholesky(R, Decimal.sqrt)
+    d = dense.cholesky(R, Decimal.sqrt)
     if not n:
         return [], [], *_resistors([[] for _ in d], d)
-    P = _energy(A, B, C, algebra.solve_with_determinant(R, algebra.identity(R))[0])
-    root = algebra.cholesky(P, Decimal.sqrt)
-    back = algebra.triangular_inverse(root)
-    A, B, C = algebra.product(algebra.product(root, A), back), algebra.product(root, B), algebra.product(C, back)
+    P = _energy(A, B, C, dense.solve(R, dense.identity(R)))
+    root = dense.cholesky(P, Decimal.sqrt)
+    back = dense.triangular_inverse(root)
+    A, B, C = dense.product(dense.product(root, A), back), dense.product(root, B), dense.product(C, back)
     given = [[C[i][j] - B[j][i] for j in range(n)] for i in range(ports)]
-    c = algebra.product(algebra.transpose(algebra.triangular_inverse(d)), given)
+    c = dense.product(dense.transpose(dense.triangular_inverse(d)), given)
     J = [[float((A[i][j] - A[j][i]) / 2) for j in range(n)] for i in range(n)]
     g = [[float((B[i][k] + C[k][i]) / 2) for k in range(ports)] for i in range(n)]
     return _clean(J), _clean(g), *_resistors(c, d)
@@ -588,7 +570,7 @@ def _resistors(c: DecimalRows, d: DecimalRows) -> tuple[Rows, Rows]:
     """As few rows of c and d as give the same losses, without those that only the added resistance made."""
     n = len(c[0]) if c else 0
     K = [[*one, *two] for one, two in zip(c, d, strict=True)]
-    rest = algebra.product(algebra.transpose(K), K)
+    rest = dense.product(dense.transpose(K), K)
     size = range(len(rest))
     least = max(rest[i][i] for i in size) * _NOTHING
     rows: Rows = []
@@ -609,11 +591,11 @@ def _clean(rows: Rows) -> Rows:
 def _energy(A: DecimalRows, B: DecimalRows, C: DecimalRows, R: DecimalRows) -> DecimalRows:
     """The least P with A^T P + P A + (C^T - P B) R (C - B^T P) = 0; `R` is the inverse of D + D^T."""
     n = len(A)
-    BR = algebra.product(B, R)
-    drift = [[a - b for a, b in zip(x, y, strict=True)] for x, y in zip(A, algebra.product(BR, C), strict=True)]
+    BR = dense.product(B, R)
+    drift = [[a - b for a, b in zip(x, y, strict=True)] for x, y in zip(A, dense.product(BR, C), strict=True)]
     upper, lower = (
-        algebra.product(BR, algebra.transpose(B)),
-        algebra.product(algebra.transpose(C), algebra.product(R, C)),
+        dense.product(BR, dense.transpose(B)),
+        dense.product(dense.transpose(C), dense.product(R, C)),
     )
     H = [[*drift[i], *upper[i]] for i in range(n)]
     H += [[*(-x for x in lower[i]), *(-drift[j][i] for j in range(n))] for i in range(n)]
@@ -622,8 +604,8 @@ def _energy(A: DecimalRows, B: DecimalRows, C: DecimalRows, R: DecimalRows) -> D
     left = [[S[i][n + j] + (1 if i == n + j else 0) for j in range(n)] for i in range(2 * n)]
     right = [[-S[i][j] - (1 if i == j else 0) for j in range(n)] for i in range(2 * n)]
     # Squared equations cost half of the digits; there are enough.
-    normal = algebra.product(algebra.transpose(left), left)
-    P, _ = algebra.solve_with_determinant(normal, algebra.product(algebra.transpose(left), right))
+    normal = dense.product(dense.transpose(left), left)
+    P = dense.solve(normal, dense.product(dense.transpose(left), right))
     return [[(P[i][j] + P[j][i]) / 2 for j in range(n)] for i in range(n)]
 
 
@@ -631,9 +613,9 @@ def _sign(H: DecimalRows) -> DecimalRows:
     """The sign of a matrix without eigenvalues on the imaginary axis, by Newton's method, scaled by its determinant."""
     size = len(H)
     for _ in range(_MOST_STEPS):
-        turned, determinant = algebra.solve_with_determinant(H, algebra.identity(H))
+        turned, pivots = dense.solve_with_pivots(H, dense.identity(H))
         # A power of ten rounds nothing, and is near enough.
-        scale = Decimal(10) ** -round(determinant.adjusted() / size)
+        scale = Decimal(10) ** -round(math.prod(pivots, start=Decimal(1)).adjusted() / size)
         new = [
             [(x * scale + y / scale) / 2 for x, y in zip(row, other, strict=True)]
             for row, other in zip(H, turned, strict=True)

@@ -73,7 +73,7 @@ def _modules() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     # Read as text: to look for rules by importing would load the whole package, numbers and figures included.
     for path in sorted(PACKAGE.rglob("*.py")):
-        for letter in dict.fromkeys(re.findall(r'^\w+ = Rulebook\("(\w)"\)', path.read_text(encoding="utf-8"), re.M)):
+        for letter in dict.fromkeys(re.findall(r'^\w+ = Rulebook\("(\w)"[,)]', path.read_text(encoding="utf-8"), re.M)):
             name = ".".join(("tellegen", *path.relative_to(PACKAGE).with_suffix("").parts))
             found.setdefault(letter, []).append(name.removesuffix(".__init__"))
     return found

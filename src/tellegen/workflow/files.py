@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import final
 
 from tellegen.notations.netlist.loading import read_netlist
-from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.writing import to_yaml
 from tellegen.notations.yaml.document import write_text
 from tellegen.workflow.rules import NOTHING_TO_IMPORT, WOULD_OVERWRITE

@@ -1,12 +1,15 @@
 """Laws that users write: their forms, their letters, and the linear ones that become values."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError, Finding
 from tellegen.expressions import number, parse, symbol
 from tellegen.model.laws import Law
 from tellegen.model.model import Element
 from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 PARAMETERS = "C: 2 uF, K: 3 N/m, k_3: 5 N/m^3, b: 2 N*s^2/m^2, R: 4 ohm, V_0: 2 V, I_0: 3 A, F_0: 1 N"
 
@@ -207,3 +210,15 @@ def test_a_letter_means_the_variable_and_a_parameter_of_its_name_is_warned_of() 
 def test_two_letters_of_one_variable_are_one_variable() -> None:
     found = law('resistor: [a], law: "v = R*I + R*i*abs(i)/I_0"')
     assert found.expression.free_symbols == {"I", "R", "I_0"}
+
+
+@given(st.lists(st.sampled_from([1, -1, 2, 0.3, 1e3, -4.5]), min_size=1, max_size=5))
+def test_a_law_of_plain_numbers_is_one_in_si_units_and_written_as_it_was(factors: list[float]) -> None:
+    """A factor of one is not seen in a formula: it hides a unit like any other number."""
+    terms = " + ".join(f"{factor}*i^{power}" for power, factor in enumerate(factors, 1))
+    model = read_model(text_of(f'resistor: [a, gnd], law: "v = {terms}"'))
+    (again,) = read_model(to_yaml(model)).elements
+    (first,) = model.elements
+    assert (again.law is None) == (first.law is None)
+    if first.law is not None and again.law is not None:
+        assert again.law.expression is first.law.expression

@@ -168,7 +168,7 @@ def test_parts_have_parts(tmp_path: Path) -> None:
 
 def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    reads = "tellegen.notations.parts.library.read_document"
+    reads = "tellegen.notations.parts.reading.read_document"
     monkeypatch.setattr(reads, lambda path: opened.append(path.name) or read_document(path))  # type: ignore[func-returns-value]
     read(tmp_path)
     assert opened == ["coil.yaml"]

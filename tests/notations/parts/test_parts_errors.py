@@ -7,7 +7,7 @@ import pytest
 from tellegen import simulate
 from tellegen.core.errors import DescriptionError, Finding, SimulationError
 from tellegen.notations.network.builder import Network
-from tellegen.notations.parts.library import MOST_LEVELS
+from tellegen.notations.parts.reading import MOST_LEVELS
 from tellegen.notations.reading import read_model
 
 COIL = """\

@@ -7,7 +7,7 @@ import pytest
 from tellegen.core.errors import TellegenError
 from tellegen.expressions import Expression
 from tellegen.notations.reading import read_model
-from tellegen.notations.signals.shapes import SHAPES
+from tellegen.notations.signals.formulas import SHAPES
 
 
 def course(text: str) -> Expression:

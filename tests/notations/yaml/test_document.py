@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tellegen.core import files
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule
 from tellegen.notations.yaml import document, rules
-from tellegen.notations.yaml import document as document_module
 from tellegen.notations.yaml.document import (
     Document,
     MappingNode,
@@ -295,7 +295,7 @@ def test_a_file_without_permission_says_so(tmp_path: Path) -> None:
 
 
 def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_module, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(files, "MAX_BYTES", 2**20)
     path = tmp_path / "large.yaml"
     path.write_text("a: " + "x" * 2**20)
     assert refused(path).what == f"'{path}' is larger than 1 MiB"

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tellegen as tg
+from support.amount import SLOW
 from tellegen.core.errors import TellegenError
 from tellegen.core.files import visible
 from tellegen.notations.reading import read_model
@@ -87,10 +89,12 @@ def test_a_text_made_visible_has_nothing_that_is_obeyed(text: str) -> None:
     assert visible(visible(text)) == visible(text)
 
 
-@pytest.mark.parametrize("bad", ["\x1b[31mred", "a\u2028b", "\ufffe", "\x9b31m"])
-@pytest.mark.parametrize(
-    "command", [["simulate", "rlc", "--set", "R=@"], ["draw", "@"], ["check", "@.yaml"], ["explain", "@"]]
-)
+COMMANDS = (["simulate", "rlc", "--set", "R=@"], ["draw", "@"], ["check", "@.yaml"], ["explain", "@"])
+OBEYED_WORDS = ("\x1b[31mred", "a\u2028b", "\ufffe", "\x9b31m")
+ALL_PAIRS = list(product(COMMANDS, OBEYED_WORDS))
+
+
+@pytest.mark.parametrize(("command", "bad"), ALL_PAIRS if SLOW else ALL_PAIRS[::5])
 def test_words_of_the_command_line_are_told_without_obeying_them(command: list[str], bad: str) -> None:
     words = [word.replace("@", bad) for word in command]
     run = subprocess.run([sys.executable, "-m", "tellegen", *words], capture_output=True, check=False)

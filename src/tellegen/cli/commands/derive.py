@@ -24,7 +24,7 @@ from tellegen.equations.printing.text import (
     transfer_to_text,
 )
 from tellegen.equations.steps import Explanation, derivation_steps
-from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Symbol
 from tellegen.graph import StorageLaw
 from tellegen.model.model import Model, Parameter
@@ -89,7 +89,7 @@ def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
     if isinstance(found, HamiltonianSystem):
         return record.hamiltonian_to_record(found, numeric=wanted.numeric)
     if isinstance(found, DescriptorSystem):
-        return record.descriptor_to_record(found, parameter_values(found.parameters), numeric=wanted.numeric)
+        return record.descriptor_to_record(found, numeric=wanted.numeric)
     return found.to_json()
 
 

@@ -6,16 +6,15 @@ corner. An item that cannot be split and has many bonds is a wide box with bonds
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf
-from typing import Literal, final
+from math import inf
+from typing import Literal, final, get_args
 
 from tellegen.drawing.bond.pen import ITEM, OTHER_END, VARIABLE, BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan
-from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.geometry import Box, Point, ceil_to, direction, union
 from tellegen.drawing.memory import NAME_RISE
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Block, Label, Origin, Wire, label_box
-from tellegen.drawing.strokes import direction
 from tellegen.drawing.typesetting import COLON, set_math
 
 Side = Literal["N", "S", "E", "W"]
@@ -25,7 +24,8 @@ Slot = Literal["N", "S", "E", "W", "NE", "NW", "SE", "SW"]
 PITCH, ONE_PORT = 150.0, 105.0
 """Between the items of a row, and from a row to the elements above and below it."""
 CORNER = (105.0, 92.0)
-CORNER_GAP = (28.0, 28.0)
+CORNER_GAP = Box(-28.0, -28.0, 28.0, 28.0)
+"""Bonds to corners stop so far out, so that their strokes clear those of the sides."""
 # A junction is one digit, whatever its ink: all its bonds stop at the same distance. A text has its own box.
 JUNCTION_GAP = (12.0, 14.0)
 TEXT_GAP = (7.0, 6.0)
@@ -43,16 +43,10 @@ RAISED = 30.0
 SIGNAL = 24.0
 """The least length of the arrow of a signal."""
 
-_VECTOR: dict[Slot, tuple[int, int]] = {
-    "N": (0, -1),
-    "S": (0, 1),
-    "E": (1, 0),
-    "W": (-1, 0),
-    "NE": (1, -1),
-    "NW": (-1, -1),
-    "SE": (1, 1),
-    "SW": (-1, 1),
+_VECTOR: Mapping[Slot, tuple[int, int]] = {
+    slot: (("E" in slot) - ("W" in slot), ("S" in slot) - ("N" in slot)) for slot in get_args(Slot)
 }
+"""How far a place is to the right and down."""
 # Where an element of a kind goes: all elements choose from the first table before any chooses from the second, so that an element
 # is never driven from its own side by one that found its side taken. Corners come last, since slanted bonds are harder to read.
 _FIRST: Mapping[str, tuple[Slot, ...]] = {
@@ -98,11 +92,6 @@ def level_length(link: BondLink, options: Options) -> float:
     return max((set_math(text, VARIABLE).box.width for text in texts), default=0.0) + ROOM
 
 
-def ceil_to(value: float) -> float:
-    """The next multiple of ten."""
-    return 10.0 * ceil(value / 10 - 1e-9)
-
-
 def side_point(side: Side, centre: Point, box: Box) -> Point:
     """Where a bond on a side of an item meets the box about it, in line with its centre."""
     x, y = centre
@@ -144,7 +133,7 @@ def cluster_of(
     if node.text.modulus and "N" in taken:
         sides: tuple[Side, Side] = ("E", "W") if against else ("W", "E")
         beside = next((side for side in sides if side not in taken), sides[0])
-        gap = draw_beside(pen, node, gap, right=beside == "E")
+        draw_beside(pen, node, gap, right=beside == "E")
         taken.append(beside)
     else:
         draw_text(pen, node, (0, 0), "name")
@@ -215,7 +204,7 @@ def _wide_cluster(
         at = way * (20 - half) if upper else -way * half / 2
         _draw_signal(pen, node, at, Box(-half, 4 - BOX_HALF, half, BOX_HALF), upwards=False)
     # Bonds stop a little before the box: strokes would lie on its border.
-    gap = Box(-half - 4, -BOX_HALF - 4, half + 4, BOX_HALF + 4)
+    gap = Box(-half, -BOX_HALF, half, BOX_HALF).grown(4)
     for link, _, _ in ports:
         _keep_free(pen, gap, "N" if id(link) in raised else "S", found[id(link)][0])
     for link in plan.leaves[node.name]:
@@ -305,23 +294,9 @@ def _exit(point: Point, unit: Point, box: Box) -> float:
 
 def gap_of(node: BondNode, centre: Point, slot: Slot) -> Box:
     """The box about a node at which bonds stop."""
-    x, y = centre
     if node.role == "junction":
-        across, up = JUNCTION_GAP
-        return Box(x - across, y - up, x + across, y + up)
-    ink = label_box(_text_label(node, centre, slot, "name"))
-    across, up = TEXT_GAP
-    return Box(ink.left - across, ink.top - up, ink.right + across, ink.bottom + up)
-
-
-def _corner_gap(gap: Box) -> Box:
-    """Bonds to corners stop farther out, so that their strokes clear those of the sides."""
-    return Box(
-        min(gap.left, -CORNER_GAP[0]),
-        min(gap.top, -CORNER_GAP[1]),
-        max(gap.right, CORNER_GAP[0]),
-        max(gap.bottom, CORNER_GAP[1]),
-    )
+        return Box(*centre, *centre).grown(*JUNCTION_GAP)
+    return label_box(_text_label(node, centre, slot, "name")).grown(*TEXT_GAP)
 
 
 def _text_label(node: BondNode, centre: Point, slot: Slot, part: str) -> Label:
@@ -333,7 +308,7 @@ def _text_label(node: BondNode, centre: Point, slot: Slot, part: str) -> Label:
     return Label(latex, (centre[0], centre[1] + NAME_RISE), ITEM, level="baseline", origin=origin)
 
 
-def draw_text(pen: BondPen, node: BondNode, centre: Point, part: str, slot: Slot = "N") -> Box:
+def draw_text(pen: BondPen, node: BondNode, centre: Point, part: str, slot: Slot = "N") -> None:
     """The text of an item, with its modulus above and the signals that move it."""
     label = _text_label(node, centre, slot, part)
     pen.put(label)
@@ -349,10 +324,9 @@ def draw_text(pen: BondPen, node: BondNode, centre: Point, part: str, slot: Slot
         target = label_box(modulus)
     if node.text.signals:
         _draw_signal(pen, node, x, target, upwards=slot.startswith("S"))
-    return target
 
 
-def draw_beside(pen: BondPen, node: BondNode, gap: Box, *, right: bool, centre: Point = (0.0, 0.0)) -> Box:
+def draw_beside(pen: BondPen, node: BondNode, gap: Box, *, right: bool, centre: Point = (0.0, 0.0)) -> None:
     """An item with its modulus beside it, since a bond comes from above; `gap` is about the centre."""
     way = 1 if right else -1
     x, y = centre
@@ -365,8 +339,7 @@ def draw_beside(pen: BondPen, node: BondNode, gap: Box, *, right: bool, centre: 
     pen.put(modulus)
     if node.text.signals:
         box = label_box(modulus)
-        _draw_signal(pen, node, (box.left + box.right) / 2, box, upwards=True)
-    return gap
+        _draw_signal(pen, node, box.centre[0], box, upwards=True)
 
 
 def _draw_signal(pen: BondPen, node: BondNode, x: float, target: Box, *, upwards: bool) -> None:
@@ -389,7 +362,7 @@ def _draw_leaf(pen: BondPen, link: BondLink, leaf: BondNode, slot: Slot, gap: Bo
     draw_text(pen, leaf, centre, "name", slot)
     inner_gap, outer_gap = gap, gap_of(leaf, centre, slot)
     if len(slot) > 1:
-        inner_gap, outer_gap = _corner_gap(gap), outer_gap.grown(4)
+        inner_gap, outer_gap = union([gap, CORNER_GAP]), outer_gap.grown(4)
     inner, outer = clipped((0, 0), centre, inner_gap, outer_gap)
     points = (outer, inner) if link.tail == leaf.name else (inner, outer)
     pen.bond(link, points, options, element=leaf.element, later=True)

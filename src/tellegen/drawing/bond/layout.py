@@ -12,7 +12,7 @@ from tellegen.drawing.bond.clusters import ONE_PORT, PITCH, Cluster, Side, clipp
 from tellegen.drawing.bond.pen import BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondRow, ItemText, Skeleton, skeleton_of
 from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Box, Point, ceil_to, union
+from tellegen.drawing.geometry import Box, Point, ceil_to, shifted, union
 from tellegen.drawing.options import Options
 
 Direction = Literal[1, -1]
@@ -75,7 +75,7 @@ class BondLayout:
         self.at |= {name: (x + dx, y + dy) for name, (x, y) in other.at.items()}
         self.gaps |= other.gaps
         self.ports |= other.ports
-        self.routes |= {key: tuple((x + dx, y + dy) for x, y in points) for key, points in other.routes.items()}
+        self.routes |= {key: shifted(points, dx, dy) for key, points in other.routes.items()}
         self._note_heights()
 
     def join(self, link: BondLink, options: Options) -> None:
@@ -445,15 +445,8 @@ class _Reach:
 
     def room(self, boxes: list[Box]) -> float:
         """How far a cluster must be moved so that it touches nothing."""
-        return max(
-            (
-                self.right[level] + self.space - box.left
-                for box in boxes
-                for level in _levels(box)
-                if level in self.right
-            ),
-            default=0.0,
-        )
+        beside = ((self.right[level], box) for box in boxes for level in _levels(box) if level in self.right)
+        return max((right + self.space - box.left for right, box in beside), default=0.0)
 
 
 def _levels(box: Box) -> range:

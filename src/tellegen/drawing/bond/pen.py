@@ -7,11 +7,11 @@ from math import dist
 from typing import Literal, final
 
 from tellegen.drawing.bond.plan import BondLink
-from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.geometry import Box, Point, along, direction
 from tellegen.drawing.ink import Ink, Pen, inks, strokes_through, touch
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Align, Bond, Label, Level, Origin, Ring, Tone, label_box, moved
-from tellegen.drawing.strokes import along, direction, stroke_end
+from tellegen.drawing.strokes import stroke_end
 from tellegen.drawing.typesetting import set_math
 
 ITEM, VARIABLE, SMALL_TEXT = 18.0, 15.0, 11.0
@@ -206,8 +206,7 @@ class BondPen(Pen):
 
 
 def _part(bond: Bond, part: str) -> Origin:
-    origin = bond.origin
-    return Origin(origin.element, part, origin.port, 1, origin.domain)
+    return replace(bond.origin, part=part)
 
 
 def upright_room(link: BondLink, options: Options) -> tuple[float, float]:

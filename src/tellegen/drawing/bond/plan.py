@@ -14,8 +14,8 @@ from tellegen.core.union_find import UnionFind
 from tellegen.drawing import formulas
 from tellegen.drawing.formulas import bold_latex, name_latex
 from tellegen.drawing.options import Options
-from tellegen.drawing.typesetting import COLON, set_math
-from tellegen.expressions import ONE, ZERO, Expression, Number
+from tellegen.drawing.typesetting import COLON
+from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.model.bond_graph import SINKS, PowerBond
 from tellegen.results.units import ratio_unit
@@ -174,16 +174,9 @@ class BondTexts:
         return ItemText(letters, modulus=self._parameter(item.name, item.modulus, _modulus_unit(item)), signals=signals)
 
     def _parameter(self, name: str, expression: Expression | None, unit: str) -> str:
-        if expression is None:
-            return name_latex(name)
-        symbol = name_latex(name) if isinstance(expression, Number) else formulas.formula_latex(expression)
-        # A long formula would push its neighbours apart; the equations of the model have it.
-        if set_math(symbol, 18).box.width > WIDEST:
-            symbol = name_latex(name)
-        value = self.values.latex(expression, unit) if self.options.labels != "symbols" else None
-        if value is None:
-            return symbol
-        return value if self.options.labels == "values" else f"{symbol} = {value}"
+        labels = self.options.labels
+        value = None if expression is None or labels == "symbols" else self.values.latex(expression, unit)
+        return formulas.parameter_latex(name, expression, value, labels, 18, WIDEST)
 
     def _expression(self, item: OnePort) -> tuple[Expression | None, str]:
         """The coefficient in the reading of bond graphs, and its unit: R = e/f, C = q/e, I = p/f."""
@@ -369,33 +362,19 @@ class _BondPlanner:
             first, second = (name if n == 0 else f"{name}#{n + 1}" for n in (k, k + 1))
             told = second if deciding <= k else first  # the one that is told the shared variable
             stroke = told if effort_shared else (first if told == second else second)
-            effort, flow = (shared, "") if effort_shared else ("", shared)
-            self.joints.append(
-                BondLink(
-                    number=0,
-                    tail=first,
-                    head=second,
-                    stroke=stroke,
-                    domain=junction.domain,
-                    effort=effort,
-                    flow=flow,
-                    size=size,
-                )
-            )
+            variables = (shared, "") if effort_shared else ("", shared)
+            self.joints.append(BondLink(0, first, second, stroke, junction.domain, *variables, size=size))
 
     def _link(self, bond: PowerBond) -> BondLink:
-        tail = self.home.get((bond.tail, bond.number), bond.tail)
-        head = self.home.get((bond.head, bond.number), bond.head)
-        effort, flow = self.texts.variables(bond)
+        tail, head = (self.home.get((end, bond.number), end) for end in (bond.tail, bond.head))
         stroke = head if bond.stroke == "head" else tail
         return BondLink(
-            number=bond.number,
-            tail=tail,
-            head=head,
-            stroke=stroke,
-            domain=bond.domain,
-            effort=effort,
-            flow=flow,
+            bond.number,
+            tail,
+            head,
+            stroke,
+            bond.domain,
+            *self.texts.variables(bond),
             size=bond.size,
             warned=self.warnings.marks(bond),
             sink=self.warnings.is_sink(bond),

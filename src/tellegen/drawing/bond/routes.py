@@ -17,7 +17,7 @@ from tellegen.drawing.bond.layout import BondLayout
 from tellegen.drawing.bond.pen import OTHER_END, SMALL_TEXT, BondPen
 from tellegen.drawing.bond.plan import BondLink, BondPlan
 from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.geometry import Box, Point, along, straightened
 from tellegen.drawing.ink import Ink, Stroke
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Align, Label, Origin, label_box
@@ -129,23 +129,16 @@ class Router:
             for i in range(first, min(self.width - 1, last) + 1):
                 self.grid[j * self.width + i] |= what
 
-    def reserve(self, point: Point, side: Side) -> None:
-        """Keep others away from the first piece of a bond that is still to be drawn."""
-        for cell in self._stub(point, side):
-            self.grid[cell] |= RESERVED
-
-    def _release(self, point: Point, side: Side) -> None:
-        for cell in self._stub(point, side):
-            self.grid[cell] &= ~RESERVED
-
-    def _stub(self, point: Point, side: Side) -> list[int]:
-        (x, y), (dx, dy) = point, WAYS[LEAVING[side]]
-        return [self._cell((x + dx * far, y + dy * far)) for far in (10.0, 20.0, 30.0)]
+    def reserve(self, point: Point, side: Side, *, taken: bool = True) -> None:
+        """Keep others away from the first piece of a bond that is still to be drawn, or no longer."""
+        for far in (10.0, 20.0, 30.0):
+            cell = self._cell(along(point, WAYS[LEAVING[side]], far))
+            self.grid[cell] = self.grid[cell] | RESERVED if taken else self.grid[cell] & ~RESERVED
 
     def route(self, start: Point, start_side: Side, end: Point, end_side: Side) -> tuple[Point, ...]:
         """The points of a line that leaves one point on a side and comes to the other."""
-        self._release(start, start_side)
-        self._release(end, end_side)
+        self.reserve(start, start_side, taken=False)
+        self.reserve(end, end_side, taken=False)
         # The search runs between the free ends of two straight pieces, which have room for the barb and the stroke.
         first, last = _off(start, start_side), _off(end, end_side)
         ends = self._cell(first), LEAVING[start_side], self._cell(last), (LEAVING[end_side] + 2) % 4
@@ -157,7 +150,8 @@ class Router:
         # Ports lie where texts end, not on the grid; the first and the last piece are moved to be in line with them.
         way = _aligned([self._point(cell) for cell in cells], start, LEAVING[start_side])
         way = _aligned(way[::-1], end, LEAVING[end_side])[::-1]
-        points = _corners([start, *way, end])
+        # Two pieces may be in line after they were moved to their ports, within rounding.
+        points = straightened([start, *way, end], 0.01)
         if forced:
             self.pen.clear_way(points)
         return points
@@ -282,8 +276,7 @@ class _Search:
 
 
 def _off(point: Point, side: Side) -> Point:
-    dx, dy = WAYS[LEAVING[side]]
-    return point[0] + dx * STUB, point[1] + dy * STUB
+    return along(point, WAYS[LEAVING[side]], STUB)
 
 
 def _aligned(points: list[Point], port: Point, way: int) -> list[Point]:
@@ -297,18 +290,6 @@ def _aligned(points: list[Point], port: Point, way: int) -> list[Point]:
     return points
 
 
-def _corners(points: list[Point]) -> tuple[Point, ...]:
-    """The points at which the direction changes, and the ends."""
-    kept = [points[0]]
-    # Two pieces may be in line after they were moved to their ports, within rounding.
-    for before, point, after in zip(points, points[1:], points[2:], strict=False):
-        same_x = abs(before[0] - point[0]) < 0.01 and abs(point[0] - after[0]) < 0.01
-        same_y = abs(before[1] - point[1]) < 0.01 and abs(point[1] - after[1]) < 0.01
-        if not (same_x or same_y):
-            kept.append(point)
-    return (*kept, points[-1])
-
-
 # About a screen wide: a bond whose ends are not seen together has to be looked up anyhow.
 FAR = 1200.0
 """Ends further apart than this are out of each other's sight."""
@@ -317,7 +298,7 @@ STEPS, BACK = (5.0, 10.0, 16.0), (-8.0, 0.0, 8.0, 16.0)
 SIZES = (1.0, 0.8, 0.65)
 """Parts of the size in which a name is tried, where there is little room."""
 
-End = tuple[str, Point, Side]
+BondEnd = tuple[str, Point, Side]
 """A node, the point at which a bond leaves it, and the side."""
 
 
@@ -326,15 +307,14 @@ def is_far(start: Point, end: Point) -> bool:
     return abs(start[0] - end[0]) + abs(start[1] - end[1]) > FAR
 
 
-def cut_bond(pen: BondPen, plan: BondPlan, link: BondLink, ends: tuple[End, End], options: Options) -> None:
+def cut_bond(pen: BondPen, plan: BondPlan, link: BondLink, ends: tuple[BondEnd, BondEnd], options: Options) -> None:
     """Draw the two ends of a bond, from tail to head, with half arrow and stroke; its labels stand where there is room."""
     # Both pieces are whole bonds of their own, with half arrow and stroke, so that neither end has to be read from the other.
     tail, head = ends
     for (_, point, side), other in ((tail, head), (head, tail)):
-        dx, dy = WAYS[LEAVING[side]]
-        free = point[0] + dx * STUB, point[1] + dy * STUB
+        free = _off(point, side)
         pen.bond(link, (point, free) if other is head else (free, point), options, later=True)
-        _tell(pen, link, name_latex(plan.nodes[other[0]].element), free, (dx, dy))
+        _tell(pen, link, name_latex(plan.nodes[other[0]].element), free, WAYS[LEAVING[side]])
 
 
 def _tell(pen: BondPen, link: BondLink, text: str, end: Point, way: Point) -> None:

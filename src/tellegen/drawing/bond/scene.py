@@ -15,7 +15,7 @@ from tellegen.core.union_find import UnionFind
 from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, draw_text, gap_of, is_wide, side_point
 from tellegen.drawing.bond.layout import MESHED, PLAIN, BondLayout, Spacing, lay_out_bonds, lay_out_in_pieces
 from tellegen.drawing.bond.plan import BondLink, BondPlan, Skeleton, plan_bonds, skeleton_of
-from tellegen.drawing.bond.routes import Router, cut_bond, ends_from_above, is_far, reading_effort
+from tellegen.drawing.bond.routes import BondEnd, Router, cut_bond, ends_from_above, is_far, reading_effort
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import Pen, Stroke, inks, overlapping, strokes_through, touch
 from tellegen.drawing.memory import STILL, bond_places, check_places
@@ -267,7 +267,7 @@ def _moved(plan: BondPlan, usual: BondLayout, options: Options) -> BondLayout:
     box = _frame(plan, usual, options)[1]
     elsewhere = BondLayout()
     elsewhere.absorb(usual, -box.left, -box.top)
-    return _Drawing(_Arrangement(plan, elsewhere, options.places), options).layout
+    return _Arrangement(plan, elsewhere, options).drawn()
 
 
 def bonds_in_words(scheme: BondGraphScheme, left_out: int = 0, cut: int = 0) -> str:
@@ -284,24 +284,22 @@ def bonds_in_words(scheme: BondGraphScheme, left_out: int = 0, cut: int = 0) -> 
 
 def _close_meshes(plan: BondPlan, layout: BondLayout, links: tuple[BondLink, ...], options: Options) -> None:
     router = Router(layout.pen, len(links))
-    sides = [[layout.closing[end].pop(0) for end in (link.tail, link.head)] for link in links]
-    ends = [
-        [side_point(side, *layout.end(end, link)) for end, side in zip((link.tail, link.head), pair, strict=True)]
-        for link, pair in zip(links, sides, strict=True)
-    ]
-    # All ends are reserved before the first line is drawn: a line over the end of a later one would leave that no way out.
-    for (start, end), (first, last) in zip(ends, sides, strict=True):
-        router.reserve(start, first)
-        router.reserve(end, last)
-    closed = list(zip(links, ends, sides, strict=True))
+    closed: list[tuple[BondLink, BondEnd, BondEnd]] = []
+    for link in links:
+        sides = [(name, layout.closing[name].pop(0)) for name in (link.tail, link.head)]
+        start, end = ((name, side_point(side, *layout.end(name, link)), side) for name, side in sides)
+        closed.append((link, start, end))
+        # All ends are reserved before the first line is drawn: a line over the end of a later one would leave that no way out.
+        router.reserve(*start[1:])
+        router.reserve(*end[1:])
     # Cut bonds come first: their names stand close to their ends, and routed lines can still go round them.
-    cut = [item for item in closed if router.is_vast and is_far(*item[1])]
-    for link, (start, end), (first, last) in cut:
-        cut_bond(layout.pen, plan, link, ((link.tail, start, first), (link.head, end, last)), options)
+    cut = [item for item in closed if router.is_vast and is_far(item[1][1], item[2][1])]
+    for link, start, end in cut:
+        cut_bond(layout.pen, plan, link, (start, end), options)
     router.look()
     layout.cut = len(cut)
-    for link, (start, end), (first, last) in (item for item in closed if item not in cut):
-        layout.routes[id(link)] = points = router.route(start, first, end, last)
+    for link, start, end in (item for item in closed if item not in cut):
+        layout.routes[id(link)] = points = router.route(*start[1:], *end[1:])
         layout.pen.bond(link, points, options)
         router.look()
 
@@ -336,8 +334,10 @@ HEADROOM, SIGNAL_ROOM = 34.0, 40.0
 class _Arrangement:
     """A place for every item: those given first, then the others as near as they can be to where they should be."""
 
-    def __init__(self, plan: BondPlan, usual: BondLayout, places: Mapping[str, Point]) -> None:
-        self.plan, self.usual = plan, usual
+    def __init__(self, plan: BondPlan, usual: BondLayout, options: Options) -> None:
+        self.plan, self.usual, self.options = plan, usual, options
+        self.layout = BondLayout()
+        self.pen, places = self.layout.pen, options.places
         self.links: dict[str, list[BondLink]] = {name: [] for name in plan.nodes}
         for link in plan.links:
             self.links[link.tail].append(link)
@@ -422,23 +422,18 @@ class _Arrangement:
         # A little smaller than it is, so that items which just touch in the usual figure are not driven apart.
         return Box(box.left, box.top - above, box.right, box.bottom + below).grown(-2.0)
 
+    # -- drawn -----------------------------------------------------------------------------------------------------------------
 
-@final
-class _Drawing:
-    """Draws what was arranged: straight bonds where nothing is in their way, the others round it."""
-
-    def __init__(self, arranged: _Arrangement, options: Options) -> None:
-        self.arranged, self.options = arranged, options
-        self.layout = layout = BondLayout()
-        layout.at, layout.ports = arranged.at, arranged.usual.ports
-        plan, self.pen = arranged.plan, layout.pen
-        for name in plan.nodes:
-            layout.gaps[name] = self._item(name)
+    def drawn(self) -> BondLayout:
+        """Straight bonds where nothing is in their way, the others round it."""
+        self.layout.at, self.layout.ports = self.at, self.usual.ports
+        for name in self.plan.nodes:
+            self.layout.gaps[name] = self._item(name)
         round_others: list[BondLink] = []
-        for link in plan.links:
+        for link in self.plan.links:
             points = self._usual_route(link) or self._straight(link)
             if points:
-                self.pen.bond(link, points, options, element=self._leaf(link), later=True)
+                self.pen.bond(link, points, self.options, element=self._leaf(link), later=True)
             else:
                 round_others.append(link)
         # Straight bonds get their labels first: a line that goes round others can keep clear of a label, not the reverse.
@@ -446,19 +441,19 @@ class _Drawing:
         if round_others:
             self._route(round_others)
         self.pen.settle()
+        return self.layout
 
     def _item(self, name: str) -> Box:
         """Draw an item, and give the box about its centre at which its bonds stop."""
-        arranged, at = self.arranged, self.arranged.at[name]
-        node = arranged.plan.nodes[name]
-        if node.role != "leaf" and is_wide(arranged.plan, name):
+        at, node = self.at[name], self.plan.nodes[name]
+        if node.role != "leaf" and is_wide(self.plan, name):
             # A wide box is moved as it was drawn, with the ports that its bonds end at.
-            (x, y), (u, v) = arranged.before[name], at
-            for shape in arranged.usual.pen.shapes:
+            (x, y), (u, v) = self.before[name], at
+            for shape in self.usual.pen.shapes:
                 if shape.origin.element == node.element:
                     self.pen.put(moved(shape, u - x, v - y))
-            return arranged.usual.gaps[name]
-        near = [arranged.at[link.other(name)] for link in arranged.links[name]]
+            return self.usual.gaps[name]
+        near = [self.at[link.other(name)] for link in self.links[name]]
         slot = _slot_of(at, near[0]) if node.role == "leaf" else "N"
         gap = gap_of(node, (0.0, 0.0), slot)
         # A bond that comes steeply from above would run through a modulus over the item, so that stands beside it then.
@@ -471,23 +466,23 @@ class _Drawing:
 
     def _usual_route(self, link: BondLink) -> tuple[Point, ...]:
         """The usual line of a bond round others, where both its ends are where they were and nothing came into its way."""
-        ends = [(self.arranged.before[name], self.arranged.at[name]) for name in (link.tail, link.head)]
-        route = self.arranged.usual.routes.get(id(link), ())
+        ends = [(self.before[name], self.at[name]) for name in (link.tail, link.head)]
+        route = self.usual.routes.get(id(link), ())
         stays = all(dist(*pair) < STILL for pair in ends)
-        return route if stays and all(map(self.arranged.is_clear, strokes_through(route))) else ()
+        return route if stays and all(map(self.is_clear, strokes_through(route))) else ()
 
     def _straight(self, link: BondLink) -> tuple[Point, ...]:
-        line = self.arranged.line(link, link.tail, self.arranged.at[link.tail])
-        straight = id(link) not in self.arranged.usual.routes and self.arranged.is_clear(line)
+        line = self.line(link, link.tail, self.at[link.tail])
+        straight = id(link) not in self.usual.routes and self.is_clear(line)
         return (line.start, line.end) if straight else ()
 
     def _leaf(self, link: BondLink) -> str:
-        nodes = [self.arranged.plan.nodes[name] for name in (link.tail, link.head)]
+        nodes = [self.plan.nodes[name] for name in (link.tail, link.head)]
         return next((node.element for node in nodes if node.role == "leaf"), "")
 
     def _route(self, links: list[BondLink]) -> None:
         router = Router(self.pen, len(links))
-        taken = {name: self._taken(name, links) for link in links for name in (link.tail, link.head)}
+        taken = {name: self._taken_sides(name, links) for link in links for name in (link.tail, link.head)}
         ends = [[self._port(link, name, taken[name]) for name in (link.tail, link.head)] for link in links]
         for port, side in (end for pair in ends for end in pair):
             router.reserve(port, side)
@@ -496,21 +491,21 @@ class _Drawing:
             self.pen.bond(link, points, self.options, element=self._leaf(link))
             router.look()
 
-    def _taken(self, name: str, routed: list[BondLink]) -> set[Side]:
+    def _taken_sides(self, name: str, routed: list[BondLink]) -> set[Side]:
         """The sides of an item on which its straight bonds leave."""
-        at = self.arranged.at
-        others = [link.other(name) for link in self.arranged.links[name] if not any(link is one for one in routed)]
-        return {_sides(at[other][0] - at[name][0], at[other][1] - at[name][1])[0] for other in others}
+        x, y = self.at[name]
+        others = [self.at[link.other(name)] for link in self.links[name] if not any(link is one for one in routed)]
+        return {_sides(u - x, v - y)[0] for u, v in others}
 
     def _port(self, link: BondLink, name: str, taken: set[Side]) -> tuple[Point, Side]:
         """Where a bond that goes round others leaves an item: as usual, or on a free side that looks towards its other end."""
-        (x, y), box = self.arranged.end(name, link, self.arranged.at[name])
+        (x, y), box = self.end(name, link, self.at[name])
         if (name, id(link)) in self.layout.ports:
             above = self.layout.ports[name, id(link)][1] < 0
             return ((x, box.top), "N") if above else ((x, box.bottom), "S")
-        u, v = self.arranged.at[link.other(name)]
+        u, v = self.at[link.other(name)]
         wanted = _sides(u - x, v - y)
-        route = self.arranged.usual.routes.get(id(link))
+        route = self.usual.routes.get(id(link))
         if route is not None:
             # The side on which it left in the usual figure comes first: then most lines stay as readers know them.
             (a, b), (c, d) = route[:2] if name == link.tail else route[:-3:-1]

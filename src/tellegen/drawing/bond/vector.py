@@ -5,7 +5,6 @@ source. Signals give the strokes: the end that an effort runs to has it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import final
 
 from tellegen.core.domains import DOMAINS
@@ -16,55 +15,28 @@ from tellegen.drawing.bond.scene import bands_of
 from tellegen.drawing.formulas import dotted_latex
 from tellegen.drawing.geometry import union
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog.plan import (
-    LINES,
-    ColumnPlan,
-    ConnectionPlan,
-    ElementPlan,
-    FigurePlan,
-    LadderPlan,
-    Line,
-    SectionPlan,
-    other_line,
-)
+from tellegen.drawing.pog import plan as plans
+from tellegen.drawing.pog.lanes import only
 from tellegen.drawing.pog.scene import lanes_plan, legend_shapes, star_plan
 from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, framed_scene, label_box
 from tellegen.schemes import PogScheme, bond_graph
 from tellegen.schemes.lanes import NoLanesError
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class _ElementText:
-    """How a scalar bond graph writes an element: letters and parameter, effort and flow of its bond."""
-
-    item: ItemText
-    effort: str
-    flow: str
-
-
-Elements = Mapping[str, _ElementText]
-"""The elements by name."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _End:
-    """Where the chain goes on: a node, and the section behind it."""
-
-    node: str
-    section: SectionPlan
+Elements = Mapping[str, tuple[ItemText, tuple[str, str]]]
+"""How a scalar bond graph writes elements, by name: letters and parameter, effort and flow of the bond."""
+ChainEnd = tuple[str, plans.SectionPlan]
+"""Where the chain goes on: a node, and the section behind it."""
 
 
 @final
 class _Chain:
     """Collects nodes and links from left to right."""
 
-    def __init__(self, ladder: LadderPlan, elements: Elements) -> None:
+    def __init__(self, ladder: plans.LadderPlan, elements: Elements) -> None:
         self.ladder, self.elements = ladder, elements
         self.nodes: dict[str, BondNode] = {}
         self.links: list[BondLink] = []
-        self.shared: Line = "upper"
+        self.shared: plans.Line = "upper"
         """The line whose variable the elements of a column share."""
 
     def plan(self) -> BondPlan:
@@ -75,47 +47,48 @@ class _Chain:
         entry = self.ladder.entry
         if entry is None:
             raise NoLanesError
-        end = _End(self._source(entry, rightward=True), entry)
+        end = self._source(entry, rightward=True), entry
         for column in self.ladder.columns:
             end = self._column(column, end)
         if self.ladder.columns[-1].right is not None:
-            source = self._source(end.section, rightward=False)
-            self._link(end.node, source, end.section)
+            self._link(end[0], self._source(end[1], rightward=False), end[1])
         return BondPlan.of(self.nodes, self.links)
 
     # -- along the chain -------------------------------------------------------------------------------------------------------
 
-    def _column(self, column: ColumnPlan, end: _End) -> _End:
+    def _column(self, column: plans.ColumnPlan, end: ChainEnd) -> ChainEnd:
         match column.content:
-            case ElementPlan() as element:
+            case plans.ElementPlan() as element:
                 # Without a summation the column ends the ladder, and shares what those before it share.
-                self.shared = next((other_line(n) for n in LINES if column.node_kind(n) == "sum"), self.shared)
+                self.shared = next(
+                    (plans.other_line(n) for n in plans.LINES if column.node_kind(n) == "sum"), self.shared
+                )
                 node = self._junction(column, end)
                 self._element(element, node, column)
-                return _End(node, column.right or end.section)
-            case ConnectionPlan() as connection:
+                return node, column.right or end[1]
+            case plans.ConnectionPlan() as connection:
                 node = self._connection(connection, column)
-                self._link(end.node, node, end.section)
+                self._link(end[0], node, end[1])
                 assert column.right is not None, "a connection leads somewhere"
-                return _End(node, column.right)
+                return node, column.right
             case _:
                 raise NoLanesError
 
-    def _junction(self, column: ColumnPlan, end: _End) -> str:
+    def _junction(self, column: plans.ColumnPlan, end: ChainEnd) -> str:
         """The junction of a column: that of the column before where both share one variable."""
         assert column.left is not None, "a ladder begins with a section"
         # A column shares what its summation does not add up: a 1-junction adds efforts, and its elements share the flow.
         shares_effort = self.shared == _effort_line(column.left)
         letters = "0" if shares_effort else "1"
         # Two columns that share one variable are one junction with two elements, as they would be for a reader.
-        before = self.nodes[end.node]
+        before = self.nodes[end[0]]
         if before.role == "junction" and before.text.letters == letters:
-            return end.node
+            return end[0]
         node = self._add(f"junction {len(self.nodes)}", "junction", ItemText(letters), column.left.first_domain)
-        self._link(end.node, node, end.section)
+        self._link(end[0], node, end[1])
         return node
 
-    def _connection(self, connection: ConnectionPlan, column: ColumnPlan) -> str:
+    def _connection(self, connection: plans.ConnectionPlan, column: plans.ColumnPlan) -> str:
         assert column.left is not None, "a connection stands between sections"
         assert column.right is not None, "a connection stands between sections"
         line = _effort_line(column.left)
@@ -126,23 +99,23 @@ class _Chain:
         item = ItemText(f"M{letters}" if moving[1] else letters, modulus=moving[0], signals=moving[2].rstrip(")"))
         return self._add(connection.element, "multiport", item, "")
 
-    def _link(self, tail: str, head: str, section: SectionPlan) -> None:
+    def _link(self, tail: str, head: str, section: plans.SectionPlan) -> None:
         """A bond of the chain: power counts as positive to the right, as in the section of the POG."""
         line = _effort_line(section)
         stroke = head if section.goes_right(line) else tail
-        self._bond(tail, head, stroke, section, effort=section.label(line), flow=section.label(other_line(line)))
+        self._bond(tail, head, stroke, section, (section.label(line), section.label(plans.other_line(line))))
 
     # -- what hangs on it ------------------------------------------------------------------------------------------------------
 
-    def _source(self, section: SectionPlan, *, rightward: bool) -> str:
+    def _source(self, section: plans.SectionPlan, *, rightward: bool) -> str:
         line = _effort_line(section)
         gives_effort = section.goes_right(line) == rightward
-        given = section.label(line if gives_effort else other_line(line))
+        given = section.label(line if gives_effort else plans.other_line(line))
         text = ItemText("Se" if gives_effort else "Sf", given)
         name = "first source" if rightward else "last source"
         return self._add(name, "leaf", text, section.first_domain)
 
-    def _element(self, element: ElementPlan, junction: str, column: ColumnPlan) -> None:
+    def _element(self, element: plans.ElementPlan, junction: str, column: plans.ColumnPlan) -> None:
         section = column.left
         assert section is not None, "a ladder begins with a section"
         members = [self.elements[name] for name in element.element.split()]
@@ -151,51 +124,43 @@ class _Chain:
         shared = section.label(self.shared)
         # A single element is written as in the scalar figure; several have the letters of their matrix.
         if len(members) == 1:
-            item = members[0].item
-            own = members[0].flow if self.shared == line else members[0].effort
+            item, (effort, flow) = members[0]
+            own = flow if self.shared == line else effort
         else:
             # Without an energy its own variable has the letter of its line in the section, and the name of its matrix.
-            letters = "".join(sorted({member.item.letters for member in members}))
+            letters = "".join(sorted({item.letters for item, _ in members}))
             item = ItemText(letters, element.boxes[-1].text.removesuffix("^{-1}"))
-            letter = section.label(other_line(self.shared)).partition("_")[0]
+            letter = section.label(plans.other_line(self.shared)).partition("_")[0]
             named = f"{letter}_{{{item.parameter.partition('(')[0]}}}"
             own = dotted_latex(element.energy) if element.energy else named
-        effort, flow = (shared, own) if self.shared == line else (own, shared)
+        variables = (shared, own) if self.shared == line else (own, shared)
         node = self._add(element.element, "leaf", item, section.first_domain)
         stroke = node if takes_effort else junction
-        self._bond(junction, node, stroke, section, effort=effort, flow=flow, warned=element.tone == "warning")
+        self._bond(junction, node, stroke, section, variables, element.tone == "warning")
 
     def _bond(
-        self, tail: str, head: str, stroke: str, section: SectionPlan, *, effort: str, flow: str, warned: bool = False
+        self,
+        tail: str,
+        head: str,
+        stroke: str,
+        section: plans.SectionPlan,
+        variables: tuple[str, str],
+        warned: bool = False,
     ) -> None:
-        self.links.append(
-            BondLink(
-                number=len(self.links) + 1,
-                tail=tail,
-                head=head,
-                stroke=stroke,
-                domain=section.first_domain,
-                effort=effort,
-                flow=flow,
-                size=len(section.lanes),
-                warned=warned,
-            )
-        )
+        number, domain, size = len(self.links) + 1, section.first_domain, len(section.lanes)
+        self.links.append(BondLink(number, tail, head, stroke, domain, *variables, size=size, warned=warned))
 
     def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
         self.nodes[name] = BondNode(name, name, role, text, domain)
         return name
 
 
-def _effort_line(section: SectionPlan) -> Line:
+def _effort_line(section: plans.SectionPlan) -> plans.Line:
     """The line that carries the efforts of a section.
 
     Raises: NoLanesError where some lanes have their efforts on the other one.
     """
-    above = {DOMAINS[domain].effort == side for domain, side in section.lanes}
-    if len(above) != 1:
-        raise NoLanesError
-    return "upper" if above.pop() else "lower"
+    return "upper" if only(DOMAINS[domain].effort == side for domain, side in section.lanes) else "lower"
 
 
 def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
@@ -218,7 +183,7 @@ def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
     return framed_scene(title, about, whole, shapes)
 
 
-def vector_plans(scheme: PogScheme, options: Options) -> tuple[FigurePlan, BondPlan]:
+def vector_plans(scheme: PogScheme, options: Options) -> tuple[plans.FigurePlan, BondPlan]:
     """The POG of vectors, whose legend the figure has, and what there is to place of its bond graph.
 
     Raises: FigureError (F153) where the branches of the model do not run side by side.
@@ -227,7 +192,7 @@ def vector_plans(scheme: PogScheme, options: Options) -> tuple[FigurePlan, BondP
     graph = bond_graph(scheme.causal)
     texts = BondTexts(graph, options)
     elements = {
-        item.port.element: _ElementText(texts.item(name), *texts.variables(graph.bonds_of(name)[0]))
+        item.port.element: (texts.item(name), texts.variables(graph.bonds_of(name)[0]))
         for name, item in graph.one_ports.items()
     }
     try:

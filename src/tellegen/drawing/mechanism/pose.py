@@ -8,9 +8,8 @@ from typing import final
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.drawing import rules
-from tellegen.drawing.geometry import Point
+from tellegen.drawing.geometry import Point, direction
 from tellegen.drawing.scene import MARGIN
-from tellegen.drawing.strokes import direction
 from tellegen.expressions import ZERO, Expression, number, symbol, to_text
 from tellegen.model import kinematics
 from tellegen.model.kinematics import BodyPose as Placed

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil, cos, dist, pi, sin
 from typing import final
@@ -11,7 +11,7 @@ import numpy as np
 
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.drawing.formulas import name_latex, time_label
-from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.geometry import Box, Point, polyline, union
 from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism import symbols as parts
 from tellegen.drawing.mechanism.pose import (
@@ -26,11 +26,9 @@ from tellegen.drawing.mechanism.symbols import solid_shapes
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.overlay.marks import Array
 from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
-from tellegen.drawing.schematic.outlines import SymbolOutline, curves, line, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels
 from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
-from tellegen.drawing.schematic.symbols import is_load
-from tellegen.drawing.strokes import polyline
+from tellegen.drawing.schematic.symbols import curves, is_load, line, placed
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO
 from tellegen.model.kinematics import components
@@ -111,7 +109,7 @@ class MechanismPicture:
             self._joint(joint)
         for name, body in pose.mechanism.bodies.items():
             if body.mass is not ZERO and name != GROUND:
-                self._add(parts.centre_of_mass(), self._at(BodyPoint(name, CENTRE)), (1, 0), Origin(name, "centre"))
+                self._add(parts.CENTRE_OF_MASS, self._at(BodyPoint(name, CENTRE)), (1, 0), Origin(name, "centre"))
         drawn = {element.name for element in model.elements if self._source(element)}
         if options.style == "solid":
             self.shapes = solid_shapes(self.shapes, pose.mechanism, self._acted)
@@ -129,14 +127,14 @@ class MechanismPicture:
         carried = [joint for joint in joints if joint.kind in SLIDING and joint.first.body == name]
         points += map(self._beyond, carried)
         if slide is not None and self._is_block(name):
-            outline, at, way = parts.sliding_block(), self._at(slide.second), self._axis(slide)
+            outline, at, way = parts.SLIDING_BLOCK, self._at(slide.second), self._axis(slide)
         else:
             if slide is not None and slide.first.body == GROUND:
                 (x, y), (dx, dy) = self._at(slide.second), self._axis(slide)
                 points += [(x + side * 34 * dx, y + side * 34 * dy) for side in (-1, 1)]
             # A body in which another long one slides has to be wider than that: a cylinder about its rod.
             is_barrel = any(not self._is_block(joint.second.body) for joint in carried)
-            outline = [parts.rounded_hull(points, parts.BARREL if is_barrel else parts.LINK)]
+            outline = (parts.rounded_hull(points, parts.BARREL if is_barrel else parts.LINK),)
             at, way = (0.0, 0.0), (1.0, 0.0)
         # Twice: the face in the pale colour of its domain, and over it the line in ink, which seen from the side keeps its front.
         self.shapes += (
@@ -164,11 +162,11 @@ class MechanismPicture:
         grounded = GROUND in (joint.first.body, joint.second.body)
         match joint.kind:
             case "revolute":
-                self._add([*parts.pin(), *(parts.support() if grounded else [])], at, (1, 0), origin)
+                self._add([*parts.PIN_MARK, *(parts.SUPPORT if grounded else [])], at, (1, 0), origin)
             case "fixed":
-                self._add(parts.weld(), at, (1, 0), origin)
+                self._add(parts.WELD, at, (1, 0), origin)
             case "pad":
-                own = [*parts.pin(), *parts.elastic_support(), *(parts.support() if grounded else [])]
+                own = [*parts.PIN_MARK, *parts.ELASTIC_SUPPORT, *(parts.SUPPORT if grounded else [])]
                 self._add(own, at, (1, 0), origin)
             case "prismatic" | "guide":
                 self._slide(joint, at, grounded, origin)
@@ -176,7 +174,9 @@ class MechanismPicture:
                 self._spring(joint, origin)
             case "wheel" | "omniwheel" | "skate":
                 radius = self.pose.size(joint, "radius") * self.view.scale
-                own = parts.skate() if joint.kind == "skate" else parts.wheel(radius, rollers=joint.kind == "omniwheel")
+                own = (
+                    [*parts.SKATE] if joint.kind == "skate" else parts.wheel(radius, rollers=joint.kind == "omniwheel")
+                )
                 self._add(own, self._at(joint.first), self._axis(joint), origin)
             case "contact":
                 self._contact(joint, origin)
@@ -201,7 +201,7 @@ class MechanismPicture:
         damped = joint.settings.get("b", ZERO) is not ZERO
         self._add(parts.spring(length, damped=damped), first, direction_between(first, second), origin)
         if joint.first.body == GROUND:
-            self._add(parts.support(), first, (1, 0), origin)
+            self._add(parts.SUPPORT, first, (1, 0), origin)
         middle = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
         if not self.options.names:
             self._wanted.append((name_latex(joint.name), middle, Origin(joint.name, "joint name")))
@@ -214,7 +214,7 @@ class MechanismPicture:
         if radius > 1:
             x, y = self._at(joint.first)
             self._add([parts.rounded_hull([(0.0, 0.0)], radius)], (x, y), (1, 0), origin)
-        self._add(parts.wall(0.0), self._at(joint.second), normal, origin)
+        self._add(parts.WALL, self._at(joint.second), normal, origin)
 
     def _cam(self, joint: Joint, follower: Point, origin: Origin) -> None:
         """The profile that lifts a follower, about the axis of the cam, and a dashed line to what follows it."""
@@ -250,7 +250,7 @@ class MechanismPicture:
             self._turning[at] += 1
         else:
             at = at[0] - dx * sense * 30, at[1] - dy * sense * 30
-            self._add(parts.force(), at, (dx * sense, dy * sense), origin)
+            self._add(parts.FORCE, at, (dx * sense, dy * sense), origin)
         self._wanted.append((name_latex(element.name), at, Origin(element.name, "name")))
         return True
 
@@ -277,7 +277,7 @@ class MechanismPicture:
     def _axis(self, joint: Joint) -> Point:
         return self.view.way(self.pose.axis(joint))
 
-    def _add(self, own: Iterable[SymbolOutline], at: Point, towards: Point, origin: Origin) -> None:
+    def _add(self, own: Iterable[Curve], at: Point, towards: Point, origin: Origin) -> None:
         self.shapes += curves(own, placed(at, towards), origin)
 
     def _network(self, model: Model, elements: list[Element]) -> None:
@@ -315,13 +315,8 @@ TIME, NOTE = 24.0, 13.0
 """The row under the figure that tells the time, and its size."""
 
 
-@final
-@dataclass(frozen=True)
-class MechanismMotion:
-    """The frames of a moving mechanism over what stays."""
-
-    still: Scene
-    frames: tuple[tuple[Shape, ...], ...] = field(repr=False)
+MechanismMotion = tuple[Scene, tuple[tuple[Shape, ...], ...]]
+"""What stays of a moving mechanism, and the frames over it."""
 
 
 def mechanism_motion(model: Model, run: Run, times: Array, options: Options) -> MechanismMotion:
@@ -333,14 +328,8 @@ def mechanism_motion(model: Model, run: Run, times: Array, options: Options) -> 
     view = PageView(start)
     # The view is that of the start for all frames: a scale of their own would make bodies breathe.
     poses = [MechanismPose(model, coordinates) for coordinates in coordinates_at(start, run.resampled(times))]
-    pictures = [
-        [
-            shape
-            for shape in MechanismPicture(model, pose, view, options).shapes
-            if isinstance(shape, Curve) and shape.origin.part in MOVING
-        ]
-        for pose in poses
-    ]
+    drawn = (MechanismPicture(model, pose, view, options).shapes for pose in poses)
+    pictures = [[s for s in shapes if isinstance(s, Curve) and s.origin.part in MOVING] for shapes in drawn]
     trails, between = _smooth_trails(start, view, run, times)
     # What slides on the ground has rails under its whole way, which stay, in place of the short ones that it is drawn with.
     joints = start.mechanism.joints
@@ -445,4 +434,4 @@ def _framed(model: Model, still: list[Shape], frames: list[list[Shape]], times: 
 
     told = [time_label(float(t), at, NOTE) for t in times]
     scene = Scene(title, f"{model.name} from {times[0]:g} s to {times[-1]:g} s", box, drawn(still))
-    return MechanismMotion(scene, tuple((*drawn(shapes), label) for shapes, label in zip(frames, told, strict=True)))
+    return scene, tuple((*drawn(shapes), label) for shapes, label in zip(frames, told, strict=True))

@@ -9,13 +9,11 @@ from dataclasses import replace
 from itertools import pairwise
 from math import cos, dist, hypot, pi, sin
 
-from tellegen.drawing.geometry import Point, union
+from tellegen.drawing.geometry import Command, Outline, Point, cubic_controls, polyline, union
 from tellegen.drawing.ink import inks
 from tellegen.drawing.mechanism.pose import angle_in_quarters, direction_between, joint_ends
 from tellegen.drawing.scene import Curve, Shape, moved
-from tellegen.drawing.schematic import outlines
-from tellegen.drawing.strokes import polyline
-from tellegen.drawing.typesetting import Command, Outline
+from tellegen.drawing.schematic.symbols import arc, arrow, circle, closed_polygon, hatching, line, rectangle
 from tellegen.model.mechanism import GROUND, Mechanism
 
 LINK = 8.0
@@ -32,11 +30,11 @@ CAM = 24.0
 """The least radius of a cam."""
 
 
-def rounded_hull(points: Iterable[Point], radius: float = LINK) -> outlines.SymbolOutline:
+def rounded_hull(points: Iterable[Point], radius: float = LINK) -> Curve:
     """The outline at a distance round the convex hull of some points: a disc, a link, a plate."""
     corners = _hull(points)
     if len(corners) == 1:
-        return outlines.circle(*corners[0], radius)
+        return circle(*corners[0], radius)
     steps: list[Command] = []
     count = len(corners)
     for k, corner in enumerate(corners):
@@ -44,10 +42,10 @@ def rounded_hull(points: Iterable[Point], radius: float = LINK) -> outlines.Symb
         # On the page a hull that runs clockwise has its outside on the left.
         first, last = angle_in_quarters((before[1], -before[0])), angle_in_quarters((after[1], -after[0]))
         turn = (last - first) % 4
-        piece = outlines.arc(*corner, radius, first, turn).outline
+        piece = arc(*corner, radius, first, turn).outline
         steps += piece if not steps else (("L", piece[0][1]), *piece[1:])
     steps += [("L", steps[0][1]), ("Z", ())]
-    return outlines.SymbolOutline(tuple(steps))
+    return Curve(tuple(steps), closed=True)
 
 
 def _hull(points: Iterable[Point]) -> list[Point]:
@@ -71,89 +69,63 @@ def _side(a: Point, b: Point, c: Point) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-def pin() -> list[outlines.SymbolOutline]:
-    """A pin about the origin."""
-    return [outlines.circle(0, 0, PIN)]
+PIN_MARK = (circle(0, 0, PIN),)
+"""A pin about the origin."""
+SUPPORT = (line((-2.5, 3), (-10, 17), (10, 17), (2.5, 3)), *hatching((14, 17), (-14, 17), -1))
+"""What of the ground holds a pin."""
+SLIDING_BLOCK = (rectangle(-BLOCK[0], -BLOCK[1], BLOCK[0], BLOCK[1]),)
+"""A block that slides along +x."""
+ELASTIC_SUPPORT = (replace(circle(0, 0, 11), dashed=True),)
+"""The ring of a pin that gives way."""
+SKATE = (line((-16, 0), (16, 0), weight="bold"),)
+"""A knife edge along +x."""
+WALL = tuple(hatching((0, 34), (0, -34), -1))
+"""A wall whose outward normal is +x."""
+FORCE = line((-44, 0), (-9, 0), weight="bold"), arrow((0, 0), (1, 0), 12, 10)
+"""A force that ends at the origin and acts along +x."""
+WELD = (rectangle(-4, -4, 4, 4, filled=True),)
+"""What holds two bodies together."""
+_QUARTERS = ((*arc(0, 0, 5, k, 1).outline, ("L", ((0.0, 0.0),)), ("Z", ())) for k in (0, 2))
+CENTRE_OF_MASS = circle(0, 0, 5), *(Curve(quarter, filled=True, closed=True) for quarter in _QUARTERS)
 
 
-def support() -> list[outlines.SymbolOutline]:
-    """A pin that the ground holds."""
-    foot = outlines.line((-2.5, 3), (-10, 17), (10, 17), (2.5, 3))
-    return [foot, *outlines.hatching((14, 17), (-14, 17), -1)]
-
-
-def sliding_block() -> list[outlines.SymbolOutline]:
-    """A block that slides along +x."""
-    return [outlines.rectangle(-BLOCK[0], -BLOCK[1], BLOCK[0], BLOCK[1])]
-
-
-def rails(*, both: bool, offset: float = BLOCK[1]) -> list[outlines.SymbolOutline]:
+def rails(*, both: bool, offset: float = BLOCK[1]) -> list[Curve]:
     """What guides a block along +x: the ground below it, and above it too where `both`; else it has rollers."""
-    parts = list(outlines.hatching((52, offset), (-52, offset), -1))
-    if both:
-        return [*parts, *outlines.hatching((-52, -offset), (52, -offset), -1)]
-    return [*parts, outlines.circle(-22, offset - ROLLER, ROLLER), outlines.circle(22, offset - ROLLER, ROLLER)]
+    above = hatching((-52, -offset), (52, -offset), -1)
+    rollers = (circle(x, offset - ROLLER, ROLLER) for x in (-22, 22))
+    return [*hatching((52, offset), (-52, offset), -1), *(above if both else rollers)]
 
 
-def elastic_contacts(half: float) -> list[outlines.SymbolOutline]:
+def elastic_contacts(half: float) -> list[Curve]:
     """Two elastic contacts at both ends of a sliding block."""
-    return [outlines.circle(x, y, 2.4, filled=True) for x in (-half, half) for y in (-LINK, LINK)]
+    return [circle(x, y, 2.4, filled=True) for x in (-half, half) for y in (-LINK, LINK)]
 
 
-def centre_of_mass() -> list[outlines.SymbolOutline]:
-    """The mark of a centre of mass."""
-    r = 5.0
-    quarters = [
-        outlines.SymbolOutline((*outlines.arc(0, 0, r, k, 1).outline, ("L", ((0.0, 0.0),)), ("Z", ())), filled=True)
-        for k in (0, 2)
-    ]
-    return [outlines.circle(0, 0, r), *quarters]
-
-
-def spring(length: float, *, damped: bool) -> list[outlines.SymbolOutline]:
+def spring(length: float, *, damped: bool) -> list[Curve]:
     """A spring from the origin along +x, with a damper beside it where it has one."""
     lead = min(12.0, length / 5)
     step = (length - 2 * lead) / COILS
     points = [(0.0, 0.0), (lead, 0.0)]
     points += [(lead + (k + 0.5) * step, SPRING if k % 2 else -SPRING) for k in range(COILS)]
-    found = [outlines.line(*points, (length - lead, 0), (length, 0))]
+    found = [line(*points, (length - lead, 0), (length, 0))]
     if damped:
         a, b, y = length * 0.42, length * 0.58, 20.0
-        cup = outlines.line((b, y - 6), (a, y - 6), (a, y + 6), (b, y + 6))
-        found += [
-            outlines.line((lead, 0), (lead, y), (a, y)),
-            cup,
-            outlines.line((a + 4, y - 4), (a + 4, y + 4), weight="bold"),
-        ]
-        found += [outlines.line((a + 4, y), (length - lead, y), (length - lead, 0))]
+        cup = line((b, y - 6), (a, y - 6), (a, y + 6), (b, y + 6))
+        found += [line((lead, 0), (lead, y), (a, y)), cup, line((a + 4, y - 4), (a + 4, y + 4), weight="bold")]
+        found += [line((a + 4, y), (length - lead, y), (length - lead, 0))]
     return found
 
 
-def elastic_support() -> list[outlines.SymbolOutline]:
-    """An elastic support: a pin in a ring that gives way."""
-    return [outlines.SymbolOutline(outlines.circle(0, 0, 11).outline, dashed=True)]
-
-
-def wheel(radius: float, *, rollers: bool) -> list[outlines.SymbolOutline]:
+def wheel(radius: float, *, rollers: bool) -> list[Curve]:
     """A wheel from above, rolling along +x; an omniwheel shows its rollers."""
     half = max(12.0, radius)
-    found = [outlines.rectangle(-half, -5, half, 5)]
+    found = [rectangle(-half, -5, half, 5)]
     if rollers:
-        found += [outlines.line((x, -5), (x, 5), weight="hair") for x in (-half / 2, 0, half / 2)]
+        found += [line((x, -5), (x, 5), weight="hair") for x in (-half / 2, 0, half / 2)]
     return found
 
 
-def skate() -> list[outlines.SymbolOutline]:
-    """A knife edge along +x."""
-    return [outlines.line((-16, 0), (16, 0), weight="bold")]
-
-
-def wall(radius: float) -> list[outlines.SymbolOutline]:
-    """A wall whose outward normal is +x, at a distance from what it touches."""
-    return list(outlines.hatching((-radius, 34), (-radius, -34), -1))
-
-
-def cam(lifts: Sequence[float]) -> list[outlines.SymbolOutline]:
+def cam(lifts: Sequence[float]) -> list[Curve]:
     """A cam about the origin by its lifts over one turn, the first along +x, where the follower is.
 
     Its base circle is chosen, since the lift alone does not tell it.
@@ -162,26 +134,16 @@ def cam(lifts: Sequence[float]) -> list[outlines.SymbolOutline]:
     radii = [CAM + lift - least for lift in lifts]
     # When the cam turns on, against the clock, what comes to the follower has stood clockwise of it on the page.
     points = [(r * cos(2 * pi * k / count), r * sin(2 * pi * k / count)) for k, r in enumerate(radii)]
-    return [outlines.closed_polygon(*points)]
+    return [closed_polygon(*points)]
 
 
-def force(length: float = 44.0) -> list[outlines.SymbolOutline]:
-    """A force that ends at the origin and acts along +x."""
-    return [outlines.line((-length, 0), (-9, 0), weight="bold"), outlines.arrow((0, 0), (1, 0), 12, 10)]
-
-
-def torque(sense: int, radius: float = 19.0) -> list[outlines.SymbolOutline]:
+def torque(sense: int, radius: float = 19.0) -> list[Curve]:
     """A torque about the origin: an arrow over a good half turn; `sense` is -1 against the clock."""
     start, quarters = (-2.4, 2.7) if sense > 0 else (-2.6 + 3, -2.7)
-    turn = outlines.arc(0, 0, radius, start, quarters)
+    turn = arc(0, 0, radius, start, quarters)
     tip = turn.outline[-1][1][-1]
     length = hypot(*tip)
-    return [turn, outlines.arrow(tip, (-tip[1] / length * sense, tip[0] / length * sense), 9, 8)]
-
-
-def weld() -> list[outlines.SymbolOutline]:
-    """What holds two bodies together."""
-    return [outlines.closed_polygon((-4, -4), (4, -4), (4, 4), (-4, 4), filled=True)]
+    return [turn, arrow(tip, (-tip[1] / length * sense, tip[0] / length * sense), 9, 8)]
 
 
 # -- with depth --------------------------------------------------------------------------------------------------------------------
@@ -299,8 +261,8 @@ def polygon(outline: Outline) -> list[Point]:
             start, (one, two, end) = found[-1], points
             found += (_cubic(start, one, two, end, k / PIECES) for k in range(1, PIECES + 1))
         elif letter == "Q":
-            start, (control, end) = found[-1], points
-            one, two = _third(start, control), _third(end, control)
+            start, end = found[-1], points[1]
+            one, two = cubic_controls(start, *points)
             found += (_cubic(start, one, two, end, k / PIECES) for k in range(1, PIECES + 1))
     return found[:-1] if len(found) > 1 and dist(found[0], found[-1]) < 1e-6 else found
 
@@ -310,7 +272,3 @@ def _cubic(a: Point, b: Point, c: Point, d: Point, t: float) -> Point:
     weights = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
     x, y = (sum(w * p[k] for w, p in zip(weights, (a, b, c, d), strict=True)) for k in (0, 1))
     return x, y
-
-
-def _third(end: Point, control: Point) -> Point:
-    return end[0] / 3 + 2 * control[0] / 3, end[1] / 3 + 2 * control[1] / 3

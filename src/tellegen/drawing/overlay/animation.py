@@ -9,6 +9,7 @@ from html import escape
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from string import Template
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, final
 
@@ -53,60 +54,8 @@ def _shown(frame: int, count: int, seconds: float) -> str:
     )
 
 
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-<style>
-body {{ margin: 1rem; background: {paper}; color: {ink}; font: 15px sans-serif; }}
-svg {{ max-width: 100%; height: auto; }}
-.frame {{ display: none; }}
-.frame.shown {{ display: inline; }}
-form {{ display: flex; gap: 0.8rem; align-items: center; max-width: 60rem; }}
-input {{ flex: 1; }}
-output {{ min-width: 7em; font-variant-numeric: tabular-nums; }}
-</style>
-</head>
-<body>
-{drawing}
-<form>
-<button type="button" aria-label="play or pause">Play</button>
-<input type="range" min="0" max="{last}" value="0" step="1" aria-label="time">
-<output>{first}</output>
-</form>
-<script>
-{script}
-</script>
-</body>
-</html>
-"""
-
-SCRIPT = """const times = %(times)s, pause = %(pause)s;
-const frames = document.querySelectorAll(".frame");
-const button = document.querySelector("button"), slider = document.querySelector("input");
-const output = document.querySelector("output");
-let timer = 0;
-function show(number) {
-  frames.forEach((frame, k) => frame.classList.toggle("shown", k === number));
-  slider.value = number;
-  output.textContent = "t = " + times[number] + " s";
-}
-function stop() { clearInterval(timer); timer = 0; button.textContent = "Play"; }
-function play() {
-  timer = setInterval(() => show((Number(slider.value) + 1) %% frames.length), pause);
-  button.textContent = "Pause";
-}
-button.addEventListener("click", () => timer ? stop() : play());
-slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
-document.querySelector("form").addEventListener("submit", event => event.preventDefault());
-show(0);
-if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
-"""
-
-
+PLAYER = "player.html"
+"""A page with the frames of an animation, a button and a slider."""
 COLOURS = 128
 """Of a GIF: enough for lines with soft edges in a few colours."""
 
@@ -168,14 +117,16 @@ class Animation:
         groups = [
             f'<g class="frame{" shown" * (k == 0)}">{writer.bare(shapes)}</g>' for k, shapes in enumerate(self.frames)
         ]
-        return PAGE.format(
+        page = Template(Path(__file__).with_name(PLAYER).read_text(encoding="ascii"))
+        return page.substitute(
             title=escape(self.still.title),
             paper=theme.colour(PAPER),
             ink=theme.colour("ink"),
             drawing=writer.document(groups),
             last=len(self.frames) - 1,
             first=f"t = {told[0]} s",
-            script=SCRIPT % {"times": json.dumps(told), "pause": round(1000 * self.seconds / len(self.frames))},
+            times=json.dumps(told),
+            pause=round(1000 * self.seconds / len(self.frames)),
         )
 
     def _writer(self) -> SvgWriter:
@@ -273,7 +224,7 @@ def with_panel(motion: MechanismMotion, panel: results.Overlay | None, times: Ar
     """The motion with a panel at its right, both at the same times; the motion tells the time."""
     if panel is None:
         return motion
-    scene, beside = motion.still, panel.still
+    (scene, moving), beside = motion, panel.still
     height = max(scene.box.height, beside.box.height)
     box = Box(0, 0, scene.box.width + beside.box.width, height)
     # A motion that is lower than its panel stands at the foot, where it tells the time.
@@ -284,9 +235,9 @@ def with_panel(motion: MechanismMotion, panel: results.Overlay | None, times: Ar
         return (*(moved(s, 0, drop) for s in main), *(moved(s, dx, 0) for s in shown))
 
     # The motion tells the time already, below on the left; a second one beside it would only be read twice.
-    frames = tuple(both(*pair) for pair in zip(motion.frames, panel.frames(times), strict=True))
+    frames = tuple(both(*pair) for pair in zip(moving, panel.frames(times), strict=True))
     about = f"{scene.about}, with powers and energies"
-    return MechanismMotion(replace(scene, box=box, about=about, shapes=both(scene.shapes, beside.shapes)), frames)
+    return replace(scene, box=box, about=about, shapes=both(scene.shapes, beside.shapes)), frames
 
 
 MOST_FRAMES = 1000
@@ -340,10 +291,9 @@ def _motion(what: AnyModel | Run, run: Run | None, frames: int, seconds: float, 
     MechanismPose(model)  # a model without a mechanism is refused before it is simulated
     shown, _ = results.shown_run(model, run)
     times = _times(shown, frames)
-    motion = with_panel(
-        mechanism_motion(model, shown, times, options), results.panel_overlay(model, shown, options), times
-    )
-    return Animation(motion.still, motion.frames, tuple(times.tolist()), float(seconds), options)
+    panel = results.panel_overlay(model, shown, options)
+    still, moving = with_panel(mechanism_motion(model, shown, times, options), panel, times)
+    return Animation(still, moving, tuple(times.tolist()), float(seconds), options)
 
 
 def _times(run: Run, frames: int) -> Array:

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.core.domains import DOMAINS
-from tellegen.drawing.geometry import Box, Point, hull
+from tellegen.drawing.geometry import Box, Point, along, box_outline, direction, hull, polyline
 from tellegen.drawing.ink import LEAD, Pen
-from tellegen.drawing.pog.measures import ARROW_BELOW, SECTION_OVERHANG
+from tellegen.drawing.pog.placement import ARROW_BELOW, SECTION_OVERHANG
 from tellegen.drawing.pog.vector_blocks import BEHIND, BEHIND_N, DRIVEN, INPUT
 from tellegen.drawing.scene import Block, Bond, Curve, Label, Origin, Scene, Section, Shape, Tone, Wire, label_box
-from tellegen.drawing.strokes import along, box_outline, direction, polyline
 from tellegen.graph import ResistiveLaw, SourceLaw
 from tellegen.model.bond_graph import PowerBond
 from tellegen.results import Run
@@ -248,9 +247,14 @@ def _origin(mark: OverlayMark, part: str, sign: int = 1) -> Origin:
     return Origin(element, part, port, sign, mark.domain)
 
 
-def _arrow(mark: OverlayMark, value: float, width: float) -> Curve:
+def _way(mark: OverlayMark, value: float) -> tuple[Point, Point]:
+    """Where the arrow of a value begins, and its direction."""
     unit = mark.unit if value > 0 else (-mark.unit[0], -mark.unit[1])
-    tail = along(mark.centre, unit, -mark.length / 2)
+    return along(mark.centre, unit, -mark.length / 2), unit
+
+
+def _arrow(mark: OverlayMark, value: float, width: float) -> Curve:
+    tail, unit = _way(mark, value)
     # The length is the same for all powers, so that arrows keep their places while their widths change.
     neck, half = mark.length - HEAD_LENGTH, width / 2
     points = [(0, half), (neck, half), (neck, half + HEAD_BESIDE), (mark.length, 0)]
@@ -273,8 +277,7 @@ def _bar(mark: OverlayMark, share: float) -> Iterator[Shape]:
 
 def _loss(mark: OverlayMark, width: float, value: float) -> Iterator[Shape]:
     """Squares that lead away, then a head; towards the element where it gives power."""
-    unit = mark.unit if value > 0 else (-mark.unit[0], -mark.unit[1])
-    tail = along(mark.centre, unit, -mark.length / 2)
+    tail, unit = _way(mark, value)
     half, shaft = width / 2, mark.length - HEAD_LENGTH
     origin = _origin(mark, "loss", 1 if value > 0 else -1)
     step = shaft / LOSS_DOTS

@@ -16,7 +16,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond.scene import bond_scene
 from tellegen.drawing.formulas import name_latex, quantity_latex, time_label
-from tellegen.drawing.geometry import Box, Point, hull, union
+from tellegen.drawing.geometry import Box, Point, box_outline, hull, union
 from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.drawing.mechanism.scene import coordinates_at, mechanism_scene
@@ -40,7 +40,6 @@ from tellegen.drawing.scene import (
     tidy,
 )
 from tellegen.drawing.schematic.scene import schematic_scene
-from tellegen.drawing.strokes import box_outline
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.simulating import simulate
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower

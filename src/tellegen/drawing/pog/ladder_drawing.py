@@ -2,27 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, box_about
+from tellegen.drawing.geometry import Box, Point, box_about, straightened
 from tellegen.drawing.ink import LEAD
 from tellegen.drawing.options import Options
-from tellegen.drawing.pog import measures
+from tellegen.drawing.pog import placement
+from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedBranch, PlacedLadder
-from tellegen.drawing.pog.plan import (
-    LINES,
-    BoxPlan,
-    BranchPlan,
-    ColumnPlan,
-    ConnectionPlan,
-    ElementPlan,
-    End,
-    IntegralPlan,
-    Line,
-    NodeKind,
-    SectionPlan,
-)
 from tellegen.drawing.scene import Block, Dot, Label, Origin, Ring, Section, Shape, Sum, Tone, Weight, Wire
 from tellegen.drawing.strokes import SUM_RADIUS
 from tellegen.expressions import latex_name
@@ -40,7 +27,7 @@ class WireNode:
 
     x: float
     y: float
-    kind: NodeKind | Literal["box"]
+    kind: plans.NodeKind | Literal["box"]
     half: float = 0
     """Half the width of a box."""
 
@@ -127,20 +114,10 @@ def _joined(wires: list[Wire], bends: set[Point]) -> list[Wire]:
             second = wires[next_]
             # A wire that leads outside has a free end, whatever its first piece is.
             origin = second.origin if second.origin.part == LEAD else wire.origin
-            points = _straightened((*wire.points, *second.points[1:]))
+            points = straightened((*wire.points, *second.points[1:]))
             wire = Wire(points, second.head, wire.weight, origin=origin)
         found.append(wire)
     return found
-
-
-def _straightened(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """Without points in the middle of a straight piece."""
-    found = [points[0]]
-    for here, ahead in pairwise(points[1:]):
-        (x, y), (u, v), (a, b) = found[-1], here, ahead
-        if not (x == u == a or y == v == b):
-            found.append(here)
-    return (*found, points[-1])
 
 
 TICK, TICK_HALF, TICK_NUMBER = 11.0, 5.0, 10.0
@@ -149,17 +126,21 @@ LINK_RADIUS, LONG_LINK_RADIUS = 10.0, 14.0
 """Of the ring round one letter, and round several."""
 
 
-def _draw_section(pen: PogPen, section: SectionPlan, at: Point, lower: float) -> None:
+def _draw_section(pen: PogPen, section: plans.SectionPlan, at: Point, lower: float) -> None:
     """A section at a place on the upper line, down to the lower line."""
     x, upper = at
     origin = Origin(part="section", port=section.name, domain=section.domain)
-    pen.add(Section((x, upper - measures.SECTION_OVERHANG), (x, lower + measures.SECTION_OVERHANG), origin))
+    pen.add(Section((x, upper - placement.SECTION_OVERHANG), (x, lower + placement.SECTION_OVERHANG), origin))
     named = Origin(part="variable", port=section.name, domain=section.domain)
-    pen.add(Label(section.upper, (x, upper - measures.UPPER_LABEL), size=measures.TEXT, level="baseline", origin=named))
-    pen.add(Label(section.lower, (x, lower + measures.LOWER_LABEL), size=measures.TEXT, level="baseline", origin=named))
+    pen.add(
+        Label(section.upper, (x, upper - placement.UPPER_LABEL), size=placement.TEXT, level="baseline", origin=named)
+    )
+    pen.add(
+        Label(section.lower, (x, lower + placement.LOWER_LABEL), size=placement.TEXT, level="baseline", origin=named)
+    )
     if pen.options.section_numbers:
         number = Origin(part="number", port=section.name)
-        above = x, upper - measures.UPPER_LABEL - 22
+        above = x, upper - placement.UPPER_LABEL - 22
         pen.add(Label(section.name, above, size=11, level="baseline", tone="quiet", origin=number))
     if pen.options.dimensions and section.size > 1:
         _tick(pen, section, (x, upper), -1)
@@ -168,7 +149,7 @@ def _draw_section(pen: PogPen, section: SectionPlan, at: Point, lower: float) ->
         _power_arrow(pen, section, x, lower)
 
 
-def _tick(pen: PogPen, section: SectionPlan, at: Point, outwards: int) -> None:
+def _tick(pen: PogPen, section: plans.SectionPlan, at: Point, outwards: int) -> None:
     """A slash through a wire beside its section, with the number of variables on the outer side."""
     x, y = at
     # Beside the section, since on it the slash would be taken for a part of the dashed line.
@@ -179,14 +160,14 @@ def _tick(pen: PogPen, section: SectionPlan, at: Point, outwards: int) -> None:
     pen.add(Label(str(section.size), place, size=11, align="left", origin=origin))
 
 
-def _power_arrow(pen: PogPen, section: SectionPlan, x: float, lower: float) -> None:
+def _power_arrow(pen: PogPen, section: plans.SectionPlan, x: float, lower: float) -> None:
     """An arrow in the direction in which power counts as positive."""
     # It points where power counts as positive, which need not be where power flows.
-    half = measures.ARROW_LENGTH / 2 if section.direction == "right" else -measures.ARROW_LENGTH / 2
-    y = lower + measures.ARROW_BELOW
+    half = placement.ARROW_LENGTH / 2 if section.direction == "right" else -placement.ARROW_LENGTH / 2
+    y = lower + placement.ARROW_BELOW
     origin = Origin(part=LEAD, port=section.name, domain=section.domain)
     pen.add(Wire(((x - half, y), (x + half, y)), True, "hair", "power", origin))
-    label, size = Origin(part="power", port=section.name, domain=section.domain), measures.SMALL - 2
+    label, size = Origin(part="power", port=section.name, domain=section.domain), placement.SMALL - 2
     pen.add(Label(latex_name(f"P_{section.name}"), (x, y + 14), size=size, tone="power", origin=label))
 
 
@@ -195,30 +176,30 @@ def _link_radius(letters: str) -> float:
     return LINK_RADIUS if len(letters.rstrip("'")) == 1 else LONG_LINK_RADIUS
 
 
-def _mark_link(pen: PogPen, section: SectionPlan, at: Point) -> None:
+def _mark_link(pen: PogPen, section: plans.SectionPlan, at: Point) -> None:
     """The letters of a link in a ring."""
     origin = Origin(part="link", port=section.name)
     ring = Ring(at, _link_radius(section.link), origin=origin)
-    pen.add(ring, Label(section.link, at, size=measures.NOTE, math=False, origin=origin))
+    pen.add(ring, Label(section.link, at, size=placement.NOTE, math=False, origin=origin))
 
 
-def _draw_integral(pen: PogPen, plan: IntegralPlan, node: WireNode) -> None:
+def _draw_integral(pen: PogPen, plan: plans.IntegralPlan, node: WireNode) -> None:
     """The blocks to the right of a node, one after the other, and the name of what comes out."""
     start = node.edge("right")
     for box in plan.boxes:
-        width, height = measures.box_size(box.text)
-        left = start[0] + measures.LEAD
+        width, height = placement.box_size(box.text)
+        left = start[0] + placement.LEAD
         frame = box_about((left + width / 2, node.y), width, height)
         pen.wire((start, (left, node.y)), True, plan.weight, Origin(part="wire"))
-        pen.box(Block(frame, origin=Origin(part=box.part)), box.text, measures.text_size(box.text))
+        pen.box(Block(frame, origin=Origin(part=box.part)), box.text, placement.text_size(box.text))
         start = (frame.right, node.y)
-    end = start[0] + measures.LEAD
+    end = start[0] + placement.LEAD
     pen.wire((start, (end, node.y)), True, plan.weight, Origin(part=LEAD))
     origin = Origin(part="displacements")
-    pen.add(Label(plan.label, (end + 6, node.y), size=measures.SMALL, align="left", origin=origin))
+    pen.add(Label(plan.label, (end + 6, node.y), size=placement.SMALL, align="left", origin=origin))
 
 
-Nodes = dict[Line, WireNode]
+Nodes = dict[plans.Line, WireNode]
 
 
 @final
@@ -242,11 +223,11 @@ class LadderDrawing:
         self.lower = self.upper + ladder.height
         self.branches = {branch.column: branch for branch in ladder.branches}
 
-    def y(self, line: Line) -> float:
+    def y(self, line: plans.Line) -> float:
         """The y of a line."""
         return self.upper if line == "upper" else self.lower
 
-    def draw(self, elbows: dict[Line, _Elbow] | None = None) -> None:
+    def draw(self, elbows: dict[plans.Line, _Elbow] | None = None) -> None:
         """Everything of the ladder; `elbows` lead to it from the ladder it belongs to."""
         columns = self.ladder.plan.columns
         nodes = [self._column(k, column) for k, column in enumerate(columns)]
@@ -258,28 +239,28 @@ class LadderDrawing:
             _draw_section(self.pen, section, (at, self.upper), self.lower)
             if section.link and (k == len(nodes) or (k == 0 and elbows is None)):
                 # At the outer end of its two wires, between them: the letter stands for both.
-                away = measures.LEAD + _link_radius(section.link) + 4
+                away = placement.LEAD + _link_radius(section.link) + 4
                 _mark_link(self.pen, section, (at + away if k else at - away, (self.upper + self.lower) / 2))
             before = nodes[k - 1] if k else None
             after = nodes[k] if k < len(nodes) else None
-            for line in LINES:
+            for line in plans.LINES:
                 self._wire(section, line, at, before, after, elbows if k == 0 else None)
 
     # -- wires -----------------------------------------------------------------------------------------------------------------
 
     def _wire(
         self,
-        section: SectionPlan,
-        line: Line,
+        section: plans.SectionPlan,
+        line: plans.Line,
         at: float,
         before: Nodes | None,
         after: Nodes | None,
-        elbows: dict[Line, _Elbow] | None,
+        elbows: dict[plans.Line, _Elbow] | None,
     ) -> None:
         """The wire through a section on one line, in the direction of its signal."""
         y = self.y(line)
-        left: list[Point] = [(at - measures.LEAD, y)] if before is None else [before[line].edge("right")]
-        right: Point = (at + measures.LEAD, y) if after is None else after[line].edge("left")
+        left: list[Point] = [(at - placement.LEAD, y)] if before is None else [before[line].edge("right")]
+        right: Point = (at + placement.LEAD, y) if after is None else after[line].edge("left")
         left_head = before is None or before[line].takes_head
         if elbows is not None:
             elbow = elbows[line]
@@ -298,14 +279,14 @@ class LadderDrawing:
 
     # -- columns ---------------------------------------------------------------------------------------------------------------
 
-    def _column(self, k: int, column: ColumnPlan) -> Nodes:
+    def _column(self, k: int, column: plans.ColumnPlan) -> Nodes:
         middle = self.x + self.ladder.middle(k)
         match column.content:
-            case ConnectionPlan() as connection:
+            case plans.ConnectionPlan() as connection:
                 return self._connection(connection, column, middle)
-            case BranchPlan() as branch:
+            case plans.BranchPlan() as branch:
                 return self._branch(branch, self.branches[k], column, middle)
-            case ElementPlan() as element:
+            case plans.ElementPlan() as element:
                 nodes = self._nodes(column, {"upper": middle, "lower": middle}, {"upper": "down", "lower": "up"})
                 self._element(element, nodes, middle)
                 if column.integral is not None:
@@ -314,13 +295,13 @@ class LadderDrawing:
             case None:
                 return self._nodes(column, {"upper": middle, "lower": middle}, {"upper": "down", "lower": "up"})
 
-    def _nodes(self, column: ColumnPlan, x: dict[Line, float], side: dict[Line, NodeSide]) -> Nodes:
+    def _nodes(self, column: plans.ColumnPlan, x: dict[plans.Line, float], side: dict[plans.Line, NodeSide]) -> Nodes:
         """The nodes of a column, drawn; `side` is where its vertical wire is."""
         found: Nodes = {}
-        element = column.content.element if isinstance(column.content, ElementPlan) else ""
-        for line in LINES:
+        element = column.content.element if isinstance(column.content, plans.ElementPlan) else ""
+        for line in plans.LINES:
             node = WireNode(x[line], self.y(line), column.node_kind(line))
-            sides: dict[End, NodeSide] = {"left": "left", "right": "right", "vertical": side[line]}
+            sides: dict[plans.End, NodeSide] = {"left": "left", "right": "right", "vertical": side[line]}
             # Sorted, since a set has no order and the shapes of a figure must come in one.
             spots = tuple(STEP[sides[end]] for at, end in sorted(column.minus) if at == line)
             origin = Origin(element, "sum", port=line, sign=-1 if spots else 1, domain=column.wire_domain)
@@ -330,9 +311,9 @@ class LadderDrawing:
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
 
-    def _element(self, element: ElementPlan, nodes: Nodes, x: float) -> None:
+    def _element(self, element: plans.ElementPlan, nodes: Nodes, x: float) -> None:
         """The boxes of an elaboration block between the lines, with equal free gaps, and the wires between them."""
-        sizes = [measures.box_size(box.text) for box in element.boxes]
+        sizes = [placement.box_size(box.text) for box in element.boxes]
         # All columns of a ladder have its height, so short stacks of boxes are spread out rather than pushed to one line.
         gap = (self.ladder.height - sum(h for _, h in sizes)) / (len(sizes) + 1)
         # The signal decides the order of the boxes: from the line that it leaves to the line that it comes to.
@@ -349,88 +330,88 @@ class LadderDrawing:
             self.pen.wire((start, (x, near)), True, element.weight, origin)
             if k == 1 and element.energy:
                 between, named = (x + 8, (y + near) / 2), Origin(element.element, "energy", domain=element.domain)
-                self.pen.add(Label(element.energy, between, size=measures.SMALL, align="left", origin=named))
+                self.pen.add(Label(element.energy, between, size=placement.SMALL, align="left", origin=named))
             self._box(element.element, box, frame, element.domain, element.tone)
             y, start = far, (x, far)
         if last.kind == "end":
             origin = replace(origin, part=LEAD)
         self.pen.wire((start, last.edge(back)), last.takes_head, element.weight, origin)
 
-    def _box(self, element: str, box: BoxPlan, frame: Box, domain: str, tone: Tone = "ink") -> None:
+    def _box(self, element: str, box: plans.BoxPlan, frame: Box, domain: str, tone: Tone = "ink") -> None:
         origin = Origin(element, box.part, domain=domain)
-        self.pen.box(Block(frame, tone=tone, origin=origin), box.text, measures.text_size(box.text))
+        self.pen.box(Block(frame, tone=tone, origin=origin), box.text, placement.text_size(box.text))
         y = frame.centre[1]
         if box.side:
-            start = frame.right + measures.SIDE_WIRE
+            start = frame.right + placement.SIDE_WIRE
             self.pen.wire(((start, y), (frame.right, y)), True, "bold", Origin(element, LEAD, domain=domain))
             label = Origin(element, "further inputs", domain=domain)
-            self.pen.add(Label(box.side, (start + 4, y), size=measures.SMALL, align="left", origin=label))
+            self.pen.add(Label(box.side, (start + 4, y), size=placement.SMALL, align="left", origin=label))
         if box.value:
             label = Origin(element, "value", domain=domain)
-            self.pen.add(Label(box.value, (frame.right + 5, y), size=measures.SMALL, align="left", origin=label))
+            self.pen.add(Label(box.value, (frame.right + 5, y), size=placement.SMALL, align="left", origin=label))
 
     # -- connection blocks -----------------------------------------------------------------------------------------------------
 
-    def _connection(self, connection: ConnectionPlan, column: ColumnPlan, x: float) -> Nodes:
+    def _connection(self, connection: plans.ConnectionPlan, column: plans.ColumnPlan, x: float) -> Nodes:
         found: Nodes = {}
-        for line in LINES:
+        for line in plans.LINES:
             box = connection.box(line)
-            width, height = measures.box_size(box.text, connection=True)
+            width, height = placement.box_size(box.text, connection=True)
             frame = box_about((x, self.y(line)), width, height)
             origin = Origin(connection.element, box.part, domain=column.wire_domain)
-            self.pen.box(Block(frame, origin=origin), box.text, measures.text_size(box.text))
+            self.pen.box(Block(frame, origin=origin), box.text, placement.text_size(box.text))
             if box.value:
                 inwards = frame.bottom + 12 if line == "upper" else frame.top - 12
                 label = Origin(connection.element, "value", domain=column.wire_domain)
-                self.pen.add(Label(box.value, (x, inwards), size=measures.SMALL, origin=label))
+                self.pen.add(Label(box.value, (x, inwards), size=placement.SMALL, origin=label))
             found[line] = WireNode(x, self.y(line), "box", width / 2)
         return found
 
     # -- branches --------------------------------------------------------------------------------------------------------------
 
-    def _branch(self, branch: BranchPlan, placed: PlacedBranch, column: ColumnPlan, middle: float) -> Nodes:
+    def _branch(self, branch: plans.BranchPlan, placed: PlacedBranch, column: plans.ColumnPlan, middle: float) -> Nodes:
         """A branch column: its two nodes, the section across its wires, and the side ladder."""
         side: Literal["up", "down"] = "up" if placed.above else "down"
-        near: Line = "lower" if placed.above else "upper"
+        near: plans.Line = "lower" if placed.above else "upper"
         # The line of the side ladder that is nearer goes in by the right wire, so that the wires do not cross.
-        x: dict[Line, float] = {}
-        for line in LINES:
+        x: dict[plans.Line, float] = {}
+        for line in plans.LINES:
             right = branch.line_there(line) == near if branch.ladder.columns else column.node_kind(line) != "dot"
-            x[line] = middle + (measures.PORT_HALF if right else -measures.PORT_HALF)
+            x[line] = middle + (placement.PORT_HALF if right else -placement.PORT_HALF)
         # Two wires on one place would be one: where both want the same side the upper one gives way.
         if x["upper"] == x["lower"]:
             x["upper"] = 2 * middle - x["lower"]
         nodes = self._nodes(column, x, {"upper": side, "lower": side})
         self._branch_section(branch, placed, x)
         if branch.ladder.columns:
-            elbows = {branch.line_there(line): _Elbow(nodes[line], side) for line in LINES}
+            elbows = {branch.line_there(line): _Elbow(nodes[line], side) for line in plans.LINES}
             at = self.x + placed.x, self.upper + placed.y
             LadderDrawing(self.pen, placed.ladder, self.space, at).draw(elbows)
         else:
             self._stubs(branch, placed, nodes, side)
         return nodes
 
-    def _branch_section(self, branch: BranchPlan, placed: PlacedBranch, x: dict[Line, float]) -> None:
+    def _branch_section(self, branch: plans.BranchPlan, placed: PlacedBranch, x: dict[plans.Line, float]) -> None:
         section = branch.ladder.entry
         if section is None:
             return
         y = self.upper - self.space.raised_section if placed.above else self.lower + self.space.branch_section
         left, right = sorted(x.values())
-        start, end = left - measures.BRANCH_OVERHANG, right + measures.BRANCH_OVERHANG
+        start, end = left - placement.BRANCH_OVERHANG, right + placement.BRANCH_OVERHANG
         origin = Origin(part="section", port=section.name, domain=section.domain)
         self.pen.add(Section((start, y), (end, y), origin))
-        for line in LINES:
+        for line in plans.LINES:
             text = section.label(branch.line_there(line))
             at_left = x[line] == left
             label = Origin(part="variable", port=section.name, domain=section.domain)
             place = (start - 6, y) if at_left else (end + 6, y)
-            self.pen.add(Label(text, place, size=measures.TEXT, align="right" if at_left else "left", origin=label))
+            self.pen.add(Label(text, place, size=placement.TEXT, align="right" if at_left else "left", origin=label))
 
-    def _stubs(self, branch: BranchPlan, placed: PlacedBranch, nodes: Nodes, side: Literal["up", "down"]) -> None:
+    def _stubs(self, branch: plans.BranchPlan, placed: PlacedBranch, nodes: Nodes, side: Literal["up", "down"]) -> None:
         """The wires of a source at a branch."""
         section = branch.ladder.entry
         weight: Weight = "thin" if section is None else section.weight
-        far = self.upper + placed.y + (0 if placed.above else measures.STUB)
+        far = self.upper + placed.y + (0 if placed.above else placement.STUB)
         origin = Origin(part=LEAD, port="" if section is None else section.name)
         if section is not None and section.link:
             radius = _link_radius(section.link)
@@ -444,8 +425,8 @@ class LadderDrawing:
                 self.pen.wire(points, True, weight, origin)
 
 
-def _weight(column: ColumnPlan) -> Weight:
-    if isinstance(column.content, ElementPlan):
+def _weight(column: plans.ColumnPlan) -> Weight:
+    if isinstance(column.content, plans.ElementPlan):
         return column.content.weight
     section = column.left or column.right
     return "thin" if section is None else section.weight

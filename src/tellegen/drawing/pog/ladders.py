@@ -12,20 +12,7 @@ from typing import final
 from tellegen.core.union_find import UnionFind
 from tellegen.drawing import rules
 from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.pog.plan import (
-    LINES,
-    BoxPlan,
-    BranchPlan,
-    ColumnPlan,
-    ConnectionPlan,
-    ElementPlan,
-    End,
-    LadderPlan,
-    Line,
-    SectionPlan,
-    Way,
-    other_line,
-)
+from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.texts import PogTexts
 from tellegen.drawing.scene import Tone
 from tellegen.graph import Port, SourceLaw
@@ -36,7 +23,7 @@ from tellegen.schemes.pog_construction import LadderBuilder, SignalFlow
 from tellegen.schemes.pog_scheme import Column, Ladder, PogScheme, PowerSection
 
 SENSORS = ("De", "Df")
-Names = dict[Line, dict[End, str]]
+Names = dict[plans.Line, dict[plans.End, str]]
 """The variables at the ends of the nodes of a column."""
 
 
@@ -49,9 +36,9 @@ class ScalarPlanner:
         self.texts = texts
         self.links = links or {}
 
-    def ladder(self, ladder: Ladder) -> LadderPlan:
+    def ladder(self, ladder: Ladder) -> plans.LadderPlan:
         """The plan of a ladder and of its side ladders."""
-        plan = LadderPlan(tuple(map(self._column, ladder.columns)), self.section(ladder.entry))
+        plan = plans.LadderPlan(tuple(map(self._column, ladder.columns)), self.section(ladder.entry))
         shown = self._without_bare_columns(plan)
         # What the sensors that have no column read is told under the figure.
         hidden = {*_elements(plan)} - {*_elements(shown)}
@@ -60,10 +47,10 @@ class ScalarPlanner:
                 self.texts.legend.setdefault(name_latex(block.element), self.texts.names.variable(block.input))
         return shown
 
-    def _without_bare_columns(self, ladder: LadderPlan) -> LadderPlan:
+    def _without_bare_columns(self, ladder: plans.LadderPlan) -> plans.LadderPlan:
         """The ladder without the columns that say nothing; the ladder itself where no others would be left."""
-        kept: list[ColumnPlan] = []
-        before: SectionPlan | None = None  # the section that stands for that behind a column left out
+        kept: list[plans.ColumnPlan] = []
+        before: plans.SectionPlan | None = None  # the section that stands for that behind a column left out
         for column in ladder.columns:
             moved = column if before is None else replace(column, left=before)
             if not self._is_bare(moved):
@@ -71,7 +58,7 @@ class ScalarPlanner:
                 before = None
             elif moved.right is not None:
                 before = moved.left
-            elif kept and isinstance(kept[-1].content, ElementPlan):
+            elif kept and isinstance(kept[-1].content, plans.ElementPlan):
                 # Nothing stands behind the last element any more, so nothing comes from there to be negated.
                 minus = frozenset(place for place in kept[-1].minus if place[1] != "right")
                 kept[-1] = replace(kept[-1], right=None, minus=minus)
@@ -79,32 +66,32 @@ class ScalarPlanner:
                 return ladder
         return replace(ladder, columns=tuple(kept)) if kept else ladder
 
-    def _is_bare(self, column: ColumnPlan) -> bool:
+    def _is_bare(self, column: plans.ColumnPlan) -> bool:
         # At a link the reader goes on elsewhere, so its section is shown whatever stands behind it.
         if column.left is None or column.left.link or (column.right is not None and column.right.link):
             return False
-        if isinstance(column.content, ElementPlan):
+        if isinstance(column.content, plans.ElementPlan):
             item = self.scheme.elements.get(column.content.element)
             return item is not None and item.letters in SENSORS
         return column.content is None and column.right is not None and not column.minus
 
-    def section(self, name: str) -> SectionPlan | None:
+    def section(self, name: str) -> plans.SectionPlan | None:
         """The plan of a section; None where nothing stands there."""
         section = self.scheme.sections.get(name)
         if section is None:
             return None
-        upper, lower = (self.texts.names.variable(_variable(section, line)) for line in LINES)
+        upper, lower = (self.texts.names.variable(_variable(section, line)) for line in plans.LINES)
         goes_right = section.rightward == section.upper
         link = self.links.get(name, "")
-        return SectionPlan(
+        return plans.SectionPlan(
             name, upper, lower, goes_right, section.direction, section.domain, link=link, carries=(name,)
         )
 
     # -- columns ---------------------------------------------------------------------------------------------------------------
 
-    def _column(self, column: Column) -> ColumnPlan:
+    def _column(self, column: Column) -> plans.ColumnPlan:
         left, right = self.section(column.left), self.section(column.right)
-        content: ElementPlan | ConnectionPlan | BranchPlan | None
+        content: plans.ElementPlan | plans.ConnectionPlan | plans.BranchPlan | None
         names = self._names(column)
         if column.kind == "connection":
             content = self._connection(column)
@@ -113,16 +100,16 @@ class ScalarPlanner:
         else:
             content = self._element(column, names)
         # Which inputs are negated depends on where signals come from, which the column tells when it has its content.
-        plan = ColumnPlan(left, right, content, wire_domain=self._domain(column))
+        plan = plans.ColumnPlan(left, right, content, wire_domain=self._domain(column))
         return replace(plan, minus=self._minus(plan, names))
 
     def _names(self, column: Column) -> Names:
         """The variables on both sides of a column, line by line."""
         names: Names = {"upper": {}, "lower": {}}
-        sides: tuple[tuple[End, str], ...] = (("left", column.left), ("right", column.right))
+        sides: tuple[tuple[plans.End, str], ...] = (("left", column.left), ("right", column.right))
         for end, name in sides:
             if name in self.scheme.sections:
-                for line in LINES:
+                for line in plans.LINES:
                     names[line][end] = _variable(self.scheme.sections[name], line)
         return names
 
@@ -130,67 +117,67 @@ class ScalarPlanner:
         section = self.scheme.sections.get(column.left) or self.scheme.sections.get(column.right)
         return "" if section is None else section.domain
 
-    def _shared_line(self, column: Column, names: Names) -> Line:
+    def _shared_line(self, column: Column, names: Names) -> plans.Line:
         """The line of the variable that a junction shares; the lower one where no section tells."""
-        return next((line for line in LINES if column.shared in names[line].values()), "lower")
+        return next((line for line in plans.LINES if column.shared in names[line].values()), "lower")
 
-    def _connection(self, column: Column) -> ConnectionPlan:
+    def _connection(self, column: Column) -> plans.ConnectionPlan:
         # The first block of a connection has the modulus as it is described, on whichever line it stands.
         left = self.scheme.sections[column.left]
         blocks = [self.scheme.blocks[name] for name in column.blocks]
         upper = next(b for b in blocks if _variable(left, "upper") in (b.input, b.output))
         lower = next(b for b in blocks if b is not upper)
         box = self.texts.gain_box(blocks[0])
-        boxes = {blocks[0].name: BoxPlan("K", box.text, box.side, box.value)}
+        boxes = {blocks[0].name: plans.BoxPlan("K", box.text, box.side, box.value)}
         boxes[blocks[1].name] = self.texts.transposed(self.texts.gain_box(blocks[1]))
-        return ConnectionPlan(blocks[0].element, boxes[upper.name], boxes[lower.name])
+        return plans.ConnectionPlan(blocks[0].element, boxes[upper.name], boxes[lower.name])
 
-    def _element(self, column: Column, names: Names) -> ElementPlan | None:
+    def _element(self, column: Column, names: Names) -> plans.ElementPlan | None:
         shared = self._shared_line(column, names)
-        away: Way = "down" if shared == "upper" else "up"
-        back: Way = "up" if shared == "upper" else "down"
+        away: plans.Way = "down" if shared == "upper" else "up"
+        back: plans.Way = "up" if shared == "upper" else "down"
         if not column.blocks:
             held = self.scheme.summations.get(column.shared)
             if held is None or held.inputs or column.shared not in column.summations:
                 return None
             # What the junction shares is held at zero, whatever comes in.
-            names[other_line(shared)]["vertical"] = next(
+            names[plans.other_line(shared)]["vertical"] = next(
                 (name for name in column.summations if name != column.shared), ""
             )
-            return ElementPlan(column.name, (BoxPlan("gain", "0"),), back, self._domain(column))
+            return plans.ElementPlan(column.name, (plans.BoxPlan("gain", "0"),), back, self._domain(column))
         block = self.scheme.blocks[column.blocks[0]]
         to_shared = block.output == column.shared
         start, end = (block.input, block.output)
         names[shared]["vertical"] = end if to_shared else start
-        names[other_line(shared)]["vertical"] = start if to_shared else end
+        names[plans.other_line(shared)]["vertical"] = start if to_shared else end
         tone: Tone = "warning" if block.kind == "derivative" else "ink"
         energy = self.texts.names.energy(block) if block.kind in ("storage", "derivative") else ""
         item = self.scheme.elements.get(block.element)
         domain = self._domain(column) or ("" if item is None else item.domain)
         way = back if to_shared else away
-        return ElementPlan(block.element, self.texts.boxes(block), way, domain, energy, tone=tone)
+        return plans.ElementPlan(block.element, self.texts.boxes(block), way, domain, energy, tone=tone)
 
-    def _branch(self, column: Column, ladder: Ladder, names: Names) -> BranchPlan:
+    def _branch(self, column: Column, ladder: Ladder, names: Names) -> plans.BranchPlan:
         """The two wires of a side ladder: its entry section has them, on whichever of its lines."""
         section = self.scheme.sections[ladder.entry]
         shared = self._shared_line(column, names)
-        comes_in: dict[Line, bool] = {}
-        for line in LINES:
+        comes_in: dict[plans.Line, bool] = {}
+        for line in plans.LINES:
             unshared = section.across if section.through == column.shared else section.through
             name = column.shared if line == shared else unshared
             names[line]["vertical"] = name
             comes_in[line] = name == section.into_left
         crossed = names["upper"]["vertical"] != _variable(section, "upper")
-        return BranchPlan(self.ladder(ladder), comes_in, crossed)
+        return plans.BranchPlan(self.ladder(ladder), comes_in, crossed)
 
     # -- signs -----------------------------------------------------------------------------------------------------------------
 
-    def _minus(self, plan: ColumnPlan, names: Names) -> frozenset[tuple[Line, End]]:
+    def _minus(self, plan: plans.ColumnPlan, names: Names) -> frozenset[tuple[plans.Line, plans.End]]:
         """The negated inputs at the nodes of a column, by the summations of the scheme."""
-        found: set[tuple[Line, End]] = set()
-        if isinstance(plan.content, ConnectionPlan):
+        found: set[tuple[plans.Line, plans.End]] = set()
+        if isinstance(plan.content, plans.ConnectionPlan):
             return frozenset()
-        for line in LINES:
+        for line in plans.LINES:
             # With several ways out the line has a branch dot, and a dot changes no sign.
             comes, goes = plan.ends(line)
             if len(goes) != 1:
@@ -216,11 +203,11 @@ class ScalarPlanner:
         return frozenset(found)
 
 
-def _elements(ladder: LadderPlan) -> Iterator[str]:
-    return (column.content.element for column in ladder.columns if isinstance(column.content, ElementPlan))
+def _elements(ladder: plans.LadderPlan) -> Iterator[str]:
+    return (column.content.element for column in ladder.columns if isinstance(column.content, plans.ElementPlan))
 
 
-def _variable(section: PowerSection, line: Line) -> str:
+def _variable(section: PowerSection, line: plans.Line) -> str:
     upper = section.variable(section.upper)
     return upper if line == "upper" else section.across if upper == section.through else section.through
 

@@ -10,19 +10,7 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.pog.plan import (
-    LINES,
-    BoxPlan,
-    ColumnPlan,
-    ConnectionPlan,
-    ElementPlan,
-    End,
-    LadderPlan,
-    Line,
-    SectionPlan,
-    Way,
-    other_line,
-)
+from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.texts import (
     DERIVATIVE,
     INTEGRATOR,
@@ -37,18 +25,21 @@ from tellegen.drawing.pog.texts import (
 from tellegen.drawing.scene import Tone, Weight
 from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
 from tellegen.graph import ResistiveLaw, StorageLaw
-from tellegen.notations.pog.ladder import (
-    BlockItem,
-    LadderBlock,
-    LadderConnection,
-    LadderElement,
-    LadderField,
-    LadderSection,
-    given_side,
-)
+from tellegen.notations.pog import ladder as written_ladder
 from tellegen.notations.pog.ladder import Way as BlockWay
 from tellegen.schemes.lanes import NoLanesError, lane_ladder
 from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock
+
+
+def only(answers: Iterable[bool]) -> bool:
+    """The answer that all lanes give.
+
+    Raises: NoLanesError where they give different ones.
+    """
+    found = {*answers}
+    if len(found) != 1:
+        raise NoLanesError
+    return found.pop()
 
 
 @final
@@ -67,31 +58,23 @@ class _LaneSignals:
 
         Raises: NoLanesError.
         """
-        ways = {right == upper for right, upper in zip(self.rightward, self.upper, strict=True)}
-        if len(ways) != 1:
-            raise NoLanesError
-        return ways.pop()
+        return only(right == upper for right, upper in zip(self.rightward, self.upper, strict=True))
 
-    def line_of(self, sides: Sequence[Side]) -> Line:
+    def line_of(self, sides: Sequence[Side]) -> plans.Line:
         """The line on which all lanes have the variables asked for.
 
         Raises: NoLanesError where they are on different lines.
         """
-        found: set[Line] = {
-            "upper" if side == upper else "lower" for side, upper in zip(sides, self.upper, strict=True)
-        }
-        if len(found) != 1:
-            raise NoLanesError
-        return found.pop()
+        return "upper" if only(side == upper for side, upper in zip(sides, self.upper, strict=True)) else "lower"
 
-    def side(self, line: Line) -> tuple[Side, ...]:
+    def side(self, line: plans.Line) -> tuple[Side, ...]:
         """The variables on a line."""
         return self.upper if line == "upper" else tuple(map(other_side, self.upper))
 
 
 LONGEST_MATRIX = 250
 
-Cells = dict[int, LadderElement]
+Cells = dict[int, written_ladder.LadderElement]
 """Pieces by lane; the lanes of a field have a piece each."""
 
 
@@ -101,12 +84,12 @@ class _LaneRow:
     """What one elaboration block holds: a piece for each lane that has one, and the fields among them."""
 
     cells: Cells
-    fields: tuple[LadderField[Expression], ...] = ()
+    fields: tuple[written_ladder.LadderField[Expression], ...] = ()
 
 
-def _row_of(item: BlockItem[Expression]) -> _LaneRow:
+def _row_of(item: written_ladder.BlockItem[Expression]) -> _LaneRow:
     """An item of a written block as a row."""
-    if isinstance(item, LadderField):
+    if isinstance(item, written_ladder.LadderField):
         return _LaneRow(dict(zip(item.lanes, item.members, strict=True)), (item,))
     assert isinstance(item, tuple), "the ladder of a scheme has no transfer functions"
     return _LaneRow({j: piece for j, piece in enumerate(item) if piece is not None})
@@ -146,7 +129,7 @@ class _LaneTexts:
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
 
-    def element(self, row: _LaneRow, width: int) -> tuple[tuple[BoxPlan, ...], str]:
+    def element(self, row: _LaneRow, width: int) -> tuple[tuple[plans.BoxPlan, ...], str]:
         """The boxes of a row, and its energy variable.
 
         They are an integrator and the inverse of an energy matrix, the reverse of it where all of them differentiate, a matrix of
@@ -161,9 +144,9 @@ class _LaneTexts:
         if len(kinds) == 1 and kinds <= {"storage", "derivative"}:
             matrix = self._filled(row, width, {j: self._energy(block) for j, block in blocks.items()})
             letter = self._matrix("L", matrix)
-            boxes = BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", raised_letter(letter, "-1"))
+            boxes = plans.BoxPlan("integrator", INTEGRATOR), plans.BoxPlan("gain", raised_letter(letter, "-1"))
             if kinds == {"derivative"}:
-                boxes = BoxPlan("gain", letter), BoxPlan("derivative", DERIVATIVE)
+                boxes = plans.BoxPlan("gain", letter), plans.BoxPlan("derivative", DERIVATIVE)
             return boxes, self.vector(bold("q"))
         if not kinds & {"storage", "derivative"}:
             for piece in row.cells.values():
@@ -172,14 +155,14 @@ class _LaneTexts:
                 if row.fields and isinstance(law, ResistiveLaw) and law.side != item.decides:
                     raise NoLanesError  # the matrix of a field, asked the other way
             gains = {j: _linear(block) for j, block in blocks.items()}
-            return (BoxPlan("gain", self._matrix("R", self._filled(row, width, gains))),), ""
+            return (plans.BoxPlan("gain", self._matrix("R", self._filled(row, width, gains))),), ""
         # Storages and resistors side by side have one matrix of transfer functions, which a field with its own matrix is not.
         if row.fields:
             raise NoLanesError
         powers = {"storage": ONE / symbol("s"), "derivative": symbol("s")}
         transfers = {j: _linear(block) * powers.get(block.kind, ONE) for j, block in blocks.items()}
         letter = self._matrix("G", self._filled(row, width, transfers), "(s)")
-        return (BoxPlan("gain", letter),), ""
+        return (plans.BoxPlan("gain", letter),), ""
 
     def _energy(self, block: SchemeBlock) -> Expression:
         if block.field:
@@ -254,14 +237,14 @@ class LanePlanner:
         self.scheme = scheme
         self.texts = texts
         self.boxes = _LaneTexts(scheme, texts)
-        self.columns: list[ColumnPlan] = []
+        self.columns: list[plans.ColumnPlan] = []
         self.count = 0
         # Labels are given last, since numbers count from left to right and what decides a variable may stand at its right.
         self.variables: dict[str, _LaneVariable] = {}
         self.beyond: tuple[str, ...] = ()
         """The sources behind the last column."""
 
-    def ladder(self) -> LadderPlan:
+    def ladder(self) -> plans.LadderPlan:
         """The plan of the lanes.
 
         Raises: NoLanesError where the model has none, or where their signals go different ways.
@@ -269,7 +252,7 @@ class LanePlanner:
         written = lane_ladder(self.scheme)
         # The figure begins at sources: what they give decides which way each line runs, and everything else follows from there.
         first = written.parts[0]
-        if not isinstance(first, LadderSection) or first.sources is None or None in first.sources:
+        if not isinstance(first, written_ladder.LadderSection) or first.sources is None or None in first.sources:
             raise NoLanesError
         sources = [piece for piece in first.sources if piece is not None]
         rightward = tuple(self.scheme.elements[piece.name].decides for piece in sources)
@@ -277,38 +260,38 @@ class LanePlanner:
         lanes = _LaneSignals(written.domains, rightward, across)
         decided = lanes.line_of(rightward)
         names = self._names(sources, rightward, [piece.sign for piece in sources])
-        labels = {line: self._variable(lanes, line, names if line == decided else ()) for line in LINES}
+        labels = {line: self._variable(lanes, line, names if line == decided else ()) for line in plans.LINES}
         section = entry = self._section(lanes, labels)
         for k, part in enumerate(written.parts[1:], 1):
             last = k == len(written.parts) - 1
             match part:
-                case LadderBlock():
+                case written_ladder.LadderBlock():
                     lanes, section = self._block(part, lanes, section, closed=last)
-                case LadderConnection():
+                case written_ladder.LadderConnection():
                     lanes, section = self._connection(part, lanes, section)
-                case LadderSection() if last:
+                case written_ladder.LadderSection() if last:
                     self._end(part, lanes)
                 case _:
                     raise NoLanesError
-        return self._labelled(self._carrying(LadderPlan(tuple(self.columns), entry)))
+        return self._labelled(self._carrying(plans.LadderPlan(tuple(self.columns), entry)))
 
-    def _carrying(self, ladder: LadderPlan) -> LadderPlan:
+    def _carrying(self, ladder: plans.LadderPlan) -> plans.LadderPlan:
         """The ladder whose sections carry the power of all that stands to the right of them."""
-        columns: list[ColumnPlan] = []
+        columns: list[plans.ColumnPlan] = []
         # From the right: what passes a section is what all behind it takes, up to the sources at the end.
         carries = self.beyond
         for column in reversed(ladder.columns):
             right = None if column.right is None else replace(column.right, carries=carries)
-            if isinstance(column.content, ElementPlan):
+            if isinstance(column.content, plans.ElementPlan):
                 carries = (*column.content.element.split(), *carries)
             left = None if column.left is None else replace(column.left, carries=carries)
             columns.append(replace(column, left=left, right=right))
         entry = None if ladder.entry is None else replace(ladder.entry, carries=carries)
-        return LadderPlan(tuple(reversed(columns)), entry)
+        return plans.LadderPlan(tuple(reversed(columns)), entry)
 
     # -- labels ----------------------------------------------------------------------------------------------------------------
 
-    def _symbol(self, lanes: _LaneSignals, line: Line) -> str:
+    def _symbol(self, lanes: _LaneSignals, line: plans.Line) -> str:
         """The letter of the variables on a line: the one of their domain, or a neutral one for several."""
         sides = lanes.side(line)
         # Lanes of several domains share a wire, and no letter of one of them says what all are: across and through variables.
@@ -318,7 +301,7 @@ class LanePlanner:
             return latex_name(letter)
         return bold(letter) if len(letter) == 1 else rf"\boldsymbol{{{latex_name(letter)}}}"
 
-    def _variable(self, lanes: _LaneSignals, line: Line, entries: Sequence[str] = ()) -> str:
+    def _variable(self, lanes: _LaneSignals, line: plans.Line, entries: Sequence[str] = ()) -> str:
         """A token for a variable whose label follows when the ladder is complete: what decides it may stand further on."""
         token = f"@{len(self.variables)}"
         self.variables[token] = _LaneVariable(self._symbol(lanes, line), tuple(entries), len(lanes.domains) == 1)
@@ -327,12 +310,14 @@ class LanePlanner:
     def _name(self, token: str, entries: Sequence[str]) -> None:
         self.variables[token] = replace(self.variables[token], entries=tuple(entries))
 
-    def _names(self, pieces: Iterable[LadderElement], sides: Iterable[Side], signs: Iterable[int]) -> list[str]:
+    def _names(
+        self, pieces: Iterable[written_ladder.LadderElement], sides: Iterable[Side], signs: Iterable[int]
+    ) -> list[str]:
         named = zip(pieces, sides, signs, strict=True)
         found = [(sign, name_latex(self.scheme.elements[p.name].port.variable(side))) for p, side, sign in named]
         return [text if sign > 0 else f"-{text}" for sign, text in found]
 
-    def _labelled(self, ladder: LadderPlan) -> LadderPlan:
+    def _labelled(self, ladder: plans.LadderPlan) -> plans.LadderPlan:
         """The ladder with labels for tokens, counted from left to right."""
         labels: dict[str, str] = {}
         for section in ladder.sections():
@@ -348,23 +333,26 @@ class LanePlanner:
         self.boxes.explain()
         return ladder.with_sections(lambda one: replace(one, upper=labels[one.upper], lower=labels[one.lower]))
 
-    def _section(self, lanes: _LaneSignals, labels: dict[Line, str]) -> SectionPlan:
+    def _section(self, lanes: _LaneSignals, labels: dict[plans.Line, str]) -> plans.SectionPlan:
         self.count += 1
         domain = ", ".join(dict.fromkeys(lanes.domains))
-        weight: Weight = "bold" if len(lanes.domains) > 1 else "thin"
         sides = tuple(zip(lanes.domains, lanes.side("upper"), strict=True))
-        name, upper, lower = str(self.count), labels["upper"], labels["lower"]
-        right = lanes.upper_goes_right
-        return SectionPlan(name, upper, lower, right, "right", domain, weight=weight, lanes=sides, size=len(sides))
+        name, upper, lower, right = str(self.count), labels["upper"], labels["lower"], lanes.upper_goes_right
+        return plans.SectionPlan(name, upper, lower, right, "right", domain, lanes=sides, size=len(sides))
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
 
     def _block(
-        self, block: LadderBlock[Expression], lanes: _LaneSignals, section: SectionPlan, *, closed: bool
-    ) -> tuple[_LaneSignals, SectionPlan]:
+        self,
+        block: written_ladder.LadderBlock[Expression],
+        lanes: _LaneSignals,
+        section: plans.SectionPlan,
+        *,
+        closed: bool,
+    ) -> tuple[_LaneSignals, plans.SectionPlan]:
         """The columns of a block, one for each row."""
         ways = block.ways
-        shared = tuple(map(given_side, ways))
+        shared = tuple(map(written_ladder.given_side, ways))
         line = lanes.line_of(shared)
         rows = self._rows(block, shared)
         for k, (row, decides) in enumerate(rows):
@@ -379,30 +367,26 @@ class LanePlanner:
                 self._name(shared_token, self._names(pieces, shared, [piece.sign for piece in pieces]))
             behind = None
             if not last:
-                labels = {line: shared_token, other_line(line): self._variable(lanes, other_line(line))}
+                labels = {line: shared_token, plans.other_line(line): self._variable(lanes, plans.other_line(line))}
                 behind = self._section(after, labels)
             self.columns.append(self._column(row, ways, decides, line, section, behind))
             lanes = after
             section = behind or section
         return lanes, section
 
-    def _rows(self, block: LadderBlock[Expression], shared: tuple[Side, ...]) -> list[tuple[_LaneRow, bool]]:
+    def _rows(
+        self, block: written_ladder.LadderBlock[Expression], shared: tuple[Side, ...]
+    ) -> list[tuple[_LaneRow, bool]]:
         """Rows of lanes that do not meet as one; what decides comes first, then other storages, then static elements."""
         found: list[tuple[_LaneRow, bool]] = []
         for item in block.items:
             row = _row_of(item)
-            decides = {self.scheme.elements[piece.name].decides == shared[lane] for lane, piece in row.cells.items()}
             # One half of a row would give the shared variables and the other half take them: no single block does both.
-            if len(decides) != 1:
-                raise NoLanesError
-            free = next(
-                (k for k, (r, d) in enumerate(found) if d in decides and r.cells.keys().isdisjoint(row.cells)), None
-            )
-            if free is None:
-                found.append((row, decides.pop()))
-            else:
-                other, way = found[free]
-                found[free] = (_LaneRow(other.cells | row.cells, other.fields + row.fields), way)
+            decides = only(self.scheme.elements[one.name].decides == shared[k] for k, one in row.cells.items())
+            apart = (k for k, (r, d) in enumerate(found) if d == decides and r.cells.keys().isdisjoint(row.cells))
+            free = next(apart, len(found))
+            other = found[free][0] if free < len(found) else _LaneRow({})
+            found[free : free + 1] = [(_LaneRow(other.cells | row.cells, other.fields + row.fields), decides)]
 
         def stores(row: _LaneRow) -> bool:
             return all(isinstance(self.scheme.elements[one.name].port.law, StorageLaw) for one in row.cells.values())
@@ -414,10 +398,10 @@ class LanePlanner:
         row: _LaneRow,
         ways: tuple[BlockWay, ...],
         decides: bool,
-        line: Line,
-        left: SectionPlan,
-        right: SectionPlan | None,
-    ) -> ColumnPlan:
+        line: plans.Line,
+        left: plans.SectionPlan,
+        right: plans.SectionPlan | None,
+    ) -> plans.ColumnPlan:
         to_lower = (line == "lower") == decides
         pieces = [row.cells[j] for j in sorted(row.cells)]
         names = " ".join(self.scheme.elements[piece.name].port.element for piece in pieces)
@@ -426,17 +410,17 @@ class LanePlanner:
         # Texts are made in the order of the figure, since letters are numbered as they are asked for.
         boxes, energy = self.boxes.element(row, len(ways))
         derived = any(self.scheme.elements[p.name].causality == "derivative" for p in pieces)
-        way: Way = "down" if to_lower else "up"
+        way: plans.Way = "down" if to_lower else "up"
         tone: Tone = "warning" if derived else "ink"
-        element = ElementPlan(names, boxes, way, domain, energy, weight, tone=tone)
-        plan = ColumnPlan(left, right, element, wire_domain=domain)
-        return replace(plan, minus=_minus(plan, other_line(line)))
+        element = plans.ElementPlan(names, boxes, way, domain, energy, weight, tone=tone)
+        plan = plans.ColumnPlan(left, right, element, wire_domain=domain)
+        return replace(plan, minus=_minus(plan, plans.other_line(line)))
 
     # -- connections and ends --------------------------------------------------------------------------------------------------
 
     def _connection(
-        self, part: LadderConnection[Expression], lanes: _LaneSignals, section: SectionPlan
-    ) -> tuple[_LaneSignals, SectionPlan]:
+        self, part: written_ladder.LadderConnection[Expression], lanes: _LaneSignals, section: plans.SectionPlan
+    ) -> tuple[_LaneSignals, plans.SectionPlan]:
         """x_2 = K x_1 on the line of x_1, its transpose on the other line; asked backwards where signals go the other way."""
         line = lanes.line_of(part.takes)
         # Asked backwards K has to be inverted, which only a square one can be.
@@ -448,13 +432,13 @@ class LanePlanner:
         onwards = tuple(part.gives) if forward else tuple(map(other_side, part.gives))
         after = _LaneSignals(part.domains, onwards, upper)
         own, conjugate = self.boxes.connection(part.K, forward=forward)
-        boxes = {line: BoxPlan("K", own), other_line(line): BoxPlan("transposed", conjugate)}
-        behind = self._section(after, {at: self._variable(after, at) for at in LINES})
-        content = ConnectionPlan(part.name.text, boxes["upper"], boxes["lower"])
-        self.columns.append(ColumnPlan(section, behind, content, wire_domain=section.domain))
+        boxes = {line: plans.BoxPlan("K", own), plans.other_line(line): plans.BoxPlan("transposed", conjugate)}
+        behind = self._section(after, {at: self._variable(after, at) for at in plans.LINES})
+        content = plans.ConnectionPlan(part.name.text, boxes["upper"], boxes["lower"])
+        self.columns.append(plans.ColumnPlan(section, behind, content, wire_domain=section.domain))
         return after, behind
 
-    def _end(self, part: LadderSection, lanes: _LaneSignals) -> None:
+    def _end(self, part: written_ladder.LadderSection, lanes: _LaneSignals) -> None:
         """The sources behind the last block name what comes in there."""
         if part.sources is None or None in part.sources:
             raise NoLanesError
@@ -472,9 +456,9 @@ class LanePlanner:
         self.beyond = tuple(self.scheme.elements[piece.name].port.element for piece in pieces)
 
 
-def _minus(plan: ColumnPlan, line: Line) -> frozenset[tuple[Line, End]]:
+def _minus(plan: plans.ColumnPlan, line: plans.Line) -> frozenset[tuple[plans.Line, plans.End]]:
     """The negated inputs where left = right + element: power counts to the right, and into the element."""
-    counts: dict[End, int] = {"left": 1, "right": -1, "vertical": -1}
+    counts: dict[plans.End, int] = {"left": 1, "right": -1, "vertical": -1}
     comes, goes = plan.ends(line)
     if len(goes) != 1:
         return frozenset()

@@ -1,4 +1,4 @@
-"""Where the columns and side ladders of a POG go: rows cut to the width of a figure, no two ladders on top of each other."""
+"""Measures of POG figures, in units, and where columns and side ladders go: in rows as wide as a figure may be, none on another."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,10 +8,136 @@ from typing import final
 
 from tellegen.drawing.geometry import Box, ceil_to, union
 from tellegen.drawing.options import Options
-from tellegen.drawing.pog import measures
-from tellegen.drawing.pog.plan import BranchPlan, ColumnPlan, ConnectionPlan, LadderPlan, SectionPlan, earlier_columns
+from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.scene import MARGIN
+from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.notations.layout import ItemPositions
+
+# Sections stand on this grid, so that ladders over each other can be compared.
+GRID = 10
+HEIGHT = 170
+"""From the upper to the lower line of a ladder."""
+# A wire that comes from outside: long enough for its arrowhead and for the ring of a link letter to stand clear.
+LEAD = 34
+SECTION_OVERHANG = 16
+UPPER_LABEL, LOWER_LABEL = 25, 36
+"""From a line to the baseline of its labels."""
+# Bands hold the labels over and under the lines; captions stand below the band, clear of the labels inside it.
+BAND_ABOVE, BAND_BELOW = 48, 46
+CAPTION_BELOW = 66
+BAND_MARGIN, CAPTION_MARGIN = 22, 8
+PLAIN_MARGIN, PLAIN_BOTTOM = 4, 10
+"""Margins above and below the room that ladders ask for, with bands, with captions, and with neither."""
+TEXT, FRACTION, SMALL, NOTE = 17.0, 15.0, 14.0, 12.0
+PORT_HALF = 14
+"""From the middle of a branch column to each of its two wires."""
+PORT_WIDTH = 110
+# A side ladder: its section lies across its two wires at the first distance from the line; its own upper line is at the drop,
+# below that section and its labels, and its first own section is shifted so that the elbows of the wires have room.
+BRANCH_SECTION, BRANCH_OVERHANG = 62, 22
+BRANCH_DROP = 118
+BRANCH_SHIFT = 60
+STUB = 40
+"""A source at a branch: how far its wires go beyond their section."""
+GAP = 20
+"""Between ladders that stand over each other."""
+FREE_GAP = 28
+"""The least length of a vertical wire between two boxes."""
+ARROW_BELOW, ARROW_LENGTH, ARROW_SPACE = 52, 22, 28
+NUMBER_SPACE = 16
+LINK_SPACE = 34
+"""Room for the letter of a link beyond a lead."""
+SIDE_WIRE = 26
+"""The wire of a further input of a block."""
+
+
+def text_size(latex: str) -> float:
+    """Fractions are set smaller, as in print."""
+    return FRACTION if r"\frac" in latex else TEXT
+
+
+def width_of(latex: str, size: float) -> float:
+    """The width of the ink of a formula."""
+    return set_math(latex, size).box.width if latex else 0
+
+
+def words_width(text: str, size: float) -> float:
+    """The width of the ink of words."""
+    return set_words(text, size).box.width if text else 0
+
+
+def box_size(latex: str, *, connection: bool = False) -> tuple[float, float]:
+    """The width and height of the box round a text."""
+    # Even sizes, so that the middle of a box, where its wire comes in, is on a whole unit.
+    size = text_size(latex)
+    ink = set_math(latex, size).box
+    width = max(40 if connection else 36, ceil_to(ink.width + 14, 2))
+    padding = 8 if size == FRACTION else 12
+    return width, max(34 if connection else 30, ceil_to(ink.height + padding, 2))
+
+
+def column_width(column: plans.ColumnPlan) -> float:
+    """The width of a column: its content, and room for the labels of its sections."""
+    match column.content:
+        case plans.ElementPlan() as element:
+            own = _element_width(element)
+        case plans.ConnectionPlan() as connection:
+            boxes = (connection.upper, connection.lower)
+            widest = max(box_size(box.text, connection=True)[0] for box in boxes)
+            values = (width_of(box.value, SMALL) + 16 for box in boxes)
+            # A tall block reaches to the level of the labels, which stand half in this column.
+            own = max(100, widest + 60, widest + label_width(column.left, column.right) + 8, *values)
+        case plans.BranchPlan(ladder=ladder):
+            own = _port_width(ladder.entry)
+        case None:
+            own = 60
+    # A label is centred on its section and stands half in each of the columns beside it.
+    sections = [section for section in (column.left, column.right) if section is not None]
+    upper, lower = (sum(width_of(one.label(line), TEXT) for one in sections) / 2 + 14 for line in plans.LINES)
+    return ceil_to(max(own, upper, lower), GRID)
+
+
+def _element_width(element: plans.ElementPlan) -> float:
+    # The wire runs in the middle, so whatever stands only at its right takes the same room at its left.
+    halves = [45.0, 8 + width_of(element.energy, SMALL) + 8]
+    for box in element.boxes:
+        half = box_size(box.text)[0] / 2
+        halves.append(half + 28)
+        if box.side:
+            halves.append(half + SIDE_WIRE + 4 + width_of(box.side, SMALL) + 10)
+        if box.value:
+            halves.append(half + 5 + width_of(box.value, SMALL) + 10)
+    return 2 * max(halves)
+
+
+def _port_width(entry: plans.SectionPlan | None) -> float:
+    beside = PORT_HALF + BRANCH_OVERHANG + 6 + label_width(entry) + 5
+    return PORT_WIDTH if entry is None else max(PORT_WIDTH, 2 * beside)
+
+
+def label_width(*sections: plans.SectionPlan | None) -> float:
+    """The width of the widest variable at some sections."""
+    texts = (text for section in sections if section is not None for text in (section.upper, section.lower))
+    return max((width_of(text, TEXT) for text in texts), default=0)
+
+
+def ladder_height(columns: Iterable[plans.ColumnPlan]) -> float:
+    """From the upper to the lower line."""
+    tallest: float = HEIGHT
+    for column in columns:
+        if isinstance(column.content, plans.ElementPlan):
+            boxes = [box_size(box.text)[1] for box in column.content.boxes]
+            tallest = max(tallest, sum(boxes) + FREE_GAP * (len(boxes) + 1))
+        elif isinstance(column.content, plans.ConnectionPlan):
+            # Boxes stand on the lines, half of each between them; values are written on their inner sides.
+            upper, lower = column.content.upper, column.content.lower
+            boxes = [box_size(box.text, connection=True)[1] for box in (upper, lower)]
+            values = 24.0 * sum(1 for box in (upper, lower) if box.value)
+            tallest = max(tallest, sum(boxes) / 2 + 60 + values)
+    return ceil_to(tallest, GRID)
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------------------
 
 ROOMY = 1.2
 """A row that was one before may be so much wider, and the figure is drawn smaller."""
@@ -26,23 +152,23 @@ class _RowCutter:
 
     def __init__(self, max_width: float, earlier: ItemPositions) -> None:
         self.max_width, self.earlier = max_width, earlier
-        self.waiting: list[LadderPlan] = []
+        self.waiting: list[plans.LadderPlan] = []
         self._letters = _letters()
 
-    def fitting(self, ladder: LadderPlan, x: float) -> LadderPlan:
+    def fitting(self, ladder: plans.LadderPlan, x: float) -> plans.LadderPlan:
         """The ladder as far as there is room to the right of x, and its side ladders likewise."""
         # The room also has to hold the leads at both ends and the margins; where the ladder is cut, the letters of links too.
-        widths = [measures.column_width(column) for column in ladder.columns]
-        room = max(self.max_width - x - 2 * (measures.LEAD + MARGIN), NARROWEST)
+        widths = [column_width(column) for column in ladder.columns]
+        room = max(self.max_width - x - 2 * (LEAD + MARGIN), NARROWEST)
         if sum(widths) > room:
-            room = max(room - 2 * measures.LINK_SPACE, NARROWEST)
+            room = max(room - 2 * LINK_SPACE, NARROWEST)
         end = _earlier_end(ladder, widths, room, self.earlier) or _end(ladder, widths, room)
-        columns: list[ColumnPlan] = []
+        columns: list[plans.ColumnPlan] = []
         right = 0.0
         for column, width in zip(ladder.columns[:end], widths, strict=False):
             content = column.content
-            if isinstance(content, BranchPlan):
-                start = x + right + width / 2 + measures.BRANCH_SHIFT
+            if isinstance(content, plans.BranchPlan):
+                start = x + right + width / 2 + BRANCH_SHIFT
                 content = replace(content, ladder=self.fitting(content.ladder, start))
             columns.append(replace(column, content=content))
             right += width
@@ -50,7 +176,7 @@ class _RowCutter:
             return self._cut(ladder, columns, end)
         return replace(ladder, columns=tuple(columns))
 
-    def _cut(self, ladder: LadderPlan, columns: list[ColumnPlan], k: int) -> LadderPlan:
+    def _cut(self, ladder: plans.LadderPlan, columns: list[plans.ColumnPlan], k: int) -> plans.LadderPlan:
         section = ladder.columns[k].left
         assert section is not None, "a ladder is cut at a section"
         # The section is drawn twice, at the end of this row and at the start of the next: under K here and K' there.
@@ -58,12 +184,12 @@ class _RowCutter:
         rest = list(ladder.columns[k:])
         start = replace(section, link=f"{letter}'")
         rest[0] = replace(rest[0], left=start)
-        self.waiting.append(LadderPlan(tuple(rest), start))
+        self.waiting.append(plans.LadderPlan(tuple(rest), start))
         columns[-1] = replace(columns[-1], right=replace(section, link=letter))
         return replace(ladder, columns=tuple(columns))
 
 
-def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
+def _end(ladder: plans.LadderPlan, widths: Sequence[float], room: float) -> int:
     """How many columns stand in a row: as many as there is room for, or about half of them where few would be left alone."""
     starts = list(accumulate(widths, initial=0.0))
     cuts = [k for k, column in enumerate(ladder.columns) if k and column.left is not None]
@@ -74,13 +200,13 @@ def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
         return end
     # A row starts behind a connection where it can, with what moves together.
     fitting = [k for k in cuts if k <= end and starts[-1] - starts[k] <= room]
-    behind = [k for k in fitting if isinstance(ladder.columns[k - 1].content, ConnectionPlan)]
+    behind = [k for k in fitting if isinstance(ladder.columns[k - 1].content, plans.ConnectionPlan)]
     return min(behind or fitting, key=lambda k: abs(starts[k] - starts[-1] / 2))
 
 
-def _earlier_end(ladder: LadderPlan, widths: Sequence[float], room: float, earlier: ItemPositions) -> int:
+def _earlier_end(ladder: plans.LadderPlan, widths: Sequence[float], room: float, earlier: ItemPositions) -> int:
     """How many columns stood in a row of an earlier figure; 0 where that is not known, or where there is no room for them now."""
-    places = earlier_columns(ladder, earlier)
+    places = plans.earlier_columns(ladder, earlier)
     starts = list(accumulate(widths, initial=0.0))
     end = len(widths)
     # Where a column stands left of the one before it, the earlier figure began a new row between the two.
@@ -99,11 +225,13 @@ def _letters() -> Iterator[str]:
             yield first + second
 
 
-def rows_of(ladders: Iterable[LadderPlan], max_width: float, earlier: ItemPositions = NOWHERE) -> list[LadderPlan]:
+def rows_of(
+    ladders: Iterable[plans.LadderPlan], max_width: float, earlier: ItemPositions = NOWHERE
+) -> list[plans.LadderPlan]:
     """The ladders as rows that are not wider than a figure may be, cut where they were in an earlier figure."""
     rows = _RowCutter(max_width, earlier)
     rows.waiting = list(ladders)
-    found: list[LadderPlan] = []
+    found: list[plans.LadderPlan] = []
     while rows.waiting:
         # What is cut off a ladder comes directly below it, before the other ladders.
         ladder = rows.waiting.pop(0)
@@ -134,12 +262,12 @@ class LadderSpacing:
     @staticmethod
     def of(options: Options) -> "LadderSpacing":
         """The room that what the options ask for takes."""
-        arrows = measures.ARROW_SPACE if options.power_directions else 0
-        numbers = measures.NUMBER_SPACE if options.section_numbers else 0
-        captions = measures.CAPTION_BELOW + 6 - measures.BAND_BELOW if options.shows_captions else 0
-        drop = measures.BRANCH_DROP + arrows + numbers
-        above, below = measures.BAND_ABOVE + numbers, measures.BAND_BELOW + arrows + captions
-        sections = measures.BRANCH_SECTION + arrows, measures.BRANCH_SECTION + numbers
+        arrows = ARROW_SPACE if options.power_directions else 0
+        numbers = NUMBER_SPACE if options.section_numbers else 0
+        captions = CAPTION_BELOW + 6 - BAND_BELOW if options.shows_captions else 0
+        drop = BRANCH_DROP + arrows + numbers
+        above, below = BAND_ABOVE + numbers, BAND_BELOW + arrows + captions
+        sections = BRANCH_SECTION + arrows, BRANCH_SECTION + numbers
         return LadderSpacing(above, below, drop, drop + captions, *sections, options.earlier.places)
 
 
@@ -160,7 +288,7 @@ class PlacedBranch:
 class PlacedLadder:
     """A ladder about the point where its first section meets its upper line; `borders` are the places of its sections."""
 
-    plan: LadderPlan
+    plan: plans.LadderPlan
     borders: tuple[float, ...]
     height: float
     branches: tuple[PlacedBranch, ...]
@@ -173,58 +301,58 @@ class PlacedLadder:
         return (self.borders[column] + self.borders[column + 1]) / 2
 
 
-def place_ladder(plan: LadderPlan, space: LadderSpacing, *, side: str = "") -> PlacedLadder:
+def place_ladder(plan: plans.LadderPlan, space: LadderSpacing, *, side: str = "") -> PlacedLadder:
     """A ladder with its side ladders placed: those of a main ladder below and above in turn, others away from the main one."""
     borders = [0.0]
     for column in plan.columns:
-        borders.append(borders[-1] + measures.column_width(column))
-    height = measures.ladder_height(plan.columns)
-    left = -measures.LEAD - _link(plan.entry) if plan.entry is not None else 0.0
+        borders.append(borders[-1] + column_width(column))
+    height = ladder_height(plan.columns)
+    left = -LEAD - _link(plan.entry) if plan.entry is not None else 0.0
     last = plan.columns[-1].right if plan.columns else None
-    right = borders[-1] + (0 if last is None else measures.LEAD + _link(last))
+    right = borders[-1] + (0 if last is None else LEAD + _link(last))
     bare = Box(left, -space.above, right, height + space.below)
     # A source at a branch has no ladder, only two stubs beyond its section.
     if side and not plan.columns:
-        return PlacedLadder(plan, tuple(borders), 0, (), Box(-1, 0, 1, measures.STUB), Box(-1, 0, 1, measures.STUB))
+        return PlacedLadder(plan, tuple(borders), 0, (), Box(-1, 0, 1, STUB), Box(-1, 0, 1, STUB))
     branches = tuple(_branches(plan, borders, height, space, side))
     boxes = [branch.ladder.extent.moved(branch.x, branch.y) for branch in branches]
     return PlacedLadder(plan, tuple(borders), height, branches, union([bare, *boxes]), bare)
 
 
-def _link(section: SectionPlan | None) -> float:
-    return measures.LINK_SPACE if section is not None and section.link else 0
+def _link(section: plans.SectionPlan | None) -> float:
+    return LINK_SPACE if section is not None and section.link else 0
 
 
 def _branches(
-    plan: LadderPlan, borders: list[float], height: float, space: LadderSpacing, side: str
+    plan: plans.LadderPlan, borders: list[float], height: float, space: LadderSpacing, side: str
 ) -> Iterator[PlacedBranch]:
     """From right to left: wires to the ladders further left then pass none of those that are placed."""
-    numbers = [k for k, column in enumerate(plan.columns) if isinstance(column.content, BranchPlan)]
+    numbers = [k for k, column in enumerate(plan.columns) if isinstance(column.content, plans.BranchPlan)]
     taken: dict[bool, list[Box]] = {False: [], True: []}
     for place, k in reversed(list(enumerate(numbers))):
         content = plan.columns[k].content
-        assert isinstance(content, BranchPlan), "only branches have side ladders"
+        assert isinstance(content, plans.BranchPlan), "only branches have side ladders"
         above = side == "above" or (not side and _is_above(plan, content.ladder, place, space.earlier))
         ladder = place_ladder(content.ladder, space, side="above" if above else "below")
         middle = (borders[k] + borders[k + 1]) / 2
         if not content.ladder.columns:
             # Stubs stay next to the line, and ladders placed later go round them.
-            y = -(space.branch_section + measures.STUB) if above else height + space.branch_section
+            y = -(space.branch_section + STUB) if above else height + space.branch_section
             ring = _link(content.ladder.entry)
-            taken[above].append(Box(borders[k], y - ring, borders[k + 1], y + measures.STUB + ring))
+            taken[above].append(Box(borders[k], y - ring, borders[k + 1], y + STUB + ring))
             yield PlacedBranch(k, ladder, middle, y, above)
             continue
         # Its first section stands so far from the wires that the labels of it keep clear of them.
-        clear = measures.PORT_HALF + measures.GRID + measures.label_width(content.ladder.entry) / 2
-        x = ceil_to(middle + max(measures.BRANCH_SHIFT, clear), measures.GRID)
+        clear = PORT_HALF + GRID + label_width(content.ladder.entry) / 2
+        x = ceil_to(middle + max(BRANCH_SHIFT, clear), GRID)
         y = _free_level(ladder, x, middle, height, space, taken[above], above=above)
         taken[above].append(_with_elbow(ladder, x, y, middle))
         yield PlacedBranch(k, ladder, x, y, above)
 
 
-def _is_above(plan: LadderPlan, side: LadderPlan, number: int, earlier: ItemPositions) -> bool:
+def _is_above(plan: plans.LadderPlan, side: plans.LadderPlan, number: int, earlier: ItemPositions) -> bool:
     """Whether a side ladder stands above: where it did, else every second one."""
-    here, there = (next(iter(earlier_columns(ladder, earlier).values()), None) for ladder in (plan, side))
+    here, there = (next(iter(plans.earlier_columns(ladder, earlier).values()), None) for ladder in (plan, side))
     if here is None or there is None or here[1] == there[1]:
         return number % 2 == 1
     return there[1] < here[1]
@@ -232,7 +360,7 @@ def _is_above(plan: LadderPlan, side: LadderPlan, number: int, earlier: ItemPosi
 
 def _with_elbow(ladder: PlacedLadder, x: float, y: float, middle: float) -> Box:
     box = ladder.extent.moved(x, y)
-    return Box(min(box.left, middle - measures.PORT_HALF - measures.GRID), box.top, box.right, box.bottom)
+    return Box(min(box.left, middle - PORT_HALF - GRID), box.top, box.right, box.bottom)
 
 
 def _free_level(
@@ -245,8 +373,8 @@ def _free_level(
     near = -ladder.extent.top - space.above if not above else ladder.extent.bottom - ladder.height - space.below
     y = -(space.rise + near + ladder.height) if above else height + space.drop + near
     for other in taken:
-        if box.left < other.right + measures.GAP and other.left < box.right + measures.GAP:
-            over, under = other.top - measures.GAP - box.bottom, other.bottom + measures.GAP - box.top
+        if box.left < other.right + GAP and other.left < box.right + GAP:
+            over, under = other.top - GAP - box.bottom, other.bottom + GAP - box.top
             y = min(y, over) if above else max(y, under)
     return -ceil_to(-y, 2) if above else ceil_to(y, 2)
 
@@ -256,7 +384,7 @@ def stack(ladders: Iterable[PlacedLadder]) -> list[float]:
     found: list[float] = []
     bottom = 0.0
     for ladder in ladders:
-        y = 0.0 if not found else ceil_to(bottom + measures.GAP - ladder.extent.top, measures.GRID)
+        y = 0.0 if not found else ceil_to(bottom + GAP - ladder.extent.top, GRID)
         found.append(y)
         bottom = y + ladder.extent.bottom
     return found

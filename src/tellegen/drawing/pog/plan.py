@@ -41,11 +41,15 @@ class SectionPlan:
     upper_goes_right: bool
     direction: Direction
     domain: str
-    weight: Weight = "thin"
     link: str = ""
     lanes: tuple[tuple[str, Side], ...] = ()
     carries: tuple[str, ...] = ()
     size: int = 1
+
+    @property
+    def weight(self) -> Weight:
+        """Of its wires: bold for vectors."""
+        return "bold" if self.size > 1 else "thin"
 
     @property
     def first_domain(self) -> str:

@@ -1,10 +1,10 @@
 """The figure of a POG: the plan that suits a scheme and its checks, then places, shapes, areas of domains and the legend."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import pairwise
 from math import ceil, floor
 from string import ascii_lowercase
-from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import DOMAINS
@@ -14,7 +14,7 @@ from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.memory import check_places
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog import measures
+from tellegen.drawing.pog import placement
 from tellegen.drawing.pog.ladder_drawing import LadderDrawing, PogPen
 from tellegen.drawing.pog.ladders import FEW_CUTS, LinkedLadders, ScalarPlanner, linked_ladders
 from tellegen.drawing.pog.lanes import LanePlanner, has_lanes
@@ -32,9 +32,8 @@ from tellegen.drawing.scene import (
     Shape,
     caption_label,
     caption_of,
+    framed_scene,
     label_box,
-    moved,
-    tidy,
 )
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.graph import SourceLaw
@@ -62,15 +61,15 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
     y = box.bottom + 12
     room = legend_room(box, options)
     # An equation that is wider than the figure may be would be cut off at the edge of the page; the notes say that it is missing.
-    shown = [text for text in plan.legend if set_math(text, measures.FRACTION).box.width <= max(room, options.room)]
+    shown = [text for text in plan.legend if set_math(text, placement.FRACTION).box.width <= max(room, options.room)]
     # In rows rather than one under the other: most of the equations are short.
     for row in _rows(shown, room):
-        height = max(set_math(text, measures.FRACTION).box.height for text in row)
+        height = max(set_math(text, placement.FRACTION).box.height for text in row)
         x = box.left
         for text in row:
             origin = Origin(part="legend")
-            found.append(Label(text, (x, y + height / 2), size=measures.FRACTION, align="left", origin=origin))
-            x += set_math(text, measures.FRACTION).box.width + SPACE
+            found.append(Label(text, (x, y + height / 2), size=placement.FRACTION, align="left", origin=origin))
+            x += set_math(text, placement.FRACTION).box.width + SPACE
         y += height + ROW
     notes = plan.notes if len(shown) == len(plan.legend) or LEFT_OUT in plan.notes else (*plan.notes, LEFT_OUT)
     return [*found, *note_shapes(notes, (box.left, y), room)]
@@ -78,9 +77,9 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
 
 def note_shapes(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:
     """Notes in words, from a point downwards, in lines that are not wider than the room."""
-    (x, y), size, origin = at, measures.NOTE, Origin(part="note")
+    (x, y), size, origin = at, placement.NOTE, Origin(part="note")
     for line in (line for note in notes for line in _lines(note, room)):
-        y += measures.TEXT
+        y += placement.TEXT
         yield Label(line, (x, y), size, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
 
 
@@ -88,7 +87,7 @@ def _rows(texts: Iterable[str], room: float) -> Iterator[list[str]]:
     row: list[str] = []
     used = 0.0
     for text in texts:
-        width = set_math(text, measures.FRACTION).box.width
+        width = set_math(text, placement.FRACTION).box.width
         if row and used + width > room:
             yield row
             row, used = [], 0.0
@@ -104,7 +103,7 @@ def _lines(note: str, room: float) -> Iterator[str]:
     for word in note.split():
         longer = f"{line} {word}".strip()
         # Slanted words reach a little beyond the width that they have upright.
-        if line and set_words(longer, measures.NOTE).box.width * 1.05 > room:
+        if line and set_words(longer, placement.NOTE).box.width * 1.05 > room:
             yield line
             line = word
         else:
@@ -294,35 +293,27 @@ def _check(scheme: PogScheme) -> None:
         )
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _DomainSpan:
-    """A piece of a ladder in one domain."""
-
-    left: float
-    right: float
-    domain: str
-
-
-def _domain_spans(ladder: PlacedLadder, *, side: bool = False) -> list[_DomainSpan]:
+def _domain_bands(ladder: PlacedLadder, x: float, top: float, bottom: float, *, side: bool) -> list[Band]:
     """The domains along a ladder; a transducer belongs to both of its sides, so that they meet in its middle."""
     sections, borders = ladder.plan.sections(), ladder.borders
-    left = (-measures.LEAD if not side else -measures.BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
-    right = borders[-1] + (measures.LEAD if sections[-1] is not None else 0)
-    found: list[_DomainSpan] = []
+    left = (-placement.LEAD if not side else -placement.BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
+    right = borders[-1] + (placement.LEAD if sections[-1] is not None else 0)
     # Columns without a domain of their own belong to the one before them, so that there are no gaps between bands.
+    starts: list[tuple[float, str]] = []
     domain = ""
     for k, column in enumerate(ladder.plan.columns):
         for section in (column.left, column.right):
-            if section is None or section.domain == domain:
-                continue
-            at = left if not domain else ladder.middle(k)
-            if domain:
-                found.append(_DomainSpan(left, at, domain))
-            left, domain = at, section.domain
+            if section is not None and section.domain != domain:
+                starts.append((ladder.middle(k) if domain else left, section.domain))
+                domain = section.domain
         if column.left is None and column.right is None:
             domain = column.wire_domain
-    return [*found, _DomainSpan(left, right, domain)] if domain else found
+            starts[-1:] = [(starts[-1][0] if starts else left, domain)]
+    return [
+        Band(Box(x + start, top, x + end, bottom), domain, Origin(part="band", domain=domain))
+        for (start, domain), (end, _) in pairwise([*starts, (right, "")])
+        if domain
+    ]
 
 
 def _draw_bands(pen: PogPen, ladder: PlacedLadder, at: Point, *, side: bool = False) -> None:
@@ -331,43 +322,42 @@ def _draw_bands(pen: PogPen, ladder: PlacedLadder, at: Point, *, side: bool = Fa
         return
     x, y = at
     options = pen.options
-    top = y - measures.BAND_ABOVE - (measures.NUMBER_SPACE if options.section_numbers else 0)
-    bottom = y + ladder.height + measures.BAND_BELOW + (measures.ARROW_SPACE if options.power_directions else 0)
-    for stretch in _domain_spans(ladder, side=side):
-        box = Box(x + stretch.left, top, x + stretch.right, bottom)
-        if stretch.domain in DOMAINS:
-            pen.add(Band(box, stretch.domain, Origin(part="band", domain=stretch.domain)))
+    top = y - placement.BAND_ABOVE - (placement.NUMBER_SPACE if options.section_numbers else 0)
+    bottom = y + ladder.height + placement.BAND_BELOW + (placement.ARROW_SPACE if options.power_directions else 0)
+    for band in _domain_bands(ladder, x, top, bottom, side=side):
+        if band.domain in DOMAINS:
+            pen.add(band)
         if options.shows_captions:
-            _caption(pen, ladder, stretch, x, bottom + measures.CAPTION_BELOW - measures.BAND_BELOW)
+            _caption(pen, ladder, band, x)
     # A side ladder begins in the middle of its elbow, where the band of its parent ends.
     for branch in ladder.branches:
         _draw_bands(pen, branch.ladder, (x + branch.x, y + branch.y), side=True)
 
 
-def _caption(pen: PogPen, ladder: PlacedLadder, stretch: _DomainSpan, x: float, y: float) -> None:
+def _caption(pen: PogPen, ladder: PlacedLadder, band: Band, x: float) -> None:
     """The name of a domain where it fits between the wires that lead to side ladders; a short one where a long one does not."""
-    free = _free(ladder, stretch)
-    for text in (caption_of(stretch.domain), stretch.domain):
+    free = _free(ladder, band.box.left - x, band.box.right - x)
+    y = band.box.bottom + placement.CAPTION_BELOW - placement.BAND_BELOW
+    for text in (caption_of(band.domain), band.domain):
         # Slanted words lean beyond their width, and want some air to the wires beside them.
-        width = measures.words_width(text, CAPTION) * 1.06 + 6
+        width = placement.words_width(text, CAPTION) * 1.06 + 6
         room = next((piece for piece in free if piece[1] - piece[0] >= width), None)
         if room is not None:
-            pen.add(caption_label(text, (x + (room[0] + room[1]) / 2, y), stretch.domain))
+            pen.add(caption_label(text, (x + (room[0] + room[1]) / 2, y), band.domain))
             return
 
 
-def _free(ladder: PlacedLadder, stretch: _DomainSpan) -> list[tuple[float, float]]:
+def _free(ladder: PlacedLadder, left: float, right: float) -> list[tuple[float, float]]:
     """The pieces of a stretch without wires that lead down, the widest first."""
     below = {branch.column for branch in ladder.branches if not branch.above}
-    found, left = [], stretch.left
+    found, begin = [], left
     for k, column in enumerate(ladder.plan.columns):
         if k in below and isinstance(column.content, BranchPlan):
             start, end = ladder.borders[k], ladder.borders[k + 1]
-            if end > stretch.left and start < stretch.right:
-                found.append((left, start))
-                left = end
-    found.append((left, stretch.right))
-    return sorted(found, key=lambda piece: piece[0] - piece[1])
+            if end > left and start < right:
+                found.append((begin, start))
+                begin = end
+    return sorted([*found, (begin, right)], key=lambda piece: piece[0] - piece[1])
 
 
 def pog_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
@@ -429,9 +419,8 @@ def _framed(title: str, about: str, shapes: list[Shape], box: Box, options: Opti
     # In whole units, so that sections stay on the grid; strokes have a hair of width, which must not count as one.
     ink, hair = ink_box(shapes, box), 0.02
     full = Box(floor(ink.left + hair), floor(ink.top + hair), ceil(ink.right - hair), ceil(ink.bottom - hair))
-    top = measures.BAND_MARGIN if options.shows_bands else measures.PLAIN_MARGIN
-    bottom = measures.BAND_MARGIN if options.shows_bands else measures.PLAIN_BOTTOM
-    bottom = measures.CAPTION_MARGIN if options.shows_captions else bottom
-    dx, dy = MARGIN - full.left, top - full.top
-    frame = Box(0, 0, full.right + dx + MARGIN, full.bottom + dy + bottom)
-    return tidy(Scene(title, about, frame, tuple(moved(shape, dx, dy) for shape in shapes)))
+    top = placement.BAND_MARGIN if options.shows_bands else placement.PLAIN_MARGIN
+    bottom = placement.BAND_MARGIN if options.shows_bands else placement.PLAIN_BOTTOM
+    bottom = placement.CAPTION_MARGIN if options.shows_captions else bottom
+    frame = Box(full.left - MARGIN, full.top - top, full.right + MARGIN, full.bottom + bottom)
+    return framed_scene(title, about, frame, shapes)

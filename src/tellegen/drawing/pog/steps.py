@@ -1,6 +1,6 @@
 """Figures of POGs side by side, with captions: steps of a reduction or of operations on a scheme, or its orientations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from string import ascii_lowercase
@@ -11,7 +11,7 @@ from tellegen.drawing.formulas import figure_latex, name_latex
 from tellegen.drawing.geometry import Box
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog.measures import NOTE, SMALL
+from tellegen.drawing.pog.placement import NOTE, SMALL
 from tellegen.drawing.pog.plan import LadderPlan
 from tellegen.drawing.pog.scene import legend_room, note_shapes, plan_pog, plan_scene
 from tellegen.drawing.pog.texts import formula_size, is_null, matrix_latex
@@ -22,7 +22,7 @@ from tellegen.graph.power_graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.reduction import Reduction, scheme_pictures
 from tellegen.schemes import Orientation, Rewriting
 from tellegen.schemes.algebra.reduction_pictures import ReductionPictures
-from tellegen.schemes.pog_scheme import Ladder, Matrix, PogScheme
+from tellegen.schemes.pog_scheme import Column, Matrix, PogScheme, ladder_with
 
 ARROW = r"\Rightarrow"
 INFINITY = r"\infty"
@@ -91,34 +91,24 @@ def _between(ladder: LadderPlan, left: str, right: str) -> LadderPlan | None:
 def _ends(pictures: ReductionPictures) -> tuple[str, str] | None:
     """The sections round the columns of the loop; None where these stand in several ladders."""
     loop, scheme = set(pictures.loop), pictures.original
-    found: list[tuple[Ladder, list[int]]] = []
-    for ladder in _ladders(scheme.ladders):
-        places = [
-            k
-            for k, column in enumerate(ladder.columns)
-            if any({scheme.blocks[b].input, scheme.blocks[b].output} <= loop for b in column.blocks)
-            or pictures.element in column.blocks
-        ]
-        if places:
-            found.append((ladder, places))
+
+    def of_loop(column: Column) -> bool:
+        ends = [{scheme.blocks[b].input, scheme.blocks[b].output} for b in column.blocks]
+        return pictures.element in column.blocks or any(pair <= loop for pair in ends)
+
+    found = ladder_with(scheme, of_loop)
     # A piece can only be cut out of one main ladder; a side ladder alone would hang in the air.
-    if len(found) != 1 or found[0][0] not in scheme.ladders:
+    if found is None or found[0] not in scheme.ladders:
         return None
-    columns = found[0][0].columns
+    columns = found[0].columns
     # From the first column of the loop to the last: what stands between them belongs to the loop or hangs in it.
-    first, last = found[0][1][0], found[0][1][-1]
+    first, last = found[1][0], found[1][-1]
     # A junction is shown whole.
     while first and columns[first - 1].junction == columns[first].junction != "":
         first -= 1
     while last + 1 < len(columns) and columns[last + 1].junction == columns[last].junction != "":
         last += 1
     return columns[first].left, columns[last].right
-
-
-def _ladders(ladders: Iterable[Ladder]) -> Iterable[Ladder]:
-    for ladder in ladders:
-        yield ladder
-        yield from _ladders(column.branch for column in ladder.columns if column.branch is not None)
 
 
 def _limit(pictures: ReductionPictures) -> tuple[str, str]:
@@ -171,20 +161,20 @@ def _side_by_side(
     x, y, row = 0.0, 0.0, 0.0
     for k, panel in enumerate(panels):
         room = ARROW_ROOM if arrows and k and not panel.starts_row else 0
-        width = max(panel.scene.box.width, _caption_width(k, panel))
+        box, letter = panel.scene.box, ascii_lowercase[k % 26]
+        caption, wide = _caption(panel, letter)
+        width = max(box.width, wide + 20)
         # A panel that is wider than a row by itself still has one, and the figure is drawn smaller.
         if x and (panel.starts_row or x + room + width > max(options.room, width)):
             x, y, row = 0.0, y + row + MARGIN, 0.0
         if room:
-            middle = y + panel.scene.box.height / 2
-            shapes.append(
-                Label(ARROW, (x + room / 2, middle), size=ARROW_SIZE, origin=Origin(part="step", port=str(k)))
-            )
+            middle = x + room / 2, y + box.height / 2
+            shapes.append(Label(ARROW, middle, size=ARROW_SIZE, origin=Origin(part="step", port=str(k))))
             x += room
-        shapes += _placed(panel, k, x + (width - panel.scene.box.width) / 2, y)
-        shapes += _caption(k, panel, x + width / 2, y + panel.scene.box.height + 8)
+        shapes += _placed(panel, letter, x + (width - box.width) / 2, y)
+        shapes += (moved(label, x + (width - wide) / 2, y + box.height + 18) for label in caption)
         x += width
-        row = max(row, panel.scene.box.height + CAPTION_ROOM)
+        row = max(row, box.height + CAPTION_ROOM)
     if beside:
         shapes += _beside(beside, x, y, row, options)
     box = ink_box(shapes, Box(0, 0, 1, y + row))
@@ -204,37 +194,22 @@ def _beside(text: str, x: float, y: float, row: float, options: Options) -> list
     return [Label(text, at, size=SMALL, align="left", origin=Origin(part="congruence"))]
 
 
-def _placed(panel: _Panel, k: int, dx: float, dy: float) -> list[Shape]:
+def _placed(panel: _Panel, letter: str, dx: float, dy: float) -> Iterator[Shape]:
     """The shapes of a panel, told apart from those of the others by a letter at their port."""
-    letter = ascii_lowercase[k % 26]
-    found: list[Shape] = []
     for shape in panel.scene.shapes:
         # The same element is drawn in every panel, and ids and checks count each shape once.
-        origin = replace(shape.origin, port=f"{letter}.{shape.origin.port}")
-        found.append(replace(moved(shape, dx, dy), origin=origin))
-    return found
+        yield replace(moved(shape, dx, dy), origin=replace(shape.origin, port=f"{letter}.{shape.origin.port}"))
 
 
-def _caption_words(k: int, panel: _Panel) -> str:
-    return f"({ascii_lowercase[k % 26]}) {panel.words}".strip()
-
-
-def _caption_width(k: int, panel: _Panel) -> float:
-    words = set_words(_caption_words(k, panel), NOTE).box.width
-    return words + (10 + set_math(panel.math, SMALL).box.width if panel.math else 0) + 20
-
-
-def _caption(k: int, panel: _Panel, x: float, y: float) -> list[Shape]:
-    words = _caption_words(k, panel)
-    start = x - (_caption_width(k, panel) - 20) / 2
-    origin = Origin(part="caption", port=f"{ascii_lowercase[k % 26]}.")
-    found: list[Shape] = [
-        Label(words, (start, y + 10), NOTE, "left", "baseline", math=False, tone="quiet", origin=origin)
-    ]
+def _caption(panel: _Panel, letter: str) -> tuple[list[Shape], float]:
+    """The caption of a panel from the origin on, and its width."""
+    words, origin = f"({letter}) {panel.words}".strip(), Origin(part="caption", port=f"{letter}.")
+    found: list[Shape] = [Label(words, (0, 0), NOTE, "left", "baseline", math=False, tone="quiet", origin=origin)]
+    width = set_words(words, NOTE).box.width
     if panel.math:
-        at = start + set_words(words, NOTE).box.width + 10, y + 10
-        found.append(Label(panel.math, at, SMALL, "left", "baseline", origin=origin))
-    return found
+        found.append(Label(panel.math, (width + 10, 0), SMALL, "left", "baseline", origin=origin))
+        width += 10 + set_math(panel.math, SMALL).box.width
+    return found, width
 
 
 STEPS = "steps"

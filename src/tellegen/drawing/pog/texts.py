@@ -11,7 +11,7 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.drawing import formulas
 from tellegen.drawing.formulas import figure_latex, name_latex, number_latex
 from tellegen.drawing.options import Options
-from tellegen.drawing.pog.measures import text_size, width_of
+from tellegen.drawing.pog.placement import text_size, width_of
 from tellegen.drawing.pog.plan import BoxPlan
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, is_zero, postorder, symbol, to_latex
 from tellegen.graph.power_graph import ARGUMENT, ResistiveLaw, StorageLaw

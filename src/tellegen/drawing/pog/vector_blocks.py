@@ -13,7 +13,7 @@ from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import plan
 from tellegen.drawing.pog.ladders import ScalarPlanner
-from tellegen.drawing.pog.measures import text_size, width_of
+from tellegen.drawing.pog.placement import text_size, width_of
 from tellegen.drawing.pog.texts import (
     INTEGRATOR,
     WIDEST,
@@ -92,8 +92,7 @@ class VectorPlanner:
     # -- columns ---------------------------------------------------------------------------------------------------------------
 
     def _section(self, name: str, upper: str, lower: str, *, right: bool, size: int) -> plan.SectionPlan:
-        weight = self._weight(size)
-        return plan.SectionPlan(name, upper, lower, right, "right", self._domain(), weight=weight, size=size)
+        return plan.SectionPlan(name, upper, lower, right, "right", self._domain(), size=size)
 
     def _domain(self) -> str:
         domains = {port.domain for port in self.scheme.causal.graph.ports}
@@ -368,7 +367,7 @@ class _GroupPlanner:
             content = self._connection("l", group.left)
             yield plan.ColumnPlan(self.left, entry, content, wire_domain=self.left.domain)
         blocks = list(self._after())
-        told = {(self.acting, "right")} if blocks or self.right is not None else set()
+        told: set[tuple[plan.Line, plan.End]] = {(self.acting, "right")} if blocks or self.right is not None else set()
         if self.left is not None and self.left.direction == "left":
             told.add((self.acting, "left"))
         beyond = () if self.right is None else self.right.carries
@@ -378,13 +377,13 @@ class _GroupPlanner:
         inner = bool(group.right is not None and not _is_one(group.right))
         last = self._section(beyond, rightwards=False) if inner else self.right
         sections = [*ends, last]
-        yield plan.ColumnPlan(entry, sections[0], self._storages(), frozenset(told), self.domain)  # type: ignore[arg-type]
+        yield plan.ColumnPlan(entry, sections[0], self._storages(), frozenset(told), self.domain)
         for k, block in enumerate(blocks):
             turned = k == len(blocks) - 1 and self.right is not None and self.right.direction == "left"
-            minus = {(self.acting, "right")} if turned else set()
+            minus: set[tuple[plan.Line, plan.End]] = {(self.acting, "right")} if turned else set()
             if block.boxes[0].part == "N":
                 minus.add((self.acting, "vertical"))
-            yield plan.ColumnPlan(sections[k], sections[k + 1], block, frozenset(minus), self.domain)  # type: ignore[arg-type]
+            yield plan.ColumnPlan(sections[k], sections[k + 1], block, frozenset(minus), self.domain)
         if inner and group.right is not None and self.right is not None:
             yield plan.ColumnPlan(last, self.right, self._connection("r", group.right), wire_domain=self.domain)
         # Last: what moving names stand for is only said where no block has said it.
@@ -401,7 +400,7 @@ class _GroupPlanner:
         labels = (acting, self.z) if upper else (self.z, acting)
         name = f"{self.group.states[0]} {self._count}"
         goes = rightwards == upper
-        return plan.SectionPlan(name, *labels, goes, "right", self.domain, self.weight, carries=carries, size=self.n)
+        return plan.SectionPlan(name, *labels, goes, "right", self.domain, carries=carries, size=self.n)
 
     # -- blocks ----------------------------------------------------------------------------------------------------------------
 

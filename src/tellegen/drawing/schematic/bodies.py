@@ -6,12 +6,12 @@ from typing import final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Point
+from tellegen.drawing.geometry import Point, PointMap, shifted
 from tellegen.drawing.scene import Label, Origin, Shape
 from tellegen.drawing.schematic import symbols
-from tellegen.drawing.schematic.outlines import OnePortSymbol, circle, curves, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, Shunt, Station
 from tellegen.drawing.schematic.rails import return_line_height
+from tellegen.drawing.schematic.symbols import OnePortSymbol, circle, curves, placed
 from tellegen.model.model import Element
 
 
@@ -20,7 +20,8 @@ from tellegen.model.model import Element
 class PlacedSymbol:
     """A symbol with its label and its wires, about the left end of the body of its station.
 
-    `wires` belong to the node, `drop` to the reference; `wall` is where a wall stands and the direction that leads to it.
+    `wires` belong to the node, or to the return `line`, `drop` to the reference; `wall` is where a wall stands and the direction
+    that leads to it.
     """
 
     element: Element | None
@@ -34,8 +35,6 @@ class PlacedSymbol:
     rail: float | None = None
     wall: tuple[Point, Point] | None = None
     line: str = ""
-
-    # `line` is the return line to which `wires` lead instead of the node.
 
 
 @final
@@ -53,18 +52,15 @@ class NodeBody:
 
 def moved_symbol(piece: PlacedSymbol, dx: float, dy: float = 0.0) -> PlacedSymbol:
     """The same piece further to the right, or below."""
-
-    def to(point: Point) -> Point:
-        return point[0] + dx, point[1] + dy
-
+    centre, text_at = shifted((piece.centre, piece.text_at), dx, dy)
     return replace(
         piece,
-        centre=to(piece.centre),
-        text_at=to(piece.text_at),
-        wires=tuple(tuple(map(to, wire)) for wire in piece.wires),
-        drop=tuple(map(to, piece.drop)),
+        centre=centre,
+        text_at=text_at,
+        wires=tuple(shifted(wire, dx, dy) for wire in piece.wires),
+        drop=shifted(piece.drop, dx, dy),
         rail=None if piece.rail is None else piece.rail + dx,
-        wall=None if piece.wall is None else (to(piece.wall[0]), piece.wall[1]),
+        wall=None if piece.wall is None else (shifted(piece.wall[:1], dx, dy)[0], piece.wall[1]),
     )
 
 
@@ -187,24 +183,12 @@ class NodeBodyMaker:
         symbol, text = symbols.one_port_symbol(item.element.kind), self.texts.of(item.element)
         half, (along, _) = max(symbol.up, symbol.down), self.texts.extent(text)
         at = x + half + (PAD if body.pieces else 0.0)
-        upper, lower = (
-            ((at, symbols.ROW), (at, symbols.MID - symbol.length / 2)),
-            ((at, symbols.MID + symbol.length / 2), (at, symbols.RAIL)),
-        )
+        upper = (at, symbols.ROW), (at, symbols.MID - symbol.length / 2)
+        lower = (at, symbols.MID + symbol.length / 2), (at, symbols.RAIL)
+        towards, text_at = (0.0, 1.0 if item.away else -1.0), (at + half + LABEL_GAP + along / 2, symbols.MID)
+        piece = PlacedSymbol(item.element, symbol, (at, symbols.MID), towards, text, text_at)
         body.places.append(at)
-        body.pieces.append(
-            PlacedSymbol(
-                item.element,
-                symbol,
-                centre=(at, symbols.MID),
-                towards=(0.0, 1.0 if item.away else -1.0),
-                text=text,
-                text_at=(at + half + LABEL_GAP + along / 2, symbols.MID),
-                wires=(upper,),
-                drop=lower,
-                rail=at,
-            )
-        )
+        body.pieces.append(replace(piece, wires=(upper,), drop=lower, rail=at))
         return at + half + LABEL_GAP + along
 
     # -- lines of motion -------------------------------------------------------------------------------------------------------
@@ -296,19 +280,11 @@ class NodeBodyMaker:
         # A force acts on the body in the direction of its arrow, on whichever side of it there is room.
         away = item.away == (side > 0) if not is_force else not item.away
         wall = None if is_force else ((far, y), (float(side), 0.0))
+        towards, text_at = (1.0 if away else -1.0, 0.0), (centre, y - symbol.up - LABEL_GAP - across / 2)
+        shown = None if item.element is None else symbol
+        piece = PlacedSymbol(item.element, shown, (centre, y), towards, text, text_at)
         body.places.append(plate)
-        body.pieces.append(
-            PlacedSymbol(
-                item.element,
-                symbol if item.element is not None else None,
-                centre=(centre, y),
-                towards=(1.0 if away else -1.0, 0.0),
-                text=text,
-                text_at=(centre, y - symbol.up - LABEL_GAP - across / 2),
-                wires=(wires,),
-                wall=wall,
-            )
-        )
+        body.pieces.append(replace(piece, wires=(wires,), wall=wall))
         body.top = min(body.top, y - symbol.up - LABEL_GAP - across)
         return plate if side < 0 else plate + REACH + span + wall_room
 
@@ -318,11 +294,27 @@ def _is_floor(item: Shunt) -> bool:
     return item.element is not None and item.element.kind.behaviour == "stop" and not item.away
 
 
-def one_port_shapes(element: Element, symbol: OnePortSymbol, at: Point, towards: Point) -> Iterator[Shape]:
-    """The symbol of an element at a place, with the letter that it has inside."""
-    yield from curves(symbol.parts, placed(at, towards), Origin(element.name, "symbol", domain=element.kind.domains[0]))
+def element_shapes(
+    element: Element,
+    symbol: OnePortSymbol | symbols.TwoPortSymbol,
+    move: PointMap,
+    text: str = "",
+    text_at: Point = (0.0, 0.0),
+) -> Iterator[Shape]:
+    """The symbol of an element at its place, with the letter that it has inside, and its label."""
+    domain = element.kind.domains[0] if isinstance(symbol, OnePortSymbol) else ""
+    yield from curves(symbol.parts, move, Origin(element.name, "symbol", domain=domain))
     if symbol.letter:
-        yield Label(symbol.letter, at, LABEL_SIZE, origin=Origin(element.name, "letter"))
+        yield Label(symbol.letter, move((0.0, 0.0)), LABEL_SIZE, origin=Origin(element.name, "letter"))
+    if text:
+        yield label_shape(element, text, text_at)
+
+
+def terminal_shapes(at: Point, origin: Origin, text: str = "", text_at: Point = (0.0, 0.0)) -> Iterator[Shape]:
+    """The small circle of an open end or of a port, with the name of the port."""
+    yield from curves(TERMINAL.parts, placed(at, (1, 0)), origin)
+    if text:
+        yield Label(text, text_at, LABEL_SIZE, origin=origin)
 
 
 def label_shape(element: Element, text: str, at: Point) -> Label:

@@ -38,16 +38,8 @@ SeriesChain = tuple[SeriesElement, ...]
 """One-ports in series."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """What stands between a node of the line above and the line below."""
-
-    chain: SeriesChain
-
-
-BridgeSide = tuple[Rung | SeriesElement, ...]
-"""What follows along the line above, away from the legs: rungs below it and steps in it."""
+BridgeSide = tuple[SeriesChain | SeriesElement, ...]
+"""What follows along the line above, away from the legs: rungs, which are chains down to the line below, and steps in it."""
 
 
 @final
@@ -292,11 +284,11 @@ def _ladder(elements: list[Element], above: str, below: str) -> BridgeSide:
     if len(chain) == len(elements) <= TALLEST and (
         len(chain) == 1 or not any(step.element.kind.role == "source" for step in chain)
     ):
-        return (Rung(chain),)
-    found: list[Rung | SeriesElement] = []
+        return (chain,)
+    found: list[SeriesChain | SeriesElement] = []
     left, node = list(elements), above
     while left:
-        found += (Rung((SeriesElement(element, node, below),)) for element in left if {*element.nodes} == {node, below})
+        found += ((SeriesElement(element, node, below),) for element in left if {*element.nodes} == {node, below})
         left = [element for element in left if {*element.nodes} != {node, below}]
         onward = [element for element in left if node in element.nodes]
         # The line above would have to fork.
@@ -314,7 +306,7 @@ def _other(element: Element, node: str) -> str:
 
 
 def _height(ladder: BridgeSide) -> int:
-    return max((len(item.chain) for item in ladder if isinstance(item, Rung)), default=0)
+    return max((len(item) for item in ladder if isinstance(item, tuple)), default=0)
 
 
 ARM = 1.05
@@ -392,8 +384,8 @@ class _BridgeSketch(AbstractSketchMaker):
     def _ladder(self, ladder: BridgeSide) -> None:
         for k, item in enumerate(ladder):
             following = ladder[k + 1] if k + 1 < len(ladder) else None
-            if isinstance(item, Rung):
-                self._rung(item.chain)
+            if isinstance(item, tuple):
+                self._rung(item)
                 self.x += RUNG if not isinstance(following, SeriesElement) else 0.0
             else:
                 start = self.last or self._hold(item.start, self.x)

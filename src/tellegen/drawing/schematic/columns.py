@@ -15,19 +15,12 @@ from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import check_scene, ink_box
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import CAPTION_DROP, Band, Dot, Origin, Scene, Shape, Wire, captions_along, moved
-from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
+from tellegen.drawing.schematic.bodies import LABEL_GAP, element_shapes, label_shape
 from tellegen.drawing.schematic.layout import ABOVE, WIRE_SPACING, SchematicLayout, is_planetary_gear
-from tellegen.drawing.schematic.outlines import curves, placed, rectangle
-from tellegen.drawing.schematic.plan import (
-    SchematicLabels,
-    SchematicLink,
-    SchematicPlan,
-    Station,
-    stations_between,
-)
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station, stations_between
 from tellegen.drawing.schematic.rails import connected_groups, distances, neighbours
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, RowDrawing, domain_areas
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, curves, is_feed, one_port_symbol, placed, rectangle
 from tellegen.drawing.schematic.wires import count_crossings
 
 LEAST_TIES = 3
@@ -276,10 +269,7 @@ class _ColumnArranger:
 
 def _is_fed(group: _Group) -> bool:
     """Whether wires or pipes of a group have a source that decides what is across them."""
-    hung = [h.element.kind for s in group.stations for h in s.hanging if h.element is not None]
-    return any(
-        kind.role == "source" and kind.side == "across" and kind.domains[0] not in MECHANICAL_DOMAINS for kind in hung
-    )
+    return any(h.element is not None and is_feed(h.element.kind) for s in group.stations for h in s.hanging)
 
 
 def _sorted(strands: list[Strand], place: Mapping[str, int], climbing: set[str], below: frozenset[str]) -> list[Strand]:
@@ -316,8 +306,6 @@ APART, PAD = 14.0, 22.0
 """Between strands under each other, and from the edge of a box to its first terminal."""
 STUB = 28.0
 """Of the wire at a terminal to which nothing is joined."""
-BridgeLanes = dict[tuple[int, int], list[float]]
-"""Where bridges leave strands, by the strand and its side, from the box outwards."""
 LEAST_HALF = 24.0
 """Half the width of a narrow box."""
 
@@ -338,6 +326,8 @@ class StrandPlace:
         drawn = [] if strand.is_bare else RowDrawing(self.layout, reach=([0.0][:left], [end][:right])).shapes
         self.ink = union([Box(0.0, line, end + self._stub, line), *([ink_box(drawn)] if drawn else [])])
         self.x = self.y = 0.0
+        self.lanes: tuple[list[float], list[float]] = ([], [])
+        """Where bridges leave it on its left and on its right, from the box outwards."""
 
     def row(self, side: int) -> float:
         """The height of the line at its left or right end."""
@@ -401,12 +391,9 @@ class ColumnDrawing:
         """Where gaps and columns are from left to right."""
         x = 0.0
         for k, gap in enumerate(self.strands):
-            before, after = (self._zone(gap, side) for side in (0, 1))
             # Nothing is tied to the outer ends of the outermost gaps.
-            if k == 0:
-                before = 0.0
-            if k == len(self.strands) - 1:
-                after = 0.0
+            before = self._zone(gap, 0) if k else 0.0
+            after = self._zone(gap, 1) if k < len(self.half) else 0.0
             room = max((strand.ink.width for strand in gap), default=0.0)
             start, end = x + before, x + before + room
             for strand in gap:
@@ -466,10 +453,10 @@ class ColumnDrawing:
     # -- shapes ----------------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        lanes = self._lanes()
+        self._give_lanes()
         for k, gap in enumerate(self.strands):
             for strand in gap:
-                self.shapes += strand.shapes((self._reach(k, strand, 0, lanes), self._reach(k, strand, 1, lanes)))
+                self.shapes += strand.shapes((self._reach(k, strand, 0), self._reach(k, strand, 1)))
         for column in self.columns.boxes:
             for station in column:
                 self.shapes += self._box(station)
@@ -478,37 +465,33 @@ class ColumnDrawing:
         pairs: dict[tuple[str, str], list[SchematicLink]] = {}
         for bridge in self.columns.bridges:
             pairs.setdefault((bridge.first, bridge.second), []).append(bridge)
-        for bridges in pairs.values():
-            limits = top, bottom
+        for (first, second), bridges in pairs.items():
+            one, two, limits = self._end(first, 1), self._end(second, 0), (top, bottom)
             # Bridges to several places from one end would lie on each other.
-            if any(count not in (0, len(bridges)) for count in self._meeting(bridges[0])):
-                self._tangled = True  # bridges to several places from one end would lie on each other
-                continue
-            for number, bridge in enumerate(bridges):
-                limits = self._bridge(bridge, limits, lanes, number)
+            if (one and one.climbs[1] != len(bridges)) or (two and two.climbs[0] != len(bridges)):
+                self._tangled = True
+            elif one and two:
+                for number, bridge in enumerate(bridges):
+                    limits = self._bridge(bridge, (one, two), limits, number)
 
-    def _meeting(self, bridge: SchematicLink) -> tuple[int, int]:
-        """How many bridges there are at the ends of one; none where no strand ends there."""
-        one, two = self._end(bridge.first, 1), self._end(bridge.second, 0)
-        return 0 if one is None else one.climbs[1], 0 if two is None else two.climbs[0]
-
-    def _reach(self, k: int, strand: StrandPlace, side: int, lanes: BridgeLanes) -> list[float]:
+    def _reach(self, k: int, strand: StrandPlace, side: int) -> list[float]:
         """Where a strand leads to: its box, and the bridges that go up from it."""
-        edge = [self.edges[k - 1][1] if side == 0 else self.edges[k][0]] if strand.strand.ties[side] else []
-        return [*edge, *lanes.get((id(strand), side), [])]
+        edge = [self._edge(k, side)] if strand.strand.ties[side] else []
+        return [*edge, *strand.lanes[side]]
 
-    def _lanes(self) -> BridgeLanes:
-        """Where bridges go up or down, by strand and side: the first strand of a gap nearest to the box."""
-        found: BridgeLanes = {}
+    def _edge(self, gap: int, side: int) -> float:
+        """Where the boxes on a side of a gap begin."""
+        return self.edges[gap][0] if side else self.edges[gap - 1][1]
+
+    def _give_lanes(self) -> None:
+        """Lanes in which bridges go up or down: the first strand of a gap has those nearest to the box."""
         for k, gap in enumerate(self.strands):
             for side in (0, 1):
                 # The upper strand is nearest to the box, so that wires from below pass it on the far side.
                 climbing = [strand for strand in gap for _ in range(strand.climbs[side])]
                 for number, strand in enumerate(climbing):
-                    edge = self.edges[k - 1][1] if side == 0 else self.edges[k][0]
                     away = LEAD / 2 + WIRE_SPACING * number
-                    found.setdefault((id(strand), side), []).append(edge + (away if side == 0 else -away))
-        return found
+                    strand.lanes[side].append(self._edge(k, side) + (-away if side else away))
 
     def _box(self, station: Station) -> Iterator[Shape]:
         element, box = station.element, self.boxes[station.key]
@@ -519,17 +502,15 @@ class ColumnDrawing:
         yield label_shape(element, self.texts.of(element), box.centre)
 
     def _bridge(
-        self, bridge: SchematicLink, limits: tuple[float, float], lanes: BridgeLanes, number: int
+        self, bridge: SchematicLink, ends: tuple[StrandPlace, StrandPlace], limits: tuple[float, float], number: int
     ) -> tuple[float, float]:
         """A one-port above the boxes, or below them, with wires to its strands; gives how far it reaches up and down.
 
         `number` counts bridges between the same ends, from inside.
         """
         assert bridge.element is not None, "a bridge is an element"
-        one, two = self._end(bridge.first, 1), self._end(bridge.second, 0)
-        if one is None or two is None:
-            return limits
-        first, second = lanes[id(one), 1][number], lanes[id(two), 0][number]
+        one, two = ends
+        first, second = one.lanes[1][number], two.lanes[0][number]
         symbol, text = one_port_symbol(bridge.element.kind), self.texts.of(bridge.element)
         across = self.texts.extent(text)[1]
         top, bottom = limits
@@ -537,11 +518,11 @@ class ColumnDrawing:
         above = symbol.up + LABEL_GAP + across
         y, x = bottom + ABOVE + above if below else top - ABOVE - symbol.down, (first + second) / 2
         # The outermost of several bridges spans the others.
-        if number == len(lanes[id(one), 1]) - 1:
+        if number == len(one.lanes[1]) - 1:
             self._spans[below].append((first, second))
         forward = bridge.element.nodes[0] == bridge.first
-        self.shapes += one_port_shapes(bridge.element, symbol, (x, y), (1.0 if forward else -1.0, 0.0))
-        self.shapes.append(label_shape(bridge.element, text, (x, y - symbol.up - LABEL_GAP - across / 2)))
+        move, text_at = placed((x, y), (1.0 if forward else -1.0, 0.0)), (x, y - symbol.up - LABEL_GAP - across / 2)
+        self.shapes += element_shapes(bridge.element, symbol, move, text, text_at)
         half = symbol.length / 2
         for strand, side, climb, end in ((one, 1, first, x - half), (two, 0, second, x + half)):
             self._climb(strand, side, ((climb, strand.row(side)), (climb, y), (end, y)))

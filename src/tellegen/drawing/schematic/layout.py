@@ -58,15 +58,9 @@ StationNumbers = Mapping[str, int]
 """The number of each station on the line."""
 
 
-def multiport_box(
-    station: Station,
-    links: list[SchematicLink],
-    place: StationNumbers,
-    rows: Mapping[str, float],
-    texts: SchematicLabels,
-) -> MultiportBox:
-    """The box of a station. `rows` are the heights of nodes."""
-    element = station.element
+def _multiport_box(layout: "SchematicLayout", station: Station) -> MultiportBox:
+    """The box of a station."""
+    element, place, texts = station.element, layout.place, layout.texts
     assert element is not None, "a node has no ports"
     text = texts.of(element)
     along, across = texts.extent(text)
@@ -81,7 +75,7 @@ def multiport_box(
         symbol = (station.symbol.mirrored or station.symbol) if mirrored else station.symbol
         pins, rails = _pins(element, symbol, place, mirrored=mirrored)
     else:
-        symbol, pins = _plain(station, links, place, rows, along)
+        symbol, pins = _plain(layout, station, along)
         rails = _feet(element, symbol, place)
     # The label belongs to the box when it takes its place on the line: neighbours keep away from both.
     before, after = (symbol.right, symbol.left) if mirrored else (symbol.left, symbol.right)
@@ -131,24 +125,23 @@ def _pins(
     return pins, rails
 
 
-def _plain(
-    station: Station, links: list[SchematicLink], place: StationNumbers, rows: Mapping[str, float], width: float
-) -> tuple[symbols.TwoPortSymbol, dict[int, Pin]]:
+def _plain(layout: "SchematicLayout", station: Station, width: float) -> tuple[symbols.TwoPortSymbol, dict[int, Pin]]:
     """A box: the nearest node on each side at its own height, the others from the top, the far ones inside."""
+    place, links = layout.place, layout.terminals[station.key]
     own = place[station.key]
     before = sorted((link for link in links if place[link.second] < own), key=lambda link: -place[link.second])
     after = sorted((link for link in links if place[link.second] > own), key=lambda link: place[link.second])
     beside = [*before[:1], *after[:1]]
     # Wires to far nodes nest: the farthest on the left and on the right leave outermost.
     crown = [*before[1:], *reversed(after[1:])]
-    left, right = ([rows[link.second] for link in side[:1]] for side in (before, after))
+    left, right = ([layout.rows[link.second] for link in side[:1]] for side in (before, after))
     feet = sum(node not in place for node in station.element.nodes) if station.element is not None else 0
     # Room for the label inside, and for the terminals on the top or below, whichever has more.
     half = max(24.0, width / 2 + 8, (max(len(crown), feet) + 1) * WIRE_SPACING / 2)
     symbol = symbols.plain_box((tuple(left), tuple(right)), half, len(crown), WIRE_SPACING)
     # Its picture has shafts to the left, to the right and up: with other neighbours the plain box is clearer.
     if is_planetary_gear(station.element) and left and right and len(crown) == 1:
-        symbol = symbols.planetary_gear()
+        symbol = symbols.PLANETARY_GEAR
     edges: list[Edge] = []
     for edge, count in zip(EDGES, (len(left), len(right), len(crown)), strict=True):
         edges += [edge] * count
@@ -208,23 +201,17 @@ class RaisedLink:
 class SchematicLayout:
     """Places for everything in a plan."""
 
-    def __init__(
-        self,
-        plan: SchematicPlan,
-        texts: SchematicLabels,
-        joined: tuple[bool, bool] = (False, False),
-    ) -> None:
+    def __init__(self, plan: SchematicPlan, texts: SchematicLabels, joined: tuple[bool, bool] = (False, False)) -> None:
         """`joined` says whether a line leads on from the first station to the left, and from the last to the right."""
         self.plan, self.texts, self.joined = plan, texts, joined
         self.place = {station.key: k for k, station in enumerate(plan.stations)}
         self.rows = {s.key: symbols.MID if s.is_shaft else symbols.ROW for s in plan.stations if s.element is None}
-        self._terminals: dict[str, list[SchematicLink]] = defaultdict(list)
+        self.terminals: dict[str, list[SchematicLink]] = defaultdict(list)
         for link in plan.links:
             if link.terminal >= 0:
-                self._terminals[link.first].append(link)
-        self.boxes: dict[int, MultiportBox] = {
-            k: self._box(k) for k, s in enumerate(plan.stations) if s.element is not None
-        }
+                self.terminals[link.first].append(link)
+        stations = enumerate(plan.stations)
+        self.boxes = {k: _multiport_box(self, station) for k, station in stations if station.element is not None}
         # Boxes are known before links are sorted: a terminal on the top of a box cannot be met on the line.
         self.on_line: dict[int, SchematicLink] = {}
         self.arcs: list[RaisedLink] = []
@@ -243,11 +230,6 @@ class SchematicLayout:
         return self.lefts[-1] + self.widths[-1]
 
     # -- what goes where -------------------------------------------------------------------------------------------------------
-
-    def _box(self, k: int) -> MultiportBox:
-        station = self.plan.stations[k]
-        assert station.element is not None, "a node has no ports"
-        return multiport_box(station, self._terminals[station.key], self.place, self.rows, self.texts)
 
     def _sort(self, link: SchematicLink) -> None:
         """On the line between neighbours, or above it."""
@@ -277,13 +259,11 @@ class SchematicLayout:
     def _body(self, k: int) -> NodeBody:
         station = self.plan.stations[k]
         ends = k == 0 and self.joined[0], k == len(self.plan.stations) - 1 and self.joined[1]
-        free_left = (
-            not (station.before or ends[0]) and k - 1 not in self.on_line and CELLS * k + LEFT not in self._climbing
+        left, right = (
+            not (letter or end or gap in self.on_line or CELLS * k + side in self._climbing)
+            for letter, end, gap, side in ((station.before, ends[0], k - 1, LEFT), (station.after, ends[1], k, RIGHT))
         )
-        free_right = (
-            not (station.after or ends[1]) and k not in self.on_line and CELLS * k + RIGHT not in self._climbing
-        )
-        return NodeBodyMaker(station, self.texts).make((free_left, free_right))
+        return NodeBodyMaker(station, self.texts).make((left, right))
 
     # -- along the line --------------------------------------------------------------------------------------------------------
 
@@ -340,10 +320,7 @@ class SchematicLayout:
         for cell, ends in self.lanes.items():
             for number, (arc, is_left) in enumerate(ends):
                 x = self._lane(cell, number, arc)
-                if is_left:
-                    arc.left = x
-                else:
-                    arc.right = x
+                arc.left, arc.right = (x, arc.right) if is_left else (arc.left, x)
         tops = self._tops()
         # Short arcs first: a long one then goes over them, and its ends never cross their level pieces.
         for arc in sorted(self.arcs, key=lambda arc: arc.cells[1] - arc.cells[0]):
@@ -380,11 +357,8 @@ class SchematicLayout:
     def height_of(self, link: SchematicLink) -> float:
         """From the axis of a symbol to the top of its label."""
         assert link.element is not None, "a plain wire has no symbol"
-        return (
-            symbols.one_port_symbol(link.element.kind).up
-            + LABEL_GAP
-            + self.texts.extent(self.texts.of(link.element))[1]
-        )
+        up = symbols.one_port_symbol(link.element.kind).up
+        return up + LABEL_GAP + self.texts.extent(self.texts.of(link.element))[1]
 
     def _raise(self, arc: RaisedLink, tops: list[float]) -> None:
         first, last = arc.cells

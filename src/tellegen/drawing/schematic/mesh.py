@@ -6,8 +6,10 @@ What is between a node and its reference hangs beside the node, with the mark of
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
+from statistics import fmean
 from typing import final
 
+from tellegen.drawing.geometry import straightened
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.scene import Shape
 from tellegen.drawing.schematic.layout import SchematicLayout
@@ -42,7 +44,7 @@ def place_in_layers(near: Neighbours, starts: Iterable[str]) -> dict[str, GridCe
             layers.setdefault(column, []).append(name)
     for column in sorted(layers):
         taken: set[int] = set()
-        wanted = {name: _middle(places[o][1] for o in near[name] if o in places) for name in layers[column]}
+        wanted = {name: fmean(places[o][1] for o in near[name] if o in places) for name in layers[column]}
         for name in sorted(layers[column], key=wanted.__getitem__):
             middle, most = round(wanted[name]), len(taken)
             # The nearest row that is free; of two that are equally near the lower one, with the larger number.
@@ -50,11 +52,6 @@ def place_in_layers(near: Neighbours, starts: Iterable[str]) -> dict[str, GridCe
             taken.add(row)
             places[name] = column, row
     return places
-
-
-def _middle(rows: Iterable[int]) -> float:
-    found = list(rows)
-    return sum(found) / len(found)
 
 
 @final
@@ -494,11 +491,7 @@ class _Mesh(AbstractSketchMaker):
 
     def _draw(self, link: SchematicLink, path: GridPath) -> None:
         """The corners of a way as points, and the element on its longest piece."""
-        corners = [
-            path[0],
-            *(b for a, b, c in zip(path, path[1:], path[2:], strict=False) if _turns(a, b, c)),
-            path[-1],
-        ]
+        corners = straightened(path)
         labels = [
             link.first,
             *(f"{link.first}>{link.second}>{id(link)}>{k}" for k in range(1, len(corners) - 1)),
@@ -537,10 +530,6 @@ class _Mesh(AbstractSketchMaker):
 
 def _sources(station: Station) -> list[Element]:
     return [h.element for h in station.hanging if h.element is not None and h.element.kind.role == "source"]
-
-
-def _turns(one: GridCell, two: GridCell, three: GridCell) -> bool:
-    return not (one[0] == two[0] == three[0] or one[1] == two[1] == three[1])
 
 
 def is_meshed(plan: SchematicPlan, layout: SchematicLayout) -> bool:

@@ -13,13 +13,13 @@ from typing import final
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import rules
-from tellegen.drawing.formulas import ParameterValues, formula_latex, name_latex
+from tellegen.drawing.formulas import ParameterValues, parameter_latex
 from tellegen.drawing.memory import LadderNames
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, neighbours, rails_of
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, two_port_symbol, upside_down
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, is_feed, two_port_symbol, upside_down
 from tellegen.drawing.typesetting import set_math
-from tellegen.expressions import ONE, Number
+from tellegen.expressions import ONE
 from tellegen.graph import lower
 from tellegen.model.model import NOTHING, Element, Model
 from tellegen.schemes import network_of
@@ -28,7 +28,7 @@ from tellegen.schemes import network_of
 def schematic_elements(model: Model) -> tuple[Element, ...]:
     """The elements of a model; those of a bond graph or a POG with a node in the place of each bond that is a wire.
 
-    Raises: FigureError (F180) where such a bond is no wire.
+    Raises: FigureError (F180) where a law has no letters in a network.
     """
     # A network is drawn as it was described: a way round through causality could rename its nodes.
     if not any(map(_is_bond, model.elements)):
@@ -64,29 +64,16 @@ class SchematicLabels:
 
     def of(self, element: Element) -> str:
         """The label of an element, as LaTeX."""
-        symbol = self._symbol(element)
-        value = self._value(element)
-        if value is None:
-            return symbol
-        return value if self.options.labels == "values" else f"{symbol} = {value}"
+        value = None
+        if self._values is not None and element.value is not None:
+            unit = element.kind.quantity.unit if element.kind.quantity else ""
+            value = self._values.latex(element.value, "" if unit == "1" else unit)
+        return parameter_latex(element.name, element.value, value, self.options.labels, LABEL_SIZE, WIDEST)
 
     def extent(self, text: str) -> tuple[float, float]:
         """The extent of the ink of a label along the line of nodes and across it."""
         box = set_math(text, LABEL_SIZE).box
         return (box.height, box.width) if self.upright else (box.width, box.height)
-
-    def _symbol(self, element: Element) -> str:
-        if element.value is None or isinstance(element.value, Number):
-            return name_latex(element.name)
-        formula = formula_latex(element.value)
-        # A long formula pushes all its neighbours apart; the name stands for it, and the formula is in the equations.
-        return name_latex(element.name) if set_math(formula, LABEL_SIZE).box.width > WIDEST else formula
-
-    def _value(self, element: Element) -> str | None:
-        if self._values is None or element.value is None:
-            return None
-        unit = element.kind.quantity.unit if element.kind.quantity else ""
-        return self._values.latex(element.value, "" if unit == "1" else unit)
 
 
 StationOrder = tuple[str, ...]
@@ -148,20 +135,22 @@ class Shunt:
 @final
 @dataclass(frozen=True, slots=True)
 class SchematicLink:
-    """A line between two stations, with a one-port in it or none. A terminal counts from 0 at a station with ports."""
+    """A line between two stations, with a one-port in it or none. A terminal counts from 0 at a station with ports: the first."""
 
     first: str
     second: str
     element: Element | None = None
     terminal: int = -1
 
-    # A link with a terminal begins at the station with ports.
-
 
 @final
 @dataclass(slots=True)
 class Station:
-    """A node (`element` is None) or an element with several ports; `symbol` is its own, or none for a plain box."""
+    """A node (`element` is None) or an element with several ports; `symbol` is its own, or none for a plain box.
+
+    `before` and `after` are the letters at a node that comes from another row or goes on in one, `port` is the name of the port at
+    which others are joined to it.
+    """
 
     key: str
     domain: str
@@ -171,9 +160,6 @@ class Station:
     before: str = ""
     after: str = ""
     port: str = ""
-
-    # `port` is the name of the port at which others are joined to the node.
-    # `before` and `after` are the letters at a node that comes from another row or goes on in one.
 
     @property
     def is_shaft(self) -> bool:
@@ -275,7 +261,7 @@ class _Planner:
             node, reference = (first, second) if away else (second, first)
             self._node(node, domain).hanging.append(Shunt(element, away, reference))
             # People read from supply to load: a line begins where a source holds the voltage or the pressure.
-            if element.kind.role == "source" and element.kind.side == "across" and domain not in MECHANICAL_DOMAINS:
+            if is_feed(element.kind):
                 self.feeds.add(node)
             return
         self._node(first, domain)
@@ -350,11 +336,7 @@ def _line(start: str, near: dict[str, list[str]]) -> tuple[str, ...]:
 
     Small branches come before large ones; the second largest branch of the start goes to its left.
     """
-    children, order = _search(start, near)
-    size = dict.fromkeys(order, 1)
-    for key in reversed(order):
-        size[key] += sum(size[child] for child in children[key])
-        children[key].sort(key=size.__getitem__)
+    children = _branches(start, near)
     first = children[start]
     # With branches on both sides of the start fewer links have to go over others.
     left = [first.pop(-2)] if len(first) > 1 else []
@@ -368,22 +350,15 @@ def stations_between(
     """Stations on a line from one end to another, either of which may be open (''); None where an end is not at the end."""
     near = neighbours(((link.first, link.second) for link in links), stations)
     left, right = ends
-    children, order = _search(left or right, near)
-    size = dict.fromkeys(order, 1)
-    leads = {right}
-    for key in reversed(order):
-        size[key] += sum(size[child] for child in children[key])
-        # The branch that leads to the other end is visited last, so that this end is the last station.
-        leads |= {key} if leads & {*children[key]} else set()
-        children[key].sort(key=lambda child: (left != "" and child in leads, size[child]))
-    line = tuple(_preorder(left or right, children))
+    # The branch that leads to the other end is visited last, so that this end is the last station.
+    line = tuple(_preorder(left or right, _branches(left or right, near, right)))
     if not left:
         return line[::-1]
     return line if not right or line[-1] == right else None
 
 
-def _search(start: str, near: dict[str, list[str]]) -> tuple[dict[str, list[str]], list[str]]:
-    """The tree of a depth-first search, and the order in which it met the stations."""
+def _branches(start: str, near: dict[str, list[str]], end: str = "") -> dict[str, list[str]]:
+    """The tree of a depth-first search: at each station small branches before large ones, that which leads to `end` last."""
     children: dict[str, list[str]] = {start: []}
     order = [start]
     # A stack of its own: a chain of thousands of elements is deeper than Python may call itself.
@@ -398,7 +373,12 @@ def _search(start: str, near: dict[str, list[str]]) -> tuple[dict[str, list[str]
         children[following] = []
         order.append(following)
         stack.append((following, iter(near[following])))
-    return children, order
+    size, leads = dict.fromkeys(order, 1), {end}
+    for key in reversed(order):
+        size[key] += sum(size[child] for child in children[key])
+        leads |= {key} if leads & {*children[key]} else set()
+        children[key].sort(key=lambda child: (child in leads, size[child]))
+    return children
 
 
 def _preorder(root: str, children: dict[str, list[str]]) -> list[str]:

@@ -16,19 +16,18 @@ SWITCHED = ("switch", "one way")
 """How the elements of a leg behave."""
 
 
-def rails_of(elements: Iterable[Element]) -> frozenset[str]:
+def rails_of(elements: tuple[Element, ...]) -> frozenset[str]:
     """References, and for each sub-network of wires or pipes without one the node that most ports have as their second.
 
     People write the line at the bottom there. Among nodes with equally many it is the one with most ports, then that of the first
     source. Without the node the rest must still hang together, or the figure would fall apart.
     """
-    described = tuple(elements)
     # Only wires and pipes have a line at the bottom: rods end at walls of their own.
-    near = neighbours(pair for element in described for pair in _wired(element))
+    near = neighbours(pair for element in elements for pair in _wired(element))
     tied: dict[str, list[str]] = {}
     lower: Counter[str] = Counter()
     behind: dict[str, int] = {}
-    for element in described:
+    for element in elements:
         ends = [node for pair in _wired(element) for node in pair]
         for node in ends:
             tied.setdefault(node, []).extend(ends)  # an element holds together what is at its ports
@@ -51,38 +50,36 @@ def lower_node(element: Element, first: str, second: str) -> str:
     return first if element.kind.behaviour == "one way" else second
 
 
-def common_return_lines(elements: Iterable[Element]) -> dict[str, int]:
+def common_return_lines(elements: tuple[Element, ...]) -> dict[str, int]:
     """Nodes that are drawn as lines below all references, at depth 0: two machines or more have their second terminal there.
 
     The return line of a closed circuit is one: it has its own elements to the reference. Nothing has its first terminal there that
     has several ports, and a one-port leads from there to a reference or to the first terminal of such an element.
     """
-    described = tuple(elements)
-    ends = [pair for element in described if len(element.nodes) == 4 for pair in _wired(element)]
+    ends = [pair for element in elements if len(element.nodes) == 4 for pair in _wired(element)]
     firsts, seconds = {first for first, _ in ends}, Counter(second for _, second in ends)
     known = REFERENCES | firsts
     # At a first terminal the line would have to be above the machine and below it.
     found = {node for node, count in seconds.items() if count > 1 and node not in known}
     # A machine at the reference with its first terminal has its second one above the rail already.
     found -= {second for first, second in ends if first in REFERENCES}
-    for element in described:
+    for element in elements:
         if len(element.nodes) == 2:
             first, second = element.nodes
             found -= {a for a, b in ((first, second), (second, first)) if b not in known}
     return dict.fromkeys(sorted(found), 0)
 
 
-def switching_leg_nodes(elements: Iterable[Element], rails: frozenset[str]) -> dict[str, int]:
+def switching_leg_nodes(elements: tuple[Element, ...], rails: frozenset[str]) -> dict[str, int]:
     """The middles of legs of switches between an upper line and a rail, as lines at depth 0; none where there are no such legs.
 
     All that is joined to a middle leads up to the line or down to the rail.
     """
-    described = tuple(elements)
     near: dict[str, set[str]] = {}
     switched: dict[str, set[str]] = {}
     # Machines pull their node up to their terminals: no line below can stand for it.
-    held = {node for element in described if len(element.nodes) != 2 for node in element.nodes}
-    for element in described:
+    held = {node for element in elements if len(element.nodes) != 2 for node in element.nodes}
+    for element in elements:
         if len(element.nodes) == 2 and element.kind.domains[0] not in MECHANICAL_DOMAINS:
             for one, two in (element.nodes, element.nodes[::-1]):
                 near.setdefault(one, set()).add(two)
@@ -168,7 +165,7 @@ def return_line_height(depth: int) -> float:
     return RETURN + depth * (RETURN - ROW)
 
 
-def return_lines_behind_machines(elements: Iterable[Element], rails: frozenset[str]) -> ReturnDepths:
+def return_lines_behind_machines(elements: tuple[Element, ...], rails: frozenset[str]) -> ReturnDepths:
     """The nodes below machines that may be drawn as return lines, with their depths; none where that cannot be done.
 
     They begin at the second terminals of machines and include all that is tied to the rest by these alone: the field winding of a
@@ -186,7 +183,7 @@ def return_lines_behind_machines(elements: Iterable[Element], rails: frozenset[s
     return depths if _is_drawable(depths, near, above) else NO_RETURN_LINES
 
 
-def _wires(elements: Iterable[Element]) -> tuple[list[Element], dict[str, list[str]]]:
+def _wires(elements: tuple[Element, ...]) -> tuple[list[Element], dict[str, list[str]]]:
     """The elements with wires or pipes, and the nodes beside each other by one-ports of these."""
     described = [e for e in elements if any(domain not in MECHANICAL_DOMAINS for domain in e.kind.domains)]
     return described, neighbours((e.nodes[0], e.nodes[1]) for e in described if len(e.nodes) == 2)
@@ -219,7 +216,7 @@ def _is_drawable(depths: ReturnDepths, near: Mapping[str, list[str]], above: Con
     return True
 
 
-def crowded_nodes(elements: Iterable[Element], rails: frozenset[str]) -> list[str]:
+def crowded_nodes(elements: tuple[Element, ...], rails: frozenset[str]) -> list[str]:
     """The nodes of wires and pipes at which most one-ports meet and no machine does: a common line below all others suits them."""
     described, near = _wires(elements)
     # As for legs: machines hold their nodes at the height of their terminals.

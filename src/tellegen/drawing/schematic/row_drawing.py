@@ -8,23 +8,13 @@ from math import inf
 from typing import NamedTuple, final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.geometry import Box, Point, shifted
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import CAPTION_DROP, Band, Label, Origin, Ring, Shape, captions_along
-from tellegen.drawing.schematic.bodies import (
-    LABEL_GAP,
-    PORT_LEAD,
-    TERMINAL,
-    PlacedSymbol,
-    label_shape,
-    one_port_shapes,
-    port_text,
-)
+from tellegen.drawing.schematic import bodies, symbols
 from tellegen.drawing.schematic.layout import BODY, CELLS, GAP, RaisedLink, SchematicLayout
-from tellegen.drawing.schematic.outlines import curves, mirrored, placed
-from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLink
+from tellegen.drawing.schematic.plan import SchematicLink
 from tellegen.drawing.schematic.rails import return_line_height
-from tellegen.drawing.schematic.symbols import MID, RAIL, RETURN, WALL, one_port_symbol, reference_mark
 from tellegen.drawing.schematic.wires import Net
 
 LEAD, RING = 22.0, 10.0
@@ -41,7 +31,7 @@ class Drop(NamedTuple):
     x: float
     reference: str
     wire: tuple[Point, ...]
-    level: float = RAIL
+    level: float = symbols.RAIL
 
 
 @final
@@ -118,29 +108,27 @@ class RowDrawing:
         self.shapes.append(Ring(centre, RING, origin=origin))
         self.shapes.append(Label(rf"\mathrm{{{text}}}", centre, RING + 2, origin=origin))
 
-    def _piece(self, piece: PlacedSymbol, node: str, x: float, reference: str) -> None:
+    def _piece(self, piece: bodies.PlacedSymbol, node: str, x: float, reference: str) -> None:
         for wire in piece.wires:
             # What hangs from a return line belongs to that line, not to the node below which it stands.
             if piece.line:
                 level = self._level(piece.line)
-                self._drops.append(Drop(x + wire[0][0], piece.line, _shifted(wire, x), level))
+                self._drops.append(Drop(x + wire[0][0], piece.line, shifted(wire, x), level))
             else:
-                self._nets[node].join(*_shifted(wire, x))
+                self._nets[node].join(*shifted(wire, x))
         if piece.rail is not None:
-            self._drops.append(self._drop(x + piece.rail, reference, _shifted(piece.drop, x)))
-        if piece.element is not None and piece.symbol is not None:
-            (u, v), (a, b) = piece.centre, piece.text_at
-            self.shapes += one_port_shapes(piece.element, piece.symbol, (x + u, v), piece.towards)
-            self.shapes.append(label_shape(piece.element, piece.text, (x + a, b)))
-        elif piece.symbol is not None:
-            (u, v), (a, b) = piece.centre, piece.text_at
-            origin = Origin(node, "port", self.piece)
-            self.shapes += curves(piece.symbol.parts, placed((x + u, v), (1, 0)), origin)
-            self.shapes.append(Label(piece.text, (x + a, b), LABEL_SIZE, origin=origin))
+            self._drops.append(self._drop(x + piece.rail, reference, shifted(piece.drop, x)))
+        if piece.symbol is not None:
+            centre, at = shifted((piece.centre, piece.text_at), x)
+            if piece.element is None:
+                self.shapes += bodies.terminal_shapes(centre, Origin(node, "port", self.piece), piece.text, at)
+            else:
+                move = symbols.placed(centre, piece.towards)
+                self.shapes += bodies.element_shapes(piece.element, piece.symbol, move, piece.text, at)
         if piece.wall is not None:
             (u, v), towards = piece.wall
             name = "" if piece.element is None else piece.element.name
-            self.shapes += curves(WALL, placed((x + u, v), towards), Origin(name, "wall"))
+            self.shapes += symbols.curves(symbols.WALL, symbols.placed((x + u, v), towards), Origin(name, "wall"))
 
     def _drop(self, x: float, reference: str, wire: tuple[Point, ...]) -> Drop:
         """A wire down to a reference, or further to the return line that stands for it."""
@@ -154,20 +142,13 @@ class RowDrawing:
 
     def _box(self, k: int) -> None:
         box, x = self.layout.boxes[k], self.layout.middle(k)
-        origin = Origin(box.element.name, "symbol")
-        self.shapes += curves(
-            box.symbol.parts, mirrored((x, MID)) if box.mirrored else placed((x, MID), (1, 0)), origin
-        )
-        self.shapes.append(label_shape(box.element, box.text, (x + box.text_at[0], box.text_at[1])))
-        if box.symbol.letter:
-            self.shapes.append(
-                Label(box.symbol.letter, (x, MID), LABEL_SIZE, origin=Origin(box.element.name, "letter"))
-            )
+        move = symbols.mirrored((x, symbols.MID)) if box.mirrored else symbols.placed((x, symbols.MID), (1, 0))
+        self.shapes += bodies.element_shapes(box.element, box.symbol, move, box.text, *shifted([box.text_at], x))
         for terminal, pin in box.rails.items():
-            drop = _shifted((pin.at, pin.meets), x)
+            drop = shifted((pin.at, pin.meets), x)
             self._drops.append(self._drop(x + pin.meets[0], box.element.nodes[terminal], drop))
         # A wire that is led round below a box would cut a rail that passed there.
-        self._barriers += [x + pin.meets[0] for pin in box.pins.values() if pin.meets[1] == RAIL]
+        self._barriers += [x + pin.meets[0] for pin in box.pins.values() if pin.meets[1] == symbols.RAIL]
 
     # -- links -----------------------------------------------------------------------------------------------------------------
 
@@ -177,7 +158,7 @@ class RowDrawing:
             box = layout.place[link.first]
             pin, x = layout.boxes[box].pins[link.terminal], layout.middle(box)
             self._places[link.second].append(x + pin.meets[0])
-            self._nets[link.second].join(*_shifted((pin.meets, pin.at), x))
+            self._nets[link.second].join(*shifted((pin.meets, pin.at), x))
             return
         cell = CELLS * gap + GAP
         centre = layout.lefts[cell] + layout.widths[cell] / 2, layout.rows[link.second]
@@ -190,12 +171,11 @@ class RowDrawing:
         """Draw what is in a link, and give half its length."""
         if link.element is None:
             return 0.0
-        symbol = one_port_symbol(link.element.kind)
-        self.shapes += one_port_shapes(link.element, symbol, centre, (1.0 if forward else -1.0, 0.0))
+        symbol = symbols.one_port_symbol(link.element.kind)
         text = self.layout.texts.of(link.element)
-        across = self.layout.texts.extent(text)[1]
-        at = centre[0], centre[1] - self.layout.height_of(link) + across / 2
-        self.shapes.append(label_shape(link.element, text, at))
+        at = centre[0], centre[1] - self.layout.height_of(link) + self.layout.texts.extent(text)[1] / 2
+        move = symbols.placed(centre, (1.0 if forward else -1.0, 0.0))
+        self.shapes += bodies.element_shapes(link.element, symbol, move, text, at)
         return symbol.length / 2
 
     def _arc(self, arc: RaisedLink) -> None:
@@ -270,7 +250,7 @@ class RowDrawing:
             # A return line passes under shafts, and what leads down to it goes through between the references.
             passing = [drop.x for drop in self._drops if drop.wire[0][1] < level < drop.level]
             # Shafts end above return lines.
-            barriers = sorted((*self._barriers, *passing) if level < RETURN else passing)
+            barriers = sorted((*self._barriers, *passing) if level < symbols.RETURN else passing)
 
             def rail(drop: Drop, barriers: list[float] = barriers) -> tuple[str, int]:
                 # A return line is one line or it is wrong: it passes below everything.
@@ -293,48 +273,43 @@ class RowDrawing:
         if port:
             at = xs[-1], level
             if reference in self.layout.plan.returns:
-                yield from self._line_port(net, reference, port_text(port), at, room)
+                yield from self._line_port(net, reference, bodies.port_text(port), at, room)
             else:
-                yield from self._rail_port(net, reference, port_text(port), at, room)
+                yield from self._rail_port(net, reference, bodies.port_text(port), at, room)
         elif not mark and len(xs) == 1:
-            yield from curves(
-                TERMINAL.parts, placed((xs[0], level + TERMINAL.length / 2), (1, 0)), Origin(part="end", port=reference)
+            yield from bodies.terminal_shapes(
+                (xs[0], level + bodies.TERMINAL.length / 2), Origin(part="end", port=reference)
             )
         if mark and not port:
             # Under a drop and not between two: the mark prolongs a wire instead of making a further joint.
             middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
             net.join((middle, level), (middle, level + FOOT))
             origin = Origin(part="ground", port=reference)
-            yield from curves(reference_mark(mark), placed((middle, level + FOOT), (1, 0)), origin)
+            yield from symbols.curves(
+                symbols.reference_mark(mark), symbols.placed((middle, level + FOOT), (1, 0)), origin
+            )
         yield from net.shapes()
 
     def _line_port(self, net: Net, line: str, text: str, at: Point, room: float) -> Iterator[Shape]:
         """The circle and the name of the port at the right end of a return line; the name is above where there is little room."""
-        radius, (x, y) = TERMINAL.length / 2, at
+        radius, (x, y) = bodies.TERMINAL.length / 2, at
         along, across = self.layout.texts.extent(text)
-        centre, origin = x + PORT_LEAD + radius, Origin(line, "port")
+        centre, origin = x + bodies.PORT_LEAD + radius, Origin(line, "port")
         net.join(at, (centre - radius, y))
-        yield from curves(TERMINAL.parts, placed((centre, y), (1, 0)), origin)
-        if PORT_LEAD + 2 * radius + 4 * LABEL_GAP + along < room:
-            yield Label(text, (centre + radius + LABEL_GAP + along / 2, y), LABEL_SIZE, origin=origin)
-        else:
-            middle = max(centre, x + LABEL_GAP + along / 2)
-            yield Label(text, (middle, y - radius - LABEL_GAP - across / 2), LABEL_SIZE, origin=origin)
+        text_at = centre + radius + bodies.LABEL_GAP + along / 2, y
+        if bodies.PORT_LEAD + 2 * radius + 4 * bodies.LABEL_GAP + along >= room:
+            text_at = max(centre, x + bodies.LABEL_GAP + along / 2), y - radius - bodies.LABEL_GAP - across / 2
+        yield from bodies.terminal_shapes((centre, y), origin, text, text_at)
 
     def _rail_port(self, net: Net, reference: str, text: str, end: Point, room: float) -> Iterator[Shape]:
         """The circle and the name of the port below the end of a rail to which others are joined."""
-        radius, (x, level) = TERMINAL.length / 2, end
-        net.join(end, (x, level + PORT_LEAD - radius))
+        radius, (x, level) = bodies.TERMINAL.length / 2, end
+        net.join(end, (x, level + bodies.PORT_LEAD - radius))
         along, _ = self.layout.texts.extent(text)
         # To the left where the next rail is too near.
-        side = 1 if radius + LABEL_GAP + along < room - radius else -1
-        origin = Origin(reference, "port")
-        yield from curves(TERMINAL.parts, placed((x, level + PORT_LEAD), (1, 0)), origin)
-        yield Label(text, (x + side * (radius + LABEL_GAP + along / 2), level + PORT_LEAD), LABEL_SIZE, origin=origin)
-
-
-def _shifted(points: Iterable[Point], x: float) -> tuple[Point, ...]:
-    return tuple((x + u, v) for u, v in points)
+        side = 1 if radius + bodies.LABEL_GAP + along < room - radius else -1
+        text_at = x + side * (radius + bodies.LABEL_GAP + along / 2), level + bodies.PORT_LEAD
+        yield from bodies.terminal_shapes((x, level + bodies.PORT_LEAD), Origin(reference, "port"), text, text_at)
 
 
 BAND_MARGIN = 16.0

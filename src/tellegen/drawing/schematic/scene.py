@@ -10,17 +10,16 @@ from itertools import accumulate, pairwise
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.geometry import Box, along, direction, union
 from tellegen.drawing.ink import free_ends, ink_box
 from tellegen.drawing.memory import LadderNames, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options, with_layout
-from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, Wire, mapped, moved, tidy
-from tellegen.drawing.schematic.bodies import LABEL_GAP, TERMINAL
+from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, Wire, framed_scene, mapped, moved
+from tellegen.drawing.schematic.bodies import LABEL_GAP, TERMINAL, terminal_shapes
 from tellegen.drawing.schematic.bridge import bridge_shapes
 from tellegen.drawing.schematic.columns import ColumnDrawing, arrange_in_columns, column_bands
 from tellegen.drawing.schematic.layout import BODY, CELLS, RIGHT, SchematicLayout
 from tellegen.drawing.schematic.mesh import is_meshed, mesh_shapes
-from tellegen.drawing.schematic.outlines import curves, placed
 from tellegen.drawing.schematic.plan import (
     LABEL_SIZE,
     SchematicLabels,
@@ -42,7 +41,7 @@ from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, TIE, RowDrawing,
 from tellegen.drawing.schematic.sketch import sketch_shapes
 from tellegen.drawing.schematic.symbols import RETURN, is_load
 from tellegen.drawing.schematic.wires import Collisions, count_crossings
-from tellegen.drawing.strokes import POINT, along, direction
+from tellegen.drawing.strokes import POINT
 from tellegen.elements import ElementKind
 from tellegen.model.model import NOTHING, Element, Model
 
@@ -81,13 +80,11 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
     shapes += _open_ends(elements, shapes)
     if not shapes:
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
-    box = ink_box(shapes).grown(MARGIN)
-    placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
     # The network in words, for those who cannot see the figure.
     words = "; ".join(f"{element.kind.name} {element.name} at {', '.join(element.nodes)}" for element in elements)
     # Figures that are kept or compared begin at zero, wherever their parts were laid out.
-    scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, notation="network", lines=lines, notes=notes)
-    return options.earlier.settle(tidy(scene), options.places)
+    scene = framed_scene(title, words, ink_box(shapes).grown(MARGIN), shapes)
+    return options.earlier.settle(replace(scene, notation="network", lines=lines, notes=notes), options.places)
 
 
 def _open_ends(elements: Iterable[Element], shapes: list[Shape]) -> list[Shape]:
@@ -98,9 +95,8 @@ def _open_ends(elements: Iterable[Element], shapes: list[Shape]) -> list[Shape]:
     if loose:
         for wire, end, before in free_ends(shapes):
             if wire.origin.port in loose:
-                way = direction(before, end)
-                centre = along(end, way, TERMINAL.length / 2)
-                found += curves(TERMINAL.parts, placed(centre, (1, 0)), Origin(part="end", port=wire.origin.port))
+                centre = along(end, direction(before, end), TERMINAL.length / 2)
+                found += terminal_shapes(centre, Origin(part="end", port=wire.origin.port))
     return found
 
 
@@ -441,7 +437,6 @@ def split_into_pieces(
 
     A plan with return lines stays whole: these pass below all of it. `used` letters are taken by other plans.
     """
-    # Return lines pass below all of it.
     if plan.returns:
         return [plan], 0
     pieces = _Pieces(plan, texts, width, used)

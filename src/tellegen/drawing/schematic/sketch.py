@@ -12,11 +12,10 @@ from tellegen.core.domains import REFERENCES
 from tellegen.drawing.geometry import Point, box_about
 from tellegen.drawing.ink import Pen
 from tellegen.drawing.scene import Origin, Shape, label_box
-from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
-from tellegen.drawing.schematic.outlines import OnePortSymbol, curves, placed, rectangle
+from tellegen.drawing.schematic.bodies import LABEL_GAP, element_shapes, label_shape
 from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan
 from tellegen.drawing.schematic.rails import connected_groups, neighbours
-from tellegen.drawing.schematic.symbols import one_port_symbol, reference_mark
+from tellegen.drawing.schematic.symbols import OnePortSymbol, curves, one_port_symbol, placed, rectangle, reference_mark
 from tellegen.drawing.schematic.wires import Collisions, Net
 from tellegen.model.model import Element, Sketch, SketchedBranch
 
@@ -151,7 +150,7 @@ class SketchDrawing:
             self.faults.slanted(at, way, symbol.length, across)
         else:
             self.faults.symbol(box_about(at, *size))
-        for shape in one_port_shapes(element, symbol, at, way):
+        for shape in element_shapes(element, symbol, placed(at, way)):
             self.pen.put(shape)
 
     def _label(self, element: Element, symbol: OnePortSymbol, centre: complex, side: complex) -> None:

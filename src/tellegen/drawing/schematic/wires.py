@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 from typing import final
 
-from tellegen.drawing.geometry import Box, Point, box_about
+from tellegen.drawing.geometry import Box, Point, box_about, straightened
 from tellegen.drawing.ink import Grid, Stroke, distance, touch
 from tellegen.drawing.scene import Dot, Origin, Shape, Wire
 
@@ -49,7 +49,7 @@ class Net:
         for start in [*ends, *self._near]:  # a closed loop has no ends
             for following in self._near[start]:
                 if (start, following) not in used:
-                    yield Wire(_straightened(self._walk(start, following, used)), origin=self.origin)
+                    yield Wire(straightened(self._walk(start, following, used)), origin=self.origin)
         if self.dots:
             # Shafts have no dots: rods that meet at a plate are seen to be one body.
             yield from (Dot(point, origin=self.origin) for point in ends if degree[point] > 2)
@@ -65,16 +65,6 @@ class Net:
             used |= {(points[-1], onward), (onward, points[-1])}
             points.append(onward)
         return points
-
-
-def _straightened(points: list[Point]) -> tuple[Point, ...]:
-    """Without the points at which a line does not turn."""
-    kept = [points[0]]
-    for k in range(1, len(points) - 1):
-        (a, b), (x, y), (u, v) = kept[-1], points[k], points[k + 1]
-        if not (a == x == u or b == y == v):
-            kept.append((x, y))
-    return (*kept, points[-1])
 
 
 def count_crossings(shapes: Iterable[Shape]) -> int:

@@ -7,8 +7,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from tellegen.drawing import rules, strokes
+from tellegen.drawing.geometry import Outline, shifted
 from tellegen.drawing.scene import Scene
-from tellegen.drawing.typesetting import Outline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,10 +101,9 @@ def _patch(item: strokes.Primitive, theme: strokes.Theme, scale: float) -> "Patc
     from matplotlib import patches  # noqa: PLC0415
 
     if isinstance(item, strokes.Glyphs):
-        x, y = item.placed.start
         # One path for a whole text: inner outlines cut holes into the letters that they lie in.
         steps = [step for glyph in item.placed.text.outlines for step in glyph]
-        outline = tuple((letter, tuple((px + x, py + y) for px, py in points)) for letter, points in steps)
+        outline = tuple((letter, shifted(points, *item.placed.start)) for letter, points in steps)
         fill = theme.colour(item.fill)
         return patches.PathPatch(_path(outline), facecolor=fill, edgecolor="none", linewidth=0, snap=False)
     pen: dict[str, Any] = {

@@ -1,6 +1,7 @@
 """Scenes as JSON and back, exactly. Browsers get the outlines of texts beside them and measure nothing themselves."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -46,7 +47,7 @@ def from_json(text: str) -> Scene:
         record = json.loads(text)
         if record["version"] != VERSION:
             raise ValueError(f"version {record['version']} is not {VERSION}")
-        shapes = tuple(_dataclass(item, SHAPES[item.pop("shape")]) for item in map(dict, record["shapes"]))
+        shapes = tuple(from_record(item, SHAPES[item.pop("shape")]) for item in map(dict, record["shapes"]))
         notation, lines = str(record.get("notation", "")), _value(record.get("lines", ()), Lines)
         box = _value(record["box"], Box)
         return Scene(str(record["title"]), str(record["about"]), box, shapes, notation, lines)
@@ -82,7 +83,11 @@ def _plain(value: Any) -> object:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _dataclass(record: dict[str, Any], kind: Any) -> Any:
+def from_record(record: dict[str, Any], kind: Any) -> Any:
+    """The value of a dataclass from what JSON made of its fields.
+
+    Raises: ValueError, TypeError or KeyError where a field has another type than it is declared with.
+    """
     hints = get_type_hints(kind)
     return kind(**{name: _value(value, hints[name]) for name, value in record.items()})
 
@@ -95,12 +100,15 @@ def _value(value: Any, kind: Any) -> Any:
         left, top, right, bottom = (_value(side, float) for side in value)
         return Box(left, top, right, bottom)
     if is_dataclass(kind):
-        return _dataclass(value, kind)
+        return from_record(value, kind)
     if outer is tuple:
         inner = get_args(kind)
         if len(inner) == 2 and inner[1] is Ellipsis:
             return tuple(_value(item, inner[0]) for item in value)
         return tuple(_value(item, part) for item, part in zip(value, inner, strict=True))
+    if outer is Mapping:
+        names, values = get_args(kind)
+        return {_value(name, names): _value(item, values) for name, item in value.items()}
     if outer in (Literal, Union, UnionType):
         if outer is Literal and value not in get_args(kind):
             raise ValueError(f"{value!r} is none of {get_args(kind)}")

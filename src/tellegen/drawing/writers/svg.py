@@ -10,9 +10,8 @@ from xml.sax import saxutils
 
 from tellegen.core.files import visible
 from tellegen.drawing import strokes
-from tellegen.drawing.geometry import Point
+from tellegen.drawing.geometry import Outline, Point, outline_points, shifted
 from tellegen.drawing.scene import Scene, Shape
-from tellegen.drawing.typesetting import Outline
 
 ALIKE = 0.005
 """Outlines of letters whose points are nearer than this, in pixels, differ by rounding only."""
@@ -93,7 +92,7 @@ class SvgWriter:
         ]
 
     def _layer(self, layer: str) -> list[str]:
-        shapes = [shape for shape in self.scene.shapes if strokes.layer_of(shape) == layer]
+        shapes = [shape for shape in self.scene.shapes if strokes.LAYER_OF[type(shape)] == layer]
         return [f'<g id="{layer}">', *(self._group(shape) for shape in shapes), "</g>"]
 
     def _group(self, shape: Shape) -> str:
@@ -153,7 +152,7 @@ class SvgWriter:
         """The name of the symbol for an outline, from where it begins; outlines that nobody can tell apart share one."""
         assert self.symbols is not None
         steps = "".join(step for step, _ in outline)
-        points = tuple((x - left, y - top) for _, ends in outline for x, y in ends)
+        points = shifted(outline_points(outline), -left, -top)
         # Only letters of the same steps can be alike, so few have to be compared.
         known = self.letters.setdefault(steps, {})
         for other, name in known.items():

@@ -6,50 +6,22 @@ The package draws the half arrows, the strokes and the labels of bonds; texts an
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import assert_never
 
 from tellegen.drawing import rules, strokes
-from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.geometry import Box, Outline, Point, along, cubic_controls, direction
 from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
-from tellegen.drawing.typesetting import Outline
 from tellegen.drawing.writers.svg import number
 
 TIKZ_PACKAGES = r"""\usepackage{tikz,amsmath}
 \usetikzlibrary{arrows.meta}"""
 
-STYLES = r"""\tikzset{tellegen/.style={x=0.75pt,y=-0.75pt,line width=0.975pt,line cap=butt,line join=miter},
- pog head/.style={-{Stealth[length=6.75pt,width=4.95pt,inset=1.9pt]}},
- pog vector head/.style={-{Stealth[length=8.4pt,width=7.2pt,inset=2.4pt]}},
- signal head/.style={-{Stealth[length=6pt,width=4.2pt,inset=1.7pt]}},
- pog wire/.style={},
- pog vector/.style={line width=1.95pt},
- pog double/.style={double=tellegen paper,double distance=1.65pt,line width=0.675pt},
- signal/.style={line width=0.75pt},
- hair/.style={line width=0.675pt},
- pog block/.style={draw,fill=tellegen paper},
- pog sum/.style={draw,fill=tellegen paper},
- pog section/.style={dash pattern=on 3.75pt off 3pt,line width=0.75pt},
- bond line/.style={line width=1.05pt},
- bond/.style={line width=1.05pt,-{Straight Barb[right,length=8.25pt,width=9.75pt]}},
- bond flip/.style={line width=1.05pt,-{Straight Barb[left,length=8.25pt,width=9.75pt]}},
- vector bond/.style={double=tellegen paper,double distance=1.5pt,line width=0.9pt},
- causal stroke/.style={line width=1.575pt},
- ring/.style={line width=0.9pt},
- warning ring/.style={line width=0.9pt,dash pattern=on 2.25pt off 1.8pt},
- dashed curve/.style={dash pattern=on 3.75pt off 2.625pt},
- tellegen label/.style={inner sep=0pt,outer sep=0pt}}"""
-
 MATRIX_COLUMNS = 10
 """The columns that a matrix of amsmath may have unless it is told otherwise."""
 
 _WEIGHTS = {"thin": "pog wire", "bold": "pog vector", "double": "pog double", "signal": "signal", "hair": "hair"}
-_HEADS = {
-    "thin": "pog head",
-    "bold": "pog vector head",
-    "double": "pog vector head",
-    "signal": "signal head",
-    "hair": "signal head",
-}
+_HEADS = {"thin": "pog", "bold": "pog vector", "double": "pog vector", "signal": "signal", "hair": "signal"}
 
 
 def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float = 1, standalone: bool = False) -> str:
@@ -67,7 +39,7 @@ def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float =
 
 
 def _picture(scene: Scene, theme: strokes.Theme, scale: float) -> Iterator[str]:
-    yield STYLES
+    yield Path(__file__).with_name("styles.tex").read_text(encoding="ascii").rstrip()
     for paint, colour in theme.paints.items():
         yield rf"\definecolor{{tellegen {paint}}}{{HTML}}{{{colour[1:]}}}"
     if scale != 1:
@@ -97,7 +69,7 @@ def _shape(shape: Shape, theme: strokes.Theme) -> Iterator[str]:
         case Section():
             yield rf"\draw[pog section,tellegen quiet] {_at(shape.start)} -- {_at(shape.end)};"
         case Wire():
-            head = f",{_HEADS[shape.weight]}" if shape.head else ""
+            head = f",{_HEADS[shape.weight]} head" if shape.head else ""
             yield rf"\draw[{_WEIGHTS[shape.weight]}{head}{_tone(shape.tone)}] {_line(shape.points)};"
         case Dot():
             yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, strokes.DOT_RADIUS[shape.weight])};"
@@ -106,10 +78,7 @@ def _shape(shape: Shape, theme: strokes.Theme) -> Iterator[str]:
         case Sum():
             yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, strokes.SUM_RADIUS)};"
             for spot in shape.spots:
-                centre = strokes.along(
-                    shape.centre, spot, strokes.SUM_RADIUS - strokes.SPOT_RADIUS - strokes.SPOT_INSET
-                )
-                yield rf"\fill[{_paint(shape.tone)}] {_circle(centre, strokes.SPOT_RADIUS)};"
+                yield rf"\fill[{_paint(shape.tone)}] {_circle(strokes.spot_centre(shape, spot), strokes.SPOT_RADIUS)};"
         case Bond():
             yield from _bond(shape)
         case Ring():
@@ -131,8 +100,8 @@ def _bond(bond: Bond) -> Iterator[str]:
     if bond.size > 1:
         # The two lines first, then the half arrow on the last few units of the middle line.
         yield rf"\draw[vector bond{tone}] {_line(bond.points)};"
-        last = strokes.direction(*bond.points[-2:])
-        yield rf"\draw[{half}{tone}] {_line((strokes.along(bond.points[-1], last, -3), bond.points[-1]))};"
+        last = direction(*bond.points[-2:])
+        yield rf"\draw[{half}{tone}] {_line((along(bond.points[-1], last, -3), bond.points[-1]))};"
     else:
         yield rf"\draw[{half}{tone}] {_line(bond.points)};"
     if bond.stroke:
@@ -168,9 +137,8 @@ def _outline(outline: Outline) -> str:
                 parts.append(f"-- {_at(points[0])}")
             case "Q":
                 # TikZ has cubic curves only: each control point lies two thirds of the way to that of the quadratic one.
-                control, end = points
-                one, two = _third(here, control), _third(end, control)
-                parts.append(f".. controls {_at(one)} and {_at(two)} .. {_at(end)}")
+                one, two = cubic_controls(here, *points)
+                parts.append(f".. controls {_at(one)} and {_at(two)} .. {_at(points[1])}")
             case "C":
                 parts.append(f".. controls {_at(points[0])} and {_at(points[1])} .. {_at(points[2])}")
             case _:
@@ -179,19 +147,13 @@ def _outline(outline: Outline) -> str:
     return " ".join(parts)
 
 
-def _third(end: Point, control: Point) -> Point:
-    """A cubic control point of a quadratic curve."""
-    return end[0] + (control[0] - end[0]) * 2 / 3, end[1] + (control[1] - end[1]) * 2 / 3
+def _anchor(label: Label) -> str:
+    """The place of a node that stands at the point of a label."""
+    level = "base" if label.level == "baseline" else ""
+    return f"{level} {_SIDES[label.align]}".strip() or "center"
 
 
-_ANCHORS = {
-    ("centre", "middle"): "center",
-    ("left", "middle"): "west",
-    ("right", "middle"): "east",
-    ("centre", "baseline"): "base",
-    ("left", "baseline"): "base west",
-    ("right", "baseline"): "base east",
-}
+_SIDES = {"left": "west", "right": "east", "centre": ""}
 
 
 def _label(label: Label) -> str:
@@ -203,7 +165,7 @@ def _label(label: Label) -> str:
     else:
         font += r"\sffamily" + (r"\slshape" if label.slanted else "")
         text = "".join(_SPECIAL.get(character, character) for character in label.text)
-    style = f"tellegen label,anchor={_ANCHORS[label.align, label.level]}{_tone(label.tone)},font={{{font}}}"
+    style = f"tellegen label,anchor={_anchor(label)}{_tone(label.tone)},font={{{font}}}"
     return rf"\node[{style}] at {_at(label.at)} {{{text}}};"
 
 
@@ -290,19 +252,16 @@ def _bondgraphs_shape(shape: Shape, beside: Mapping[tuple[str, str], str]) -> It
         case Bond():
             yield from _bondgraphs_bond(shape, beside)
         case Label() if shape.math and shape.origin.part not in _AT_BONDS:
-            anchor = "base" if shape.level == "baseline" else "center"
-            side = {"left": "west", "right": "east", "centre": ""}[shape.align]
             size = "" if shape.origin.part == "name" else r"\small"
-            place = f"{anchor} {side}".strip() if anchor == "base" else side or anchor
-            yield rf"\node[inner sep=0pt,anchor={place},font={{{size}}}] at {_at(shape.at)} {{${shape.text}$}};"
+            style = f"inner sep=0pt,anchor={_anchor(shape)},font={{{size}}}"
+            yield rf"\node[{style}] at {_at(shape.at)} {{${shape.text}$}};"
         case Wire():
             yield rf"\draw[->,gray] {_line(shape.points)};"
         case Ring():
             style = "densely dashed,diff" if shape.dashed else "gray"
-            yield rf"\draw[{style}] {_at(shape.centre)} circle[radius={number(shape.radius * strokes.POINT)}pt];"
+            yield rf"\draw[{style}] {_circle(shape.centre, shape.radius)};"
         case Block():
-            box = shape.box
-            yield rf"\draw[thick] {_at((box.left, box.top))} rectangle {_at((box.right, box.bottom))};"
+            yield rf"\draw[thick] {_corners(shape.box)};"
         case _:
             return  # bands and their captions are not of the package
 

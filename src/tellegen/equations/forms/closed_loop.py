@@ -227,7 +227,7 @@ def open_loop(system: EquationSystem, cut: Sequence[str], at: Mapping[str, float
     further = made.outputs[len(read.outputs) :] if any(name not in system.inputs for name in made.inputs) else ()
     moved = moved_names(system)
     shown = [name for name in further if name in moved and name not in (*kept, *measured)]
-    return _straightened(_with_outputs(made, (*kept, *measured, *shown)))
+    return _straightened(with_measured_outputs(made, (*kept, *measured, *shown)))
 
 
 def held_signals(system: EquationSystem, cut: Collection[str]) -> tuple[str, ...]:
@@ -251,19 +251,6 @@ def signal_values(system: EquationSystem, at: Mapping[str, float]) -> dict[str, 
         if name not in known and formula.free_symbols <= known.keys():
             known[name] = formula.evaluate(known)
     return known
-
-
-def _with_outputs(system: EquationSystem, wanted: Sequence[str]) -> EquationSystem:
-    """The system with some of its outputs."""
-    rows = [system.outputs.index(name) for name in wanted]
-    m = system.matrices
-    some: dict[MatrixName, Matrix] = {
-        "C": tuple(m["C"][k] for k in rows),
-        "D": tuple(m["D"][k] for k in rows),
-        "D_1": tuple(m["D_1"][k] for k in rows),
-    }
-    f_y = tuple(system.vectors["f_y"][k] for k in rows)
-    return replace(system, outputs=tuple(wanted), matrices={**m, **some}, vectors={**system.vectors, "f_y": f_y})
 
 
 def _straightened(system: EquationSystem) -> EquationSystem:
@@ -371,14 +358,15 @@ class _Closing:
         rows = rates_read(self.open)
         found: dict[str, Expression] = {}
         for name, C, D, D_1, rest in zip(rows.names, rows.C, rows.D, rows.D_1, rows.rest, strict=True):
-            moving = [(e, self._rate_or_name(u)) for u, e in zip(self.open.inputs, D_1, strict=True) if e is not ZERO]
+            moving = [
+                (e, self._rate(u) if u in self.drivers else symbol(_RATE + u))
+                for u, e in zip(self.open.inputs, D_1, strict=True)
+                if e is not ZERO
+            ]
             by_rates = dot([e for e, _ in moving], [rate for _, rate in moving])
             by_states = dot(C, [symbol(x) for x in self.open.states])
             found[name] = by_states + dot(D, [symbol(u) for u in self.open.inputs]) + by_rates + rest
         return found
-
-    def _rate_or_name(self, name: str) -> Expression:
-        return self._rate(name) if name in self.drivers else symbol(_RATE + name)
 
     def _used(self) -> set[str]:
         """The signals that reach the power equations."""

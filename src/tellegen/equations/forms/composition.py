@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from tellegen.core.names import did_you_mean
 from tellegen.equations import rules
-from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, solved_linear_system
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, solved_linear_system, zeros
 from tellegen.equations.system import EquationSystem, MatrixName
-from tellegen.expressions import ONE, ZERO, Expression, symbol
+from tellegen.expressions import ONE, ZERO, symbol
 from tellegen.expressions.elimination import with_definitions
 
 
@@ -51,64 +51,71 @@ def _check_ports(system: EquationSystem) -> None:
 
 def _exchanged(system: EquationSystem, chosen: Sequence[int], others: Sequence[int]) -> EquationSystem:
     n, m = len(system.states), len(system.inputs)
-    A, B, C, D = (system.matrices[name] for name in ("A", "B", "C", "D"))
+    C, D = system.matrices["C"], system.matrices["D"]
     # u of the ports chosen, over x, then over the new inputs: y where a port was chosen, u elsewhere.
-    right = tuple((*(-e for e in C[i]), *_answer(D, i, chosen, m)) for i in chosen)
+    right = tuple(
+        (*(-e for e in C[i]), *((ONE if i == j else ZERO) if j in chosen else -D[i][j] for j in range(m)))
+        for i in chosen
+    )
     # Written out, so that a singular block is seen as one.
     block = tuple(tuple(with_definitions(D[i][j], system.where) for j in chosen) for i in chosen)
-    found = solved_linear_system(
-        block, right, n + m, system.parameters, (*system.where, *system.states, *system.inputs)
-    )
+    found = _solved(system, block, right)
     if found is None:
         ports = ", ".join(f"'{system.outputs[i]}' of '{system.inputs[i]}'" for i in chosen)
         what = f"the outputs do not determine the inputs: D is singular for {ports}"
         fix = "exchange other inputs, or invert the path on the scheme with derivative causality"
         raise rules.NO_PORT_INVERSION.error(what, where=system.inputs[chosen[0]], fix=fix)
-    X, U = tuple(row[:n] for row in found), tuple(row[n:] for row in found)
-    B_chosen, D_chosen = _columns(B, chosen), _columns(D, chosen)
-    matrices: dict[MatrixName, Matrix] = {
-        **system.matrices,
-        "A": plus(A, negative(product(B_chosen, X, n))),
-        "B": plus(_kept(B, others, m), product(B_chosen, U, m)),
-        "C": plus(C, product(D_chosen, X, n)),
-        "D": plus(_kept(D, others, m), product(D_chosen, U, m)),
-    }
-    for k, i in enumerate(chosen):
-        matrices["C"] = _with_row(matrices["C"], i, X[k])
-        matrices["D"] = _with_row(matrices["D"], i, U[k])
     inputs, outputs = list(system.inputs), list(system.outputs)
     for i in chosen:
         inputs[i], outputs[i] = outputs[i], inputs[i]
+    rows = dict(zip(chosen, found, strict=True))
+    fed = _fed(system, rows, {i: i for i in others}, inputs)
+    # What was imposed is told now: the rows of the inputs themselves.
+    told: dict[MatrixName, Matrix] = {
+        "C": tuple(rows[i][:n] if i in rows else row for i, row in enumerate(fed.matrices["C"])),
+        "D": tuple(rows[i][n:] if i in rows else row for i, row in enumerate(fed.matrices["D"])),
+    }
+    return replace(fed, outputs=tuple(outputs), matrices={**fed.matrices, **told}, origin=None)
+
+
+def _solved(system: EquationSystem, left: Matrix, right: Matrix) -> Matrix | None:
+    taken = (*system.where, *system.states, *system.inputs)
+    return solved_linear_system(left, right, len(right[0]) if right else 0, system.parameters, taken)
+
+
+def _fed(
+    system: EquationSystem, rows: Mapping[int, Vector], kept: Mapping[int, int], inputs: Sequence[str]
+) -> EquationSystem:
+    """The system with other `inputs` v: u = X x + U v, by its `rows` [X U]; the inputs `kept` are v of that number.
+
+    Its outputs are still those of u, and rates of inputs do not count.
+    """
+    M, n, w = system.matrices, len(system.states), len(inputs)
+    whole = [
+        rows[i] if i in rows else tuple(ONE if j == n + kept[i] else ZERO for j in range(n + w))
+        for i in range(len(system.inputs))
+    ]
+    X, U = tuple(row[:n] for row in whole), tuple(row[n:] for row in whole)
+    matrices: dict[MatrixName, Matrix] = {
+        **M,
+        "A": plus(M["A"], negative(product(M["B"], X, n))),
+        "B": product(M["B"], U, w),
+        "C": plus(M["C"], product(M["D"], X, n)),
+        "D": product(M["D"], U, w),
+        "B_1": zeros(n, w),
+        "D_1": zeros(len(system.inputs), w),
+    }
     z = [*map(symbol, system.states), *map(symbol, inputs)]
-    told = {system.inputs[i]: dot(row, z) for i, row in zip(chosen, found, strict=True)}
+    told = {u: dot(row, z) for u, row in zip(system.inputs, whole, strict=True)}
     energy = system.stored_energy
     return replace(
         system,
         inputs=tuple(inputs),
-        outputs=tuple(outputs),
         matrices=matrices,
         stored_energy=None if energy is None else energy.substitute(told),
         dissipated_power=system.dissipated_power.substitute(told),
         dependent={name: e.substitute(told) for name, e in system.dependent.items()},
-        origin=None,
     )
-
-
-def _answer(D: Matrix, i: int, chosen: Sequence[int], m: int) -> Vector:
-    return tuple((ONE if i == j else ZERO) if j in chosen else -D[i][j] for j in range(m))
-
-
-def _columns(matrix: Matrix, chosen: Sequence[int]) -> Matrix:
-    return tuple(tuple(row[k] for k in chosen) for row in matrix)
-
-
-def _kept(matrix: Matrix, others: Sequence[int], m: int) -> Matrix:
-    """The matrix with zero in the columns that are exchanged."""
-    return tuple(tuple(row[k] if k in others else ZERO for k in range(m)) for row in matrix)
-
-
-def _with_row(matrix: Matrix, place: int, row: Vector) -> Matrix:
-    return tuple(row if k == place else other for k, other in enumerate(matrix))
 
 
 SQUARE: tuple[MatrixName, ...] = ("L", "A", "N")
@@ -141,24 +148,16 @@ def side_by_side(one: EquationSystem, two: EquationSystem, ports: Mapping[str, s
     both = _beside(one, two)
     first = [_place(one.inputs, name, "input") for name in ports]
     second = [len(one.inputs) + _place(two.inputs, name, "input") for name in ports.values()]
-    m = len(both.inputs)
     # The input of the second system gives way to that of the first.
     joined = dict(zip(second, first, strict=True))
-    kept = [k for k in range(m) if k not in joined]
+    kept = [k for k in range(len(both.inputs)) if k not in joined]
     # u = P v and y of v = P^T y of u: the same matrix on both sides, so that power is the same.
-    P = tuple(tuple(ONE if joined.get(i, i) == k else ZERO for k in kept) for i in range(m))
-    P_t = tuple(tuple(row[k] for row in P) for k in range(len(kept)))
-    M, n, inputs = both.matrices, len(both.states), len(kept)
-    matrices: dict[MatrixName, Matrix] = {
-        **both.matrices,
-        "B": product(M["B"], P, inputs),
-        "C": product(P_t, M["C"], n),
-        "D": product(P_t, product(M["D"], P, inputs), inputs),
-        "B_1": product(M["B_1"], P, inputs),
-        "D_1": product(P_t, product(M["D_1"], P, inputs), inputs),
-    }
-    told = {both.inputs[i]: symbol(both.inputs[k]) for i, k in joined.items()}
-    return _with_ports(both, kept, matrices, told)
+    fed = _fed(
+        both, {}, {i: kept.index(joined.get(i, i)) for i in range(len(both.inputs))}, [both.inputs[k] for k in kept]
+    )
+    M, n, w = fed.matrices, len(fed.states), len(kept)
+    P_t = tuple(tuple(ONE if joined.get(i, i) == k else ZERO for i in range(len(both.inputs))) for k in kept)
+    return _with_outputs(fed, kept, product(P_t, M["C"], n), product(P_t, M["D"], w))
 
 
 def _beside(one: EquationSystem, two: EquationSystem) -> EquationSystem:
@@ -225,7 +224,7 @@ def _place(names: Sequence[str], name: str, word: str) -> int:
 
 def _closed(both: EquationSystem, first: Sequence[int], second: Sequence[int]) -> EquationSystem:
     """Ports joined two by two: u_second = y_first, u_first = -y_second."""
-    M, n, m = both.matrices, len(both.states), len(both.inputs)
+    M, m = both.matrices, len(both.inputs)
     # Joined ports disappear from the system: what one gives is what the other takes.
     inner = [*first, *second]
     kept = [k for k in range(m) if k not in inner]
@@ -236,44 +235,23 @@ def _closed(both: EquationSystem, first: Sequence[int], second: Sequence[int]) -
         for r, (j, sign) in enumerate(signed)
     )
     right = tuple((*(sign * e for e in M["C"][j]), *(sign * M["D"][j][k] for k in kept)) for j, sign in signed)
-    found = solved_linear_system(left, right, n + len(kept), both.parameters, (*both.where, *both.states, *both.inputs))
+    found = _solved(both, left, right)
     if found is None:
         names = ", ".join(both.inputs[k] for k in inner)
         what = f"{names} answer each other at once, and nothing determines them"
         why = "two ideal sources meet, or gains of the loop cancel exactly"
         raise rules.NO_COMPOSITION.error(what, where=both.inputs[inner[0]], why=why, fix="put an element between them")
-    X, U = tuple(row[:n] for row in found), tuple(row[n:] for row in found)
-    B_in, D_in = (tuple(tuple(row[k] for k in inner) for row in M[name]) for name in ("B", "D"))
-    C_out = tuple(M["C"][k] for k in kept)
-    D_in = tuple(D_in[k] for k in kept)
-    B_out = tuple(tuple(row[k] for k in kept) for row in M["B"])
-    D_out = tuple(tuple(M["D"][i][k] for k in kept) for i in kept)
-    w = len(kept)
-    matrices: dict[MatrixName, Matrix] = {
-        **M,
-        "A": plus(M["A"], negative(product(B_in, X, n))),
-        "B": plus(B_out, product(B_in, U, w)),
-        "C": plus(C_out, product(D_in, X, n)),
-        "D": plus(D_out, product(D_in, U, w)),
-        "B_1": tuple((ZERO,) * w for _ in both.states),
-        "D_1": tuple((ZERO,) * w for _ in kept),
-    }
-    z = [*map(symbol, both.states), *(symbol(both.inputs[k]) for k in kept)]
-    told = {both.inputs[k]: dot(row, z) for k, row in zip(inner, found, strict=True)}
-    return _with_ports(both, kept, matrices, told)
+    fed = _fed(
+        both, dict(zip(inner, found, strict=True)), {k: j for j, k in enumerate(kept)}, [both.inputs[k] for k in kept]
+    )
+    return _with_outputs(fed, kept, *(tuple(fed.matrices[name][k] for k in kept) for name in ("C", "D")))
 
 
-def _with_ports(
-    both: EquationSystem, kept: Sequence[int], matrices: Mapping[MatrixName, Matrix], told: Mapping[str, Expression]
-) -> EquationSystem:
-    energy = both.stored_energy
+def _with_outputs(fed: EquationSystem, kept: Sequence[int], C: Matrix, D: Matrix) -> EquationSystem:
+    """The system with the outputs of the inputs that were kept."""
     return replace(
-        both,
-        inputs=tuple(both.inputs[k] for k in kept),
-        outputs=tuple(both.outputs[k] for k in kept),
-        matrices=matrices,
-        vectors={"f": both.vectors["f"], "f_y": (ZERO,) * len(kept)},
-        stored_energy=None if energy is None else energy.substitute(told),
-        dissipated_power=both.dissipated_power.substitute(told),
-        dependent={name: e.substitute(told) for name, e in both.dependent.items()},
+        fed,
+        outputs=tuple(fed.outputs[k] for k in kept),
+        matrices={**fed.matrices, "C": C, "D": D, "D_1": zeros(len(kept), len(kept))},
+        vectors={"f": fed.vectors["f"], "f_y": (ZERO,) * len(kept)},
     )

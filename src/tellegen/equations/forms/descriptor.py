@@ -6,27 +6,28 @@ through variables that no law gives directly. Each element adds a handful of ent
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import final
 
-from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.core.domains import DOMAINS, other_side
 from tellegen.core.names import named_after, unused
+from tellegen.equations.matrices import Sparse, transposed
 from tellegen.equations.printing.latex import descriptor_to_latex
 from tellegen.equations.printing.record import descriptor_to_record
 from tellegen.equations.printing.text import descriptor_to_text
 from tellegen.equations.storages import ParameterRates
-from tellegen.equations.system import number_of, parameter_values, refuse_missing
+from tellegen.equations.system import PrintedForm, number_of, refuse_missing
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
 from tellegen.expressions.elimination import with_definitions
 from tellegen.graph import Branch, Coupling, Field, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT
 
-Sparse = Mapping[tuple[int, int], Expression]
-"""Nonzero entries by row and column, from 0."""
+Entries = dict[tuple[int, int], Expression]
 
 
 @final
 @dataclass(frozen=True)
-class DescriptorSystem:
+class DescriptorSystem(PrintedForm):
     """`E w' = F w + G u + h`, `y = H w + D u`; `h` is what is not linear in w, by row. Entries may read the signals named."""
 
     name: str
@@ -41,13 +42,14 @@ class DescriptorSystem:
     D: Sparse
     h: Mapping[int, Expression]
     signals: tuple[str, ...] = ()
+    printers = descriptor_to_text, descriptor_to_latex, descriptor_to_record
 
     def numeric(self) -> "DescriptorSystem":
         """The same with parameters replaced by their values.
 
         Raises: EquationError naming a parameter without a value.
         """
-        values = parameter_values(self.parameters)
+        values = self.values()
         variables = {*self.unknowns, *self.signals}
         # Each expression once: a network of equal elements has few different ones.
         used = {e for matrix in (self.E, self.F, self.G, self.H, self.D) for e in matrix.values()} | set(
@@ -69,24 +71,6 @@ class DescriptorSystem:
         )
         return replace(self, E=E, F=F, G=G, H=H, D=D, h={row: value(e) for row, e in self.h.items()})
 
-    def to_text(self) -> str:
-        """The form as a terminal shows it."""
-        return descriptor_to_text(self)
-
-    def to_latex(self) -> str:
-        """The form in LaTeX, an `align*` environment."""
-        return descriptor_to_latex(self)
-
-    def to_json(self) -> dict[str, object]:
-        """The form as names and formulas in Python syntax."""
-        return descriptor_to_record(self, parameter_values(self.parameters))
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_latex_(self) -> str:
-        return f"$$\n{descriptor_to_latex(self, environment='aligned')}\n$$"
-
 
 def descriptor_form(graph: PowerGraph) -> DescriptorSystem:
     """Write the equations of every element and node, none eliminated."""
@@ -107,11 +91,11 @@ class _Writer:
             if not node.reference:
                 self.node[k] = self._unknown(f"{DOMAINS[node.domain].across.symbol}_at_{node.name}")
         self.rows = len(self.node)  # the balance of each node has the number of its potential
-        self.E: dict[tuple[int, int], Expression] = {}
-        self.F: dict[tuple[int, int], Expression] = {}
-        self.G: dict[tuple[int, int], Expression] = {}
-        self.H: dict[tuple[int, int], Expression] = {}
-        self.D: dict[tuple[int, int], Expression] = {}
+        self.E: Entries = {}
+        self.F: Entries = {}
+        self.G: Entries = {}
+        self.H: Entries = {}
+        self.D: Entries = {}
         self.h: dict[int, Expression] = {}
         self.inputs: list[str] = []
         self.outputs: list[str] = []
@@ -179,60 +163,49 @@ class _Writer:
 
     # Every balance reads 0 = -(sum of through variables that leave the node); a through variable leaves at plus, enters at minus.
 
-    def _leaves(
-        self, matrix: dict[tuple[int, int], Expression], plus: int, minus: int, column: int, factor: Expression
-    ) -> None:
-        for node, entry in ((plus, -factor), (minus, factor)):
-            if node in self.node:
-                _add(matrix, (self.node[node], column), entry)
+    def _ends(self, at: Port | Branch) -> Iterator[tuple[int, Expression]]:
+        """The numbers of the nodes at both ends, with their signs in an across variable; references have none."""
+        return ((self.node[n], sign) for n, sign in ((at.plus, ONE), (at.minus, -ONE)) if n in self.node)
 
-    def _leaves_with_rate(self, plus: int, minus: int, column: int, factor: Expression) -> None:
-        """A through variable `factor * w'` leaves: it stands on the left side, with the opposite sign."""
-        for node, entry in ((plus, factor), (minus, -factor)):
-            if node in self.node:
-                _add(self.E, (self.node[node], column), entry)
+    def _leaves(self, matrix: Entries, at: Port | Branch, column: int, factor: Expression) -> None:
+        for row, sign in self._ends(at):
+            _add(matrix, (row, column), -sign * factor)
 
-    def _leaves_curved(self, plus: int, minus: int, value: Expression) -> None:
-        for node, term in ((plus, -value), (minus, value)):
-            if node in self.node:
-                self._add_curved(self.node[node], term)
+    def _leaves_curved(self, at: Port, value: Expression) -> None:
+        for row, sign in self._ends(at):
+            self._add_curved(row, -sign * value)
 
     def _add_curved(self, row: int, term: Expression) -> None:
         self.h[row] = self.h.get(row, ZERO) + term
 
-    def _across(
-        self, matrix: dict[tuple[int, int], Expression], row: int, plus: int, minus: int, factor: Expression
-    ) -> None:
-        for node, entry in ((plus, factor), (minus, -factor)):
-            if node in self.node:
-                _add(matrix, (row, self.node[node]), entry)
-
-    def _difference(self, port: Port) -> Expression:
-        ends = [symbol(self.names[self.node[n]]) if n in self.node else ZERO for n in (port.plus, port.minus)]
-        return ends[0] - ends[1]
+    def _across(self, matrix: Entries, row: int, at: Port | Branch, factor: Expression) -> None:
+        for column, sign in self._ends(at):
+            _add(matrix, (row, column), sign * factor)
 
     def _storage(self, k: int, port: Port, law: StorageLaw) -> None:
         state, row = self._unknown_of(k), self._row()
-        x = symbol(port.state)
-        output = law.output.substitute({ARGUMENT: x}) if law.output is not None else None
+        output = law.output.substitute({ARGUMENT: symbol(port.state)}) if law.output is not None else None
         taken = list(self._stored(k, port, law))
+        self._across(self.F, row, port, ONE)
         # A capacitor gives its current as the rate of its content, so it needs no row for its law but one that ties its
         # state to the nodes.
         if law.side == "across":
             for column, inertia in taken:
-                self._leaves_with_rate(port.plus, port.minus, column, inertia)
-            self._leaves_curved(port.plus, port.minus, self._moved(k, law))
-            self._across(self.F, row, port.plus, port.minus, ONE)
-            self._minus(row, state, output)
-        else:
-            for column, inertia in taken:
-                self.E[row, column] = inertia
-            self._across(self.F, row, port.plus, port.minus, ONE)
-            self._add_curved(row, -self._moved(k, law))
+                # It leaves as a rate, on the left side, where its sign is the other one.
+                self._leaves(self.E, port, column, -inertia)
+            self._leaves_curved(port, self._moved(k, law))
             if output is None:
-                self._leaves(self.F, port.plus, port.minus, state, ONE)
+                self.F[row, state] = -ONE
             else:
-                self._leaves_curved(port.plus, port.minus, output)
+                self._add_curved(row, -output)
+            return
+        for column, inertia in taken:
+            self.E[row, column] = inertia
+        self._add_curved(row, -self._moved(k, law))
+        if output is None:
+            self._leaves(self.F, port, state, ONE)
+        else:
+            self._leaves_curved(port, output)
 
     def _stored(self, k: int, port: Port, law: StorageLaw) -> Iterator[tuple[int, Expression]]:
         """The slopes of the energy variable of a storage by the states: its own, and those that a field couples to it."""
@@ -271,7 +244,7 @@ class _Writer:
         """Add what a resistive port is told to a row."""
         port = self.graph.ports[k]
         if port.law.side == "through":
-            self._across(self.F, row, port.plus, port.minus, factor)
+            self._across(self.F, row, port, factor)
         else:
             _add(self.F, (row, self._unknown_of(k)), factor)
 
@@ -279,7 +252,7 @@ class _Writer:
         """What a resistive port is told, by the unknowns."""
         port = self.graph.ports[k]
         if port.law.side == "through":
-            return self._difference(port)
+            return total(sign * symbol(self.names[j]) for j, sign in self._ends(port))
         return symbol(self.names[self._unknown_of(k)])
 
     def _value_at(self, k: int, law: ResistiveLaw) -> Expression:
@@ -292,28 +265,20 @@ class _Writer:
         told = {ports[j].variable(other_side(ports[j].law.side)): self._told(j) for j in coupled.ports if j != k}
         return found.substitute(told)
 
-    def _minus(self, row: int, state: int, output: Expression | None) -> None:
-        """Subtract the output of a storage: its state, or a function of it."""
-        if output is None:
-            self.F[row, state] = -ONE
-        else:
-            self._add_curved(row, -output)
-
     def _resistive(self, k: int, port: Port, law: ResistiveLaw) -> None:
         if law.side == "through":
-            if law.coefficient is not None:
-                # A conductance goes into the balances of its two nodes, as in nodal analysis, and needs no unknown.
-                for node, sign in ((port.plus, -ONE), (port.minus, ONE)):
-                    if node in self.node:
-                        for j, factor in ((k, law.coefficient), *self._mutual(k)):
-                            self._add_told(self.node[node], j, sign * factor)
-            else:
-                self._leaves_curved(port.plus, port.minus, self._value_at(k, law))
+            if law.coefficient is None:
+                self._leaves_curved(port, self._value_at(k, law))
+                return
+            # A conductance goes into the balances of its two nodes, as in nodal analysis, and needs no unknown.
+            for node, sign in self._ends(port):
+                for j, factor in ((k, law.coefficient), *self._mutual(k)):
+                    self._add_told(node, j, -sign * factor)
             return
         # A resistance may be zero, so its current stays an unknown and its law a row: nothing is divided.
         through, row = self._unknown_of(k), self._row()
-        self._leaves(self.F, port.plus, port.minus, through, ONE)
-        self._across(self.F, row, port.plus, port.minus, -ONE)
+        self._leaves(self.F, port, through, ONE)
+        self._across(self.F, row, port, -ONE)
         if law.coefficient is not None:
             self._add_told(row, k, law.coefficient)
             for j, factor in self._mutual(k):
@@ -325,52 +290,42 @@ class _Writer:
         u, y = len(self.inputs), len(self.outputs)
         self.inputs.append(law.input)
         if law.side == "through":
-            self._leaves(self.G, port.plus, port.minus, u, ONE)
-            self._across(self.H, y, port.plus, port.minus, -ONE)
+            self._leaves(self.G, port, u, ONE)
+            self._across(self.H, y, port, -ONE)
             self.outputs.append(port.across)
             return
         # What a source of an across variable supplies follows from the network alone (modified nodal analysis).
         supplied, row = self._own(port.through), self._row()
-        self._leaves(self.F, port.plus, port.minus, supplied, -ONE)
-        self._across(self.F, row, port.plus, port.minus, ONE)
+        self._leaves(self.F, port, supplied, -ONE)
+        self._across(self.F, row, port, ONE)
         self.G[row, u] = -ONE
         self.H[y, supplied] = ONE
         self.outputs.append(port.through)
 
     def _coupling(self, coupling: Coupling) -> None:
         """Through variables of all branches as unknowns, and the relations z_2 = K z_1, w_1 = K^T w_2."""
-        ends_1 = [(branch, self._through(coupling.element, k, branch)) for k, branch in enumerate(coupling.side_1, 1)]
-        after = len(ends_1) + 1
-        ends_2 = [
-            (branch, self._through(coupling.element, k, branch)) for k, branch in enumerate(coupling.side_2, after)
-        ]
-        for branch, column in ends_1:
-            self._leaves(self.F, branch.plus, branch.minus, column, ONE)
-        for branch, column in ends_2:
-            self._leaves(self.F, branch.plus, branch.minus, column, -ONE)
-        K = coupling.K
-        for i, end in enumerate(ends_2):
-            row = self._row()
-            self._power(row, end, end[0].side, ONE)
-            for j, other in enumerate(ends_1):
-                self._power(row, other, other[0].side, -K[i][j])
-        for j, end in enumerate(ends_1):
-            row = self._row()
-            self._power(row, end, other_side(end[0].side), ONE)
-            for i, other in enumerate(ends_2):
-                self._power(row, other, other_side(other[0].side), -K[i][j])
+        number = count(1)
+        ends_1, ends_2 = (
+            [(branch, self._through(coupling.element, next(number), branch)) for branch in side]
+            for side in (coupling.side_1, coupling.side_2)
+        )
+        for ends, sign in ((ends_1, ONE), (ends_2, -ONE)):
+            for branch, column in ends:
+                self._leaves(self.F, branch, column, sign)
+        K_t = transposed(coupling.K, len(ends_1))
+        for given, told, K, conjugate in ((ends_2, ends_1, coupling.K, False), (ends_1, ends_2, K_t, True)):
+            for end, factors in zip(given, K, strict=True):
+                row = self._row()
+                for (branch, column), factor in ((end, ONE), *zip(told, [-e for e in factors], strict=True)):
+                    if (branch.side == "across") != conjugate:
+                        self._across(self.F, row, branch, factor)
+                    else:
+                        _add(self.F, (row, column), factor)
 
     def _through(self, element: str, k: int, branch: Branch) -> int:
         return self._unknown(f"{named_after(DOMAINS[branch.domain].through.symbol, element)}_{k}")
 
-    def _power(self, row: int, end: tuple[Branch, int], side: Side, factor: Expression) -> None:
-        branch, column = end
-        if side == "across":
-            self._across(self.F, row, branch.plus, branch.minus, factor)
-        else:
-            _add(self.F, (row, column), factor)
 
-
-def _add(matrix: dict[tuple[int, int], Expression], place: tuple[int, int], entry: Expression) -> None:
+def _add(matrix: Entries, place: tuple[int, int], entry: Expression) -> None:
     before = matrix.get(place)
     matrix[place] = entry if before is None else before + entry

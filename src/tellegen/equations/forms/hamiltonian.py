@@ -24,7 +24,7 @@ H_heat = sum C T^2 / 2, in J*K, which falls as temperatures even out: the same s
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, final
+from typing import Literal, final
 
 from tellegen.core.domains import DOMAINS, other_side
 from tellegen.core.names import listing, named_after, unused
@@ -36,11 +36,11 @@ from tellegen.equations.printing.record import hamiltonian_to_record
 from tellegen.equations.printing.text import hamiltonian_to_text
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.equations.storages import energy_of_law, energy_of_port
-from tellegen.equations.system import Algebraic, EquationSystem, number_of, parameter_values
+from tellegen.equations.system import Algebraic, EquationSystem, PrintedForm, number_of
 from tellegen.expressions import HALF, MINUS_ONE, ONE, ZERO, Add, Expression, Mul, is_zero, number, symbol, total
 from tellegen.expressions.elimination import LONGEST, NamedEntries, leaf_count, with_definitions
 from tellegen.expressions.simplification import shortened
-from tellegen.expressions.sympy_view import matrix_to_sympy
+from tellegen.expressions.sympy_view import matrix_view
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT
 
@@ -49,7 +49,7 @@ HamiltonianName = Literal["J", "R", "g", "P", "S", "N", "E", "E_1"]
 
 @final
 @dataclass(frozen=True)
-class HamiltonianSystem:
+class HamiltonianSystem(PrintedForm):
     """`x' = (J - R) grad_H + (g - P) u`, `y = (g + P)^T grad_H + (S + N) u`, with J and N skew, R and S symmetric.
 
     Energy form: the states are energy variables, `H` is their energy and `grad_H` its gradient. `energy_variables` says what each
@@ -86,10 +86,7 @@ class HamiltonianSystem:
     where: Mapping[str, Expression] = field(default_factory=dict)
     displacements: Mapping[str, Expression] = field(default_factory=dict)
     signals: SignalEquations = NO_SIGNALS
-
-    def values(self) -> dict[str, float]:
-        """The values of the parameters that have one."""
-        return parameter_values(self.parameters)
+    printers = hamiltonian_to_text, hamiltonian_to_latex, hamiltonian_to_record
 
     def with_entries(self, change: Callable[[Expression], Expression]) -> "HamiltonianSystem":
         """The system with every expression in it changed."""
@@ -128,53 +125,12 @@ class HamiltonianSystem:
         written = self.with_entries(lambda e: with_definitions(e, self.where))
         return replace(written, where={}).with_entries(value)
 
-    def to_text(self) -> str:
-        """The form as text for a terminal."""
-        return hamiltonian_to_text(self)
-
-    def to_latex(self) -> str:
-        """The form as an amsmath `align*` environment."""
-        return hamiltonian_to_latex(self)
-
-    def to_json(self) -> dict[str, object]:
-        """The record that `derive --form ph --json` prints."""
-        return hamiltonian_to_record(self)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_latex_(self) -> str:
-        return f"$$\n{hamiltonian_to_latex(self, environment='aligned')}\n$$"
-
-    @property
-    def J(self) -> Any:
-        """The skew matrix that redistributes, as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["J"])
-
-    @property
-    def R(self) -> Any:
-        """The symmetric matrix that dissipates, as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["R"])
-
-    @property
-    def g(self) -> Any:
-        """The input matrix as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["g"])
-
-    @property
-    def P(self) -> Any:
-        """The dissipation between states and inputs, as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["P"])
-
-    @property
-    def S(self) -> Any:
-        """The symmetric direct term as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["S"])
-
-    @property
-    def N(self) -> Any:
-        """The skew direct term as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["N"])
+    J = matrix_view("The skew matrix that redistributes", lambda form: form.matrices["J"])
+    R = matrix_view("The symmetric matrix that dissipates", lambda form: form.matrices["R"])
+    g = matrix_view("The input matrix", lambda form: form.matrices["g"])
+    P = matrix_view("The dissipation between states and inputs", lambda form: form.matrices["P"])
+    S = matrix_view("The symmetric direct term", lambda form: form.matrices["S"])
+    N = matrix_view("The skew direct term", lambda form: form.matrices["N"])
 
 
 SUPPLY = "#supply"
@@ -416,7 +372,9 @@ class _Conversion:
         names = self.given.states if inverse is None else energy_names(self.given)
         gradient = tuple(self._output(k, name, inverse, names) for k, name in enumerate(names))
         matrices, f = self._structure()
-        matrices |= self._left_side() if inverse is None else {}
+        if inverse is None:
+            matrices |= {"E": self.given.matrices["L"], "E_1": self._half(self.given.matrices["N"], 1)}
+        co_energy = tuple(s for s, port in zip(self.given.states, self.ports, strict=True) if not _keeps(port))
         made = HamiltonianSystem(
             name=self.given.name,
             states=names,
@@ -429,7 +387,7 @@ class _Conversion:
             grad_H=gradient,
             f=f,
             f_y=self.plain.vectors["f_y"],
-            co_energy=() if inverse is not None else self._co_energy(),
+            co_energy=() if inverse is not None else co_energy,
             algebraic=self.plain.algebraic,
             where=self.plain.where,
             displacements=self.plain.displacements,
@@ -535,9 +493,6 @@ class _Conversion:
             if not keeps
         }
 
-    def _co_energy(self) -> tuple[str, ...]:
-        return tuple(s for s, port in zip(self.given.states, self.ports, strict=True) if not _keeps(port))
-
     # -- matrices --------------------------------------------------------------------------------------------------------------
 
     def _structure(self) -> tuple[dict[HamiltonianName, Matrix], Vector]:
@@ -556,9 +511,6 @@ class _Conversion:
             "N": self._half(m["D"], -1),
         }
         return found, f
-
-    def _left_side(self) -> dict[HamiltonianName, Matrix]:
-        return {"E": self.given.matrices["L"], "E_1": self._half(self.given.matrices["N"], 1)}
 
     def _half(self, matrix: Matrix, sign: int) -> Matrix:
         """The symmetric or the skew part of a square matrix."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tellegen.core import dense
 from tellegen.core.names import listing
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, solved, zeros
@@ -205,8 +206,7 @@ class _Point:
     def _advance(self, unknowns: Sequence[str], step: Sequence[float], residual: float) -> None:
         start = {w: self.values[w] for w in unknowns}
         share = 1.0
-        # Halved until the residual does not grow: a full step of Newton's method overshoots at laws like that of a
-        # diode.
+        # Halved until the residual does not grow: a full step of Newton's method overshoots at laws like that of a diode.
         while share > 1e-6:
             self.values |= {w: start[w] - share * s for w, s in zip(unknowns, step, strict=True)}
             if max(abs(self.number(r)) for r in self.system.algebraic.residuals) <= residual:
@@ -221,22 +221,12 @@ def _written_out(system: EquationSystem) -> EquationSystem:
 
 
 def _solve(matrix: list[list[float]], right: list[list[float]]) -> list[list[float]]:
-    """Gaussian elimination with partial pivoting, for the few unknowns of an operating point."""
-    n = len(matrix)
-    rows = [[*a, *b] for a, b in zip(matrix, right, strict=True)]
-    for k in range(n):
-        # The largest pivot: units differ by many powers of ten from row to row.
-        best = max(range(k, n), key=lambda i: abs(rows[i][k]))
-        if rows[best][k] == 0.0:
-            raise rules.NO_OPERATING_POINT.error(
-                "the equations are singular at the operating point", fix="choose another operating point"
-            )
-        rows[k], rows[best] = rows[best], rows[k]
-        for i in range(n):
-            if i != k and rows[i][k] != 0.0:
-                factor = rows[i][k] / rows[k][k]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
-    return [[value / rows[k][k] for value in rows[k][n:]] for k in range(n)]
+    """The solution for the few unknowns of an operating point."""
+    try:
+        return dense.solve(matrix, right)
+    except ArithmeticError as reason:
+        what = "the equations are singular at the operating point"
+        raise rules.NO_OPERATING_POINT.error(what, fix="choose another operating point") from reason
 
 
 def _is_constant(closed: EquationSystem) -> bool:
@@ -283,8 +273,7 @@ class _Tangent:
         free = set(self.closed.algebraic.unknowns)
         for row in rows:
             for e in row:
-                # A tangent that depends on what only a solver finds, or on a branch that only numbers choose, has no
-                # symbols.
+                # A tangent that depends on what only a solver finds, or on a branch that only numbers choose, has no symbols.
                 if free & e.free_symbols or any(isinstance(node, Condition) for node in postorder(e)):
                     return None
         return rows
@@ -300,8 +289,7 @@ class _Tangent:
     def _decided(self, call: Call) -> Expression:
         """The branch that the values of parameters choose, where they are known."""
         tested = call.arguments[:1] if call.name == "if" else call.arguments
-        # A limit that is not reached at the point is no part of the tangent; whether it is, the values of parameters
-        # tell.
+        # A limit that is not reached at the point is no part of the tangent; whether it is, the values of parameters tell.
         if call.name not in ("if", "min", "max") or any(e.free_symbols - self.values.keys() for e in tested):
             return call
         if call.name == "if":

@@ -10,7 +10,7 @@ from tellegen.equations.matrices import Matrix, plus, product, scaled, solved
 from tellegen.equations.printing.latex import transfer_to_latex
 from tellegen.equations.printing.record import transfer_to_record
 from tellegen.equations.printing.text import transfer_to_text
-from tellegen.equations.system import EquationSystem, OperatingPoint, parameter_values
+from tellegen.equations.system import EquationSystem, OperatingPoint, PrintedForm
 from tellegen.expressions import ZERO, Call, Expression, postorder, symbol
 from tellegen.expressions.elimination import NamedEntries, leaf_count
 from tellegen.expressions.sympy_view import rational_functions
@@ -21,7 +21,7 @@ MOST_STATES, MOST_SYMBOLS, MOST_LEAVES = 6, 16, 60
 
 @final
 @dataclass(frozen=True)
-class TransferMatrix:
+class TransferMatrix(PrintedForm):
     """G(s) with one row an output and one column an input, over parameters, `s` and the names in `where`."""
 
     name: str
@@ -32,24 +32,7 @@ class TransferMatrix:
     where: Mapping[str, Expression] = field(default_factory=dict)
     variable: str = "s"
     point: OperatingPoint | None = None
-
-    def to_text(self) -> str:
-        """The form as a terminal shows it."""
-        return transfer_to_text(self)
-
-    def to_latex(self) -> str:
-        """The form in LaTeX, an `align*` environment."""
-        return transfer_to_latex(self)
-
-    def to_json(self) -> dict[str, object]:
-        """The form as names and formulas in Python syntax."""
-        return transfer_to_record(self, parameter_values(self.parameters))
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_latex_(self) -> str:
-        return f"$$\n{transfer_to_latex(self, environment='aligned')}\n$$"
+    printers = transfer_to_text, transfer_to_latex, transfer_to_record
 
 
 def transfer_matrix(system: EquationSystem) -> TransferMatrix:

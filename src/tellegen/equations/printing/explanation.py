@@ -7,11 +7,11 @@ Terms that vanish are left out. With the sign "+" the equation is `L x' = A x + 
 place on the left. Text, LaTeX and JSON read what stands here and decide nothing but how it is written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
-from tellegen.equations.matrices import Matrix, Vector, dot, negative, transposed
+from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, transposed
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.graph.signals import Delayed, Sampled, Table
 
@@ -323,3 +323,22 @@ def energy_functions(form: "HamiltonianSystem") -> list[tuple[str, str, Expressi
     if form.H_heat is not ZERO:
         shown.append(("H_heat", HEAT_NOTE, form.H_heat))
     return shown
+
+
+# Sums
+
+
+def joint(before: object, negative: bool) -> str:
+    """The sign between what was written and the next term."""
+    if not before:
+        return "-" if negative else ""
+    return " - " if negative else " + "
+
+
+def terms_by_row(*parts: tuple[Sparse, Sequence[str]]) -> dict[int, list[tuple[Expression, str]]]:
+    """The entries of sparse matrices with the names that they multiply, row by row."""
+    rows: dict[int, list[tuple[Expression, str]]] = {}
+    for matrix, names in parts:
+        for (i, j), e in sorted(matrix.items(), key=lambda item: item[0]):
+            rows.setdefault(i, []).append((e, names[j]))
+    return rows

@@ -5,10 +5,10 @@ TeX knows no length beyond 5.7 m, and a page none beyond its margins.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from tellegen.equations.matrices import Matrix, Sparse
+from tellegen.core.names import numbered
+from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
 from tellegen.expressions import ONE, ZERO, Add, Expression, Number, latex_name, number, to_latex, to_text, total
@@ -56,32 +56,6 @@ def _pieces(sum_: Add) -> list[str]:
     return [to_latex(total(group)) for group in groups]
 
 
-class ShortEntries:
-    """Names for long entries of matrices and for parts of other formulas; `definitions` says what they stand for."""
-
-    def __init__(self, taken: Iterable[str]) -> None:
-        used = frozenset(taken)
-        names = (name for n in count(1) if (name := f"k_{n}") not in used)
-        self._parts = NamedParts(LONGEST_PART, lambda: next(names))
-
-    @property
-    def definitions(self) -> Mapping[str, Expression]:
-        """The names given, each after those that it reads."""
-        return self._parts.definitions
-
-    def entry(self, expression: Expression) -> Expression:
-        """An entry: itself, or a name."""
-        return self._parts.part(expression)
-
-    def formula(self, expression: Expression) -> Expression:
-        """A formula over names for its parts."""
-        return self._parts.short(expression)
-
-
-def _names_in(expressions: Iterable[Expression]) -> set[str]:
-    return set().union(*(e.free_symbols for e in expressions))
-
-
 Change = Callable[[Expression], Expression]
 
 
@@ -105,8 +79,8 @@ def _with_short_names(
     """The lines of a form; where its matrices are wide, over names for long entries and for parts of other formulas."""
     if not _is_wide(form.matrices):
         return _environment(environment, lines(_itself, _itself))
-    short = ShortEntries(_names_of(form))
-    written = lines(short.entry, short.formula)
+    short = NamedParts(LONGEST_PART, numbered("k", _names_of(form)))
+    written = lines(short.part, short.short)
     return _environment(environment, [*written, *_parts(short, written)])
 
 
@@ -118,7 +92,7 @@ def relation_to_latex(
     return _environment(environment, [f"{left} &= {_sums(terms)}", *_definitions(where)])
 
 
-def _parts(short: ShortEntries, lines: Iterable[str]) -> list[str]:
+def _parts(short: NamedParts, lines: Iterable[str]) -> list[str]:
     """What the names in the lines stand for."""
     wanted: dict[str, list[str]] = {}
     text = "\n".join(lines)
@@ -173,7 +147,8 @@ def _is_wide(matrices: Mapping[Any, Matrix]) -> bool:
 
 def _names_of(form: "EquationSystem | HamiltonianSystem") -> set[str]:
     entries = [e for rows in form.matrices.values() for row in rows for e in row]
-    names = _names_in([*entries, *form.where.values(), *form.displacements.values()])
+    read = (*entries, *form.where.values(), *form.displacements.values())
+    names = set().union(*(e.free_symbols for e in read))
     return {*names, *form.parameters, *form.states, *form.inputs, *form.outputs, *form.where}
 
 
@@ -226,19 +201,12 @@ def transfer_to_latex(form: "TransferMatrix", *, environment: str = "align*") ->
 
 def descriptor_to_latex(form: "DescriptorSystem", *, environment: str = "align*") -> str:
     """The descriptor form, one equation a row."""
-    rows: dict[int, tuple[list[str], list[str]]] = {}
-    _collect(rows, form.E, [dotted(name) for name in form.unknowns], 0)
-    _collect(rows, form.F, [latex_name(name) for name in form.unknowns], 1)
-    _collect(rows, form.G, [latex_name(name) for name in form.inputs], 1)
-    for k, e in form.h.items():
-        rows.setdefault(k, ([], []))[1].append(to_latex(e))
-    outputs: dict[int, tuple[list[str], list[str]]] = {}
-    _collect(outputs, form.H, [latex_name(name) for name in form.unknowns], 1)
-    _collect(outputs, form.D, [latex_name(name) for name in form.inputs], 1)
-    lines = [f"{_sum(rows[k][0])} &= {_sum(rows[k][1])}" for k in sorted(rows)]
-    lines += [
-        f"{latex_name(name)} &= {_sum(outputs[k][1] if k in outputs else [])}" for k, name in enumerate(form.outputs)
-    ]
+    w, u = ([latex_name(name) for name in names] for names in (form.unknowns, form.inputs))
+    left = shown.terms_by_row((form.E, [dotted(name) for name in form.unknowns]))
+    right, reading = shown.terms_by_row((form.F, w), (form.G, u)), shown.terms_by_row((form.H, w), (form.D, u))
+    rows = sorted({*left, *right, *form.h})
+    lines = [f"{_sum(left.get(k, ()))} &= {_sum(right.get(k, ()), form.h.get(k))}" for k in rows]
+    lines += [f"{latex_name(name)} &= {_sum(reading.get(k, ()))}" for k, name in enumerate(form.outputs)]
     return _environment(environment, lines)
 
 
@@ -334,17 +302,13 @@ def _definitions(names: Mapping[str, Expression], formula: Change = _itself) -> 
 def _sums(sums: Iterable[MatrixSum]) -> str:
     text = ""
     for each in sums:
-        text += _joint(text, each.negative)
+        text += shown.joint(text, each.negative)
         inner = ""
         for share in each.shares:
-            inner += _joint(inner, share.negative) + _braced(_matrix(share.rows), _letter(share.letter))
+            inner += shown.joint(inner, share.negative) + _braced(_matrix(share.rows), _letter(share.letter))
         text += rf"\left({inner}\right)" if len(each.shares) > 1 else inner
         text += f" {_factors(each)}" if each.vector else ""
     return text
-
-
-def _joint(before: str, negative: bool) -> str:
-    return (" - " if negative else " + ") if before else "-" if negative else ""
 
 
 def _factors(each: MatrixSum) -> str:
@@ -385,11 +349,6 @@ def _bracketed(cells: list[list[str]]) -> str:
     return rf"\left[\begin{{array}}{{{'c' * columns}}} {body} \end{{array}}\right]"
 
 
-def _collect(rows: dict[int, tuple[list[str], list[str]]], matrix: Sparse, factors: list[str], side: int) -> None:
-    for (i, j), e in sorted(matrix.items(), key=lambda item: item[0]):
-        rows.setdefault(i, ([], []))[side].append(_product(e, factors[j]))
-
-
 def _product(entry: Expression, factor: str) -> str:
     if entry is ONE:
         return factor
@@ -399,8 +358,8 @@ def _product(entry: Expression, factor: str) -> str:
     return rf"\left({written}\right) {factor}" if isinstance(entry, Add) else f"{written} {factor}"
 
 
-def _sum(terms: list[str]) -> str:
+def _sum(terms: Iterable[tuple[Expression, str]], rest: Expression | None = None) -> str:
     text = ""
-    for term in terms:
+    for term in (*(_product(e, factor) for e, factor in terms), *([] if rest is None else [to_latex(rest)])):
         text += term if not text else f" - {term[1:]}" if term.startswith("-") else f" + {term}"
     return text or to_latex(ZERO)

@@ -173,23 +173,21 @@ def _path(path: shown.CausalPath, writer: "_Writer") -> dict[str, object]:
     return found | {"through": [identifier(stop) for stop in path.stops if not stop.startswith("(")]}
 
 
-def transfer_to_record(form: "TransferMatrix", values: Mapping[str, float]) -> dict[str, object]:
+def transfer_to_record(form: "TransferMatrix") -> dict[str, object]:
     """The transfer matrix: `G` has one row an output and one column an input, in Python syntax over `variable`."""
     writer = _Writer([form.variable, *form.parameters, *form.inputs, *form.outputs, *form.where], False)
     record: dict[str, object] = {
         "variable": writer.name(form.variable),
         "inputs": writer.names(form.inputs),
         "outputs": writer.names(form.outputs),
-        "parameters": writer.values(form.parameters, values),
+        "parameters": writer.values(form.parameters, form.values()),
     }
     if form.where:
         record["where"] = writer.definitions(form.where)
     return record | {"G": writer.matrix(form.entries)} | _point(form.point)
 
 
-def descriptor_to_record(
-    form: "DescriptorSystem", values: Mapping[str, float], *, numeric: bool = False
-) -> dict[str, object]:
+def descriptor_to_record(form: "DescriptorSystem", *, numeric: bool = False) -> dict[str, object]:
     """The descriptor form `E w' = F w + G u + h`, `y = H w + D u`.
 
     Each matrix is a list of its nonzero entries `[row, column, entry]`, counted from 0 in the order of `w`, `inputs` and
@@ -201,7 +199,7 @@ def descriptor_to_record(
         "w": writer.names(form.unknowns),
         "inputs": writer.names(form.inputs),
         "outputs": writer.names(form.outputs),
-        "parameters": writer.values(form.parameters, values),
+        "parameters": writer.values(form.parameters, form.values()),
     }
     record |= {name: writer.sparse(getattr(form, name)) for name in ("E", "F", "G", "H", "D")}
     if form.h:

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from tellegen.equations.matrices import Matrix, Sparse
+from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
 from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text, total
@@ -37,13 +37,6 @@ def parameters_to_text(
     widths = [max(len(row[k]) for row in rows) for k in range(4)]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join(["parameters", *(f"  {line}" for line in lines)])
-
-
-def _joint(before: object, negative: bool) -> str:
-    """The sign between what was written and the next term."""
-    if not before:
-        return "-" if negative else ""
-    return " - " if negative else " + "
 
 
 def _rates(displacements: Mapping[str, Expression], width: int) -> str:
@@ -114,7 +107,7 @@ def _with_term(text: str, entry: Expression, factor: str, negative: bool) -> str
         written = f"{factor}{written[1:]}"
     elif factor:
         written = f"{written}*{factor}"
-    return text + _joint(text, negative) + written
+    return text + shown.joint(text, negative) + written
 
 
 def _indented(text: str) -> str:
@@ -144,8 +137,7 @@ def _equation_text(sides: EquationSides, names: Sequence[str], width: int, unico
     `names` stand left where no matrix does.
     """
     sums = [*sides.left, *sides.right]
-    # Blocks of large matrices are made entry by entry and then thrown away for being too wide; so they are counted
-    # first.
+    # Blocks of large matrices are made entry by entry and then thrown away for being too wide; so they are counted first.
     if max([len(names), *(len(each.factors) for each in sums)]) <= MOST_STATES:
         left = _blocks(sides.left, unicode) if sides.left else [_vector(names, unicode)]
         whole = _beside([*left, _word(" = "), *_blocks(sides.right, unicode)])
@@ -167,10 +159,10 @@ def _blocks(sums: Iterable[MatrixSum], unicode: bool) -> list[TextBlock]:
     blocks: list[TextBlock] = []
     for each in sums:
         many = len(each.shares) > 1 or (each.shares[0].negative and bool(each.vector))
-        opening = _joint(blocks, each.negative) + ("(" if many else "")
+        opening = shown.joint(blocks, each.negative) + ("(" if many else "")
         blocks += [_word(opening)] if opening else []
         for k, share in enumerate(each.shares):
-            sign = _joint(k, share.negative)
+            sign = shown.joint(k, share.negative)
             blocks += [_word(sign)] if sign else []
             blocks.append(_matrix(share.rows, unicode))
         blocks += [_word(")")] if many else []
@@ -291,8 +283,8 @@ def descriptor_to_text(form: "DescriptorSystem", *, width: int = WIDTH) -> str:
     """The descriptor form, one equation a row."""
     general = "E w' = F w + G u" + (" + h" if form.h else "") + ",   y = H w" + (" + D u" if form.D else "")
     w, u, rates = form.unknowns, form.inputs, [f"{name}'" for name in form.unknowns]
-    left, right = _terms_by_row((form.E, rates)), _terms_by_row((form.F, w), (form.G, u))
-    reading = _terms_by_row((form.H, w), (form.D, u))
+    left, right = shown.terms_by_row((form.E, rates)), shown.terms_by_row((form.F, w), (form.G, u))
+    reading = shown.terms_by_row((form.H, w), (form.D, u))
     last = max([*left, *right, *form.h], default=-1)
     lines = [f"{_sum(left.get(k, ()))} = {_sum(right.get(k, ()), form.h.get(k, ZERO))}" for k in range(last + 1)]
     lines += [f"{name} = {_sum(reading.get(k, ()))}" for k, name in enumerate(form.outputs)]
@@ -300,15 +292,6 @@ def descriptor_to_text(form: "DescriptorSystem", *, width: int = WIDTH) -> str:
     listed = "\n".join(_wrapped(f"{title}  {', '.join(given)}", width, "") for title, given in names if given)
     body = "\n".join(_wrapped(line, width) for line in lines)
     return "\n\n".join([form.name, _indented(general), body, listed]) + "\n"
-
-
-def _terms_by_row(*parts: tuple[Sparse, Sequence[str]]) -> dict[int, list[tuple[Expression, str]]]:
-    """The entries of sparse matrices with the names that they multiply, row by row."""
-    rows: dict[int, list[tuple[Expression, str]]] = {}
-    for matrix, names in parts:
-        for (i, j), e in sorted(matrix.items(), key=lambda item: item[0]):
-            rows.setdefault(i, []).append((e, names[j]))
-    return rows
 
 
 def transfer_to_text(form: "TransferMatrix", *, width: int = WIDTH) -> str:
@@ -345,9 +328,9 @@ def _letters(sums: Iterable[MatrixSum]) -> str:
     for each in sums:
         inner = ""
         for share in each.shares:
-            inner += _joint(inner, share.negative) + share.letter
+            inner += shown.joint(inner, share.negative) + share.letter
         inner = f"({inner})" if len(each.shares) > 1 or inner.startswith("-") else inner
-        text += _joint(text, each.negative) + inner + (f" {each.vector}" if each.vector else "")
+        text += shown.joint(text, each.negative) + inner + (f" {each.vector}" if each.vector else "")
     return text
 
 

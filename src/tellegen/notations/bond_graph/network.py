@@ -14,6 +14,7 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.core.errors import TellegenError
+from tellegen.core.names import joined
 from tellegen.core.union_find import UnionFind
 from tellegen.core.units import Dimension
 from tellegen.elements import COUPLING_OF, CouplingType, ElementKind, kinds_of
@@ -71,8 +72,7 @@ class BondDomains:
     """Spreads what is known about domains along the bonds of a graph."""
 
     def __init__(self, context: ReadingContext, graph: BondGraph) -> None:
-        self.context = context
-        self.graph = graph
+        self.context, self.graph = context, graph
         self.known: dict[BondPlace, str] = {}
         self.because: dict[BondPlace, str] = {}
         self._neighbours: dict[BondPlace, list[BondPlace]] = {}
@@ -141,9 +141,8 @@ class BondDomains:
     def _two_domains(self, end: BondPlace, domain: str, reason: str) -> TellegenError:
         item = self.graph.items[end[0]]
         what = f"'{item.name}' would be {self.known[end]} and {domain}: {self.because[end]}, but {reason}"
-        return rules.TWO_DOMAINS.error(
-            what, where=item.name, fix="put TF or GY between the two domains", place=item.place
-        )
+        fix = "put TF or GY between the two domains"
+        return rules.TWO_DOMAINS.error(what, where=item.name, fix=fix, place=item.place)
 
     def _no_domain(self, unknown: list[BondPlace]) -> TellegenError:
         items = [self.graph.items[name] for name, _, _ in unknown]
@@ -225,8 +224,7 @@ class JunctionNodes:
     """Groups the junctions of a bond graph and gives the ends of all bonds their nodes."""
 
     def __init__(self, graph: BondGraph, domains: BondDomains) -> None:
-        self.graph = graph
-        self.domains = domains
+        self.graph, self.domains = graph, domains
         self.at: dict[BondPlace, JunctionEnd] = {}  # the end that a one-port or a port of a two-port hangs on
         self.joints: list[PathJoint] = []
         self.named: dict[str, JunctionGroup] = {}  # the elements that take the name of what their junction shares
@@ -323,12 +321,9 @@ class JunctionNodes:
 
     def _join(self, one: str, two: str, bond: PowerBond) -> None:
         if not self._joined.join(self._number[one], self._number[two]):
-            raise rules.RING_OF_JUNCTIONS.error(
-                f"'{bond.tail} -> {bond.head}' closes a ring of junctions with nothing in it",
-                where=bond.tail,
-                fix="remove the bond: the junctions are one without it",
-                place=bond.place,
-            )
+            what = f"'{bond.tail} -> {bond.head}' closes a ring of junctions with nothing in it"
+            fix = "remove the bond: the junctions are one without it"
+            raise rules.RING_OF_JUNCTIONS.error(what, where=bond.tail, fix=fix, place=bond.place)
 
     # -- ends ------------------------------------------------------------------------------------------------------------------
 
@@ -345,7 +340,7 @@ class JunctionNodes:
                 bond, head, bond.tail, False
             )
         else:  # two items bonded directly share both variables: a node of their own
-            node = self._name(f"{bond.tail}_{bond.head}")
+            node = self._name(joined(bond.tail, bond.head))
             domain = self.domains.domain(bond.tail, "out", bond.tail_port)
             ends = ((bond.tail, "out", bond.tail_port, False), (bond.head, "in", bond.head_port, True))
             for name, direction, port, leaves in ends:
@@ -355,7 +350,7 @@ class JunctionNodes:
         # A mass keeps momentum against the frame, so it cannot lie in a path between two moving points.
         if self.graph.items[item].letters == "I" and group.domain.flow == "across":
             if group.shares == "through":  # a node of its own, because its speed counts against the frame
-                node = JunctionGroup(self._name(f"{group.name}_{item}"), group.domain, "across", "")
+                node = JunctionGroup(self._name(joined(group.name, item)), group.domain, "across", "")
                 self._join_path(bond, *((group, node) if leaves else (node, group)))
                 group = node
             group.has_inertia = True
@@ -377,8 +372,7 @@ class JunctionNodes:
         return end
 
     def _name(self, wanted: str) -> str:
-        """A name for a node that no junction has; components lose their brackets, because an index stands last in a name."""
-        wanted = wanted.replace("[", "_").replace("]", "")
+        """A name for a node that no junction has."""
         name, count = wanted, 1
         while name in self._taken or name in self._number:
             count += 1
@@ -417,7 +411,7 @@ class JunctionNodes:
         last = stop.node.name if stop else group.domain.reference
         used = {id(joint.path) for joint in (start, stop) if joint is not None}
         own = [end for end in group.ends if id(end) not in used]
-        nodes = [first, *(self._name(f"{group.name}_{k}") for k in range(1, len(own))), last]
+        nodes = [first, *(self._name(joined(group.name, str(k))) for k in range(1, len(own))), last]
         for end, here, there in zip(own, nodes, nodes[1:], strict=False):
             end.plus, end.minus = (here, there) if end.leaves else (there, here)
         for joint in group.joints:

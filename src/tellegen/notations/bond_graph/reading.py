@@ -10,7 +10,7 @@ from dataclasses import replace
 from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Finding, Place, TellegenError
 from tellegen.core.files import clip
-from tellegen.core.names import did_you_mean, listing
+from tellegen.core.names import did_you_mean, joined, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import ElementKind, connection, multiport_kind
 from tellegen.expressions import ONE, ZERO, Expression, symbol
@@ -31,13 +31,7 @@ from tellegen.notations.bond_graph import network, rules
 from tellegen.notations.bond_graph.lines import read_lines, with_scalar_bonds
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network import rules as network_rules
-from tellegen.notations.network.elements import (
-    ElementLine,
-    SwitchingLine,
-    add_element_of_line,
-    allow_variables,
-    settle_dimension,
-)
+from tellegen.notations.network.elements import ElementLine, add_element_of_line, allow_variables
 from tellegen.notations.network.fields import (
     ENERGY,
     LAWS,
@@ -51,7 +45,7 @@ from tellegen.notations.network.fields import (
     read_matrix,
 )
 from tellegen.notations.network.keys import make_form
-from tellegen.notations.network.lines import KIND, add_details, read_elements, switching_kind
+from tellegen.notations.network.lines import add_details, read_elements, switching_kind
 from tellegen.notations.quantities import QuantityReading
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -62,143 +56,13 @@ NONE = "none"
 """The entry of a list for a component about which nothing is said."""
 
 
-def _is_matrix(node: Node | None) -> bool:
-    return isinstance(node, SequenceNode) and any(isinstance(row, SequenceNode) for row in node)
-
-
-def _part_details(
-    context: ReadingContext, item: BondItem, kind: ElementKind, node: MappingNode, law: Scalar | None
-) -> MappingNode:
-    """What is said about one component: its entry of each list unless that is `none`, and all that is the same for every one.
-
-    `law` is the key that says the law of the whole field.
-    """
-    keys, values = [], []
-    form = make_form(kind)
-    for key, value in node.items():
-        if (
-            key is law
-            or key.text == PORTS_KEY
-            or (law is not None and key.text == KINDS_KEY)
-            or (key.text == KIND and item.letters == "Sw")
-        ):
-            continue
-        meaning = form.keys.get(key.text, ("", ""))[0]
-        said = _part(context, item, key, value, numbered=meaning == "variable") if item.part else value
-        if said is not None:
-            keys.append(key)
-            values.append(said)
-    return MappingNode(tuple(keys), tuple(values), node.line, node.column, node.length)
-
-
-def _listed_kind(context: ReadingContext, item: BondItem, node: Node, kinds: Iterable[ElementKind]) -> ElementKind:
-    """The kind that a list of kinds names for one component, among those that it can be."""
-    at = _part(context, item, Scalar(KINDS_KEY, node.line, node.column, node.length, False), node, numbered=False)
-    text = context.scalar(at or node, f"the kind of {item.name}")
-    names = {name: kind for kind in kinds for name in (kind.name, *kind.aliases)}
-    if text.text not in names:
-        fix = did_you_mean(text.text, names) or f"write one of {listing(names, 12)}"
-        what = f"'{text.text}' is no kind of element that '{item.name}' can be"
-        raise context.error(notations_rules.UNKNOWN_KIND, text, what, fix=fix, where=item.origin)
-    return names[text.text]
-
-
-def _part(context: ReadingContext, item: BondItem, key: Scalar, value: Node, *, numbered: bool) -> Node | None:
-    if isinstance(value, SequenceNode):
-        entries = list(value)
-        if len(entries) != item.size:
-            what = f"'{key.text}' of {item.origin} has {len(entries)} entries, and {item.origin} has {item.size} components"
-            raise context.error(notations_rules.WRONG_SHAPE, value, what, fix=f"give {item.size}, or one for all")
-        entry = entries[item.part - 1]
-        return None if isinstance(entry, Scalar) and entry.text == NONE else entry
-    if isinstance(value, Scalar) and numbered:
-        return Scalar(part_name(value.text, item.part), value.line, value.column, value.length, value.quoted)
-    return value
-
-
 PortVariable = tuple[Domain, Side]
-
-
-def _matrix_two_port(
-    context: ReadingContext,
-    item: BondItem,
-    given: Sequence[Domain],
-    gives: Sequence[Domain],
-    ends: Sequence[network.JunctionEnd],
-    details: MappingNode | None,
-) -> Element:
-    """The connection of several ports that a two-port stands for; `ends` are those of its bonds in, then of its bonds out.
-
-    Raises: DescriptionError when its matrix is missing or has another shape.
-    """
-    like = plain_kind(item.letters) == "TF"
-    ports_in = [(domain, domain.flow) for domain in given]
-    ports_out = [(domain, domain.flow if like else domain.effort) for domain in gives]
-    K = _modulus(context, item, ports_in, ports_out, details)
-    relation = Multiport.of_sides([side for _, side in ports_in], [side for _, side in ports_out], K)
-    kind = multiport_kind(tuple(domain.name for domain in (*given, *gives)))
-    nodes = tuple(node for end in ends for node in (end.plus, end.minus))
-    return Element(item.name, kind, nodes, multiport=relation, place=item.place)
-
-
-def _modulus(
-    context: ReadingContext,
-    item: BondItem,
-    given: Sequence[PortVariable],
-    gives: Sequence[PortVariable],
-    details: MappingNode | None,
-) -> Rows:
-    """The matrix that is given; one modulus for all components where both sides have one size."""
-    for key in details.keys if details is not None else ():
-        if key.text not in ("K", "value"):
-            raise context.unknown_key(key, ("K",), f"the two-port {item.name}")
-    value: Node | None = None if details is None or not details.keys else details.values[0]
-    at = item.place
-    key = Scalar(item.name, at.line if at else 1, at.column if at else 1, len(item.name), False)
-    if value is not None and _is_matrix(value):
-        texts, subject = read_matrix(context, key, value, len(gives), len(given)), f"an entry of {item.name}"
-        return tuple(
-            tuple(
-                context.checked_quantity(text, _unit(two, one), subject).expression
-                for one, text in zip(given, row, strict=True)
-            )
-            for two, row in zip(gives, texts, strict=True)
-        )
-    if len(given) != len(gives):
-        what = f"'{item.letters}:{item.name}' has {len(given)} bonds in and {len(gives)} out, and no matrix"
-        shape = f"with {len(gives)} rows and {len(given)} columns"
-        fix = f"write '{item.name}: {{K: [[...], ...]}}' under 'elements', {shape}"
-        raise notations_rules.MISSING_KEY.error(what, where=item.name, fix=fix, place=at)
-    modulus = _common_modulus(context, item, value, _unit(gives[0], given[0]))
-    count = range(len(gives))
-    return tuple(tuple(modulus if i == j else ZERO for j in count) for i in count)
-
-
-def _common_modulus(context: ReadingContext, item: BondItem, value: Node | None, unit: Dimension) -> Expression:
-    if value is not None:
-        text = context.formula(value, f"the modulus of {item.name}")
-        return context.checked_quantity(text, unit, f"an entry of {item.name}").expression
-    if item.name not in context.parameters:
-        what = f"the modulus of '{item.name}' is not given"
-        fix = f"add '{item.name}' to the parameters, or 'K' under 'elements'"
-        raise notations_rules.MISSING_KEY.error(what, where=item.name, fix=fix, place=item.place)
-    return symbol(item.name)
+Details = Mapping[str, MappingNode]
 
 
 def _unit(row: PortVariable, column: PortVariable) -> Dimension:
     units = [parse_unit(domain.power(side).unit).dimension for domain, side in (row, column)]
     return units[0].over(units[1])
-
-
-Details = Mapping[str, MappingNode]
-
-
-def _kind(context: ReadingContext, item: BondItem, domain: Domain, details: Details) -> ElementKind:
-    parameter, given = context.parameters.get(item.origin), details.get(item.origin)
-    if item.letters == "Sw":
-        return switching_kind(context, item.name, domain, given, item.place)
-    keys = () if given is None else [key.text for key in given.keys]
-    return network.element_kind_of(item, domain, None if parameter is None else parameter.dimension, keys)
 
 
 class _Emitter:
@@ -207,27 +71,29 @@ class _Emitter:
     def __init__(
         self, context: ReadingContext, graph: BondGraph, domains: network.BondDomains, details: Details, node: Node
     ) -> None:
-        self.context = context
-        self.graph = graph
-        self.domains = domains
-        self.details = details
+        self.context, self.graph, self.domains, self.details = context, graph, domains, details
         self.node = node
-        self.kinds = {i.name: _kind(context, i, domains.domain(i.name), details) for i in graph.of_role("one-port")}
+        self.kinds = {item.name: self._kind(item) for item in graph.of_role("one-port")}
         self.layout = network.JunctionNodes(graph, domains)
         self.layout.settle(self.kinds)
+
+    def _kind(self, item: BondItem) -> ElementKind:
+        context, domain = self.context, self.domains.domain(item.name)
+        parameter, given = context.parameters.get(item.origin), self.details.get(item.origin)
+        if item.letters == "Sw":
+            return switching_kind(context, item.name, domain, given, item.place)
+        keys = () if given is None else [key.text for key in given.keys]
+        return network.element_kind_of(item, domain, None if parameter is None else parameter.dimension, keys)
 
     def emit(self) -> None:
         variables = self._variables()
         for group in self._groups():
             first = len(self.context.pending)
-            try:
+            with self.context.collecting(*{group[0].origin, *(item.name for item in group)}):
                 if group[0].role == "two-port":
                     self._two_port(group[0])
                 else:
                     self._one_ports(group, [self.kinds[item.name] for item in group], variables)
-            except TellegenError as error:
-                self.context.broken.update({group[0].origin, *(item.name for item in group)})
-                self.context.collect(error)
             # A resistance or a modulus may move with states and signals; storages are constant.
             if group[0].letters in ("R", "MR", "MTF", "MGY"):
                 allow_variables(self.context, first)
@@ -309,10 +175,7 @@ class _Emitter:
             if item.letters in DETECTORS:
                 # A detector is there for what it reads: without another name that variable is called like the detector.
                 line.variables = {side: item.variable or item.name, **(names or {})}
-        if kind.role == "switching":
-            line.switching = SwitchingLine(self.context, item.name, kind, ())
-        if node is not None:
-            add_details(self.context, line, _part_details(self.context, item, kind, node, law))
+        add_details(self.context, line, node and self._part_details(item, kind, node, law))
         if (
             item.part
             and law is None
@@ -321,10 +184,49 @@ class _Emitter:
             and item.origin in self.context.parameters
         ):
             own = QuantityReading(symbol(item.origin), symbol(item.origin))
-            line.value = settle_dimension(
-                self.context, own, line.form.dimension, f"the value of {item.origin}", line.key, ()
-            )
+            line.value = self.context.settled(own, line.form.dimension, f"the value of {item.origin}", line.key)
         return line
+
+    def _part_details(self, item: BondItem, kind: ElementKind, node: MappingNode, law: Scalar | None) -> MappingNode:
+        """What is said about one component: its entry of each list unless that is `none`, and all that is the same for every one.
+
+        `law` is the key that says the law of the whole field.
+        """
+        keys, values = [], []
+        form = make_form(kind)
+        for key, value in node.items():
+            if key is law or key.text == PORTS_KEY or (law is not None and key.text == KINDS_KEY):
+                continue
+            meaning = form.keys.get(key.text, ("", ""))[0]
+            said = self._part(item, key, value, numbered=meaning == "variable") if item.part else value
+            if said is not None:
+                keys.append(key)
+                values.append(said)
+        return MappingNode(tuple(keys), tuple(values), node.line, node.column, node.length)
+
+    def _part(self, item: BondItem, key: Scalar, value: Node, *, numbered: bool) -> Node | None:
+        if isinstance(value, SequenceNode):
+            entries = list(value)
+            if len(entries) != item.size:
+                what = f"'{key.text}' of {item.origin} has {len(entries)} entries, and {item.origin} has {item.size} components"
+                fix = f"give {item.size}, or one for all"
+                raise self.context.error(notations_rules.WRONG_SHAPE, value, what, fix=fix)
+            entry = entries[item.part - 1]
+            return None if isinstance(entry, Scalar) and entry.text == NONE else entry
+        if isinstance(value, Scalar) and numbered:
+            return Scalar(part_name(value.text, item.part), value.line, value.column, value.length, value.quoted)
+        return value
+
+    def _listed_kind(self, item: BondItem, node: Node, kinds: Iterable[ElementKind]) -> ElementKind:
+        """The kind that a list of kinds names for one component, among those that it can be."""
+        at = self._part(item, Scalar(KINDS_KEY, node.line, node.column, node.length, False), node, numbered=False)
+        text = self.context.scalar(at or node, f"the kind of {item.name}")
+        names = {name: kind for kind in kinds for name in (kind.name, *kind.aliases)}
+        if text.text not in names:
+            fix = did_you_mean(text.text, names) or f"write one of {listing(names, 12)}"
+            what = f"'{text.text}' is no kind of element that '{item.name}' can be"
+            raise self.context.error(notations_rules.UNKNOWN_KIND, text, what, fix=fix, where=item.origin)
+        return names[text.text]
 
     def _field_kind(self, item: BondItem, key: Scalar, node: MappingNode) -> ElementKind:
         """The kind of a member of a field, whose parameter multiplies."""
@@ -333,7 +235,7 @@ class _Emitter:
         if not kinds:
             raise network.no_such_element(item, domain)
         if (words := node.get(KINDS_KEY)) is not None:
-            return _listed_kind(self.context, item, words, kinds)
+            return self._listed_kind(item, words, kinds)
         named = [k for k in kinds if k.quantity is not None and key.text in (k.quantity.key, k.quantity.word)]
         if not named and key.text not in (MATRIX, ENERGY, LAWS, "value"):
             known = ["matrix", *(k.quantity.key for k in kinds if k.quantity is not None)]
@@ -375,21 +277,60 @@ class _Emitter:
     # -- two-ports -------------------------------------------------------------------------------------------------------------
 
     def _two_port(self, item: BondItem) -> None:
-        bonds = self.graph.bonds_of(item.name)
-        given = [
-            self.domains.domain(item.name, "in", k) for k in sorted({b.head_port for b in bonds if b.head == item.name})
-        ]
-        gives = [
-            self.domains.domain(item.name, "out", k)
-            for k in sorted({b.tail_port for b in bonds if b.tail == item.name})
-        ]
+        into, out = _ports_of(item.name, self.graph.bonds_of(item.name))
+        given = [self.domains.domain(item.name, "in", k) for k in sorted(set(into))]
+        gives = [self.domains.domain(item.name, "out", k) for k in sorted(set(out))]
         if len(given) == len(gives) == 1:
             self._scalar_two_port(item, given[0], gives[0])
-        else:
-            ends = [self.layout.at[item.name, "in", k + 1] for k in range(len(given))]
-            ends += [self.layout.at[item.name, "out", k + 1] for k in range(len(gives))]
-            element = _matrix_two_port(self.context, item, given, gives, ends, self.details.get(item.name))
-            self.context.elements[item.name] = element
+            return
+        # A connection of several ports: those of its bonds in, then those of its bonds out.
+        ends = [self.layout.at[item.name, "in", k + 1] for k in range(len(given))]
+        ends += [self.layout.at[item.name, "out", k + 1] for k in range(len(gives))]
+        like = plain_kind(item.letters) == "TF"
+        ports_in = [(domain, domain.flow) for domain in given]
+        ports_out = [(domain, domain.flow if like else domain.effort) for domain in gives]
+        K = self._moduli(item, ports_in, ports_out)
+        relation = Multiport.of_sides([side for _, side in ports_in], [side for _, side in ports_out], K)
+        kind = multiport_kind(tuple(domain.name for domain in (*given, *gives)))
+        nodes = tuple(node for end in ends for node in (end.plus, end.minus))
+        self.context.elements[item.name] = Element(item.name, kind, nodes, multiport=relation, place=item.place)
+
+    def _moduli(self, item: BondItem, given: Sequence[PortVariable], gives: Sequence[PortVariable]) -> Rows:
+        """The matrix that is given; one modulus for all components where both sides have one size.
+
+        Raises: DescriptionError when the matrix is missing or has another shape.
+        """
+        context, details, at = self.context, self.details.get(item.name), item.place
+        for key in details.keys if details is not None else ():
+            if key.text not in ("K", "value"):
+                raise context.unknown_key(key, ("K",), f"the two-port {item.name}")
+        value: Node | None = None if details is None or not details.keys else details.values[0]
+        key = Scalar(item.name, at.line if at else 1, at.column if at else 1, len(item.name), False)
+        subject = f"an entry of {item.name}"
+        if isinstance(value, SequenceNode) and any(isinstance(row, SequenceNode) for row in value):
+            texts = read_matrix(context, key, value, len(gives), len(given))
+            return tuple(
+                tuple(
+                    context.checked_quantity(text, _unit(two, one), subject).expression
+                    for one, text in zip(given, row, strict=True)
+                )
+                for two, row in zip(gives, texts, strict=True)
+            )
+        if len(given) != len(gives):
+            what = f"'{item.letters}:{item.name}' has {len(given)} bonds in and {len(gives)} out, and no matrix"
+            shape = f"with {len(gives)} rows and {len(given)} columns"
+            fix = f"write '{item.name}: {{K: [[...], ...]}}' under 'elements', {shape}"
+            raise notations_rules.MISSING_KEY.error(what, where=item.name, fix=fix, place=at)
+        if value is None and item.name not in context.parameters:
+            what = f"the modulus of '{item.name}' is not given"
+            fix = f"add '{item.name}' to the parameters, or 'K' under 'elements'"
+            raise notations_rules.MISSING_KEY.error(what, where=item.name, fix=fix, place=at)
+        modulus: Expression = symbol(item.name)
+        if value is not None:
+            text = context.formula(value, f"the modulus of {item.name}")
+            modulus = context.checked_quantity(text, _unit(gives[0], given[0]), subject).expression
+        count = range(len(gives))
+        return tuple(tuple(modulus if i == j else ZERO for j in count) for i in count)
 
     def _scalar_two_port(self, item: BondItem, tail: Domain, head: Domain) -> None:
         coupling, reciprocal = network.connection_type(item.letters, tail, head)
@@ -403,7 +344,7 @@ class _Emitter:
     def _rigid(self, joint: network.PathJoint) -> None:
         """A bond that needs a connection of modulus one."""
         bond, domain = joint.bond, joint.node.domain
-        name = f"{bond.tail}_to_{bond.head}".replace("[", "_").replace("]", "")
+        name = joined(bond.tail, "to", bond.head)
         # Nobody wrote this connection, so its name must give way to all that somebody did write.
         while name in self.graph.items or name in self.context.elements:
             name += "_2"

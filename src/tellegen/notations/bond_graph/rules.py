@@ -2,12 +2,12 @@
 
 from tellegen.core.errors import Rulebook
 
-RULES = Rulebook("D")
-
 _MOTOR = (
     "parameters: {L: 2 mH, R: 1 ohm, K: 0.1 N*m/A, J: 1e-3 kg*m^2}\nbond graph:\n"
     "  - Se:V -> 1:i -> GY:K -> 1:w -> I:J\n  - i -> I:L\n  - i -> R:R\n"
 )
+
+RULES = Rulebook("D", "system: x\n" + _MOTOR)
 
 BAD_BOND = RULES.rule(
     "D401",
@@ -15,7 +15,6 @@ BAD_BOND = RULES.rule(
     meaning="A line of a bond graph is not a chain of items joined by '->'.",
     why="each line is one or more bonds: 'Se:V -> 1:i', 'i -> R:R_a'; the arrow points where power counts as positive",
     example="system: x\n" + _MOTOR.replace("  - i -> R:R\n", "  - i = R:R\n"),
-    instead="system: x\n" + _MOTOR,
 )
 UNKNOWN_ITEM = RULES.rule(
     "D402",
@@ -23,7 +22,6 @@ UNKNOWN_ITEM = RULES.rule(
     meaning="A name is used in a bond, but no line says what it is.",
     why="the first mention of an item carries its kind: '1:i', 'R:R_a'",
     example="system: x\n" + _MOTOR.replace("- i -> R:R\n", "- i -> R\n"),
-    instead="system: x\n" + _MOTOR,
 )
 UNKNOWN_ITEM_KIND = RULES.rule(
     "D403",
@@ -31,7 +29,6 @@ UNKNOWN_ITEM_KIND = RULES.rule(
     meaning="The letters before the colon name no junction, one-port or two-port.",
     why="the kinds are 0, 1, Se, Sf, C, I, R, TF and GY, with M before those that move, IC, De, Df, rSe and rSf",
     example="system: x\n" + _MOTOR.replace("R:R\n", "S:R\n"),
-    instead="system: x\n" + _MOTOR,
 )
 ITEM_TWICE = RULES.rule(
     "D404",
@@ -39,7 +36,6 @@ ITEM_TWICE = RULES.rule(
     meaning="A name is given two different kinds.",
     why="one name stands for one item",
     example="system: x\n" + _MOTOR.replace("R:R\n", "R:R\n  - 0:i -> R:R_2\n"),
-    instead="system: x\n" + _MOTOR,
 )
 WRONG_BONDS = RULES.rule(
     "D405",
@@ -47,7 +43,6 @@ WRONG_BONDS = RULES.rule(
     meaning="A one-port has not exactly one bond for each component, a two-port not one at each port, or a junction fewer than two.",
     why="a one-port exchanges power at one place, a two-port passes it on, a junction shares it out",
     example="system: x\n" + _MOTOR.replace("  - i -> R:R\n", "  - i -> R:R\n  - w -> R\n"),
-    instead="system: x\n" + _MOTOR,
 )
 NO_DOMAIN = RULES.rule(
     "D406",
@@ -63,7 +58,6 @@ TWO_DOMAINS = RULES.rule(
     meaning="Elements of two physical domains are bonded to each other without a two-port between them.",
     why="a force and a voltage cannot share a junction: power passes between domains through TF or GY",
     example="system: x\n" + _MOTOR.replace("- i -> I:L\n", "- i -> I:J_2\n").replace("L: 2 mH", "J_2: 1 kg*m^2"),
-    instead="system: x\n" + _MOTOR,
 )
 RING_OF_JUNCTIONS = RULES.rule(
     "D408",
@@ -71,7 +65,6 @@ RING_OF_JUNCTIONS = RULES.rule(
     meaning="Junctions of the same kind are bonded in a ring, directly or through junctions that hold nothing else.",
     why="they are one junction, and the bond that closes the ring carries an amount of power that nothing determines",
     example="system: x\n" + _MOTOR.replace("- i -> I:L\n", "- i -> 1:k -> I:L\n  - k -> 1:n -> i\n"),
-    instead="system: x\n" + _MOTOR,
 )
 
 _COILS = (

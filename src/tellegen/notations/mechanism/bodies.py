@@ -132,8 +132,7 @@ class Bodies:
     """Makes the elements of the bodies of a tree; `follows` are speeds that loops decide."""
 
     def __init__(self, tree: MechanismTree, maker: ElementMaker, follows: Iterable[str]) -> None:
-        self.tree = tree
-        self.maker = maker
+        self.tree, self.maker = tree, maker
         self.follows = frozenset(follows)
         self._made: dict[tuple[str, str], tuple[str, str]] = {}
 

@@ -228,12 +228,9 @@ class JointElements:
         """mu r |F| for a pin of radius r, against the turning."""
         radius = joint.settings.get("radius")
         if radius is None:
-            raise rules.NO_SETTING.error(
-                f"the revolute {joint.name} has a friction coefficient, but no 'radius'",
-                where=joint.name,
-                fix="add 'radius: ...', that of its pin: the friction moment is the friction force times this radius",
-                place=joint.place,
-            )
+            what = f"the revolute {joint.name} has a friction coefficient, but no 'radius'"
+            fix = "add 'radius: ...', that of its pin: the friction moment is the friction force times this radius"
+            raise rules.NO_SETTING.error(what, where=joint.name, fix=fix, place=joint.place)
         x, y = self._passed_on(joint)
         rounding = joint.settings.get("rounding", ROUNDING)
         size = call("sqrt", x * x + y * y + rounding * rounding)
@@ -345,8 +342,9 @@ class JointKind(NamedTuple):
         return Record((Key(self.word, TEXTS, self.summary, required=True), *self.keys))
 
 
-def _quantity(name: str, summary: str, unit: str = "", required: bool = False, own: str = "") -> Key:
-    return Key(name, QUANTITY, summary, unit, required, own=own)
+def _quantity(name: str, summary: str, unit: str = "", own: str = "") -> Key:
+    """A quantity, with a star behind its name where it is needed."""
+    return Key(name.rstrip("*"), QUANTITY, summary, unit, name.endswith("*"), own=own)
 
 
 def _name(name: str, summary: str, own: str) -> Key:
@@ -355,14 +353,14 @@ def _name(name: str, summary: str, own: str) -> Key:
 
 _DIRECTION = _quantity("direction", "the angle of the axis in the first body", "rad")
 _ANGLE = _quantity("angle", "the angle of the second body against the first", "rad")
-_STIFFNESS = _quantity("K", "stiffness", "N/m", required=True)
+_STIFFNESS = _quantity("K*", "stiffness", "N/m")
 _DAMPING = _quantity("b", "damping", "N*s/m")
 _COULOMB = _quantity("friction coefficient", "Coulomb friction by the force that the joint passes on")
 _ROUNDING = _quantity("rounding", "the force below which sizes of forces are rounded", "N")
 _SLIP = _quantity("slip speed", "the sliding speed at which friction has 76 % of its size", "m/s")
 
 _WHEEL = (
-    _quantity("radius", "the radius", "m", required=True),
+    _quantity("radius*", "the radius", "m"),
     _quantity("direction", "the angle of the rolling direction in the body", "rad"),
     _quantity("inertia", "moment of inertia about its axle", "kg*m^2"),
     _name("angle", "the name of its angle", "angle"),
@@ -467,10 +465,7 @@ JOINTS: dict[str, JointKind] = {
             (
                 _DIRECTION,
                 _quantity(
-                    "length",
-                    "the distance between the contacts, half of it on each side of the second point",
-                    "m",
-                    required=True,
+                    "length*", "the distance between the contacts, half of it on each side of the second point", "m"
                 ),
                 _STIFFNESS,
                 _DAMPING,
@@ -487,9 +482,7 @@ JOINTS: dict[str, JointKind] = {
             "contact",
             "a point or a circle of the first body on a straight wall through the second point, which pushes only",
             (
-                _quantity(
-                    "direction", "the angle of the outward normal of the wall in the second body", "rad", required=True
-                ),
+                _quantity("direction*", "the angle of the outward normal of the wall in the second body", "rad"),
                 _quantity("radius", "the radius of the circle around the first point", "m"),
                 _STIFFNESS,
                 _DAMPING,

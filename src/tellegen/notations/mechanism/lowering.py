@@ -23,7 +23,7 @@ from tellegen.notations.context import ReadingContext
 from tellegen.notations.mechanism import rules
 from tellegen.notations.mechanism.bodies import FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, sliding_end
 from tellegen.notations.mechanism.joints import JOINTS, JointElements
-from tellegen.notations.parameters import definition_order, evaluate_in_order
+from tellegen.notations.parameters import known_values
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
@@ -67,8 +67,7 @@ class _Gap:
     """The gap between the two sides of a joint that closes a loop."""
 
     def __init__(self, tree: kinematics.MechanismTree, joint: Joint) -> None:
-        self.tree = tree
-        self.joint = joint
+        self.tree, self.joint = tree, joint
         self.between = kinematics.vector_sum(
             tree.position(joint.first), kinematics.opposite_vector(tree.position(joint.second))
         )
@@ -156,14 +155,13 @@ def _relative_determinant(columns: list[list[float]]) -> float:
 
 
 def _determinant(columns: list[list[float]]) -> float:
-    if len(columns) == 1:
-        return columns[0][0]
-    if len(columns) == 2:
-        (a, b), (c, d) = columns
-        return a * d - b * c
-    (a, b, c), two, three = columns
-    minors = [two[i] * three[j] - two[j] * three[i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return a * minors[0] + b * minors[1] + c * minors[2]
+    """By the minors of the first column: there are three columns at most."""
+    if not columns:
+        return 1.0
+    minors = ([column[:k] + column[k + 1 :] for column in columns[1:]] for k in range(len(columns)))
+    return sum(
+        (-x if k % 2 else x) * _determinant(minor) for k, (x, minor) in enumerate(zip(columns[0], minors, strict=True))
+    )
 
 
 def _sliding_distance(tree: kinematics.MechanismTree, joint: Joint) -> Expression:
@@ -262,10 +260,8 @@ class LoopAssembly:
     """
 
     def __init__(self, context: ReadingContext, tree: kinematics.MechanismTree, given: Mapping[str, float]) -> None:
-        self.tree = tree
-        self.given = given
-        order, _ = definition_order(context.parameters)
-        self.known, _ = evaluate_in_order(context.parameters, order)
+        self.tree, self.given = tree, given
+        self.known = known_values(context.parameters)
         self.start: dict[str, float] = {}
         self.loops = self._loops() if tree.closing else []
 
@@ -378,8 +374,7 @@ def _given_positions(context: ReadingContext, root: MappingNode) -> dict[str, fl
     initial = experiment.get("initial") if isinstance(experiment, MappingNode) else None
     if not isinstance(initial, MappingNode):
         return {}
-    order, _ = definition_order(context.parameters)
-    values, _ = evaluate_in_order(context.parameters, order)
+    values = known_values(context.parameters)
     found: dict[str, float] = {}
     for key, node in initial.items():
         if isinstance(node, Scalar):
@@ -398,9 +393,7 @@ class LoweredMechanism:
     """Adds a mechanism to what a context holds. `closures` and `initial` are for the model; the rest goes into the context."""
 
     def __init__(self, context: ReadingContext, mechanism: Mechanism, node: Node, root: MappingNode) -> None:
-        self.context = context
-        self.mechanism = mechanism
-        self.node = node
+        self.context, self.mechanism, self.node = context, mechanism, node
         self.tree = kinematics.build_tree(mechanism)
         self.maker = ElementMaker()
         self.given = _given_positions(context, root)
@@ -422,8 +415,7 @@ class LoweredMechanism:
         if any(e.kind.role in ("storage", "coupling") for e in self.context.elements.values()):
             return
         start = {name: value.evaluate({}) for name, value in self.initial.items() if not value.free_symbols}
-        order, _ = definition_order(self.context.parameters)
-        known, _ = evaluate_in_order(self.context.parameters, order)
+        known = known_values(self.context.parameters)
         values = {**dict.fromkeys(self.tree.coordinates, 0.1), **known, **start, **self.given}
         try:
             speed = _speed_without_inertia(self.tree, loops, values)
@@ -480,11 +472,9 @@ class LoweredMechanism:
     def add_displacement(self, name: str, rate: Expression) -> None:
         """A coordinate with its rate."""
         if name in self.context.displacements or name in self.context.parameters:
-            raise rules.NAME_TWICE.error(
-                f"'{name}' names a coordinate of the mechanism and something else",
-                fix="choose another name for one of them",
-                place=self.context.place(self.node),
-            )
+            what = f"'{name}' names a coordinate of the mechanism and something else"
+            fix = "choose another name for one of them"
+            raise rules.NAME_TWICE.error(what, fix=fix, place=self.context.place(self.node))
         self.context.displacements[name] = rate
 
     def _add_elements(self) -> None:
@@ -531,9 +521,8 @@ class LoweredMechanism:
             if name not in self.tree.coordinates:
                 known = [*self.mechanism.bodies, *(j.name for j in self.mechanism.joints.values() if j.slides)]
                 what = f"'{mark.body}' of the cam '{joint.name}' is neither a body that turns nor a prismatic joint"
-                raise rules.NO_SUCH_POINT.error(
-                    what, where=joint.name, fix=f"name one of {listing(known)}", place=joint.place
-                )
+                fix = f"name one of {listing(known)}"
+                raise rules.NO_SUCH_POINT.error(what, where=joint.name, fix=fix, place=joint.place)
             found.append(name)
         return found[0], found[1]
 

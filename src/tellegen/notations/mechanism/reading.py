@@ -8,10 +8,8 @@ mechanism:
     pivot: {revolute: [ground, arm]}
 """
 
-from collections.abc import Callable
 from typing import final
 
-from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, is_name, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.expressions import ZERO, Expression, symbol
@@ -42,7 +40,6 @@ from tellegen.notations.mechanism.joints import (
     JointKind,
 )
 from tellegen.notations.mechanism.lowering import LoweredMechanism
-from tellegen.notations.network.elements import settle_dimension
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -50,8 +47,8 @@ LENGTH = parse_unit("m").dimension
 
 
 @final
-class MechanismLines:
-    """Bodies and joints as far as they were read, by name."""
+class _MechanismReader:
+    """Reads a mechanism: bodies and joints as far as they were read, by name."""
 
     def __init__(self, context: ReadingContext) -> None:
         self.context = context
@@ -73,21 +70,19 @@ class MechanismLines:
         context = self.context
         reading = context.quantity(node, subject)
         scalar = context.scalar(node, subject)
-        settled = settle_dimension(context, reading, wanted, subject, scalar, ())
+        settled = context.settled(reading, wanted, subject, scalar)
         # A length of zero stays a zero, so that whole terms vanish from the formulas of positions.
         if own and settled.marked is None and settled.expression is not ZERO and own not in context.parameters:
-            context.parameters[own] = Parameter(
-                own, settled.expression, settled.dimension, settled.unit, context.place(scalar)
-            )
+            place = context.place(scalar)
+            context.parameters[own] = Parameter(own, settled.expression, settled.dimension, settled.unit, place)
             return symbol(own)
         return settled.expression
 
     def pair(self, node: Node, wanted: Dimension, subject: str, own: str) -> Pair:
         """Two quantities; plain numbers become the parameters `own`_x and `own`_y."""
         if not isinstance(node, SequenceNode) or len(node) != 2:
-            raise self.context.error(
-                rules.NOT_A_POINT, node, f"{subject} is not a pair of coordinates", fix="write '[0.1 m, 0 m]'"
-            )
+            what = f"{subject} is not a pair of coordinates"
+            raise self.context.error(rules.NOT_A_POINT, node, what, fix="write '[0.1 m, 0 m]'")
         x, y = (self.quantity(item, wanted, subject, f"{own}_{axis}") for item, axis in zip(node, "xy", strict=True))
         return x, y
 
@@ -113,9 +108,8 @@ class MechanismLines:
             self.bodies[GROUND] = Body(GROUND, {**OWN_POINTS, **points})
             return
         centre = mapping.get("centre")
-        points[CENTRE] = (
-            NOWHERE if centre is None else self.pair(centre, LENGTH, f"the centre of {name}", f"{name}.centre")
-        )
+        subject, own = f"the centre of {name}", f"{name}.centre"
+        points[CENTRE] = NOWHERE if centre is None else self.pair(centre, LENGTH, subject, own)
         self.bodies[name] = Body(
             name=name,
             points=points,
@@ -144,9 +138,8 @@ class MechanismLines:
             return f"{name}.{words[0]}", f"{name}.{words[1]}"
         texts = self.context.texts(node, f"the {key} of {name}")
         if len(texts) != 2:
-            raise self.context.error(
-                rules.NOT_A_POINT, node, f"the {key} of {name} has {len(texts)} names, not 2", fix="write '[x, y]'"
-            )
+            what = f"the {key} of {name} has {len(texts)} names, not 2"
+            raise self.context.error(rules.NOT_A_POINT, node, what, fix="write '[x, y]'")
         return self.context.name(texts[0], "a variable"), self.context.name(texts[1], "a variable")
 
     # -- joints ----------------------------------------------------------------------------------------------------------------
@@ -164,10 +157,8 @@ class MechanismLines:
         texts = context.texts(mapping.values[0], f"what {name} joins")
         if len(texts) != kind.marks:
             what = f"the {kind.word} {name} joins {len(texts)} points, not {kind.marks}"
-            shown = "[crank.A, rod]" if kind.marks == 2 else "[body.P]"
-            raise context.error(
-                rules.NOT_A_POINT, mapping.values[0], what, fix=f"write '{kind.word}: {shown}'", where=name
-            )
+            fix = f"write '{kind.word}: {'[crank.A, rod]' if kind.marks == 2 else '[body.P]'}'"
+            raise context.error(rules.NOT_A_POINT, mapping.values[0], what, fix=fix, where=name)
         if any(text.text.partition(".")[0] in context.broken for text in texts):
             return  # what is wrong with the body has been said
         # A cam joins coordinates, those of bodies and of other joints, which may stand further down.
@@ -210,15 +201,13 @@ class MechanismLines:
                 settings[key.name] = without_marks(parse_marked(text.text, context.text_place(text)))
             else:
                 wanted = parse_unit(key.unit).dimension if key.unit else DIMENSIONLESS
-                settings[key.name] = self.quantity(
-                    value, wanted, f"the {key.name} of {name}", f"{name}.{key.own or key.name.replace(' ', '_')}"
-                )
+                own = f"{name}.{key.own or key.name.replace(' ', '_')}"
+                settings[key.name] = self.quantity(value, wanted, f"the {key.name} of {name}", own)
         missing = [key for key in kind.keys if key.required and key.name not in settings]
         if missing:
             fix = f"add '{missing[0].name}: ...': {missing[0].summary}"
-            raise context.error(
-                rules.NO_SETTING, at, f"the {kind.word} {name} has no '{missing[0].name}'", fix=fix, where=name
-            )
+            what = f"the {kind.word} {name} has no '{missing[0].name}'"
+            raise context.error(rules.NO_SETTING, at, what, fix=fix, where=name)
         return settings, names
 
     def _names_of(self, key: Key, value: Node) -> str:
@@ -229,83 +218,66 @@ class MechanismLines:
     def _new_name(self, key: Scalar, subject: str) -> str:
         name = self.context.name(key, subject)
         if name in self.bodies or name in self.joints:
-            raise self.context.error(
-                rules.NAME_TWICE, key, f"'{name}' names two things of the mechanism", fix="rename one of them"
-            )
+            what = f"'{name}' names two things of the mechanism"
+            raise self.context.error(rules.NAME_TWICE, key, what, fix="rename one of them")
         return name
 
-
-def read_mechanism(context: ReadingContext, node: Node, root: MappingNode) -> LoweredMechanism | None:
-    """Read a mechanism and add its elements to the model; None where something in it is wrong, which is collected."""
-    reader = _Reader(context)
-    try:
-        mechanism = reader.read(node)
-        if not context.errors:
-            return LoweredMechanism(context, mechanism, node, root)
-    except TellegenError as error:
-        context.collect(error)
-    context.broken |= reader.lines.names  # nothing that uses them is wrong for that reason
-    return None
-
-
-@final
-class _Reader:
-    def __init__(self, context: ReadingContext) -> None:
-        self.context = context
-        self.lines = MechanismLines(context)
+    # -- the whole -------------------------------------------------------------------------------------------------------------
 
     def read(self, node: Node) -> Mechanism:
-        context, lines = self.context, self.lines
+        """The mechanism that a file describes."""
+        context = self.context
         mapping = context.record(node, MECHANISM, "'mechanism'", "a mechanism")
         bodies = mapping.get("bodies")
         if bodies is None:
-            raise context.error(
-                rules.NO_BODY, node, "the mechanism has no bodies", fix="add 'bodies:' with a line for each"
-            )
+            fix = "add 'bodies:' with a line for each"
+            raise context.error(rules.NO_BODY, node, "the mechanism has no bodies", fix=fix)
         gravity = NOWHERE if (g := mapping.get("gravity")) is None else self._gravity(g)
-        lines.bodies[GROUND] = Body(GROUND, OWN_POINTS)
-        for key, value in context.mapping(bodies, "'bodies'").items():
-            self._attempt(lines.body, key, value)
-        if (joints := mapping.get("joints")) is not None:
-            for key, value in context.mapping(joints, "'joints'").items():
-                self._attempt(lines.joint, key, value)
+        self.bodies[GROUND] = Body(GROUND, OWN_POINTS)
+        for word, step in (("bodies", self.body), ("joints", self.joint)):
+            if (section := mapping.get(word)) is not None:
+                for key, value in context.mapping(section, f"'{word}'").items():
+                    with context.collecting(key.text):
+                        step(key, value)
         named = mapping.get("independent")
         independent = [] if named is None else context.texts(named, "'independent'")
-        moving = {name: body for name, body in lines.bodies.items() if name != GROUND}
+        moving = {name: body for name, body in self.bodies.items() if name != GROUND}
         if not moving and not context.errors:
-            raise context.error(
-                rules.NO_BODY, bodies, "nothing in the mechanism moves", fix="add a body beside the ground"
-            )
+            what = "nothing in the mechanism moves"
+            raise context.error(rules.NO_BODY, bodies, what, fix="add a body beside the ground")
         self._check_coordinates(independent)
         assembly = mapping.get("assembly")
         tolerance = None if assembly is None else self._tolerance(assembly)
-        return Mechanism(lines.bodies, lines.joints, gravity, tuple(text.text for text in independent), tolerance)
+        return Mechanism(self.bodies, self.joints, gravity, tuple(text.text for text in independent), tolerance)
 
     def _tolerance(self, node: Node) -> Expression | None:
         value = self.context.record(node, ASSEMBLY, "'assembly'", "the assembly").get("tolerance")
-        return None if value is None else self.lines.quantity(value, LENGTH, "the tolerance of the assembly")
-
-    def _attempt(self, step: Callable[[Scalar, Node], None], key: Scalar, value: Node) -> None:
-        try:
-            step(key, value)
-        except TellegenError as error:
-            self.context.broken.add(key.text)
-            self.context.collect(error)
+        return None if value is None else self.quantity(value, LENGTH, "the tolerance of the assembly")
 
     def _gravity(self, node: Node) -> Pair:
         wanted = parse_unit("m/s^2").dimension
         if isinstance(node, SequenceNode):
-            return self.lines.pair(node, wanted, "gravity", "gravity")
-        return ZERO, -self.lines.quantity(node, wanted, "gravity", "gravity")
+            return self.pair(node, wanted, "gravity", "gravity")
+        return ZERO, -self.quantity(node, wanted, "gravity", "gravity")
 
     def _check_coordinates(self, names: list[Scalar]) -> None:
-        bodies, joints = self.lines.bodies, self.lines.joints
+        bodies, joints = self.bodies, self.joints
         known = [body.angle for body in bodies.values() if body.name != GROUND]
         known += [joint.names["distance"] for joint in joints.values() if joint.slides]
         known += [name for body in bodies.values() if body.name != GROUND for name in body.at]
         for text in names:
             if text.text not in known:
                 fix = did_you_mean(text.text, known) or f"the coordinates are {listing(known)}"
-                self.context.collect(
-                    self.context.error(rules.NO_SUCH_POINT, text, f"'{text.text}' is no coordinate", fix=fix)
-                )
+                error = self.context.error(rules.NO_SUCH_POINT, text, f"'{text.text}' is no coordinate", fix=fix)
+                self.context.collect(error)
+
+
+def read_mechanism(context: ReadingContext, node: Node, root: MappingNode) -> LoweredMechanism | None:
+    """Read a mechanism and add its elements to the model; None where something in it is wrong, which is collected."""
+    reader = _MechanismReader(context)
+    with context.collecting():
+        mechanism = reader.read(node)
+        if not context.errors:
+            return LoweredMechanism(context, mechanism, node, root)
+    context.broken |= reader.names  # nothing that uses them is wrong for that reason
+    return None

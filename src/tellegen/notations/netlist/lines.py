@@ -168,8 +168,7 @@ class NetlistFindings:
     """
 
     def __init__(self, file: str, lines: list[str]) -> None:
-        self.file = file
-        self.lines = lines
+        self.file, self.lines = file, lines
         self.errors: list[Finding] = []
         self.notices: dict[str, list[Finding]] = {}
         self.unsaid: dict[str, int] = {}

@@ -149,8 +149,7 @@ class ModelBuilder:
     """Makes the model of lines that were read."""
 
     def __init__(self, reader: LineReader, title: str) -> None:
-        self.reader = reader
-        self.title = title
+        self.reader, self.title = reader, title
         self.findings = reader.findings
         self.branches = reader.branches
         # Nodes before names: connection blocks get their kinds there, and kinds say what a name stands for.

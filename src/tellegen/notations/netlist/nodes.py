@@ -13,7 +13,7 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS, REFERENCES, Side
 from tellegen.core.union_find import UnionFind
-from tellegen.elements import CouplingType, ElementKind, connection
+from tellegen.elements import ElementKind, connection
 from tellegen.expressions import RESERVED_WORDS
 from tellegen.model.model import Parameter
 from tellegen.notations.netlist import rules
@@ -25,6 +25,10 @@ _SIDE_OF_KEY: Mapping[str, Side] = MappingProxyType({"En": "across", "Fn": "thro
 _BLOCK_VARIABLES: Mapping[str, str] = MappingProxyType(
     {"En1": "across_1", "En2": "across_2", "Fn1": "through_1", "Fn2": "through_2"}
 )
+
+
+_connection = functools.cache(connection)
+"""One kind for all blocks that are alike; there are few domains, so few are kept."""
 
 
 @final
@@ -255,15 +259,10 @@ def _find_connection_kinds(reader: LineReader, nodes: dict[str, str], domain_of:
             continue
         domains = [domain_of.get(nodes[top]) for top, _ in branch.sides()]
         if domains[0] is not None and domains[1] is not None:
-            branch.kind = _connection(domains[0], domains[1], relation.coupling, relation.reciprocal)
+            ends = domains[0], domains[1]
+            branch.kind = _connection(ends, relation.coupling, reciprocal=relation.reciprocal)
         elif was_faultless:
             _report_no_domain(reader.findings, branch, domains.index(None))
-
-
-@functools.cache
-def _connection(first: str, second: str, coupling: CouplingType, reciprocal: bool) -> ElementKind:
-    """One kind for all blocks that are alike; there are few domains, so few are kept."""
-    return connection((first, second), coupling, reciprocal=reciprocal)
 
 
 def _report_no_domain(findings: NetlistFindings, branch: NetlistBranch, side: int) -> None:

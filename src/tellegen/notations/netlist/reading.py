@@ -11,7 +11,7 @@ from tellegen.core.domains import BY_CODE, Side
 from tellegen.core.errors import Place, TellegenError
 from tellegen.core.files import clip
 from tellegen.core.names import NAME, did_you_mean, is_name, listing, nearest
-from tellegen.elements import KINDS, CouplingType, ElementKind
+from tellegen.elements import KINDS, ElementKind, coupling_of_relation
 from tellegen.expressions import Expression, number, parse
 from tellegen.model.model import NOTHING
 from tellegen.notations.netlist import lines, rules
@@ -114,19 +114,7 @@ def _calculated(text: str) -> tuple[Expression, float]:
 RELATION_FORM = "write a relation such as F2=K_m*F1: a variable E or F of each side, a name or a number between"
 
 _RELATION = re.compile(r"([EF])([12]) ?= ?(.*?) ?\* ?([EF])([12])")
-_CONNECTIONS: Mapping[str, tuple[CouplingType, bool]] = MappingProxyType(
-    {
-        "F2F1": ("transformer", False),
-        "E1E2": ("transformer", False),
-        "F1F2": ("transformer", True),
-        "E2E1": ("transformer", True),
-        "F2E1": ("gyrator", False),
-        "F1E2": ("gyrator", False),
-        "E1F2": ("gyrator", True),
-        "E2F1": ("gyrator", True),
-    }
-)
-"""The two variables of a relation: the coupling, and whether its modulus is the reciprocal one."""
+_SIDE_OF: Mapping[str, Side] = MappingProxyType({"E": "across", "F": "through"})
 
 
 def _read_pair(findings: lines.NetlistFindings, line: int, field: int, text: str) -> tuple[str, str]:
@@ -146,15 +134,15 @@ def _read_relation(labels: LabelReader, line: int, field: int, text: str) -> lin
         what = f"'{clip(text)}' is not the relation of a connection block"
         raise findings.refuse(rules.BAD_RELATION, what, line, field, fix=RELATION_FORM)
     left, left_side, modulus, right, right_side = match.groups()
-    found = _CONNECTIONS.get(f"{left}{left_side}{right}{right_side}")
-    if found is None:
+    if left_side == right_side:
         what = f"'{clip(text)}' relates two variables of side {left_side}"
         raise findings.refuse(rules.BAD_RELATION, what, line, field, fix=RELATION_FORM)
     # A negative modulus is a block with its points exchanged; one of the two ways to write it is enough.
     if modulus.startswith("-"):
         fix = "write the modulus without its minus and exchange the two points of one side: [2; b], [0; 3]"
         raise findings.refuse(rules.BAD_RELATION, f"the modulus of '{clip(text)}' has a minus", line, field, fix=fix)
-    return lines.BlockRelation(*found, _modulus(labels, line, field, modulus))
+    coupling, reciprocal = coupling_of_relation((_SIDE_OF[left], int(left_side)), (_SIDE_OF[right], int(right_side)))
+    return lines.BlockRelation(coupling, reciprocal, _modulus(labels, line, field, modulus))
 
 
 def _modulus(labels: LabelReader, line: int, field: int, text: str) -> lines.NetlistLabel:
@@ -203,11 +191,8 @@ class LineReader:
                 except lines.RefusedLineError:  # its finding is kept; the next lines are read all the same
                     continue
         if not self.branches and not self.findings.errors:
-            raise rules.EMPTY.error(
-                "the netlist has no element",
-                fix="write lines such as 'eR, 1, 2, Kn, R_a'",
-                place=Place(self.findings.file, 1, 1),
-            )
+            fix = "write lines such as 'eR, 1, 2, Kn, R_a'"
+            raise rules.EMPTY.error("the netlist has no element", fix=fix, place=Place(self.findings.file, 1, 1))
 
     def value_of(self, option: str) -> tuple[Expression | None, float]:
         """The value of an option of the system and its size, if the file gives it."""

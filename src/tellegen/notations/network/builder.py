@@ -35,6 +35,9 @@ Value = str | int | float | Fraction | Expression
 """What a value may be: a text with a unit, a number in SI, or an expression."""
 
 
+_SECTIONS = ("parameters", "displacements", "ports", "signal ports", "parts", "network", "signals", "experiment")
+
+
 def value_text(value: Value) -> str:
     """A value as it stands in a file."""
     if isinstance(value, str):
@@ -57,24 +60,22 @@ class Network:
     """
 
     def __init__(self, name: str, about: str = "") -> None:
-        self.name = name
-        self.about = about
-        self._parameters: dict[str, str] = {}
-        self._displacements: dict[str, str] = {}
-        self._lines: dict[str, str] = {}
-        self._ports: dict[str, str] = {}
-        self._signal_ports: dict[str, str] = {}
-        self._parts: dict[str, str] = {}
+        self.name, self.about = name, about
+        self._sections: dict[str, dict[str, str]] = {title: {} for title in _SECTIONS}
         self._given: dict[str, Model] = {}
         self._parts_first = False
-        self._signals: dict[str, str] = {}
         self._functions: dict[str, Callable[..., float]] = {}
-        self._experiment: dict[str, object] = {}
+
+    def _put(self, section: str, name: str, subject: str, line: str) -> None:
+        if name in self._sections[section]:
+            what = f"the {subject} '{name}' is described twice"
+            raise notations_rules.DESCRIBED_TWICE.error(what, where=name, fix="rename one of them")
+        self._sections[section][name] = line
 
     def parameter(self, name: str, value: Value | None = None) -> None:
         """Name a constant; without a value it stays a symbol."""
-        _require_new(name, self._parameters, "parameter")
-        self._parameters[name] = "" if value is None else value_text(value)
+        text = "" if value is None else value_text(value)
+        self._put("parameters", name, "parameter", quoted(text) if text else "")
 
     def parameters(self, **values: Value | None) -> None:
         """Name several constants at once."""
@@ -83,26 +84,23 @@ class Network:
 
     def displacement(self, name: str, rate: Value) -> None:
         """Name an angle or a position that values may read, by its rate: `net.displacement("x", "v_m")`."""
-        _require_new(name, self._displacements, "displacement")
-        self._displacements[name] = value_text(rate)
+        self._put("displacements", name, "displacement", quoted(value_text(rate)))
 
     def add(
         self, kind: str, name: str, *nodes: str | int, **settings: Value | Iterable[str] | Mapping[str, str]
     ) -> None:
         """Add an element of a kind, between nodes, with its value and whatever else its line may say."""
-        _require_new(name, self._lines, "element")
         pairs = [(kind, _nodes(nodes)), *[(_file_key(kind, key), _text(value)) for key, value in settings.items()]]
-        self._lines[name] = line_text((quoted(key), text) for key, text in pairs)
+        self._put("network", name, "element", line_text((quoted(key), text) for key, text in pairs))
 
     def port(self, name: str, *nodes: str | int, source: str = "") -> None:
         """Offer a port to larger systems: one node against the reference, two nodes, or the place of a source."""
-        _require_new(name, self._ports, "port")
-        self._ports[name] = f"{{source: {quoted(source)}}}" if source else _nodes(nodes)
+        self._put("ports", name, "port", f"{{source: {quoted(source)}}}" if source else _nodes(nodes))
 
     def signal_ports(self, *, inputs: Iterable[str] = (), outputs: Iterable[str] = ()) -> None:
         """Offer signals: those that a larger system may give a formula, and those that are meant to be read."""
         given = {"inputs": tuple(inputs), "outputs": tuple(outputs)}
-        self._signal_ports = {key: _text(names) for key, names in given.items() if names}
+        self._sections["signal ports"] = {key: _text(names) for key, names in given.items() if names}
 
     def part(
         self,
@@ -122,19 +120,15 @@ class Network:
         `left.omega`, and all other keywords are parameters of the part.
         Files lie in the folder where the program runs, or below.
         """
-        _require_new(name, self._parts, "part")
         # No file and no part of the library can be called so: brackets do not stand in names.
         called = use if isinstance(use, str) else f"<{name}>"
         if not isinstance(use, str):
             self._given[called] = use.model() if isinstance(use, Network) else use
-        pairs = [("use", quoted(called))]
-        pairs += [("ports", _text(ports))] if ports else []
-        pairs += [("signals", _text(signals))] if signals else []
-        pairs += [("names", _text(names))] if names else []
-        pairs += [("parameters", _text({**(parameters or {}), **bindings}))] if parameters or bindings else []
+        given = {"ports": ports, "signals": signals, "names": names, "parameters": {**(parameters or {}), **bindings}}
         # The elements of parts stand where they were added first, as in a file.
-        self._parts_first = self._parts_first or not (self._lines or self._parts)
-        self._parts[name] = line_text(pairs)
+        self._parts_first = self._parts_first or not (self._sections["network"] or self._sections["parts"])
+        pairs = [("use", quoted(called)), *((key, _text(value)) for key, value in given.items() if value)]
+        self._put("parts", name, "part", line_text(pairs))
 
     def signal(
         self,
@@ -149,7 +143,6 @@ class Network:
         `net.signal("e", "omega_ref - omega")`, `net.signal("V", pid="e", K_p=0.2, K_i=8, limits=["-24 V", "24 V"])`. A Python
         function of variables is `net.signal("u", python=["omega", "t"], function=law)`: each value costs a call, so it is slow.
         """
-        _require_new(name, self._signals, "signal")
         if (formula is None) == (not settings):
             what = f"the signal '{name}' has {'a formula and a block' if settings else 'neither a formula nor a block'}"
             raise signals_rules.BAD_SETTING.error(what, where=name, fix="give a formula, or the keys of one block")
@@ -157,10 +150,10 @@ class Network:
             what = f"the signal '{name}' has {'no arguments for its function' if function else 'no function'}"
             fix = "write python=[...] for what it is given and function=... for itself"
             raise signals_rules.MISSING_SETTING.error(what, where=name, fix=fix)
+        block = _text({_signal_key(key): value for key, value in settings.items()})
+        self._put("signals", name, "signal", block if formula is None else quoted(value_text(formula)))
         if function is not None:
             self._functions[name] = function
-        block = _text({_signal_key(key): value for key, value in settings.items()})
-        self._signals[name] = block if formula is None else quoted(value_text(formula))
 
     def experiment(
         self,
@@ -181,26 +174,20 @@ class Network:
             "rtol": rtol,
             "atol": atol,
         }
-        self._experiment = {key: value for key, value in given.items() if value not in (None, (), {})}
+        said = {key: value for key, value in given.items() if value not in (None, (), {})}
+        self._sections["experiment"] = {key: _text(value) for key, value in said.items()}
 
     def text(self) -> str:
         """The network as the text of a file."""
         lines = [f"system: {sentence_text(self.name)}"]
         lines += [f"about: {sentence_text(self.about)}"] if self.about else []
-        lines += ["parameters:"] if self._parameters else []
-        lines += [
-            f"  {quoted(name)}: {quoted(value) if value else ''}".rstrip() for name, value in self._parameters.items()
-        ]
-        lines += ["displacements:"] if self._displacements else []
-        lines += [f"  {quoted(name)}: {quoted(rate)}" for name, rate in self._displacements.items()]
-        lines += _section("ports", self._ports) + _section("signal ports", self._signal_ports)
-        structure = [_section("parts", self._parts), _section("network", self._lines)]
-        first, second = structure if self._parts_first else structure[::-1]
-        lines += [*first, *second] or ["network: {}"]
-        lines += ["signals:"] if self._signals else []
-        lines += [f"  {quoted(name)}: {line}" for name, line in self._signals.items()]
-        lines += ["experiment:"] if self._experiment else []
-        lines += [f"  {key}: {_text(value)}" for key, value in self._experiment.items()]
+        for title, section in self._sections.items():
+            if title == "parts":
+                structure = [_section(word, self._sections[word]) for word in ("parts", "network")]
+                first, second = structure if self._parts_first else structure[::-1]
+                lines += [*first, *second] or ["network: {}"]
+            elif title != "network":
+                lines += _section(title, section)
         return "\n".join(lines) + "\n"
 
     def model(self) -> Model:
@@ -234,14 +221,7 @@ class Network:
 
 
 def _section(title: str, lines: Mapping[str, str]) -> list[str]:
-    return [f"{title}:", *(f"  {quoted(name)}: {line}" for name, line in lines.items())] if lines else []
-
-
-def _require_new(name: str, taken: Mapping[str, str], subject: str) -> None:
-    if name in taken:
-        raise notations_rules.DESCRIBED_TWICE.error(
-            f"the {subject} '{name}' is described twice", where=name, fix="rename one of them"
-        )
+    return [f"{title}:", *(f"  {quoted(name)}: {line}".rstrip() for name, line in lines.items())] if lines else []
 
 
 def _file_key(kind: str, key: str) -> str:

@@ -6,23 +6,21 @@ from itertools import pairwise
 from typing import NamedTuple, NoReturn, final
 
 from tellegen.core.domains import DOMAINS, THERMAL_DOMAINS, Side
-from tellegen.core.errors import DescriptionError, Finding, Place
+from tellegen.core.errors import Finding, Place
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import KINDS, ElementKind, Setting
 from tellegen.expressions import Expression, Number, symbol
-from tellegen.model.dimensions import NUMBER, Measure, NoDimension, si_unit, user_names, without_marks
+from tellegen.model.dimensions import NUMBER, Measure, si_unit, user_names, without_marks
 from tellegen.model.laws import Law
 from tellegen.model.model import NOTHING, Element, Parameter, Switching, known_variables, variable_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import MOST_NOTICES, DrivenSource, HeatPort, PendingCheck, ReadingContext
-from tellegen.notations.indexed_names import CopyIndices, NamePattern
+from tellegen.notations.context import CopyIndices, DrivenSource, HeatPort, NamePattern, ReadingContext
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import LineForm
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import QuantityReading, read_plain
-from tellegen.notations.signals.formulas import parse_formula
-from tellegen.notations.signals.shapes import SECOND
+from tellegen.notations.signals.formulas import SECOND, parse_formula
 from tellegen.notations.yaml.document import Node, Scalar
 
 
@@ -37,10 +35,7 @@ class SwitchingLine:
     """What the line of an element with modes says after its kind; inside a `repeat` values depend on the indices."""
 
     def __init__(self, context: ReadingContext, name: str, kind: ElementKind, indices: tuple[str, ...]) -> None:
-        self.context = context
-        self.name = name
-        self.kind = kind
-        self.indices = indices
+        self.context, self.name, self.kind, self.indices = context, name, kind, indices
         self.settings: dict[str, SettingLine] = {}
         self.schedule: tuple[SettingLine, ...] = ()
         self.start = ""
@@ -50,19 +45,14 @@ class SwitchingLine:
         """Read one setting."""
         setting = next(s for s in self.kind.settings if s.key == of)
         if of in self.settings:
-            raise self.context.error(
-                notations_rules.VALUE_TWICE,
-                key,
-                f"{self.name} has '{of}' twice",
-                fix="keep one of them",
-                where=self.name,
-            )
+            what = f"{self.name} has '{of}' twice"
+            raise self.context.error(notations_rules.VALUE_TWICE, key, what, fix="keep one of them", where=self.name)
         scalar = self.context.formula(node, f"the {setting.word} of {self.name}")
         wanted = _dimension(setting)
         self.settings[of] = self._read(scalar, setting.word, wanted, formula=setting.formula)
         self._exclude(key, setting.part)
 
-    def read_schedule(self, key: Scalar, node: Node) -> None:
+    def read_schedule(self, key: Scalar, node: Node, _: str) -> None:
         """Read the times at which a switch begins and ends to let power pass."""
         texts = self.context.texts(node, f"the schedule of {self.name}")
         self.schedule = tuple(self._read(text, "schedule", SECOND, formula=False) for text in texts)
@@ -70,12 +60,10 @@ class SwitchingLine:
         times = [line.reading.expression for line in self.schedule]
         plain = [time.rational for time in times if isinstance(time, Number)]
         if len(plain) == len(times) and any(b <= a for a, b in pairwise(plain)):
-            what = f"the times of {self.name} do not rise"
-            raise self.context.error(
-                rules.BAD_SCHEDULE, node, what, fix="list them in the order in which they come", where=self.name
-            )
+            what, fix = f"the times of {self.name} do not rise", "list them in the order in which they come"
+            raise self.context.error(rules.BAD_SCHEDULE, node, what, fix=fix, where=self.name)
 
-    def read_start(self, node: Node) -> None:
+    def read_start(self, key: Scalar, node: Node, _: str) -> None:
         """Read the mode in which a run begins."""
         text = self.context.scalar(node, f"the start of {self.name}")
         if text.text not in self.kind.modes:
@@ -102,67 +90,49 @@ class SwitchingLine:
             what = f"the {self.kind.name} {self.name} has {' and '.join(map(repr, self.commands))}"
             raise self.context.error(rules.TWO_COMMANDS, key, what, fix="keep one of them", where=self.name)
 
+    def modes_of(self, name: str, key: Scalar, copy: CopyIndices = ()) -> Switching:
+        """What the line says about its element, or about one copy of it; plain values become parameters such as `F_c_belt`."""
+        context, counters = self.context, dict(zip(self.indices, copy, strict=True))
+        settings: dict[str, Expression] = {}
+        for setting in self.kind.settings:
+            given = self.settings.get(setting.key)
+            if given is not None:
+                settings[setting.key] = self._value(setting, name, given.reading, counters)
+                if setting.formula and given.reading.marked is not None:
+                    marked, subject = given.reading.marked.substitute(counters), f"the {setting.word} of {name}"
+                    context.formulas.append((marked, _dimension(setting), subject, given.node))
+            elif setting.needed:
+                settings[setting.key] = self._symbol(setting, name, key)
+        schedule = tuple(time.reading.expression.substitute(counters) for time in self.schedule)
+        if self.kind.behaviour == "stop" and not settings.keys() & {"K", "restitution"}:
+            fix = "add 'K' and 'b' for an elastic contact, or 'restitution' for a rigid one"
+            what = f"the {self.kind.name} {name} has no law of contact"
+            raise context.error(rules.NO_CONTACT, key, what, fix=fix, where=name)
+        formulas = {} if copy else {k: line for k, line in self.settings.items() if line.reading.marked is not None}
+        return Switching(settings, schedule, self.start, {key: line.node.text for key, line in formulas.items()})
+
+    def _value(self, setting: Setting, name: str, reading: QuantityReading, counters: Mapping[str, int]) -> Expression:
+        expression = reading.expression.substitute(counters) if counters else reading.expression
+        own = f"{setting.key}_{name}"
+        if reading.marked is not None or own in self.context.parameters or not setting.unit:
+            return expression
+        self.context.parameters[own] = Parameter(own, expression, reading.dimension, reading.unit)
+        return symbol(own)
+
+    def _symbol(self, setting: Setting, name: str, key: Scalar) -> Expression:
+        """A setting that nobody gave: the parameter of its name, which stays a symbol where it has no value."""
+        own, context = f"{setting.key}_{name}", self.context
+        if own not in context.parameters:
+            dimension = parse_unit(setting.unit).dimension
+            context.parameters[own] = Parameter(own, None, dimension, setting.unit, context.place(key))
+            fix = f"add '{own}' to the parameters, or '{setting.key}: ...' to its line"
+            context.note_symbol(f"the {setting.word} of {name}", fix, name, context.place(key))
+        return symbol(own)
+
 
 def _dimension(setting: Setting) -> Dimension | None:
     """The dimension that a setting must have; None where any will do."""
     return parse_unit(setting.unit).dimension if setting.unit else None
-
-
-def switching_of(
-    context: ReadingContext, line: SwitchingLine, name: str, key: Scalar, copy: CopyIndices = ()
-) -> Switching:
-    """What the line says about one element, or about one copy of it; plain values become parameters such as `F_c_belt`."""
-    counters = dict(zip(line.indices, copy, strict=True))
-    settings: dict[str, Expression] = {}
-    for setting in line.kind.settings:
-        given = line.settings.get(setting.key)
-        if given is not None:
-            settings[setting.key] = _value(context, setting, name, given.reading, counters)
-            if setting.formula and given.reading.marked is not None:
-                marked, wanted = given.reading.marked.substitute(counters), _dimension(setting)
-                context.formulas.append((marked, wanted, f"the {setting.word} of {name}", given.node))
-        elif setting.needed:
-            settings[setting.key] = _symbol(context, setting, name, key)
-    schedule = tuple(time.reading.expression.substitute(counters) for time in line.schedule)
-    _check_stop(context, line.kind, name, settings, key)
-    formulas = {} if copy else {key: given for key, given in line.settings.items() if given.reading.marked is not None}
-    return Switching(settings, schedule, line.start, {key: given.node.text for key, given in formulas.items()})
-
-
-def _value(
-    context: ReadingContext, setting: Setting, name: str, reading: QuantityReading, counters: Mapping[str, int]
-) -> Expression:
-    expression = reading.expression.substitute(counters) if counters else reading.expression
-    own = f"{setting.key}_{name}"
-    if reading.marked is not None or own in context.parameters or not setting.unit:
-        return expression
-    context.parameters[own] = Parameter(own, expression, reading.dimension, reading.unit)
-    return symbol(own)
-
-
-def _symbol(context: ReadingContext, setting: Setting, name: str, key: Scalar) -> Expression:
-    """A setting that nobody gave: the parameter of its name, which stays a symbol where it has no value."""
-    own = f"{setting.key}_{name}"
-    if own not in context.parameters:
-        dimension = parse_unit(setting.unit).dimension
-        context.parameters[own] = Parameter(own, None, dimension, setting.unit, context.place(key))
-        context.without_value += 1
-        if context.without_value <= MOST_NOTICES:
-            fix = f"add '{own}' to the parameters, or '{setting.key}: ...' to its line"
-            what = f"the {setting.word} of {name} has no value: it stays a symbol"
-            context.notes.append(notations_rules.NO_VALUE.finding(what, where=name, fix=fix, place=context.place(key)))
-    return symbol(own)
-
-
-def _check_stop(
-    context: ReadingContext, kind: ElementKind, name: str, settings: Mapping[str, Expression], key: Scalar
-) -> None:
-    if kind.behaviour != "stop":
-        return
-    if "K" not in settings and "restitution" not in settings:
-        fix = "add 'K' and 'b' for an elastic contact, or 'restitution' for a rigid one"
-        what = f"the {kind.name} {name} has no law of contact"
-        raise context.error(rules.NO_CONTACT, key, what, fix=fix, where=name)
 
 
 def check_switching(
@@ -242,25 +212,10 @@ class ElementLine:
     signal_node: Scalar | None = None
     heat: str | NamePattern | None = None
 
-
-def settle_dimension(
-    context: ReadingContext, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar, indices: Indices
-) -> QuantityReading:
-    """A reading whose dimension is checked: at once if only numbers and indices stand in it, else when parameters are known."""
-    if reading.marked is None:
-        if reading.dimension is not None and reading.dimension != wanted:
-            raise DescriptionError(context.wrong_dimension(subject, reading.dimension, wanted, context.place(node)))
-        return reading
-    counters: dict[str, Measure] = dict.fromkeys(indices, NUMBER)
-    pending = PendingCheck(reading.marked, wanted, subject, lambda: context.text_place(node), counters)
-    # Numbers and indices alone settle it now; parameters may stand further down in the file.
-    if any(name not in counters for name in user_names(reading.marked)):
-        context.pending.append(pending)
-        return reading
-    measure = context.check(pending)
-    if isinstance(measure, NoDimension):
-        return QuantityReading(reading.expression)
-    return QuantityReading(reading.expression, None, measure, si_unit(measure))
+    def begin_modes(self, context: ReadingContext, indices: Indices) -> None:
+        """Get ready for the keys of an element with modes."""
+        if self.form.kind.role == "switching":
+            self.switching = SwitchingLine(context, self.key.text, self.form.kind, indices)
 
 
 def read_source_signal(
@@ -293,9 +248,8 @@ def add_element(
         _refuse_twice(context, line, name)
     if nodes[0] == nodes[1] or (len(nodes) == 4 and nodes[2] == nodes[3]):
         what = f"both ends of the {kind.name} {name} are at '{nodes[0] if nodes[0] == nodes[1] else nodes[2]}'"
-        raise context.error(
-            notations_rules.SHORTED, line.key, what, fix="connect it between two nodes, or remove it", where=name
-        )
+        fix = "connect it between two nodes, or remove it"
+        raise context.error(notations_rules.SHORTED, line.key, what, fix=fix, where=name)
     if value is not None:
         # A plain number becomes a parameter of the name of the element, so that runs and studies can change it.
         if line.value is not None and line.value.marked is None and name not in context.parameters:
@@ -310,13 +264,8 @@ def add_element(
         # Identity will do: an element hands in one text for all its variables.
         if owner is not name:
             what = f"{owner} and {name} both name a variable '{chosen}'"
-            raise context.error(
-                notations_rules.VARIABLE_TWICE,
-                line.key,
-                what,
-                fix=f"choose another name for the {side} variable",
-                where=name,
-            )
+            fix = f"choose another name for the {side} variable"
+            raise context.error(notations_rules.VARIABLE_TWICE, line.key, what, fix=fix, where=name)
     context.elements[name] = Element(
         name=name,
         kind=kind,
@@ -350,7 +299,7 @@ def add_element_of_line(context: ReadingContext, line: ElementLine) -> None:
         law=line.law,
         initial=None if line.initial is None else line.initial.expression,
         variables=line.variables,  # type: ignore[arg-type]
-        switching=None if line.switching is None else switching_of(context, line.switching, name, line.key),
+        switching=None if line.switching is None else line.switching.modes_of(name, line.key),
         heat=line.heat,  # type: ignore[arg-type]
     )
 
@@ -360,24 +309,16 @@ def _refuse_twice(context: ReadingContext, line: ElementLine, name: str) -> NoRe
     inside = isinstance(line.name, str) and first == line.place
     fix = "inside a 'repeat' a name needs every index, such as 'R[i]'" if inside else "rename one of them"
     at = "" if inside or first is None else f", first in line {first.line}"
-    raise context.error(
-        notations_rules.DESCRIBED_TWICE, line.key, f"'{name}' is described twice{at}", fix=fix, where=name
-    )
+    what = f"'{name}' is described twice{at}"
+    raise context.error(notations_rules.DESCRIBED_TWICE, line.key, what, fix=fix, where=name)
 
 
 def _stay_symbol(context: ReadingContext, line: ElementLine, name: str) -> None:
     form = line.form
     unit = form.kind.quantity.unit if form.kind.quantity else ""
     context.parameters[name] = Parameter(name, None, form.dimension, unit or si_unit(form.dimension), line.place)
-    context.without_value += 1
-    if context.without_value <= MOST_NOTICES:
-        key = form.kind.quantity.key if form.kind.quantity else "value"
-        fix = f"add '{name}' to the parameters, or '{key}: ...' to its line"
-        context.notes.append(
-            notations_rules.NO_VALUE.finding(
-                f"{name} has no value: it stays a symbol", where=name, fix=fix, place=line.place
-            )
-        )
+    key = form.kind.quantity.key if form.kind.quantity else "value"
+    context.note_symbol(name, f"add '{name}' to the parameters, or '{key}: ...' to its line", name, line.place)
 
 
 OF_ELEMENTS = ("power.", "energy.")
@@ -398,8 +339,7 @@ class _WithVariables(Mapping[str, Measure]):
     """Letters and indices of a formula, and the variables of elements."""
 
     def __init__(self, context: ReadingContext, letters: Mapping[str, Measure]) -> None:
-        self._context = context
-        self._letters = letters
+        self._context, self._letters = context, letters
 
     def __getitem__(self, name: str) -> Measure:
         return self._all()[name]
@@ -423,21 +363,19 @@ def add_heat_sources(context: ReadingContext) -> None:
         return
     domains = _domains_of_nodes(context)
     for heated in context.heated:
-        name = _source_name(heated.element)
+        base, bracket, index = heated.element.partition("[")
+        name = f"{base}_heat{bracket}{index}"  # `R_heat`, `R_heat[3]`
         if name in context.elements:
             what = f"the heat of '{heated.element}' is brought by a source '{name}', but an element has that name"
-            raise context.error(
-                rules.HEAT_NAME_TAKEN, heated.key, what, fix=f"rename the element '{name}'", where=heated.element
-            )
+            fix = f"rename the element '{name}'"
+            raise context.error(rules.HEAT_NAME_TAKEN, heated.key, what, fix=fix, where=heated.element)
         domain = domains.get(heated.node)
         if domain is None:
-            raise context.error(
-                rules.NO_THERMAL_NODE,
-                heated.key,
-                f"the heat of '{heated.element}' goes to '{heated.node}', which is no node of a thermal element",
-                fix=_nearest_thermal_node(heated.node, domains),
-                where=heated.element,
-            )
+            what = f"the heat of '{heated.element}' goes to '{heated.node}', which is no node of a thermal element"
+            fix = f"add '{heated.node}' to the model, as in 'C: {{heat capacity: [{heated.node}], C: 40 J/K}}'"
+            if domains:
+                fix = did_you_mean(heated.node, domains) or f"the thermal nodes are {listing(domains)}"
+            raise context.error(rules.NO_THERMAL_NODE, heated.key, what, fix=fix, where=heated.element)
         context.elements[name] = _heat_source(context, name, heated, domain)
 
 
@@ -473,15 +411,3 @@ def _domains_of_nodes(context: ReadingContext) -> dict[str, str]:
             if domain in THERMAL_DOMAINS and node != DOMAINS[domain].reference:
                 found.setdefault(node, domain)
     return found
-
-
-def _source_name(element: str) -> str:
-    """The name of the source that brings the heat of an element: `R_heat`, `R_heat[3]`."""
-    base, bracket, index = element.partition("[")
-    return f"{base}_heat{bracket}{index}"
-
-
-def _nearest_thermal_node(node: str, domains: dict[str, str]) -> str:
-    if not domains:
-        return f"add '{node}' to the model, as in 'C: {{heat capacity: [{node}], C: 40 J/K}}'"
-    return did_you_mean(node, domains) or f"the thermal nodes are {listing(domains)}"

@@ -199,9 +199,7 @@ class FieldReader:
     """Reads the law of one field; `key` is its name, `kinds` are those of its ports."""
 
     def __init__(self, context: ReadingContext, key: Scalar, kinds: Sequence[ElementKind]) -> None:
-        self.context = context
-        self.key = key
-        self.kinds = kinds
+        self.context, self.key, self.kinds = context, key, kinds
 
     def add(
         self,
@@ -463,28 +461,28 @@ def check_fields(
     for field in fields:
         members = [elements[name] for name in field.members]
         if members[0].kind.role == "storage" and field.energy is None:
-            errors += _negative(field, members, values)
+            errors += _indefinite(field, members, values)
         elif members[0].kind.role == "resistive":
-            warnings += _active_laws(field, members, values) if field.letters else _active(field, members, values)
+            warnings += _active_laws(field, members, values) if field.letters else _indefinite(field, members, values)
     return errors, warnings
 
 
-def _negative(field: MatrixField, members: Sequence[Element], values: Mapping[str, float]) -> Iterable[Finding]:
+def _indefinite(field: MatrixField, members: Sequence[Element], values: Mapping[str, float]) -> Iterable[Finding]:
+    """A direction in which a matrix stores less than nothing, or gives power."""
     found = _symmetric_numbers(field.matrix, values)
     direction = None if found is None else _negative_direction(found)
-    if found is not None and direction is not None:
-        shown = _direction_in_words([m.kind.domain.power(m.kind.side).letters[0] for m in members], direction)
-        what = f"the field '{field.name}' stores {_quadratic_form(found, direction) / 2:.4g} J at {shown}"
+    if found is None or direction is None:
+        return
+    stores, size = members[0].kind.role == "storage", _quadratic_form(found, direction)
+    kinds = [member.kind for member in members]
+    powers = [kind.domain.power(kind.side if stores else other_side(kind.side)) for kind in kinds]
+    shown = _direction_in_words([power.letters[0] for power in powers], direction)
+    if stores:
+        what = f"the field '{field.name}' stores {size / 2:.4g} J at {shown}"
         fix = "check the entries beside the diagonal: the matrix is to be positive definite"
         yield rules.NEGATIVE_FIELD.finding(what, where=field.name, fix=fix, place=field.place)
-
-
-def _active(field: MatrixField, members: Sequence[Element], values: Mapping[str, float]) -> Iterable[Finding]:
-    found = _symmetric_numbers(field.matrix, values)
-    direction = None if found is None else _negative_direction(found)
-    if found is not None and direction is not None:
-        letters = [m.kind.domain.power(other_side(m.kind.side)).letters[0] for m in members]
-        yield _gives_power(field, _direction_in_words(letters, direction), -_quadratic_form(found, direction))
+    else:
+        yield _gives_power(field, shown, -size)
 
 
 def _gives_power(field: MatrixField, shown: str, power: float) -> Finding:

@@ -146,7 +146,9 @@ def make_form(kind: ElementKind) -> LineForm:
     keys |= _variables(kind)
     storage, lawful = kind.role == "storage", kind.role in ("storage", "resistive")
     keys["initial"] = _INITIAL if storage else _NO_VALUE
-    keys["law"] = _law_key(kind) if lawful else _NO_LAW
+    told = {"type": "string", "description": f"a law of its variables instead of a value, such as {kind.law}"}
+    law = LineKey("law", "law", AnyOf((Leaf("law", told), defined("law_table"))))
+    keys["law"] = law if lawful else _NO_LAW
     keys["energy"] = _ENERGY if storage else _NO_LAW
     keys["coenergy"] = _COENERGY if storage else _NO_LAW
     keys["causality"] = _CAUSALITY
@@ -167,11 +169,6 @@ def make_form(kind: ElementKind) -> LineForm:
 
 def _in_unit(unit: str) -> str:
     return f" in {unit}" if unit not in ("", "1") else ""
-
-
-def _law_key(kind: ElementKind) -> LineKey:
-    summary = f"a law of its variables instead of a value, such as {kind.law}"
-    return LineKey("law", "law", AnyOf((Leaf("law", {"type": "string", "description": summary}), defined("law_table"))))
 
 
 def _modes(kind: ElementKind) -> dict[str, LineKey]:
@@ -265,7 +262,8 @@ def details_record() -> Record:
             # The letter of a value in one kind may be the word of a variable in another: both are texts.
             text = key.meaning in ("value", "setting", "start", "variable")
             if key.meaning not in ("domains", "relation"):
-                found.setdefault(name, Key(name, AnyOf((QUANTITY if text else _described(key), LISTED))))
+                told = Leaf(key.meaning, schema_of(Key("", key.holds, key.summary)))
+                found.setdefault(name, Key(name, AnyOf((QUANTITY if text else told, LISTED))))
     return Record(
         (
             *found.values(),
@@ -276,10 +274,6 @@ def details_record() -> Record:
         ),
         empty=True,
     )
-
-
-def _described(key: LineKey) -> Leaf:
-    return Leaf(key.meaning, schema_of(Key("", key.holds, key.summary)))
 
 
 _SEVERAL_NODES = Listed(NODE, 4, text=True)

@@ -2,23 +2,22 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
-from typing import NoReturn
+from typing import NoReturn, final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.core.errors import Place, Rule, TellegenError
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.core.units import Dimension
-from tellegen.elements import KINDS, CouplingType, ElementKind, connection, kinds_of
+from tellegen.elements import KINDS, ElementKind, connection, coupling_of_relation, kinds_of
 from tellegen.elements.kinds import kind_advice
-from tellegen.expressions import ONE, RESERVED_WORDS, ZERO, Expression
+from tellegen.expressions import ONE, ZERO
 from tellegen.model.dimensions import user_names, without_marks
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import ReadingContext, refuse_scale
-from tellegen.notations.indexed_names import NamePattern, read_name, read_node
+from tellegen.notations.context import NamePattern, ReadingContext
 from tellegen.notations.network import elements, rules
 from tellegen.notations.network.keys import (
     CONNECTION,
+    SIDES,
     LineForm,
     form_of,
     make_form,
@@ -26,84 +25,72 @@ from tellegen.notations.network.keys import (
     variable_words,
     with_article,
 )
-from tellegen.notations.network.laws import LawReader, LawTableReader
+from tellegen.notations.network.laws import LawReader
 from tellegen.notations.quantities import QuantityReading, parse_marked, read_plain, read_quantity
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
-
-@lru_cache(maxsize=256)
-def _form_of_connection(domains: tuple[str, str], coupling: CouplingType, reciprocal: bool) -> LineForm:
-    return make_form(connection(domains, coupling, reciprocal=reciprocal))
-
-
-_PORT_LETTERS = {
-    **{f"{side}_{port}": (side, port) for side in ("across", "through") for port in (1, 2)},
-    **{f"{letter}{port}": (side, port) for letter, side in (("E", "across"), ("F", "through")) for port in (1, 2)},
+_PORT_LETTERS: dict[str, tuple[Side, int]] = {
+    word: (side, port)
+    for side, letter in zip(SIDES, "EF", strict=True)
+    for port in (1, 2)
+    for word in (f"{side}_{port}", f"{letter}{port}")
 }
 
 
-def _connection_form(context: ReadingContext, key: Scalar, node: MappingNode) -> LineForm:
-    """The form of a connection, whose kind follows from its `domains` and its `relation`."""
-    domains = _domains(context, key, node)
-    left, right, _ = _relation_of(context, key, node)
-    like = left[0] == right[0]
-    coupling: CouplingType = "transformer" if like else "gyrator"
-    # across_1 = K across_2 is through_2 = K through_1, and through_2 = K across_1 is through_1 = K across_2
-    reciprocal = left in (("across", 2), ("through", 1)) if like else left[0] == "across"
-    return _form_of_connection(domains, coupling, reciprocal)
+@final
+class _Relation:
+    """The `domains` of a connection and its `relation`: the variables on both sides, and the modulus between them."""
 
-
-def _domains(context: ReadingContext, key: Scalar, node: MappingNode) -> tuple[str, str]:
-    given = node.get("domains")
-    if given is None:
-        fix = "add 'domains: [electrical, rotational]'"
-        raise context.error(
-            notations_rules.MISSING_KEY, node, f"the connection {key.text} has no domains", fix=fix, where=key.text
-        )
-    names = context.texts(given, f"the domains of {key.text}")
-    for name in names:
-        if name.text not in DOMAINS:
-            fix = did_you_mean(name.text, DOMAINS) or f"the domains are {listing(DOMAINS)}"
-            raise context.error(
-                notations_rules.BAD_RELATION, name, f"'{name.text}' is not a domain", fix=fix, where=key.text
-            )
-    if len(names) != 2:
-        what = f"the connection {key.text} has {len(names)} domains, not 2"
-        raise context.error(
-            notations_rules.BAD_RELATION, given, what, fix="name the domain of each side", where=key.text
-        )
-    return names[0].text, names[1].text
-
-
-def _relation_of(
-    context: ReadingContext, key: Scalar, node: MappingNode
-) -> tuple[tuple[str, int], tuple[str, int], Expression]:
-    """The variables on both sides of a relation, and the modulus between them."""
-    given = node.get("relation")
-    if given is None:
+    def __init__(self, context: ReadingContext, key: Scalar, node: MappingNode) -> None:
+        self.context, self.key = context, key
+        self.domains = self._read_domains(node)
         fix = "add a relation such as 'relation: through_2 = K*through_1'"
-        raise context.error(
-            notations_rules.MISSING_KEY, node, f"the connection {key.text} has no relation", fix=fix, where=key.text
-        )
-    text = context.scalar(given, f"the relation of {key.text}")
-    left, sign, right = text.text.partition("=")
-    if not sign or left.strip() not in _PORT_LETTERS:
-        _refuse_relation(context, key, text, "must give one of across_1, through_1, across_2, through_2")
-    marked = parse_marked(right, context.text_place(text, len(left) + 1))
-    used = [name for name in user_names(marked) if name in _PORT_LETTERS]
-    if len(used) != 1 or _PORT_LETTERS[used[0]][1] == _PORT_LETTERS[left.strip()][1]:
-        _refuse_relation(context, key, text, "must relate one variable of side 1 to one of side 2")
-    modulus = marked.derivative(used[0])
-    if used[0] in modulus.free_symbols or marked.substitute({used[0]: 0}) is not marked * 0:
-        _refuse_relation(context, key, text, f"must be proportional to {used[0]}")
-    return _PORT_LETTERS[left.strip()], _PORT_LETTERS[used[0]], modulus
+        given = context.needed(node, "relation", f"the connection {key.text} has no relation", fix, where=key.text)
+        self.text = context.scalar(given, f"the relation of {key.text}")
+        left, sign, right = self.text.text.partition("=")
+        if not sign or left.strip() not in _PORT_LETTERS:
+            self.refuse("must give one of across_1, through_1, across_2, through_2")
+        self.left = _PORT_LETTERS[left.strip()]
+        marked = parse_marked(right, context.text_place(self.text, len(left) + 1))
+        used = [name for name in user_names(marked) if name in _PORT_LETTERS]
+        if len(used) != 1 or _PORT_LETTERS[used[0]][1] == self.left[1]:
+            self.refuse("must relate one variable of side 1 to one of side 2")
+        self.modulus = marked.derivative(used[0])
+        if used[0] in self.modulus.free_symbols or marked.substitute({used[0]: 0}) is not marked * 0:
+            self.refuse(f"must be proportional to {used[0]}")
+        self.right = _PORT_LETTERS[used[0]]
 
+    def _read_domains(self, node: MappingNode) -> tuple[str, str]:
+        context, key = self.context, self.key
+        what, fix = f"the connection {key.text} has no domains", "add 'domains: [electrical, rotational]'"
+        given = context.needed(node, "domains", what, fix, where=key.text)
+        names = context.texts(given, f"the domains of {key.text}")
+        for name in names:
+            if name.text not in DOMAINS:
+                fix = did_you_mean(name.text, DOMAINS) or f"the domains are {listing(DOMAINS)}"
+                what = f"'{name.text}' is not a domain"
+                raise context.error(notations_rules.BAD_RELATION, name, what, fix=fix, where=key.text)
+        if len(names) != 2:
+            what, fix = f"the connection {key.text} has {len(names)} domains, not 2", "name the domain of each side"
+            raise context.error(notations_rules.BAD_RELATION, given, what, fix=fix, where=key.text)
+        return names[0].text, names[1].text
 
-def _refuse_relation(context: ReadingContext, key: Scalar, text: Scalar, what: str) -> NoReturn:
-    fix = "write a relation such as 'through_2 = K*through_1'"
-    raise context.error(
-        notations_rules.BAD_RELATION, text, f"the relation of {key.text} {what}", fix=fix, where=key.text
-    )
+    @property
+    def form(self) -> LineForm:
+        """The form of the line: its kind follows from what is related."""
+        coupling, reciprocal = coupling_of_relation(self.left, self.right)
+        return make_form(connection(self.domains, coupling, reciprocal=reciprocal))
+
+    @property
+    def dimension(self) -> Dimension:
+        """The dimension of the modulus."""
+        left, right = (port_dimension(self.domains, f"{side}_{port}") for side, port in (self.left, self.right))
+        return left.over(right)
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raises: DescriptionError about the text of the relation."""
+        what, fix = f"the relation of {self.key.text} {what}", "write a relation such as 'through_2 = K*through_1'"
+        raise self.context.error(notations_rules.BAD_RELATION, self.text, what, fix=fix, where=self.key.text)
 
 
 _REASON = "what it keeps follows from its own variable, not from a difference of two"
@@ -123,7 +110,7 @@ def _read_nodes(
         if type(item) is Scalar and NAME.fullmatch(item.text):
             names.append(item.text)
         else:
-            names.append(read_node(context, context.scalar(item, f"a node of {key.text}"), indices))
+            names.append(context.read_node(context.scalar(item, f"a node of {key.text}"), indices))
     if len(names) != kind.terminals:
         names = _with_references(context, key, node, kind, names)
     if kind.grounded and names[1] != kind.domain.reference:
@@ -155,36 +142,41 @@ def _name_in_words(name: str | NamePattern) -> str:
 
 
 class _LineReader:
-    """Reads the keys of one line after its kind."""
+    """Reads the keys of one line after its kind; a connection has its `relation`."""
 
-    def __init__(self, context: ReadingContext, line: elements.ElementLine, indices: elements.Indices) -> None:
-        self.context = context
-        self.line = line
-        self.form = line.form
-        self.kind = line.form.kind
-        self.name = line.key.text
-        self.indices = indices
+    def __init__(
+        self,
+        context: ReadingContext,
+        line: elements.ElementLine,
+        indices: elements.Indices,
+        relation: _Relation | None = None,
+    ) -> None:
+        self.context, self.line, self.indices, self.relation = context, line, indices, relation
+        self.form, self.kind, self.name = line.form, line.form.kind, line.key.text
         self.law: tuple[Scalar, str] | None = None
         self.table: MappingNode | None = None
         self.decided_by: Scalar | None = None
 
-    def read(self, node: MappingNode, first: int) -> None:
-        """Read the keys from the one at `first` on, and put what they say into the line."""
+    def read(self, node: MappingNode, first: int, known: str = "") -> None:
+        """Read the keys from the one at `first` on, but the one that is `known`, and put what they say into the line."""
         keys, values = node.keys, node.values
         for position in range(first, len(keys)):
             key = keys[position]
+            if key.text == known:
+                continue
             found = self.form.keys.get(key.text)
             if found is None:
                 raise self.context.unknown_key(key, self.form.known, f"the {self.kind.name} {self.name}")
-            # The table of keys says what each means, and for each meaning there is a method.
-            getattr(self, "read_" + found.meaning.replace(" ", "_"))(key, values[position], found.detail)
-        if self.kind.name == CONNECTION:
-            self.read_modulus(node)
+            # The table of keys says what each means, and for each meaning there is a method, of the modes where it is theirs.
+            owner = self.line.switching if found.meaning in ("setting", "schedule", "start") else self
+            getattr(owner, "read_" + found.meaning.replace(" ", "_"))(key, values[position], found.detail)
+        if self.relation is not None:
+            self.read_modulus(self.relation)
         if self.law is not None:
             self.finish_law(*self.law)
         if self.table is not None:
-            reader = LawTableReader(self.context, self.name, self.kind, self.table, self.line.variables or {})
-            self.line.law = reader.read()
+            reader = LawReader(self.context, self.name, self.kind, self.table, self.line.variables or {})
+            self.line.law = reader.read_table(self.table)
 
     def refuse(self, rule: Rule, node: Node, what: str, fix: str) -> NoReturn:
         raise self.context.error(rule, node, what, fix=fix, where=self.name)
@@ -201,22 +193,17 @@ class _LineReader:
     def settled(self, node: Scalar, wanted: Dimension, what: str) -> QuantityReading:
         """The reading of a text, its dimension checked now or later."""
         reading = read_quantity(node.text, lambda: self.context.text_place(node))
-        if reading.marked is None and (reading.dimension is None or reading.dimension == wanted):
-            return reading
         word = self.kind.quantity.word if what == "value" and self.kind.quantity else what
-        return elements.settle_dimension(
-            self.context, reading, wanted, f"the {word} of {self.name}", node, self.indices
-        )
+        return self.context.settled(reading, wanted, f"the {word} of {self.name}", node, self.indices)
 
     def read_variable(self, key: Scalar, node: Node, side: str) -> None:
         scalar = self.context.scalar(node, f"the {key.text} of {self.name}")
-        if scalar.text in RESERVED_WORDS:
-            raise self.context.reserved_name(scalar, "a variable")
+        self.context.refuse_reserved(scalar, "a variable")
         taken = self.line.variables or {}
         if side in taken:
             what = f"the {key.text} of {self.name} is named twice"
             self.refuse(notations_rules.VALUE_TWICE, key, what, "leave one of the names out")
-        name = read_name(self.context, scalar, self.indices, "a variable")
+        name = self.context.read_name(scalar, self.indices, "a variable")
         self.line.variables = {**taken, side: name}
 
     def read_ambiguous(self, key: Scalar, node: Node, word: str) -> None:
@@ -228,7 +215,7 @@ class _LineReader:
     def read_initial(self, key: Scalar, node: Node, _: str) -> None:
         scalar = self.context.formula(node, f"the initial value of {self.name}")
         if self.kind.domain.heat_books:
-            refuse_scale(self.context, scalar, f"the initial value of {self.name}")
+            self.context.refuse_scale(scalar, f"the initial value of {self.name}")
         self.line.initial_node = scalar
         if not (self.indices and "[" in scalar.text):
             self.line.initial = self.settled(scalar, self.form.initial, "initial value")
@@ -243,7 +230,7 @@ class _LineReader:
     def finish_law(self, node: Scalar, form: str) -> None:
         """Laws are read last, because they may use the names of variables that follow."""
         reader = LawReader(self.context, self.name, self.kind, node, self.line.variables or {}, self.indices)
-        found = reader.read(form)
+        found = reader.read(node, form)
         self.line.law = found.law
         if found.value is None:
             self.context.pending.append(found.pending)
@@ -254,8 +241,8 @@ class _LineReader:
             return
         word = self.kind.quantity.word if self.kind.quantity else "value"
         self.line.value_node = node
-        self.line.value = elements.settle_dimension(
-            self.context, found.value, self.form.dimension, f"the {word} in the law of {self.name}", node, self.indices
+        self.line.value = self.context.settled(
+            found.value, self.form.dimension, f"the {word} in the law of {self.name}", node, self.indices
         )
 
     def read_signal(self, key: Scalar, node: Node, _: str) -> None:
@@ -269,22 +256,7 @@ class _LineReader:
         """The node that takes the heat; which domain that is, is known when all elements are."""
         scalar = self.context.scalar(node, f"the heat of {self.name}")
         plain = NAME.fullmatch(scalar.text)
-        self.line.heat = scalar.text if plain else read_node(self.context, scalar, self.indices)
-
-    def read_setting(self, key: Scalar, node: Node, setting: str) -> None:
-        self.modes.read_setting(key, node, setting)
-
-    def read_schedule(self, key: Scalar, node: Node, _: str) -> None:
-        self.modes.read_schedule(key, node)
-
-    def read_start(self, key: Scalar, node: Node, _: str) -> None:
-        self.modes.read_start(node)
-
-    @property
-    def modes(self) -> elements.SwitchingLine:
-        """What the line says about the modes of its element."""
-        assert self.line.switching is not None, "only kinds with modes have such keys"
-        return self.line.switching
+        self.line.heat = scalar.text if plain else self.context.read_node(scalar, self.indices)
 
     def read_causality(self, key: Scalar, node: Node, _: str) -> None:
         scalar = self.context.scalar(node, f"the causality of {self.name}")
@@ -304,10 +276,9 @@ class _LineReader:
         kind = self.kind
         if kind.role not in ("storage", "resistive"):
             return {}
-        sides: dict[str, Side] = {"across": "across", "through": "through"}
+        sides: dict[str, Side] = {side: side for side in SIDES}
         sides |= {"effort": kind.domain.effort, "flow": kind.domain.flow}
-        sides |= dict.fromkeys(variable_words(kind.domain, "across"), "across")
-        sides |= dict.fromkeys(variable_words(kind.domain, "through"), "through")
+        sides |= {word: side for side in SIDES for word in variable_words(kind.domain, side)}
         if kind.role == "storage":
             sides |= {"integral": kind.side, "derivative": other_side(kind.side)}
         return sides
@@ -320,28 +291,18 @@ class _LineReader:
     def read_domains(self, key: Scalar, node: Node, _: str) -> None:
         """Read before, because the kind follows from it."""
 
-    def read_relation(self, key: Scalar, node: Node, _: str) -> None:
-        """Read before, because the kind follows from it."""
+    read_relation = read_domains
 
-    def read_modulus(self, node: MappingNode) -> None:
+    def read_modulus(self, relation: _Relation) -> None:
         """The modulus of a connection: the factor of its relation, where `K` stands for the value if one is given."""
-        left, right, modulus = _relation_of(self.context, self.line.key, node)
-        text = self.context.scalar(node.values[node.position("relation") or 0], "relation")
-        given = self.line.value_node
+        modulus, given = relation.modulus, self.line.value_node
         if given is not None:
             if user_names(modulus) != ["K"]:
-                _refuse_relation(
-                    self.context, self.line.key, text, "must use 'K' for the value that is given beside it"
-                )
+                relation.refuse("must use 'K' for the value that is given beside it")
             modulus = modulus.substitute({"K": parse_marked(given.text, self.context.text_place(given))})
-        at = given or text
-        self.line.value_node = at
-        domains = self.kind.domains
-        wanted = port_dimension(domains, f"{left[0]}_{left[1]}").over(port_dimension(domains, f"{right[0]}_{right[1]}"))
+        self.line.value_node = at = given or relation.text
         reading = QuantityReading(without_marks(modulus), modulus)
-        settled = elements.settle_dimension(
-            self.context, reading, wanted, f"the modulus of {self.name}", at, self.indices
-        )
+        settled = self.context.settled(reading, relation.dimension, f"the modulus of {self.name}", at, self.indices)
         # `through_2 = through_1` has no modulus that one could change: it stays as it is written.
         self.line.value = reading if given is None and reading.expression is ONE else settled
 
@@ -380,25 +341,23 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: element
     """The line of one element."""
     if not isinstance(node, MappingNode) or not node.keys:
         fix = f"write '{key.text}: {{kind: [nodes], key: value}}'"
-        raise context.error(
-            notations_rules.WRONG_SHAPE, node, f"the element '{key.text}' is not a mapping", fix=fix, where=key.text
-        )
-    name = key.text if NAME.fullmatch(key.text) else read_name(context, key, indices, "an element")
-    if key.text in RESERVED_WORDS:
-        raise context.reserved_name(key, "an element")
-    form = _connection_form(context, key, node) if node.keys[0].text == CONNECTION else form_of(node.keys[0].text)
+        what = f"the element '{key.text}' is not a mapping"
+        raise context.error(notations_rules.WRONG_SHAPE, node, what, fix=fix, where=key.text)
+    name = key.text if NAME.fullmatch(key.text) else context.read_name(key, indices, "an element")
+    context.refuse_reserved(key, "an element")
+    relation = _Relation(context, key, node) if node.keys[0].text == CONNECTION else None
+    form = form_of(node.keys[0].text) if relation is None else relation.form
     if form is None:
         raise _unknown_kind(context, key, node)
     # Made here: the document would cut the text of the line out for each of 200 000 lines.
     place = Place(context.file, key.line, key.column, key.text)
     line = elements.ElementLine(key, place, form, name, _read_nodes(context, key, node.values[0], form.kind, indices))
-    if form.kind.role == "switching":
-        line.switching = elements.SwitchingLine(context, key.text, form.kind, indices)
+    line.begin_modes(context, indices)
     if len(node.keys) == 2 and (quick := _quick_value(form, node)) is not None:
         line.value, line.value_node = quick
     elif len(node.keys) > 1:
         first = len(context.pending)
-        _LineReader(context, line, indices).read(node, first=1)
+        _LineReader(context, line, indices, relation).read(node, first=1)
         # A modulus or a resistance may follow a signal or a state. A storage may not: its energy would change without
         # power.
         if form.kind.role in ("coupling", "resistive"):
@@ -421,9 +380,8 @@ def _unknown_kind(context: ReadingContext, key: Scalar, node: MappingNode) -> Te
     word = node.keys[0]
     named = [other.text for other in node.keys[1:] if other.text in KINDS]
     fix = f"write '{named[0]}' first: the kind is the first key" if named else kind_advice(word.text, (CONNECTION,))
-    return context.error(
-        notations_rules.UNKNOWN_KIND, word, f"'{word.text}' is not a kind of element", fix=fix, where=key.text
-    )
+    what = f"'{word.text}' is not a kind of element"
+    return context.error(notations_rules.UNKNOWN_KIND, word, what, fix=fix, where=key.text)
 
 
 KIND = "kind"
@@ -468,18 +426,14 @@ def switching_kind(
     return names[text]
 
 
-def without_kind(node: MappingNode) -> MappingNode:
-    """What is said about an element with modes beside its kind."""
-    left = [(key, value) for key, value in node.items() if key.text != KIND]
-    keys, values = tuple(key for key, _ in left), tuple(value for _, value in left)
-    return MappingNode(keys, values, node.line, node.column, node.length)
-
-
-def add_details(context: ReadingContext, line: elements.ElementLine, node: MappingNode) -> None:
-    """Read what is said about one element; the relation of a connection is known already."""
+def add_details(context: ReadingContext, line: elements.ElementLine, node: MappingNode | None) -> None:
+    """Read what is said about one element; its kind and the relation of a connection are known already."""
     form = line.form
+    line.begin_modes(context, ())
+    if node is None:
+        return
     if form.kind.name == CONNECTION:
         # Under another name it has no keys `domains` and `relation`, which follow from its bonds.
         line.form = make_form(replace(form.kind, name="two-port"))
-    _LineReader(context, line, ()).read(node, first=0)
+    _LineReader(context, line, ()).read(node, first=0, known=KIND if form.kind.role == "switching" else "")
     line.form = form

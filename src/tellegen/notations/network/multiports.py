@@ -8,9 +8,10 @@ motor: {multiport: [a, n, b, n, shaft, frame], domains: [electrical, electrical,
 """
 
 import re
-from typing import NoReturn, final
+from typing import NoReturn, TypeGuard, final
 
 from tellegen.core.domains import DOMAINS, Side
+from tellegen.core.errors import Rule
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import parse_unit
 from tellegen.elements import KINDS, ElementKind, multiport_kind
@@ -18,12 +19,11 @@ from tellegen.expressions import Expression, is_zero, symbol
 from tellegen.model.dimensions import Measure
 from tellegen.model.laws import Multiport
 from tellegen.model.model import Element
-from tellegen.notations import indexed_names
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import ReadingContext
+from tellegen.notations.context import NamePattern, NotWholeError, ReadingContext, name_at
 from tellegen.notations.network import keys, rules
 from tellegen.notations.network.fields import ENERGY, LAWS, MATRIX, FieldLaw, FieldReader
-from tellegen.notations.network.repetition import copies_of, read_ranges
+from tellegen.notations.network.repetition import OUTSIDE, copies_of, read_ranges
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -35,10 +35,7 @@ class MultiportRelations:
     """Reads `through_3 = K_1*through_1 + ...`: the ports on the left give power, those on the right take it."""
 
     def __init__(self, context: ReadingContext, key: Scalar, domains: tuple[str, ...], texts: list[Scalar]) -> None:
-        self.context = context
-        self.key = key
-        self.domains = domains
-        self.texts = texts
+        self.context, self.key, self.domains, self.texts = context, key, domains, texts
         self.left: dict[str, Expression] = {}
 
     def read(self) -> Multiport:
@@ -64,40 +61,30 @@ class MultiportRelations:
                 rest = rest - entry * symbol(name)
             if not is_zero(rest):
                 self._refuse(text, "is not linear in the variables of its ports")
-        return Multiport(
-            given=tuple(self._port(n) for n in given),
-            gives=tuple(self._port(n) for n in self.left),
-            given_sides=tuple(self._side(n) for n in given),
-            gives_sides=tuple(self._side(n) for n in self.left),
-            K=K,
-        )
+        one, two = (tuple(map(self._port, given)), tuple(map(self._port, self.left)))
+        return Multiport(one, two, tuple(map(_side, given)), tuple(map(_side, self.left)), K)
 
     def _right(self, text: Scalar, right: str, at: int) -> Expression:
         marked = parse_marked(right, self.context.text_place(text, at))
-        variables: dict[str, Measure] = {
-            n: keys.port_dimension(self.domains, n) for n in marked.free_symbols if self._is_port(n)
-        }
+        ports = {n for n in marked.free_symbols if _PORT.fullmatch(n) and 0 <= self._port(n) < len(self.domains)}
+        variables: dict[str, Measure] = {n: keys.port_dimension(self.domains, n) for n in ports}
         wanted = keys.port_dimension(self.domains, text.text.partition("=")[0].strip())
         return self.context.check_later(marked, wanted, f"the relation of {self.key.text}", text, variables)
-
-    def _is_port(self, name: str) -> bool:
-        found = _PORT.fullmatch(name)
-        return found is not None and 1 <= int(found[2]) <= len(self.domains)
 
     @staticmethod
     def _port(name: str) -> int:
         return int(name.rpartition("_")[2]) - 1
-
-    @staticmethod
-    def _side(name: str) -> Side:
-        return "across" if name.startswith("across") else "through"
 
     def _refuse(self, text: Scalar, what: str) -> NoReturn:
         fix = "write a relation such as 'through_3 = K_1*through_1 + K_2*through_2', each port on one side"
         raise self.context.error(notations_rules.BAD_RELATION, text, f"the relation of {self.key.text} {what}", fix=fix)
 
 
-def is_multiport(node: Node) -> bool:
+def _side(name: str) -> Side:
+    return "across" if name.startswith("across") else "through"
+
+
+def is_multiport(node: Node) -> TypeGuard[MappingNode]:
     """Whether a line of a network describes a field or a connection of several ports."""
     if not isinstance(node, MappingNode) or not node.keys:
         return False
@@ -111,92 +98,151 @@ def is_multiport(node: Node) -> bool:
 def read_multiport(context: ReadingContext, key: Scalar, node: MappingNode) -> None:
     """Add the element of such a line to the model."""
     context.name(key, "an element")
-    if key.text in context.elements:
-        raise context.error(
-            notations_rules.DESCRIBED_TWICE, key, f"'{key.text}' is described twice", fix="rename one of them"
-        )
-    if node.keys[0].text == keys.MULTIPORT:
-        _read_connection(context, key, node)
+    context.require_new(key)
+    line = _MultiportLine(context, key, node)
+    if line.word.text == keys.MULTIPORT:
+        line.add_connection()
     else:
-        _read_field(context, key, node)
+        line.add_field()
 
 
-def _read_nodes(context: ReadingContext, key: Scalar, node: Node, each: "_Each | None" = None) -> list[str]:
-    texts = context.texts(node, f"the nodes of {key.text}")
-    names = (
-        [str(indexed_names.read_node(context, text, ())) for text in texts]
-        if each is None
-        else each.nodes(key, texts, node)
-    )
-    if len(names) < 4 or len(names) % 2:
-        what = f"'{key.text}' has {len(names)} nodes, not two for each of its ports"
-        raise context.error(
-            notations_rules.WRONG_NODES, node, what, fix="give two nodes a port, two ports or more", where=key.text
-        )
-    return names
+@final
+class _MultiportLine:
+    """One line; `each` is its range, if it has one port for each value of an index."""
 
+    def __init__(self, context: ReadingContext, key: Scalar, node: MappingNode) -> None:
+        self.context, self.key, self.node = context, key, node
+        self.word = node.keys[0]
+        self.each = None if self.word.text == keys.MULTIPORT else _Each.read(context, key, node)
+        self.nodes = self._nodes(node.values[0])
+        self.count = len(self.nodes) // 2
 
-# Fields
+    def _nodes(self, node: Node) -> list[str]:
+        texts = self.context.texts(node, f"the nodes of {self.key.text}")
+        if self.each is None:
+            names = [str(self.context.read_node(text, ())) for text in texts]
+        else:
+            names = self.each.nodes(self.key, texts, node)
+        if len(names) < 4 or len(names) % 2:
+            what = f"'{self.key.text}' has {len(names)} nodes, not two for each of its ports"
+            fix = "give two nodes a port, two ports or more"
+            self._refuse(notations_rules.WRONG_NODES, node, what, fix, self.key.text)
+        return names
 
+    def _refuse(self, rule: Rule, node: Node, what: str, fix: str, where: str = "") -> NoReturn:
+        raise self.context.error(rule, node, what, fix=fix, where=where)
 
-def _read_field(context: ReadingContext, key: Scalar, node: MappingNode) -> None:
-    each = _Each.read(context, key, node)
-    nodes = _read_nodes(context, key, node.values[0], each)
-    kinds = _field_kinds(context, key, node, len(nodes) // 2)
-    reader, words = FieldReader(context, key, kinds), _variable_words(kinds)
-    names: dict[str, list[str]] = {}
-    initial: list[Scalar] = []
-    law: FieldLaw | None = None
-    for other, value in zip(node.keys[1:], node.values[1:], strict=True):
-        if other.text in _LAWS and (law is None or other.text == MATRIX):
-            law = _LAWS[other.text](reader, value)
-        elif other.text == "initial":
-            initial = _list(context, key, value, len(kinds), "initial values")
-        elif other.text in words:
-            names[words[other.text]] = _names(context, key, value, len(kinds), other.text, each)
-        elif other.text == keys.EACH:
-            continue
-        elif other.text != keys.KINDS_OF_PORTS or node.keys[0].text != keys.MIXED_FIELD:
-            known = [*_LAWS, "initial", keys.EACH, *words]
-            raise context.unknown_key(other, known, f"the {node.keys[0].text} {key.text}")
-    if law is None:
-        fix = f"add 'matrix: [[...], ...]' with {len(kinds)} rows"
-        raise context.error(notations_rules.MISSING_KEY, key, f"the field '{key.text}' has no matrix", fix=fix)
-    _add_field(reader, nodes, law, names, initial)
+    def _counted(self, key: str, what: str, words: str) -> list[Scalar]:
+        """The words that a key has for the ports, one for each."""
+        given = self.node.get(key)
+        texts = [] if given is None else self.context.texts(given, f"the {words} of {self.key.text}")
+        if len(texts) != self.count:
+            what = f"the {what} '{self.key.text}' has {self.count} ports and {len(texts)} {words}"
+            fix = f"write '{key}: [...]' with {self.count} words"
+            self._refuse(notations_rules.WRONG_SHAPE, given or self.key, what, fix)
+        return texts
+
+    # Fields
+
+    def add_field(self) -> None:
+        """Storages or resistive elements coupled by a law of all."""
+        context, kinds = self.context, self._field_kinds()
+        reader, words = FieldReader(context, self.key, kinds), _variable_words(kinds)
+        names: dict[str, list[str]] = {}
+        initial: list[Scalar] = []
+        law: FieldLaw | None = None
+        for other, value in zip(self.node.keys[1:], self.node.values[1:], strict=True):
+            if other.text in _LAWS and (law is None or other.text == MATRIX):
+                law = _LAWS[other.text](reader, value)
+            elif other.text == "initial":
+                initial = self._list(value, "initial values")
+            elif other.text in words:
+                names[words[other.text]] = self._names(value, other.text)
+            elif other.text == keys.EACH:
+                continue
+            elif other.text != keys.KINDS_OF_PORTS or self.word.text != keys.MIXED_FIELD:
+                known = [*_LAWS, "initial", keys.EACH, *words]
+                raise context.unknown_key(other, known, f"the {self.word.text} {self.key.text}")
+        if law is None:
+            what = f"the field '{self.key.text}' has no matrix"
+            fix = f"add 'matrix: [[...], ...]' with {len(kinds)} rows"
+            self._refuse(notations_rules.MISSING_KEY, self.key, what, fix)
+        chosen = [{side: texts[k] for side, texts in names.items()} for k in range(len(kinds))]
+        starts = [self._start(k, kind, chosen[k], initial) for k, kind in enumerate(kinds)]
+        reader.add(law, list(zip(self.nodes[::2], self.nodes[1::2], strict=True)), chosen, starts)
+
+    def _start(self, k: int, kind: ElementKind, chosen: dict[str, str], initial: list[Scalar]) -> Expression | None:
+        """The initial value of a member, whose names nothing else has."""
+        member = f"{self.key.text}[{k + 1}]"
+        for name in chosen.values():
+            if self.context.variables.setdefault(name, member) != member:
+                what = f"two ports or elements name a variable '{name}', one of them in '{self.key.text}'"
+                fix = "name every port's variable differently"
+                self._refuse(notations_rules.VARIABLE_TWICE, self.key, what, fix, self.key.text)
+        if not initial:
+            return None
+        power = parse_unit(kind.domain.power(kind.side).unit).dimension
+        return self.context.checked_quantity(initial[k], power, f"an entry of {self.key.text}").expression
+
+    def _field_kinds(self) -> list[ElementKind]:
+        """The kind of each port: all the same, or as `kinds` says."""
+        if self.word.text != keys.MIXED_FIELD:
+            return [self._field_kind(self.word, self.word.text.removesuffix(keys.FIELD))] * self.count
+        kinds = [self._field_kind(text, text.text) for text in self._counted(keys.KINDS_OF_PORTS, "field", "kinds")]
+        # A matrix that stores and loses at once has no energy function and no dissipation.
+        if len({kind.role for kind in kinds}) > 1:
+            at, what = self.node.get(keys.KINDS_OF_PORTS), f"the field '{self.key.text}' stores energy and loses it"
+            self._refuse(notations_rules.WRONG_SHAPE, at or self.key, what, "describe two fields")
+        return kinds
+
+    def _field_kind(self, at: Scalar, word: str) -> ElementKind:
+        kind = KINDS.get(word)
+        if kind is None or kind.role not in ("storage", "resistive"):
+            what = f"'{at.text}' is not a kind of element: a field stores or loses energy"
+            fix = did_you_mean(word, [k.name for k in KINDS.values() if k.role == "storage"])
+            fix = fix if kind is None and fix else "write 'inductor field', 'compliance field', ..."
+            self._refuse(notations_rules.UNKNOWN_KIND, at, what, fix)
+        return kind
+
+    def _names(self, node: Node, word: str) -> list[str]:
+        """The names of one variable at all ports: a list, or a name with the index of `each`."""
+        if self.each is not None and isinstance(node, Scalar):
+            return self.each.names(self.context.read_name(node, (self.each.index,), "a variable"), node)
+        texts = self._list(node, f"names of the {word}")
+        return [str(self.context.read_name(text, (), "a variable")) for text in texts]
+
+    def _list(self, node: Node, what: str) -> list[Scalar]:
+        texts = self.context.texts(node, f"the {what} of {self.key.text}")
+        if len(texts) != self.count:
+            what = f"'{self.key.text}' has {len(texts)} {what}, not {self.count}"
+            self._refuse(notations_rules.WRONG_SHAPE, node, what, f"give {self.count}")
+        return texts
+
+    # Connections
+
+    def add_connection(self) -> None:
+        """A connection of several ports by its relations."""
+        context, key = self.context, self.key
+        for other in self.node.keys[1:]:
+            if other.text not in ("domains", "relation"):
+                raise context.unknown_key(other, ("domains", "relation"), f"the multiport {key.text}")
+        texts = self._counted("domains", "multiport", "domains")
+        for text in texts:
+            if text.text not in DOMAINS:
+                fix = did_you_mean(text.text, DOMAINS) or f"the domains are {', '.join(DOMAINS)}"
+                self._refuse(notations_rules.UNKNOWN_KEY, text, f"'{text.text}' is not a domain", fix)
+        domains = tuple(text.text for text in texts)
+        fix = "add 'relation: through_3 = K_1*through_1 + K_2*through_2'"
+        described = context.needed(self.node, "relation", f"the multiport '{key.text}' has no relation", fix, at=key)
+        relations = list(described) if isinstance(described, SequenceNode) else [described]
+        scalars = [context.scalar(text, "a relation") for text in relations]
+        relation = MultiportRelations(context, key, domains, scalars).read()
+        kind, place = multiport_kind(domains), context.place(key)
+        context.elements[key.text] = Element(key.text, kind, tuple(self.nodes), multiport=relation, place=place)
 
 
 _LAWS = {MATRIX: FieldReader.matrix, ENERGY: FieldReader.energy, LAWS: FieldReader.laws}
 """The ways to say the law of a field."""
-
-
-def _field_kinds(context: ReadingContext, key: Scalar, node: MappingNode, count: int) -> list[ElementKind]:
-    """The kind of each port: all the same, or as `kinds` says."""
-    word = node.keys[0]
-    if word.text != keys.MIXED_FIELD:
-        return [_field_kind(context, word, word.text.removesuffix(keys.FIELD))] * count
-    given = node.get(keys.KINDS_OF_PORTS)
-    texts = [] if given is None else context.texts(given, f"the kinds of {key.text}")
-    if len(texts) != count:
-        what = f"the field '{key.text}' has {count} ports and {len(texts)} kinds"
-        raise context.error(
-            notations_rules.WRONG_SHAPE, given or key, what, fix=f"write 'kinds: [...]' with {count} words"
-        )
-    kinds = [_field_kind(context, text, text.text) for text in texts]
-    # A matrix that stores and loses at once has no energy function and no dissipation.
-    if len({kind.role for kind in kinds}) > 1:
-        what = f"the field '{key.text}' stores energy and loses it"
-        raise context.error(notations_rules.WRONG_SHAPE, given or key, what, fix="describe two fields")
-    return kinds
-
-
-def _field_kind(context: ReadingContext, at: Scalar, word: str) -> ElementKind:
-    kind = KINDS.get(word)
-    if kind is None or kind.role not in ("storage", "resistive"):
-        what = f"'{at.text}' is not a kind of element: a field stores or loses energy"
-        fix = did_you_mean(word, [k.name for k in KINDS.values() if k.role == "storage"])
-        fix = fix if kind is None and fix else "write 'inductor field', 'compliance field', ..."
-        raise context.error(notations_rules.UNKNOWN_KIND, at, what, fix=fix)
-    return kind
 
 
 def _variable_words(kinds: list[ElementKind]) -> dict[str, Side]:
@@ -208,41 +254,12 @@ def _variable_words(kinds: list[ElementKind]) -> dict[str, Side]:
     return words
 
 
-def _add_field(
-    reader: FieldReader, nodes: list[str], law: FieldLaw, names: dict[str, list[str]], initial: list[Scalar]
-) -> None:
-    context, key, kinds = reader.context, reader.key, reader.kinds
-    chosen = [{side: texts[k] for side, texts in names.items()} for k in range(len(kinds))]
-    starts: list[Expression | None] = [None] * len(kinds)
-    for k, kind in enumerate(kinds):
-        member = f"{key.text}[{k + 1}]"
-        for name in chosen[k].values():
-            if context.variables.setdefault(name, member) != member:
-                what = f"two ports or elements name a variable '{name}', one of them in '{key.text}'"
-                fix = "name every port's variable differently"
-                raise context.error(notations_rules.VARIABLE_TWICE, key, what, fix=fix, where=key.text)
-        if initial:
-            power = parse_unit(kind.domain.power(kind.side).unit).dimension
-            starts[k] = context.checked_quantity(initial[k], power, f"an entry of {key.text}").expression
-    reader.add(law, list(zip(nodes[::2], nodes[1::2], strict=True)), chosen, starts)
-
-
-def _names(context: ReadingContext, key: Scalar, node: Node, count: int, word: str, each: "_Each | None") -> list[str]:
-    """The names of one variable at all ports: a list, or a name with the index of `each`."""
-    if each is not None and isinstance(node, Scalar):
-        return each.names(indexed_names.read_name(context, node, (each.index,), "a variable"), node)
-    texts = _list(context, key, node, count, f"names of the {word}")
-    return [str(indexed_names.read_name(context, text, (), "a variable")) for text in texts]
-
-
 @final
 class _Each:
     """`each: {k: 1..m}`: a field with one port for each value of an index; its two nodes and its names carry the index."""
 
     def __init__(self, context: ReadingContext, index: str, values: list[int]) -> None:
-        self.context = context
-        self.index = index
-        self.values = values
+        self.context, self.index, self.values = context, index, values
 
     @classmethod
     def read(cls, context: ReadingContext, key: Scalar, node: MappingNode) -> "_Each | None":
@@ -253,7 +270,7 @@ class _Each:
         if len(ranges) != 1:
             what = f"'{keys.EACH}' of the field '{key.text}' has {len(ranges)} indices, not one"
             raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{keys.EACH}: {{{indices[0]}: 1..5}}'")
-        values = [copy.values[0] for copy in copies_of(context, key, ranges, indexed_names.StructureCopy())]
+        values = [copy.values[0] for copy in copies_of(context, key, ranges, OUTSIDE)]
         return cls(context, indices[0], values)
 
     def nodes(self, key: Scalar, texts: list[Scalar], node: Node) -> list[str]:
@@ -262,61 +279,13 @@ class _Each:
             what = f"'{key.text}' has {len(texts)} nodes, not the two of one port"
             fix = f"with '{keys.EACH}' give the two nodes of a port, such as 'a[{self.index}]' and 'b[{self.index}]'"
             raise self.context.error(notations_rules.WRONG_NODES, node, what, fix=fix, where=key.text)
-        found = [self.names(indexed_names.read_node(self.context, text, (self.index,)), text) for text in texts]
+        found = [self.names(self.context.read_node(text, (self.index,)), text) for text in texts]
         return [name for pair in zip(*found, strict=True) for name in pair]
 
-    def names(self, name: str | indexed_names.NamePattern, node: Scalar) -> list[str]:
+    def names(self, name: str | NamePattern, node: Scalar) -> list[str]:
         """A name for each value of the index."""
         try:
-            return [indexed_names.name_at(name, (value,)) for value in self.values]
-        except indexed_names.NotWholeError as problem:
-            raise indexed_names.not_whole_error(
-                self.context, node, problem, f"{self.index} from {self.values[0]} on"
-            ) from None
-
-
-def _list(context: ReadingContext, key: Scalar, node: Node, count: int, what: str) -> list[Scalar]:
-    texts = context.texts(node, f"the {what} of {key.text}")
-    if len(texts) != count:
-        raise context.error(
-            notations_rules.WRONG_SHAPE, node, f"'{key.text}' has {len(texts)} {what}, not {count}", fix=f"give {count}"
-        )
-    return texts
-
-
-# Connections
-
-
-def _read_connection(context: ReadingContext, key: Scalar, node: MappingNode) -> None:
-    nodes = _read_nodes(context, key, node.values[0])
-    count = len(nodes) // 2
-    for other in node.keys[1:]:
-        if other.text not in ("domains", "relation"):
-            raise context.unknown_key(other, ("domains", "relation"), f"the multiport {key.text}")
-    domains = _read_domains(context, key, node, count)
-    described = node.get("relation")
-    if described is None:
-        fix = "add 'relation: through_3 = K_1*through_1 + K_2*through_2'"
-        raise context.error(notations_rules.MISSING_KEY, key, f"the multiport '{key.text}' has no relation", fix=fix)
-    relations = list(described) if isinstance(described, SequenceNode) else [described]
-    relation = MultiportRelations(
-        context, key, domains, [context.scalar(text, "a relation") for text in relations]
-    ).read()
-    context.elements[key.text] = Element(
-        key.text, multiport_kind(domains), tuple(nodes), multiport=relation, place=context.place(key)
-    )
-
-
-def _read_domains(context: ReadingContext, key: Scalar, node: MappingNode, count: int) -> tuple[str, ...]:
-    described = node.get("domains")
-    texts = [] if described is None else context.texts(described, f"the domains of {key.text}")
-    if len(texts) != count:
-        what = f"the multiport '{key.text}' has {count} ports and {len(texts)} domains"
-        raise context.error(
-            notations_rules.WRONG_SHAPE, described or key, what, fix=f"write 'domains: [...]' with {count} words"
-        )
-    for text in texts:
-        if text.text not in DOMAINS:
-            fix = did_you_mean(text.text, DOMAINS) or f"the domains are {', '.join(DOMAINS)}"
-            raise context.error(notations_rules.UNKNOWN_KEY, text, f"'{text.text}' is not a domain", fix=fix)
-    return tuple(text.text for text in texts)
+            return [name_at(name, (value,)) for value in self.values]
+        except NotWholeError as problem:
+            at = f"{self.index} from {self.values[0]} on"
+            raise self.context.not_whole_error(node, problem, at) from None

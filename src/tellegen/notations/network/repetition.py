@@ -7,30 +7,20 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import final
+from typing import NamedTuple, TypeGuard, final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import is_unit
-from tellegen.expressions import RESERVED_WORDS, Expression, Mul, Number, Pow, Symbol, number, to_text
+from tellegen.expressions import Expression, Mul, Number, Pow, Symbol, number, to_text
 from tellegen.model.laws import Law
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import (
-    CopyIndices,
-    NotWholeError,
-    StructureCopy,
-    integer_expression,
-    name_at,
-    not_whole_error,
-)
+from tellegen.notations.context import CopyIndices, NamePattern, NotWholeError, ReadingContext, name_at
 from tellegen.notations.network import rules
 from tellegen.notations.network.elements import (
     ElementLine,
     Indices,
     add_element,
     read_source_signal,
-    settle_dimension,
-    switching_of,
 )
 from tellegen.notations.network.lines import read_line
 from tellegen.notations.quantities import read_quantity
@@ -38,6 +28,40 @@ from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 MOST_ELEMENTS = 5_000_000
 _RANGE = re.compile(r"(.+?)\.\.(.+)", re.DOTALL)
+
+
+@final
+class StructureCopy(NamedTuple):
+    """One copy of a repeated structure: the indices around it, outer ones first, and their values."""
+
+    indices: tuple[str, ...] = ()
+    values: CopyIndices = ()
+
+    def __str__(self) -> str:
+        return ", ".join(f"{index} = {value}" for index, value in self.counters.items())
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """The values by index."""
+        return dict(zip(self.indices, self.values, strict=True))
+
+    def name(self, context: ReadingContext, node: Scalar, subject: str) -> str:
+        """The name that a text gives in this copy."""
+        return self._at(context, node, context.read_name(node, self.indices, subject))
+
+    def node(self, context: ReadingContext, node: Scalar) -> str:
+        """The node that a text names in this copy."""
+        return self._at(context, node, context.read_node(node, self.indices))
+
+    def _at(self, context: ReadingContext, node: Scalar, name: str | NamePattern) -> str:
+        try:
+            return name_at(name, self.values)
+        except NotWholeError as problem:
+            raise context.not_whole_error(node, problem, str(self)) from None
+
+
+OUTSIDE = StructureCopy()
+"""What stands in no repeated block."""
 
 
 @final
@@ -62,15 +86,22 @@ class RepeatedBlock:
     lines: "list[ElementLine | RepeatedBlock]"
 
 
-def is_block(node: Node) -> bool:
-    """Whether an entry of a network is a repeated block and not an element."""
+def is_block(node: Node) -> TypeGuard[MappingNode]:
+    """Whether an entry is a repeated block and no single line."""
     return isinstance(node, MappingNode) and "repeat" in node
 
 
 def read_block(context: ReadingContext, key: Scalar, node: MappingNode, outer: Indices) -> RepeatedBlock:
     """The block with its templates."""
     ranges, indices, inner = read_repeat(context, key, node, "network", outer)
-    return RepeatedBlock(key, indices, ranges, _read_lines(context, key, inner, indices))
+    lines: list[ElementLine | RepeatedBlock] = []
+    for name, value in context.mapping(inner, f"the network of {key.text}").items():
+        with context.collecting():
+            if is_block(value):
+                lines.append(read_block(context, name, value, indices))
+            else:
+                lines.append(read_line(context, name, value, indices))
+    return RepeatedBlock(key, indices, ranges, lines)
 
 
 def read_repeat(
@@ -92,9 +123,8 @@ def read_ranges(
     """The ranges of a `repeat`, and all indices that its lines may use."""
     repeat = context.mapping(node.values[node.position(word) or 0], f"the {word} of {key.text}")
     if not repeat.keys:
-        raise context.error(
-            rules.BAD_RANGE, node, f"the {word} of {key.text} has no index", fix=f"write '{word}: {{i: 1..10}}'"
-        )
+        what = f"the {word} of {key.text} has no index"
+        raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{word}: {{i: 1..10}}'")
     indices = outer
     ranges = []
     for index, text in repeat.items():
@@ -104,37 +134,14 @@ def read_ranges(
     return ranges, indices
 
 
-def _read_lines(
-    context: ReadingContext, key: Scalar, node: Node, indices: Indices
-) -> "list[ElementLine | RepeatedBlock]":
-    lines: list[ElementLine | RepeatedBlock] = []
-    for name, value in context.mapping(node, f"the network of {key.text}").items():
-        try:
-            if isinstance(value, MappingNode) and is_block(value):
-                lines.append(read_block(context, name, value, indices))
-            else:
-                lines.append(read_line(context, name, value, indices))
-        except TellegenError as error:
-            context.collect(error)
-    return lines
-
-
 def _check_index(context: ReadingContext, index: Scalar, outer: Indices) -> None:
     name = context.name(index, "an index")
-    if name in RESERVED_WORDS:
-        raise context.reserved_name(index, "an index")
-    taken = (
-        "a parameter"
-        if name in context.parameters
-        else "an outer index"
-        if name in outer
-        else "a unit"
-        if is_unit(name)
-        else ""
-    )
-    if taken:
-        what = f"the index '{name}' has the name of {taken}"
-        raise context.error(rules.SHADOWING_INDEX, index, what, fix="choose another name, such as 'i' or 'k'")
+    context.refuse_reserved(index, "an index")
+    there = {"a parameter": name in context.parameters, "an outer index": name in outer, "a unit": is_unit(name)}
+    for taken, is_taken in there.items():
+        if is_taken:
+            what = f"the index '{name}' has the name of {taken}"
+            raise context.error(rules.SHADOWING_INDEX, index, what, fix="choose another name, such as 'i' or 'k'")
 
 
 def _read_range(context: ReadingContext, index: Scalar, node: Scalar, outer: Indices) -> IndexRange:
@@ -142,7 +149,7 @@ def _read_range(context: ReadingContext, index: Scalar, node: Scalar, outer: Ind
     if match is None:
         what = f"the range of '{index.text}' is '{node.text}', not 'first..last'"
         raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{index.text}: 1..10'")
-    first, last = (integer_expression(context, node, text, outer) for text in match.groups())
+    first, last = (context.integer_expression(node, text, outer) for text in match.groups())
     return IndexRange(index.text, first, last, node)
 
 
@@ -152,7 +159,7 @@ def _read_range(context: ReadingContext, index: Scalar, node: Scalar, outer: Ind
 def add_elements_of_block(
     context: ReadingContext,
     block: RepeatedBlock,
-    outer: StructureCopy = StructureCopy(),  # noqa: B008  # never changes
+    outer: StructureCopy = OUTSIDE,
 ) -> None:
     """Add the elements of all copies."""
     templates = [
@@ -219,9 +226,7 @@ class _Template:
     """A line made ready for copying."""
 
     def __init__(self, context: ReadingContext, line: ElementLine, indices: Indices) -> None:
-        self.context = context
-        self.line = line
-        self.indices = indices
+        self.context, self.line, self.indices = context, line, indices
         # None where there is no value, or where it must be read again for each copy.
         self.value = None if line.value is None else _value_of_copy(line.value.expression, indices)
         self.initial = None if line.initial is None else _value_of_copy(line.initial.expression, indices)
@@ -236,17 +241,16 @@ class _Template:
             )
             heat = None if line.heat is None else name_at(line.heat, copy)
         except NotWholeError as problem:
-            raise not_whole_error(self.context, line.key, problem, str(made)) from None
+            raise self.context.not_whole_error(line.key, problem, str(made)) from None
         try:
             value = self.value(copy) if self.value else self._again(line, copy)
             initial = self.initial(copy) if self.initial else self._again(line, copy, initial=True)
             law = line.law and self._law(line.law, copy)
         except ZeroDivisionError:
             what = f"a value of {name} divides by zero"
-            raise self.context.error(
-                notations_rules.DIVISION_BY_ZERO, line.key, what, fix="start the index elsewhere"
-            ) from None
-        modes = None if line.switching is None else switching_of(self.context, line.switching, name, line.key, copy)
+            fix = "start the index elsewhere"
+            raise self.context.error(notations_rules.DIVISION_BY_ZERO, line.key, what, fix=fix) from None
+        modes = None if line.switching is None else line.switching.modes_of(name, line.key, copy)
         signal = None if line.signal_node is None else read_source_signal(self.context, line, name, made.counters)
         add_element(
             self.context,
@@ -273,7 +277,7 @@ class _Template:
         counters = dict(zip(self.indices, copy, strict=True))
         reading = read_quantity(node.text, lambda: self.context.text_place(node), counters)
         subject = f"the {word} of {name_at(line.name, copy)}"
-        return settle_dimension(self.context, reading, wanted, subject, node, ()).expression
+        return self.context.settled(reading, wanted, subject, node).expression
 
     def _law(self, law: Law, copy: CopyIndices) -> Law:
         # The text of a law that depends on no index holds for every copy.

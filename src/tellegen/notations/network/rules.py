@@ -1,9 +1,9 @@
 """The rules of the lines of a network: laws, tables, fields, heat ports, modes and repeated structure."""
 
 from tellegen.core.errors import Rulebook
-from tellegen.notations.rules import charging, ladder, oscillator
+from tellegen.notations.rules import charging, ladder, oscillator, with_slip
 
-RULES = Rulebook("D")
+RULES = Rulebook("D", ladder())
 
 BAD_LAW = RULES.rule(
     "D150",
@@ -54,19 +54,17 @@ NO_LAW_HERE = RULES.rule(
     example=charging(source="{voltage source: [a, gnd], law: v = 3*i}"),
     instead=charging(),
 )
+_COILS = (
+    "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
+    "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [1 H, %s]]}\n"
+)
 NOT_CONSERVATIVE = RULES.rule(
     "D166",
     "a field that is not conservative",
     meaning="The matrix of a field of storages is not symmetric.",
     why="the energy of two coupled storages cannot depend on the order in which they were filled",
-    example=(
-        "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
-        "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [0.5 H, 1 H]]}\n"
-    ),
-    instead=(
-        "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
-        "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [1 H, 1 H]]}\n"
-    ),
+    example=with_slip(_COILS % "1 H", "[1 H,", "[0.5 H,"),
+    instead=_COILS % "1 H",
 )
 
 
@@ -108,10 +106,6 @@ TOO_MANY_POINTS = RULES.rule(
 )
 
 
-_COILS = (
-    "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
-    "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [1 H, %s]]}\n"
-)
 _FRAME = (
     "system: frame\nnetwork:\n  F: {force source: [frame, a]}\n  m_1: {mass: [a], m: 1 kg}\n  m_2: {mass: [b], m: 1 kg}\n"
     "  k: {spring field: [a, frame, b, frame], matrix: [[%s N/m, -1 N/m], [-1 N/m, 1 N/m]]}\n"
@@ -176,26 +170,20 @@ HEAT_NAME_TAKEN = RULES.rule(
     example=_winding(more="  R_heat: {heat flow source: [w]}\n"),
     instead=_winding(more="  Q_sun: {heat flow source: [w]}\n"),
 )
-NO_HEAT_TEMPERATURE = RULES.rule(
-    "D702",
-    "heat into a node without a temperature",
-    meaning="The key `heat` names a node of entropy flows that has neither a capacity nor a temperature source.",
-    why="the entropy that heat brings is the heat divided by the temperature, which a capacity or a source decides",
-    example="""\
-system: Winding
-network:
-  V:   {voltage source: [a, gnd]}
-  R:   {resistor: [a, gnd], R: 2 ohm, heat: s}
-  C_w: {entropy capacity: [w], C: 40 J/K, initial: 293 K}
-  G_w: {entropy conductor: [s, w], G: 0.5 W/K}
-""",
-    instead="""\
+_ENTROPY = """\
 system: Winding
 network:
   V:   {voltage source: [a, gnd]}
   R:   {resistor: [a, gnd], R: 2 ohm, heat: w}
   C_w: {entropy capacity: [w], C: 40 J/K, initial: 293 K}
-""",
+"""
+NO_HEAT_TEMPERATURE = RULES.rule(
+    "D702",
+    "heat into a node without a temperature",
+    meaning="The key `heat` names a node of entropy flows that has neither a capacity nor a temperature source.",
+    why="the entropy that heat brings is the heat divided by the temperature, which a capacity or a source decides",
+    example=with_slip(_ENTROPY, "heat: w", "heat: s") + "  G_w: {entropy conductor: [s, w], G: 0.5 W/K}\n",
+    instead=_ENTROPY,
 )
 
 
@@ -270,7 +258,6 @@ BAD_RANGE = RULES.rule(
     meaning="A range is `first..last`, two whole numbers or expressions of outer indices and of parameters given as whole numbers.",
     why="a repeated structure has a whole number of copies",
     example=ladder(repeat="{k: 1-10}"),
-    instead=ladder(),
 )
 BACKWARD_RANGE = RULES.rule(
     "D141",
@@ -278,7 +265,6 @@ BACKWARD_RANGE = RULES.rule(
     meaning="The last value of a range is below the first by more than one.",
     why="`1..0` is an empty range, but a larger gap is a slip: ranges count upwards",
     example=ladder(repeat="{k: 10..1}"),
-    instead=ladder(),
 )
 SHADOWING_INDEX = RULES.rule(
     "D142",
@@ -286,7 +272,6 @@ SHADOWING_INDEX = RULES.rule(
     meaning="An index has the name of a parameter or of an outer index.",
     why="inside the block nobody could tell which of the two is meant",
     example=ladder(parameters="{k: 3, C_0: 1 uF}"),
-    instead=ladder(),
 )
 NOT_WHOLE = RULES.rule(
     "D143",
@@ -294,7 +279,6 @@ NOT_WHOLE = RULES.rule(
     meaning="An expression between `[` and `]` is not a whole number, zero or more, for some copy.",
     why="an index counts",
     example=ladder(nodes='["n[(k-1)/2]", "n[k]"]'),
-    instead=ladder(),
 )
 TOO_MANY = RULES.rule(
     "D144",
@@ -302,5 +286,4 @@ TOO_MANY = RULES.rule(
     meaning="The repeated structure has more elements than can be held.",
     why="a slip in a range must not exhaust the memory",
     example=ladder(repeat="{k: 1..1000000000}"),
-    instead=ladder(),
 )

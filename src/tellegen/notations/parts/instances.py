@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.names import TIME
 from tellegen.expressions import Expression, Number, Symbol, symbol, to_text
 from tellegen.model.laws import Law, MatrixField
 from tellegen.model.model import (
@@ -22,45 +22,10 @@ from tellegen.model.model import (
     variable_name,
 )
 from tellegen.model.signals import SignalDefinition, SignalSetting
-from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import StructureCopy, name_at, read_name
-from tellegen.notations.parts import rules
 from tellegen.notations.signals.blocks import FORMULA
-from tellegen.notations.yaml.document import MappingNode as Entries
-from tellegen.notations.yaml.document import Node, Scalar
 
 OWN = "own"
 """`names: own`: all that is inside keeps its name, for a part that is used once."""
-
-
-def read_part_names(
-    context: ReadingContext, who: tuple[str, str], known: Mapping[str, bool], node: Node | None, copy: StructureCopy
-) -> dict[str, str]:
-    """New names by those inside a part: from a mapping, a list of names that stay, or the word `own`.
-
-    `who` names the part and its system, `known` is what the part has to name, and whether that follows from another name.
-    """
-    if node is None:
-        return {}
-    if isinstance(node, Scalar) and node.text == OWN:
-        return {name: name for name, follows in known.items() if not follows}
-    part, system = who
-    if isinstance(node, Entries):
-        pairs = [(key, context.scalar(value, f"the name of {key.text} of {part}")) for key, value in node.items()]
-    else:
-        pairs = [(text, text) for text in context.texts(node, f"the names of {part}")]
-    found: dict[str, str] = {}
-    for inside, outside in pairs:
-        if inside.text not in known:
-            fix = did_you_mean(inside.text, known) or f"its names are {listing(known, 20)}"
-            what = f"nothing in the part {part} ({system}) is called '{inside.text}'"
-            raise context.error(rules.UNKNOWN_NAME, inside, what, fix=fix, where=part)
-        new = name_at(read_name(context, outside, copy.indices, "something in a part"), copy.values)
-        if new in found.values():
-            what = f"'{new}' would name two things of the part {part}"
-            raise context.error(rules.NAME_TAKEN, outside, what, fix="give each its own name", where=part)
-        found[inside.text] = new
-    return found
 
 
 def names_inside(model: Model, gone: Collection[str] = ()) -> dict[str, bool]:
@@ -95,23 +60,6 @@ def _default_variables(element: Element) -> dict[str, str]:
         for side in ("across", "through")
         if side not in element.variables and side != input_side
     }
-
-
-def check_part_names(context: ReadingContext, part: str, names: Iterable[str], key: Scalar) -> None:
-    """Names that a part brings into the whole are new there."""
-    taken: dict[str, Collection[str]] = {
-        "an element": context.elements,
-        "a parameter": context.parameters,
-        "a displacement": context.displacements,
-        "a signal": context.signals,
-        "a variable": {v for element in context.elements.values() for v in element.variables.values()},
-    }
-    for name in names:
-        for word, there in taken.items():
-            if name in there:
-                what = f"the part {part} calls something '{name}', which names {word} of the whole"
-                fix = f"choose another name on the line of {part}"
-                raise context.error(rules.NAME_TAKEN, key, what, fix=fix, where=part)
 
 
 OF_ELEMENTS = ("power", "energy")
@@ -180,8 +128,7 @@ class Renaming:
     """Puts the name of a part before all names in it, except for those that its line chooses."""
 
     def __init__(self, prefix: str, model: Model, nodes: Mapping[str, str], names: Mapping[str, str] = NOTHING) -> None:
-        self.prefix = prefix
-        self.model = model
+        self.prefix, self.model = prefix, model
         # None stands for a name that stays: the ground of every part is the ground of the whole.
         self.nodes = dict.fromkeys(REFERENCES) | dict(nodes)
         self.chosen = names

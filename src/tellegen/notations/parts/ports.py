@@ -14,9 +14,8 @@ from tellegen.model.model import Element, Model, Part, SystemPort, input_name, k
 from tellegen.model.signals import SignalPorts, SignalSetting
 from tellegen.notations.context import ReadingContext, StopReadingError
 from tellegen.notations.grammar import AT, SIGNAL_PORTS, SOURCE
-from tellegen.notations.indexed_names import StructureCopy
 from tellegen.notations.network.keys import with_article
-from tellegen.notations.network.repetition import copies_of, read_repeat
+from tellegen.notations.network.repetition import OUTSIDE, StructureCopy, copies_of, is_block, read_repeat
 from tellegen.notations.parts import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
@@ -31,24 +30,18 @@ class PortEntry(NamedTuple):
     copy: StructureCopy
 
 
-OUTSIDE = StructureCopy()
-"""What stands in no repeated block."""
-
-
 def _port_entries(
     context: ReadingContext, node: Node, subject: str, copy: StructureCopy = OUTSIDE
 ) -> Iterator[PortEntry]:
     """Every port of a mapping, those of repeated blocks one by one; what is wrong with a block is collected."""
     for key, value in context.mapping(node, subject).items():
-        try:
-            if isinstance(value, MappingNode) and "repeat" in value:
+        with context.collecting():
+            if is_block(value):
                 ranges, _, inner = read_repeat(context, key, value, "ports", copy.indices, "ports")
                 for each in copies_of(context, key, ranges, copy):
                     yield from _port_entries(context, inner, f"the ports of {key.text}", each)
             else:
                 yield PortEntry(copy.name(context, key, "a port"), key, value, copy)
-        except TellegenError as error:
-            context.collect(error)
 
 
 def source_variables(source: Element) -> tuple[str, ...]:
@@ -86,14 +79,12 @@ def read_ports(context: ReadingContext, node: Node) -> dict[str, SystemPort]:
     domains = _node_domains(context.elements.values())
     found: dict[str, SystemPort] = {}
     for entry in _port_entries(context, node, "'ports'"):
-        try:
+        with context.collecting():
             if entry.name in found:
                 what = f"the port '{entry.name}' is described twice"
                 fix = "inside a 'repeat' a name needs every index, such as 'phase[k]'"
                 raise context.error(rules.BAD_PORT, entry.key, what, fix=fix)
             found[entry.name] = _read_port(context, entry, domains)
-        except TellegenError as error:
-            context.collect(error)
     return found
 
 
@@ -186,15 +177,11 @@ def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> Sy
 def read_signal_ports(context: ReadingContext, node: Node) -> SignalPorts:
     """The signals that a system takes and offers, once all are known; errors are collected."""
     mapping = context.record(node, SIGNAL_PORTS, "'signal ports'", "the signal ports")
-    inputs = _signal_names(context, mapping, "inputs", _signal_inputs(context.elements.values(), context.signals))
+    # What a system may be given as a signal: the inputs of its sources that nothing drives, and its signals.
+    free = [input_name(e) for e in context.elements.values() if e.kind.role == "source" and e.signal is None]
+    inputs = _signal_names(context, mapping, "inputs", [*context.signals, *free])
     readable = [*known_variables(context.elements.values()), *context.signals, *context.displacements]
     return SignalPorts(inputs, _signal_names(context, mapping, "outputs", readable))
-
-
-def _signal_inputs(elements: Iterable[Element], signals: Iterable[str]) -> list[str]:
-    """What a system may be given as a signal: the inputs of its sources that nothing drives, and its signals."""
-    free = [input_name(e) for e in elements if e.kind.role == "source" and e.signal is None]
-    return [*signals, *free]
 
 
 def _signal_names(context: ReadingContext, mapping: MappingNode, key: str, known: list[str]) -> tuple[str, ...]:
@@ -298,9 +285,7 @@ class JoinedPorts:
 
     def __init__(self, connections: PartConnections, name: str, copy: StructureCopy) -> None:
         self.context: ReadingContext = connections.context
-        self.connections = connections
-        self.name = name
-        self.copy = copy
+        self.connections, self.name, self.copy = connections, name, copy
 
     def read(self, model: Model, node: Node | None, key: Scalar) -> PortNodes:
         """The ends of every port that is joined; `key` is the name of the part."""

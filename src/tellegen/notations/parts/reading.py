@@ -1,32 +1,31 @@
-"""The parts of a system from their lines: what they use, what they are joined to, which parameters and signals the whole gives."""
+"""The parts of a system: where they come from (files beside the model, the library that comes with the package, examples that offer
+ports), what they are joined to, and which parameters and signals the whole gives them.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import product
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import final
 
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import did_you_mean, listing
+from tellegen.core.names import did_you_mean, is_name, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.expressions import RESERVED_WORDS, Expression, Number
 from tellegen.model.dimensions import UNKNOWN, si_unit, without_marks
 from tellegen.model.model import Model, Parameter, Part, input_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import MOST_NOTICES, ReadingContext
-from tellegen.notations.grammar import PART
-from tellegen.notations.indexed_names import (
+from tellegen.notations.context import (
     NotWholeError,
-    StructureCopy,
-    integer_expression,
+    ReadingContext,
     name_at,
-    not_whole_error,
-    read_name,
 )
+from tellegen.notations.grammar import PART
+from tellegen.notations.network import repetition
 from tellegen.notations.network import rules as network_rules
-from tellegen.notations.network.repetition import MOST_ELEMENTS, copies_of, read_repeat
+from tellegen.notations.network.repetition import MOST_ELEMENTS
 from tellegen.notations.parameters import read_curve
 from tellegen.notations.parts import instances, rules
-from tellegen.notations.parts.library import MOST_PARTS, PartLibrary
 from tellegen.notations.parts.ports import (
-    OUTSIDE,
     JoinedPorts,
     PartConnections,
     PortNodes,
@@ -35,7 +34,175 @@ from tellegen.notations.parts.ports import (
 )
 from tellegen.notations.quantities import QuantityReading, read_quantity
 from tellegen.notations.signals.formulas import parse_formula
-from tellegen.notations.yaml.document import MappingNode, Node, Scalar
+from tellegen.notations.yaml import rules as yaml_rules
+from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
+
+PACKAGE = Path(__file__).parent.parent.parent
+LIBRARY = PACKAGE / "library"
+"""The component library: one file a part, named like it."""
+SYSTEMS = PACKAGE / "systems"
+"""The built-in examples: one file a system, named like it; those that offer ports can be parts too."""
+
+MOST_LEVELS = 16
+MOST_FILES = 1000
+MOST_PARTS = 200_000
+SUFFIX = ".yaml"
+
+
+PartReader = Callable[[Document, "PartLibrary", Mapping[str, int]], Model]
+"""Reads a document as a part, with the parts that it uses itself; the numbers replace parameters that count."""
+
+
+@final
+class PartLibrary:
+    """The parts of one reading. A file is read once, and once more for each other set of numbers that decides its size."""
+
+    def __init__(self, read: PartReader, file: str, given: Mapping[str, Model], folder: Path | None) -> None:
+        self.read = read
+        self.top = file
+        self.folder, self.given = folder, given
+        self.items = 0  # elements, parameters and signals made so far, in all parts
+        self.parts = 0  # parts made so far, those inside others counted
+        self._inside: dict[int, tuple[Model, int]] = {}
+        self._kept: dict[tuple[Path, tuple[tuple[str, int], ...]], Model | None] = {}
+        self._documents: dict[Path, Document] = {}
+        self._reading = [Path(file).resolve()] if Path(file).is_file() else []
+
+    def template(self, context: ReadingContext, use: Scalar, counts: Mapping[str, int]) -> Model | None:
+        """The part that a text names; None where its errors were reported before.
+
+        Raises: DescriptionError with what is wrong in its file, the first time that it is asked for.
+        """
+        if use.text in self.given and context.file == self.top:
+            return self.given[use.text]
+        shown = self._find(context, use)
+        # Two ways to one file, by a link or by `a/../b`, are one part: else a file could use itself unseen.
+        path = shown.resolve()
+        if path in self._reading:
+            raise self._recursion(context, use, path)
+        key = (path, tuple(sorted(counts.items())))
+        if key not in self._kept:
+            # None until it is read: a second part from a file with errors does not tell them again.
+            self._kept[key] = None
+            self._check_size(context, use)
+            document = self._document(context, use, shown)
+            self._reading.append(path)
+            try:
+                self._kept[key] = self.read(document, self, counts)
+            finally:
+                self._reading.pop()
+        return self._kept[key]
+
+    def inside(self, model: Model) -> int:
+        """How many parts a system has, those inside its parts counted."""
+        found = self._inside.get(id(model))
+        if found is None:
+            found = (model, sum(1 + self.inside(part.model) for part in model.parts))
+            self._inside[id(model)] = found  # the model is kept, so that nothing else gets its number
+        return found[1]
+
+    def _check_size(self, context: ReadingContext, use: Scalar) -> None:
+        if len(self._reading) > MOST_LEVELS:
+            what = f"'{use.text}' would be a part at level {len(self._reading)}"
+            raise context.error(rules.TOO_DEEP, use, what, fix=f"keep the hierarchy within {MOST_LEVELS} levels")
+        if len(self._kept) > MOST_FILES:
+            what = f"the parts come from more than {MOST_FILES} files, or have more than {MOST_FILES} different sizes"
+            raise context.error(rules.TOO_DEEP, use, what, fix="use one file several times, with other parameters")
+
+    def _document(self, context: ReadingContext, use: Scalar, shown: Path) -> Document:
+        path = shown.resolve()
+        if path not in self._documents:
+            try:
+                self._documents[path] = read_document(shown)
+            except TellegenError as error:
+                if error.code != yaml_rules.CANNOT_READ.code:
+                    raise
+                raise self._missing(context, use, shown, error.what.rpartition(": ")[2]) from error
+        return self._documents[path]
+
+    # Where
+
+    def _find(self, context: ReadingContext, use: Scalar) -> Path:
+        text = use.text
+        if text.endswith(SUFFIX) or "/" in text or "\\" in text:
+            return self._beside(context, use)
+        if is_name(text):
+            for folder in (LIBRARY, SYSTEMS):
+                if (folder / f"{text}{SUFFIX}").is_file():
+                    return folder / f"{text}{SUFFIX}"
+        near = self._folder(context)
+        names, beside = part_names(), _files(near) if near else []
+        if f"{text}{SUFFIX}" in beside:
+            fix = f"write '{text}{SUFFIX}' for the file beside the model"
+        else:
+            fix = (
+                did_you_mean(text, [*names, *beside])
+                or f"name a file such as 'motor.yaml', or one of {listing(names, 40)}"
+            )
+        raise context.error(rules.NO_SUCH_PART, use, f"the library has no part '{text}'", fix=fix)
+
+    def _beside(self, context: ReadingContext, use: Scalar) -> Path:
+        """The file, which must lie in the folder of the model that uses it or below."""
+        text = use.text
+        folder = self._folder(context)
+        if folder is None:
+            what = f"the model is no file, so nothing lies beside it: '{text}'"
+            fix = "use a part of the library, or Network.part in Python"
+            raise context.error(rules.NO_SUCH_PART, use, what, fix=fix)
+        if not text.endswith(SUFFIX):
+            what = f"'{text}' is no model file, so it cannot be a part"
+            raise context.error(rules.NO_PART_LINE, use, what, fix=f"name a file that ends in {SUFFIX}")
+        shown = folder / text
+        # Both by its text, which decides on every system alike, and by where links lead on this one.
+        if _leads_out(text) or not _resolved(shown).is_relative_to(_resolved(folder)):
+            what = f"the part '{text}' lies outside the folder of the model"
+            raise context.error(rules.OUTSIDE_FOLDER, use, what, fix="put the file beside the model, or below")
+        return shown
+
+    def _folder(self, context: ReadingContext) -> Path | None:
+        """The folder of the model that is being read; a text lies in none, a network built in Python where the program runs."""
+        if context.file == self.top and self.folder is not None:
+            return self.folder
+        return Path(context.file).parent if Path(context.file).is_file() else None
+
+    def _missing(self, context: ReadingContext, use: Scalar, shown: Path, reason: str) -> TellegenError:
+        if shown.stem in part_names():
+            fix = f"write 'use: {shown.stem}' for the part of the library"
+        else:
+            fix = did_you_mean(shown.name, _files(shown.parent)) or "put the file beside the model"
+        return context.error(rules.NO_SUCH_PART, use, f"the part '{use.text}' cannot be read: {reason}", fix=fix)
+
+    def _recursion(self, context: ReadingContext, use: Scalar, path: Path) -> TellegenError:
+        chain = [p.name for p in (*self._reading[self._reading.index(path) :], path)]
+        way = f": {' uses '.join(chain)}" if len(chain) > 2 else ""
+        what = f"'{path.name}' is a part of itself{way}"
+        return context.error(rules.RECURSION, use, what, fix="use another file, or leave the part out")
+
+
+def part_names() -> list[str]:
+    """The parts of the library, by name."""
+    return [name.removesuffix(SUFFIX) for name in _files(LIBRARY)]
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob(f"*{SUFFIX}"))
+
+
+def _leads_out(text: str) -> bool:
+    """Whether a path is absolute or climbs, here or on another system."""
+    return (
+        PurePosixPath(text).is_absolute()
+        or "\\" in text
+        or bool(PureWindowsPath(text).drive)
+        or ".." in text.split("/")
+    )
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # a circle of links leads nowhere
+        return Path("/")
 
 
 @final
@@ -43,12 +210,14 @@ class PartLine:
     """The line of one part, or of one copy of it."""
 
     def __init__(
-        self, context: ReadingContext, connections: PartConnections, key: Scalar, node: Node, copy: StructureCopy
+        self,
+        context: ReadingContext,
+        connections: PartConnections,
+        key: Scalar,
+        node: Node,
+        copy: repetition.StructureCopy,
     ) -> None:
-        self.context = context
-        self.connections = connections
-        self.key = key
-        self.copy = copy
+        self.context, self.connections, self.key, self.copy = context, connections, key, copy
         self.name = self._name()
         self.node = self.context.mapping(node, f"the part {self.name}")
         self.texts: dict[str, str] = {}
@@ -70,7 +239,10 @@ class PartLine:
         given = list(self._bindings())
         # The file tells which of its parameters count, so it is read once before it is read with other numbers.
         if model is not None and (counts := self._counts(model, given)):
-            self._refuse_fixed(text, library, counts)
+            if text.text in library.given:
+                what = f"'{next(iter(counts))}' of the part {self.name} decided how many elements the model has"
+                fix = "use its file, or build the model with the other number"
+                raise context.error(rules.UNKNOWN_BINDING, text, what, fix=fix, where=self.name)
             model = library.template(context, text, counts)
         if model is None:
             context.broken.add(self.name)
@@ -93,7 +265,7 @@ class PartLine:
 
     def _name(self) -> str:
         context, key = self.context, self.key
-        name = name_at(read_name(context, key, self.copy.indices, "a part"), self.copy.values)
+        name = name_at(context.read_name(key, self.copy.indices, "a part"), self.copy.values)
         if name in context.elements or name in self.connections.parts:
             what = f"'{name}' names {'an element' if name in context.elements else 'another part'} already"
             raise context.error(rules.NAME_CLASH, key, what, fix="rename one of them")
@@ -104,11 +276,30 @@ class PartLine:
         return name
 
     def _names(self, model: Model, ports: PortNodes) -> dict[str, str]:
+        """New names by those inside the part: from a mapping, a list of names that stay, or the word `own`."""
+        context, node = self.context, self.node.get("names")
         gone = {port.source for name, port in model.ports.items() if port.source and name in ports}
         known = instances.names_inside(model, gone)
-        return instances.read_part_names(
-            self.context, (self.name, model.name), known, self.node.get("names"), self.copy
-        )
+        if node is None:
+            return {}
+        if isinstance(node, Scalar) and node.text == instances.OWN:
+            return {name: name for name, follows in known.items() if not follows}
+        if isinstance(node, MappingNode):
+            pairs = [(key, context.scalar(v, f"the name of {key.text} of {self.name}")) for key, v in node.items()]
+        else:
+            pairs = [(text, text) for text in context.texts(node, f"the names of {self.name}")]
+        found: dict[str, str] = {}
+        for inside, outside in pairs:
+            if inside.text not in known:
+                fix = did_you_mean(inside.text, known) or f"its names are {listing(known, 20)}"
+                what = f"nothing in the part {self.name} ({model.name}) is called '{inside.text}'"
+                raise context.error(rules.UNKNOWN_NAME, inside, what, fix=fix, where=self.name)
+            new = name_at(context.read_name(outside, self.copy.indices, "something in a part"), self.copy.values)
+            if new in found.values():
+                what = f"'{new}' would name two things of the part {self.name}"
+                raise context.error(rules.NAME_TAKEN, outside, what, fix="give each its own name", where=self.name)
+            found[inside.text] = new
+        return found
 
     # Parameters
 
@@ -124,12 +315,6 @@ class PartLine:
                 raise self.context.error(rules.BOUND_TWICE, key, what, fix="keep one of the values", where=self.name)
             yield key, value
 
-    def _refuse_fixed(self, use: Scalar, library: PartLibrary, counts: dict[str, int]) -> None:
-        if use.text in library.given:
-            what = f"'{next(iter(counts))}' of the part {self.name} decided how many elements the model has"
-            fix = "use its file, or build the model with the other number"
-            raise self.context.error(rules.UNKNOWN_BINDING, use, what, fix=fix, where=self.name)
-
     def _counts(self, model: Model, given: list[tuple[Scalar, Node]]) -> dict[str, int]:
         """The numbers that decide how many elements the part has."""
         found: dict[str, int] = {}
@@ -142,7 +327,7 @@ class PartLine:
                 fix = f"set it in the file of {self.name}, by a parameter that you can set here"
                 raise self.context.error(rules.UNKNOWN_BINDING, key, what, fix=fix, where=self.name)
             text = self.context.formula(node, subject)
-            value = integer_expression(self.context, text, text.text, self.copy.indices)
+            value = self.context.integer_expression(text, text.text, self.copy.indices)
             value = value.substitute(self.copy.counters)
             if not (isinstance(value, Number) and type(value.rational) is int and value.rational >= 0):
                 what, fix = f"{subject} is {value}, and it counts elements", "give a whole number"
@@ -225,8 +410,7 @@ class PartsReader:
     """Reads `parts:` once the elements beside them are known, and adds what is in the parts to the model."""
 
     def __init__(self, context: ReadingContext, library: PartLibrary) -> None:
-        self.context = context
-        self.library = library
+        self.context, self.library = context, library
         self.connections = PartConnections(context)
         self.readings: dict[str, tuple[QuantityReading, Scalar]] = {}
         self._reported: set[int] = set()
@@ -234,7 +418,7 @@ class PartsReader:
     def read(self, node: Node, *, first: bool) -> None:
         """Add all parts; with `first`, their elements come before those of the network, as they do in the file."""
         context = self.context
-        self._entries(context.mapping(node, "'parts'"), OUTSIDE)
+        self._entries(context.mapping(node, "'parts'"), repetition.OUTSIDE)
         self.connections.check_network()
         for source in self.connections.taken:
             context.elements.pop(source, None)
@@ -243,19 +427,16 @@ class PartsReader:
         ]:
             del context.vectors[name]
         if first:
-            inside = {name: e for name, e in context.elements.items() if name not in self.connections.own}
-            own = {name: e for name, e in context.elements.items() if name in self.connections.own}
-            context.elements.clear()
-            context.elements.update(inside | own)
+            context.put_in_front(self.connections.own)
 
-    def _entries(self, mapping: MappingNode, copy: StructureCopy, broken: set[int] | None = None) -> None:
+    def _entries(self, mapping: MappingNode, copy: repetition.StructureCopy, broken: set[int] | None = None) -> None:
         # One error a line is enough: other copies would repeat it.
         failed: set[int] = set() if broken is None else broken
         for key, value in mapping.items():
             if id(key) in failed:
                 continue
             try:
-                if isinstance(value, MappingNode) and "repeat" in value:
+                if repetition.is_block(value):
                     self._block(key, value, copy)
                 else:
                     line = PartLine(self.context, self.connections, key, value, copy)
@@ -264,21 +445,21 @@ class PartsReader:
                         self._add(part, key)
             except NotWholeError as problem:
                 failed.add(id(key))
-                self.context.collect(not_whole_error(self.context, key, problem, str(copy)))
+                self.context.collect(self.context.not_whole_error(key, problem, str(copy)))
             except TellegenError as error:
                 failed.add(id(key))
                 self.context.broken.add(key.text)
                 self.context.collect(error)
 
-    def _block(self, key: Scalar, node: MappingNode, copy: StructureCopy) -> None:
+    def _block(self, key: Scalar, node: MappingNode, copy: repetition.StructureCopy) -> None:
         context = self.context
-        ranges, _, inner = read_repeat(context, key, node, "parts", copy.indices, "parts")
+        ranges, _, inner = repetition.read_repeat(context, key, node, "parts", copy.indices, "parts")
         mapping, broken = context.mapping(inner, f"the parts of {key.text}"), set[int]()
-        copies = copies_of(context, key, ranges, copy)
+        copies = repetition.copies_of(context, key, ranges, copy)
         while (each := self._next(copies)) is not None:
             self._entries(mapping, each, broken)
 
-    def _next(self, copies: Iterator[StructureCopy]) -> StructureCopy | None:
+    def _next(self, copies: Iterator[repetition.StructureCopy]) -> repetition.StructureCopy | None:
         try:
             return next(copies, None)
         except TellegenError as error:
@@ -293,7 +474,6 @@ class PartsReader:
         self._check_sources(part, key)
         made = instances.part_instance(part)
         self._check_size(part, made, key)
-        instances.check_part_names(context, part.name, part.names.values(), key)
         self._check_names(part, made, key)
         self._check_shorts(part, made, key)
         context.elements.update(made.elements)
@@ -320,16 +500,28 @@ class PartsReader:
             raise self.context.error(rules.TOO_LARGE, key, what, fix="use fewer or smaller parts")
 
     def _check_names(self, part: Part, made: instances.PartInstance, key: Scalar) -> None:
-        """Nothing beside the part has a name that belongs inside."""
+        """Names that a part brings into the whole are new there, and nothing beside it has a name that belongs inside."""
         context = self.context
+        taken: dict[str, Collection[str]] = {
+            "an element": context.elements,
+            "a parameter": context.parameters,
+            "a displacement": context.displacements,
+            "a signal": context.signals,
+            "a variable": {v for element in context.elements.values() for v in element.variables.values()},
+        }
+        for name, (word, there) in product(part.names.values(), taken.items()):
+            if name in there:
+                what = f"the part {part.name} calls something '{name}', which names {word} of the whole"
+                fix = f"choose another name on the line of {part.name}"
+                raise context.error(rules.NAME_TAKEN, key, what, fix=fix, where=part.name)
         for word, inside, beside in (
             ("parameter", made.parameters, context.parameters),
             ("displacement", made.displacements, context.displacements),
             ("signal", made.signals, context.signals),
         ):
-            if taken := sorted(inside.keys() & beside.keys()):
-                own = taken[0].removeprefix(f"{part.name}.")
-                what = f"the {word} '{taken[0]}' is described beside the part {part.name}, where it belongs"
+            if inner := sorted(inside.keys() & beside.keys()):
+                own = inner[0].removeprefix(f"{part.name}.")
+                what = f"the {word} '{inner[0]}' is described beside the part {part.name}, where it belongs"
                 bind = f"write '{own}: ...' on the line of {part.name}"
                 fix = bind if word == "parameter" else "choose a name without dots"
                 raise context.error(rules.NAME_CLASH, key, what, fix=fix, where=part.name)
@@ -366,12 +558,8 @@ class PartsReader:
             context.notes.extend(finding for finding in model.findings if finding.code not in again)
         for name, parameter in model.parameters.items():
             if parameter.expression is None and name not in part.bindings:
-                context.without_value += 1
-                if context.without_value <= MOST_NOTICES:
-                    what = f"{part.name}.{name} has no value: it stays a symbol"
-                    fix = f"add '{name}: ...' to the line of {part.name}"
-                    finding = notations_rules.NO_VALUE.finding(what, where=part.name, fix=fix, place=part.place)
-                    context.notes.append(finding)
+                fix = f"add '{name}: ...' to the line of {part.name}"
+                context.note_symbol(f"{part.name}.{name}", fix, part.name, part.place)
 
     @property
     def parts(self) -> tuple[Part, ...]:

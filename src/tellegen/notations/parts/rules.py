@@ -1,8 +1,9 @@
 """The rules of parts and ports: where a part is found, how it is joined, what may be bound."""
 
-from tellegen.core.errors import Rulebook
+from functools import partial
 
-RULES = Rulebook("D")
+from tellegen.core.errors import Rulebook
+from tellegen.notations.rules import with_slip
 
 _DRIVE = """\
 system: Motor with a load
@@ -21,17 +22,9 @@ network:
   R: {resistor: [a, b], R: 1 kohm}
   C_2: {capacitor: [b, gnd], C: 1 uF}
 """
+_drive, _filter = partial(with_slip, _DRIVE), partial(with_slip, _FILTER)
 
-
-def _drive(old: str, new: str) -> str:
-    assert old in _DRIVE, f"the example does not contain {old!r}"
-    return _DRIVE.replace(old, new)
-
-
-def _filter(old: str, new: str) -> str:
-    assert old in _FILTER, f"the example does not contain {old!r}"
-    return _FILTER.replace(old, new)
-
+RULES = Rulebook("D", _DRIVE)
 
 NO_SUCH_PART = RULES.rule(
     "D600",
@@ -39,7 +32,6 @@ NO_SUCH_PART = RULES.rule(
     meaning="A part uses a file that cannot be read, or a name that the library does not have.",
     why="a part is a file beside the model, such as 'motor.yaml', or a system of the library by its name",
     example=_drive("use: dc_motor", "use: dc_motro"),
-    instead=_DRIVE,
 )
 RECURSION = RULES.rule(
     "D601",
@@ -47,7 +39,6 @@ RECURSION = RULES.rule(
     meaning="A system is a part of itself, directly or through its parts.",
     why="such a system would have no end",
     example=_drive("use: dc_motor", "use: model.yaml"),
-    instead=_DRIVE,
 )
 OUTSIDE_FOLDER = RULES.rule(
     "D602",
@@ -55,7 +46,6 @@ OUTSIDE_FOLDER = RULES.rule(
     meaning="The file of a part is named by an absolute path, by a path with '..', or by a link that leads out of the folder.",
     why="a model reads nothing but what lies beside it or below, so that one can open a file of somebody else",
     example=_drive("use: dc_motor", "use: ../motor.yaml"),
-    instead=_DRIVE,
 )
 TOO_DEEP = RULES.rule(
     "D603",
@@ -72,7 +62,6 @@ TOO_LARGE = RULES.rule(
         "  motor: {use: dc_motor, K: K_m, ports: {electrical: a, shaft: s}}\n",
         "  motors: {repeat: {k: 1..1000000000}, parts: {'motor[k]': {use: dc_motor, ports: {electrical: a, shaft: s}}}}\n",
     ),
-    instead=_DRIVE,
 )
 UNKNOWN_PORT = RULES.rule(
     "D605",
@@ -80,7 +69,6 @@ UNKNOWN_PORT = RULES.rule(
     meaning="A part is joined by a port, or given a signal by an input, that it does not have.",
     why="a part is joined through the ports that its file offers under 'ports' and 'signal ports'",
     example=_drive("shaft: s", "axle: s"),
-    instead=_DRIVE,
 )
 WRONG_PORT_DOMAIN = RULES.rule(
     "D606",
@@ -88,7 +76,6 @@ WRONG_PORT_DOMAIN = RULES.rule(
     meaning="A port is joined to a node of another domain.",
     why="all that meets at a node shares one across variable, such as a voltage or a speed",
     example=_drive("shaft: s", "shaft: a"),
-    instead=_DRIVE,
 )
 WRONG_PORT_NODES = RULES.rule(
     "D607",
@@ -96,7 +83,6 @@ WRONG_PORT_NODES = RULES.rule(
     meaning="A port is joined to too few or too many nodes, or its node at the reference to another one.",
     why="a port has two ends: one node stands for the node against the reference, two for both ends",
     example=_drive("shaft: s", "shaft: [s, a, b]"),
-    instead=_DRIVE,
 )
 OPEN_PORT = RULES.rule(
     "D608",
@@ -104,7 +90,6 @@ OPEN_PORT = RULES.rule(
     meaning="A port that leads to one end of a single element is joined to nothing.",
     why="nothing can flow through an end that hangs in the air",
     example=_drive("{electrical: a, shaft: s}", "{shaft: s}"),
-    instead=_DRIVE,
     severity="warning",
 )
 UNKNOWN_BINDING = RULES.rule(
@@ -113,7 +98,6 @@ UNKNOWN_BINDING = RULES.rule(
     meaning="The line of a part sets something that is no parameter of the part.",
     why="beside 'use', 'ports', 'signals' and 'parameters', the keys of a part are its parameters",
     example=_drive("K: K_m", "K_t: K_m"),
-    instead=_DRIVE,
 )
 BOUND_TWICE = RULES.rule(
     "D610",
@@ -121,7 +105,6 @@ BOUND_TWICE = RULES.rule(
     meaning="A parameter of a part is set beside the other keys and again under 'parameters'.",
     why="only one of the two values could count",
     example=_drive("K: K_m", "K: K_m, parameters: {K: 0.2 N*m/A}"),
-    instead=_DRIVE,
 )
 NAME_CLASH = RULES.rule(
     "D611",
@@ -129,7 +112,6 @@ NAME_CLASH = RULES.rule(
     meaning="A part has the name of an element or of another part, or a name that would be read as something else.",
     why="the names of what is inside start with that of the part, so each part needs a name of its own",
     example=_drive("  motor: {use", "  J_load: {use"),
-    instead=_DRIVE,
 )
 INSIDE_A_PART = RULES.rule(
     "D612",
@@ -137,7 +119,6 @@ INSIDE_A_PART = RULES.rule(
     meaning="An element is joined to a node inside a part.",
     why="a part is joined through its ports alone, so that what is inside can change",
     example=_drive("inertia: [s]", "inertia: [motor.shaft]"),
-    instead=_DRIVE,
 )
 BAD_PORT = RULES.rule(
     "D613",
@@ -153,7 +134,6 @@ NO_PART_LINE = RULES.rule(
     meaning="The line of a part does not say what to use, or what it says cannot be used.",
     why="a part is written 'name: {use: file or name, ports: {port: node}, parameter: value}'",
     example=_drive("use: dc_motor, K: K_m, ", ""),
-    instead=_DRIVE,
 )
 UNKNOWN_NAME = RULES.rule(
     "D473",

@@ -15,13 +15,15 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.files import clip
 from tellegen.core.names import did_you_mean
-from tellegen.expressions import RESERVED_WORDS
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.fields import LAWS
+from tellegen.notations.network.keys import SIDES
 from tellegen.notations.pog import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
 Way = Literal["series", "parallel"]
+WAYS: tuple[Way, Way] = ("series", "parallel")
+Word = TypeVar("Word", bound=str)
 
 BLOCKS = {
     "section": "the across and the through variable of a power section, or a row of each",
@@ -288,8 +290,7 @@ def item_words(item: BlockItem[Scalar]) -> str:
 
 def _read_name(context: ReadingContext, text: Scalar, subject: str) -> str:
     """The text of a node, which must be a name that formulas can use."""
-    if text.text in RESERVED_WORDS:
-        raise context.reserved_name(text, subject)
+    context.refuse_reserved(text, subject)
     return context.name(text, subject)
 
 
@@ -306,22 +307,49 @@ def _read_matrix(context: ReadingContext, node: Node, subject: str) -> tuple[tup
     return found
 
 
-class _ItemReader:
-    """Reads the elements of one block."""
+class _EntryReader:
+    """Reads one entry of a ladder, whose first key is its word."""
 
-    def __init__(self, context: ReadingContext, word: str) -> None:
-        self.context = context
-        self.word = word
+    def __init__(self, context: ReadingContext, node: Node, depth: int) -> None:
+        self.context, self.node, self.depth = context, node, depth
+        self.word = ""
 
-    def _refuse(self, what: str, fix: str, node: Node) -> TellegenError:
-        return self.context.error(rules.BAD_BLOCK, node, what, fix=fix)
+    def _refuse(self, what: str, fix: str, node: Node | None = None) -> TellegenError:
+        return self.context.error(rules.BAD_BLOCK, self.node if node is None else node, what, fix=fix)
 
-    def read(self, entry: Node, given: Node) -> list[BlockItem[Scalar]]:
-        """The elements that stand behind the word of an entry."""
+    def read(self) -> ReadPart | None:
+        """The part, or None where errors inside it were collected."""
+        mapping = self.context.mapping(self.node, "an entry of the ladder")
+        self.word = word = mapping.keys[0].text if mapping.keys else ""
+        # YAML joins lines without a dash before them to the entry above: two blocks become one mapping.
+        if len(mapping.keys[1:]) > (word == "mixed"):
+            words = ", ".join(clip(key.text) for key in mapping.keys[:4])
+            what = f"an entry of the ladder has several keys: {words}"
+            raise self._refuse(what, "start a line with '-' for each block")
+        if word not in BLOCKS:
+            fix = did_you_mean(word, BLOCKS) or f"the entries are {', '.join(BLOCKS)}"
+            raise self._refuse(f"'{clip(word)}' is no block of a ladder", fix)
+        given = mapping.values[0]
+        if word == "section":
+            return self._section(given)
+        if word == "connect":
+            return self._connection(given)
+        if word == "domain":
+            return self._domain(given)
+        if word in ("branch", "series branch"):
+            return self._branch(given)
+        items = self._items(given)
+        if word == "mixed":
+            return LadderBlock(self._ways(mapping.get("ways")), items, mixed=True, node=self.node)
+        return LadderBlock(("series" if word == "series" else "parallel",), items, node=self.node)
+
+    # -- elements --------------------------------------------------------------------------------------------------------------
+
+    def _items(self, given: Node) -> list[BlockItem[Scalar]]:
         nodes = list(given) if isinstance(given, SequenceNode) else self.context.texts(given, f"'{self.word}'")
         if not nodes:
             fix = f"write its elements, such as '{self.word}: [R:R_a]', or remove it"
-            raise self._refuse(f"the {self.word} block is empty", fix, entry)
+            raise self._refuse(f"the {self.word} block is empty", fix)
         return [self._item(node) for node in nodes]
 
     def _item(self, node: Node) -> BlockItem[Scalar]:
@@ -439,83 +467,15 @@ class _ItemReader:
             raise self.context.error(rules.WRONG_WIDTH, node, what, fix=fix, where=name.text)
         return tuple(tuple(tuple(self.context.texts(entry, "a numerator")) for entry in row) for row in rows)
 
+    # -- branches --------------------------------------------------------------------------------------------------------------
 
-DEEPEST_BRANCH = 20
-"""Branches may be nested so deep."""
-
-
-def read_parts(context: ReadingContext, node: Node, subject: str = "'pog'", depth: int = 0) -> list[ReadPart] | None:
-    """The parts of a ladder, or None when errors were collected."""
-    if not isinstance(node, SequenceNode):
-        fix = "write a list such as '- section: [V, I]', '- series: [L:L_a]'"
-        raise context.error(rules.BAD_BLOCK, node, f"{subject} is not a list", fix=fix)
-    if depth > DEEPEST_BRANCH:
-        fix = "start the side ladder from a section of the main ladder"
-        raise context.error(rules.BAD_BLOCK, node, f"branches are nested deeper than {DEEPEST_BRANCH}", fix=fix)
-    parts: list[ReadPart] = []
-    failed = False
-    for entry in node:
-        try:
-            part = _PartReader(context, entry, depth).read()
-            failed = failed or part is None
-            parts += [] if part is None else [part]
-        except TellegenError as error:
-            failed = True
-            context.collect(error)
-    if failed:
-        # What can be read of it is known by name, so that an experiment with these names is not wrong, too.
-        context.broken.update(part_names(parts))
-        return None
-    return parts
-
-
-class _PartReader:
-    """Reads one entry."""
-
-    def __init__(self, context: ReadingContext, node: Node, depth: int) -> None:
-        self.context = context
-        self.node = node
-        self.depth = depth
-
-    def _refuse(self, what: str, fix: str, node: Node | None = None) -> TellegenError:
-        return self.context.error(rules.BAD_BLOCK, self.node if node is None else node, what, fix=fix)
-
-    def read(self) -> ReadPart | None:
-        """The part, or None where errors inside it were collected."""
-        mapping = self.context.mapping(self.node, "an entry of the ladder")
-        word = mapping.keys[0].text if mapping.keys else ""
-        others = mapping.keys[1:]
-        # YAML joins lines without a dash before them to the entry above: two blocks become one mapping.
-        if len(others) > (word == "mixed"):
-            words = ", ".join(clip(key.text) for key in mapping.keys[:4])
-            raise self._refuse(
-                f"an entry of the ladder has several keys: {words}", "start a line with '-' for each block"
-            )
-        if word not in BLOCKS:
-            fix = did_you_mean(word, BLOCKS) or f"the entries are {', '.join(BLOCKS)}"
-            raise self._refuse(f"'{clip(word)}' is no block of a ladder", fix)
-        given = mapping.values[0]
-        if word == "section":
-            return self._section(given)
-        if word == "connect":
-            return self._connection(given)
-        if word == "domain":
-            return self._domain(given)
-        if word in ("branch", "series branch"):
-            return self._branch(word, given)
-        items = _ItemReader(self.context, word).read(self.node, given)
-        if word == "mixed":
-            return LadderBlock(self._ways(mapping), items, mixed=True, node=self.node)
-        return LadderBlock(("series" if word == "series" else "parallel",), items, node=self.node)
-
-    def _branch(self, word: str, given: Node) -> LadderBranch[Scalar] | None:
-        found = read_parts(self.context, given, f"'{word}'", self.depth + 1)
+    def _branch(self, given: Node) -> LadderBranch[Scalar] | None:
+        found = read_parts(self.context, given, f"'{self.word}'", self.depth + 1)
         if found is None:
             return None
         if not found:
-            raise self._refuse(f"the {word} is empty", "write its blocks, or a section with a given variable")
-        way: Way = "parallel" if word == "branch" else "series"
-        return LadderBranch(way, ReadLadder(parts=found), self.node)
+            raise self._refuse(f"the {self.word} is empty", "write its blocks, or a section with a given variable")
+        return LadderBranch("parallel" if self.word == "branch" else "series", ReadLadder(parts=found), self.node)
 
     # -- sections --------------------------------------------------------------------------------------------------------------
 
@@ -530,30 +490,24 @@ class _PartReader:
 
     def _rows(self, given: Node) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...], LaneRow | None]:
         """The across variables, the through variables, and what is said to be given of them."""
+        two = "a section has two power variables"
         if isinstance(given, MappingNode):
             self.context.check_keys(given, ("across", "through", "given"), "a section")
             across, through = given.get("across"), given.get("through")
             if across is None or through is None:
-                raise self._refuse(
-                    "a section has two power variables", "write 'section: {across: V_a, through: I_a, given: V_a}'"
-                )
+                raise self._refuse(two, "write 'section: {across: V_a, through: I_a, given: V_a}'")
             named = self._row(across), self._row(through)
             return *named, self._given(*named, given.get("given"))
         if isinstance(given, SequenceNode) and any(isinstance(item, SequenceNode) for item in given):
             rows = list(given)
             if len(rows) != 2:
-                raise self._refuse(
-                    "a section has two rows of power variables",
-                    "write the across variables, then the through variables: 'section: [[V_1, V_2], [I_1, I_2]]'",
-                )
+                fix = "write the across variables, then the through variables: 'section: [[V_1, V_2], [I_1, I_2]]'"
+                raise self._refuse("a section has two rows of power variables", fix)
             return self._row(rows[0]), self._row(rows[1]), None
-        texts = self.context.texts(given, "'section'")
+        texts = self._row(given)
         if len(texts) != 2:
-            raise self._refuse(
-                "a section has two power variables",
-                "write the across variable, then the through variable: 'section: [V_a, I_a]'",
-            )
-        return (texts[0],), (texts[1],), None
+            raise self._refuse(two, "write the across variable, then the through variable: 'section: [V_a, I_a]'")
+        return texts[:1], texts[1:], None
 
     def _row(self, node: Node) -> tuple[Scalar, ...]:
         return tuple(self.context.texts(node, "'section'"))
@@ -597,17 +551,19 @@ class _PartReader:
             found.K = _read_matrix(self.context, K, f"the matrix of '{found.name.text}'")
         elif K is not None:
             found.value = self.context.formula(K, f"the modulus of {found.name.text}")
-        found.takes, found.gives = self._sides(given, "takes"), self._sides(given, "gives")
+        takes, gives = given.get("takes"), given.get("gives")
+        found.takes = () if takes is None else self._words(takes, "takes", SIDES, "power variable")
+        found.gives = () if gives is None else self._words(gives, "gives", SIDES, "power variable")
         return found
 
-    def _sides(self, mapping: MappingNode, key: str) -> tuple[Side, ...]:
-        node = mapping.get(key)
-        found: list[Side] = []
-        for text in [] if node is None else self.context.texts(node, f"'{key}'"):
-            if text.text not in ("across", "through"):
-                fix = did_you_mean(text.text, ("across", "through")) or "write 'across' or 'through'"
-                raise self._refuse(f"'{clip(text.text)}' is no power variable", fix, text)
-            found.append("across" if text.text == "across" else "through")
+    def _words(self, node: Node, key: str, known: tuple[Word, Word], meaning: str) -> tuple[Word, ...]:
+        """One of two words for each lane."""
+        found = []
+        for text in self.context.texts(node, f"'{key}'"):
+            if text.text not in known:
+                fix = did_you_mean(text.text, known) or f"write '{known[0]}' or '{known[1]}'"
+                raise self._refuse(f"'{clip(text.text)}' is no {meaning}", fix, text)
+            found.append(known[0] if text.text == known[0] else known[1])
         return tuple(found)
 
     def _domain(self, given: Node) -> LadderDomains:
@@ -620,15 +576,32 @@ class _PartReader:
             raise self._refuse("'' is no domain", f"the domains are {', '.join(DOMAINS)}")
         return LadderDomains(tuple(text.text for text in texts), self.node)
 
-    def _ways(self, mapping: MappingNode) -> tuple[Way, ...]:
-        node = mapping.get("ways")
+    def _ways(self, node: Node | None) -> tuple[Way, ...]:
         if node is None:
             fix = "add 'ways: [series, parallel]' to the entry, one word for each lane"
             raise self._refuse("a mixed block does not say how its lanes are joined", fix)
-        found: list[Way] = []
-        for text in self.context.texts(node, "'ways'"):
-            if text.text not in ("series", "parallel"):
-                fix = did_you_mean(text.text, ("series", "parallel")) or "write 'series' or 'parallel'"
-                raise self._refuse(f"'{clip(text.text)}' is no way to join a lane", fix, text)
-            found.append("series" if text.text == "series" else "parallel")
-        return tuple(found)
+        return self._words(node, "ways", WAYS, "way to join a lane")
+
+
+DEEPEST_BRANCH = 20
+"""Branches may be nested so deep."""
+
+
+def read_parts(context: ReadingContext, node: Node, subject: str = "'pog'", depth: int = 0) -> list[ReadPart] | None:
+    """The parts of a ladder, or None when errors were collected."""
+    if not isinstance(node, SequenceNode):
+        fix = "write a list such as '- section: [V, I]', '- series: [L:L_a]'"
+        raise context.error(rules.BAD_BLOCK, node, f"{subject} is not a list", fix=fix)
+    if depth > DEEPEST_BRANCH:
+        fix = "start the side ladder from a section of the main ladder"
+        raise context.error(rules.BAD_BLOCK, node, f"branches are nested deeper than {DEEPEST_BRANCH}", fix=fix)
+    parts: list[ReadPart] = []
+    for entry in node:
+        with context.collecting():
+            if (part := _EntryReader(context, entry, depth).read()) is not None:
+                parts.append(part)
+    if len(parts) == len(node):
+        return parts
+    # What can be read of it is known by name, so that an experiment with these names is not wrong, too.
+    context.broken.update(part_names(parts))
+    return None

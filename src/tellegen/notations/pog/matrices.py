@@ -7,12 +7,14 @@ compared with the function before it is used.
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import final
 
 from tellegen.core.domains import Domain, Side, other_side
+from tellegen.core.errors import Rule, TellegenError
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of, multiport_kind
-from tellegen.expressions import ONE, ZERO, Expression, evaluate_exact, is_zero, number, symbol
+from tellegen.elements import ElementKind, kinds_of, multiport_kind
+from tellegen.expressions import ZERO, Expression, evaluate_exact, is_zero, number, symbol
 from tellegen.model.laws import Multiport
 from tellegen.model.model import Element, Parameter
 from tellegen.notations import rules as notations_rules
@@ -41,109 +43,95 @@ def _power(domain: Domain, side: Side) -> Dimension:
 # -- fields --------------------------------------------------------------------------------------------------------------------
 
 
-def emit_field(
-    context: ReadingContext,
-    item: ladder.LadderField[Scalar],
-    domains: Sequence[Domain],
-    ways: Sequence[ladder.Way],
-    ends: Sequence[tuple[str, str]],
-    variables: Sequence[dict[str, str]],
-) -> None:
-    """Add the elements of a field: one a lane, coupled by the matrix."""
-    kinds = [_kind(context, item, domain, way) for domain, way in zip(domains, ways, strict=True)]
-    if item.name.text in {field.name for field in context.fields} or item.name.text in context.elements:
-        what = f"'{item.name.text}' is described twice"
-        raise context.error(notations_rules.DESCRIBED_TWICE, item.name, what, fix="rename one of them")
-    reader = FieldReader(context, item.name, kinds)
-    law = reader.laws(_listed(item.laws)) if item.laws else reader.matrix_of(item.matrix)
-    names = [dict(found) for found in variables]
-    _chosen(context, item, kinds, names)
-    starts, preferred = _initial(context, item, kinds), _preferred(context, item, kinds)
-    for lane, chosen in enumerate(names):
-        for name in chosen.values():
-            _take_name(context, item, f"{item.name.text}[{lane + 1}]", name)
-    reader.add(law, ends, names, starts, preferred)
+@final
+class FieldEmitter:
+    """Adds the elements of a field: one a lane, coupled by the matrix or by laws."""
+
+    def __init__(self, context: ReadingContext, item: ladder.LadderField[Scalar]) -> None:
+        self.context, self.item, self.name = context, item, item.name.text
+
+    def emit(
+        self,
+        domains: Sequence[Domain],
+        ways: Sequence[ladder.Way],
+        ends: Sequence[tuple[str, str]],
+        variables: Sequence[dict[str, str]],
+    ) -> None:
+        """Add the elements between these ends; `variables` are names that sections give them."""
+        context, item = self.context, self.item
+        kinds = [self._kind(domain, way) for domain, way in zip(domains, ways, strict=True)]
+        if self.name in {field.name for field in context.fields} or self.name in context.elements:
+            what = f"'{self.name}' is described twice"
+            raise context.error(notations_rules.DESCRIBED_TWICE, item.name, what, fix="rename one of them")
+        reader = FieldReader(context, item.name, kinds)
+        law = reader.laws(_listed(item.laws)) if item.laws else reader.matrix_of(item.matrix)
+        names = [dict(found) for found in variables]
+        self._choose(kinds, names)
+        starts, preferred = self._initial(kinds), self._preferred(kinds)
+        for lane, chosen in enumerate(names, start=1):
+            for name in chosen.values():
+                owner = context.variables.setdefault(name, member := f"{self.name}[{lane}]")
+                if owner is not member:
+                    what, rule = f"{owner} and {member} both name a variable '{name}'", notations_rules.VARIABLE_TWICE
+                    raise context.error(rule, item.name, what, fix="choose another name", where=self.name)
+        reader.add(law, ends, names, starts, preferred)
+
+    def _kind(self, domain: Domain, way: ladder.Way) -> ElementKind:
+        word = self.item.word
+        kind = field_kind(word, domain, way)
+        if kind is None:
+            what = f"'{word}' stands for no field of {domain.name} elements"
+            fix = f"'{word}' belongs to {domain_words(word)}; write 'energy' or 'power' for lanes of several domains"
+            raise self.context.error(rules.BAD_LETTER, self.item.name, what, fix=fix, where=self.name)
+        return kind
+
+    def _choose(self, kinds: list[ElementKind], names: list[dict[str, str]]) -> None:
+        """Take the names that the item itself gives to power variables; they come before those of sections."""
+        words = {word: side for side in SIDES for kind in kinds for word in (*variable_words(kind.domain, side), side)}
+        for word, texts in self.item.variables:
+            if word not in words and word != OUTPUTS:
+                known = ["matrix", "lanes", "initial", "causality", OUTPUTS, *words]
+                key = Scalar(word, self.item.name.line, self.item.name.column, len(word), False)
+                raise self.context.unknown_key(key, known, f"the field {self.name}")
+            self._check_count(texts, len(kinds), f"names of the {word}")
+            for lane, text in enumerate(texts):
+                side = kinds[lane].side if word == OUTPUTS else words[word]
+                if text.text != ladder.NONE:
+                    names[lane][side] = self.context.name(text, "a variable")
+
+    def _initial(self, kinds: list[ElementKind]) -> list[Expression | None]:
+        if not self.item.initial:
+            return [None] * len(kinds)
+        self._check_count(self.item.initial, len(kinds), "initial values")
+        subject, pairs = f"an initial value of {self.name}", zip(self.item.initial, kinds, strict=True)
+        return [self.context.checked_quantity(t, _power(k.domain, k.side), subject).expression for t, k in pairs]
+
+    def _preferred(self, kinds: list[ElementKind]) -> list[Side | None]:
+        """What the members should decide, where causality has a choice: integral or derivative, or a power variable."""
+        if not self.item.causality:
+            return [None] * len(kinds)
+        self._check_count(self.item.causality, len(kinds), "words for causality")
+        found: list[Side | None] = []
+        for text, kind in zip(self.item.causality, kinds, strict=True):
+            sides: dict[str, Side] = {side: side for side in SIDES}
+            if kind.role == "storage":
+                sides |= {"integral": kind.side, "derivative": other_side(kind.side)}
+            if text.text not in sides:
+                fix = did_you_mean(text.text, sides) or f"the words are {', '.join(sides)}"
+                what = f"'{text.text}' is no causality of '{self.name}'"
+                raise self.context.error(rules.BAD_BLOCK, text, what, fix=fix)
+            found.append(sides[text.text])
+        return found
+
+    def _check_count(self, texts: Sequence[Scalar], count: int, what: str) -> None:
+        if len(texts) != count:
+            what = f"'{self.name}' has {len(texts)} {what}, not {count}"
+            fix = "give one for each lane"
+            raise self.context.error(rules.WRONG_WIDTH, self.item.name, what, fix=fix, where=self.name)
 
 
 def _listed(texts: tuple[Scalar, ...]) -> SequenceNode:
-    first = texts[0]
-    return SequenceNode(texts, first.line, first.column, first.length)
-
-
-def _kind(context: ReadingContext, item: ladder.LadderField[Scalar], domain: Domain, way: ladder.Way) -> ElementKind:
-    kind = field_kind(item.word, domain, way)
-    if kind is None:
-        what = f"'{item.word}' stands for no field of {domain.name} elements"
-        fix = f"'{item.word}' belongs to {domain_words(item.word)}; write 'energy' or 'power' for lanes of several domains"
-        raise context.error(rules.BAD_LETTER, item.name, what, fix=fix, where=item.name.text)
-    return kind
-
-
-def _chosen(
-    context: ReadingContext, item: ladder.LadderField[Scalar], kinds: list[ElementKind], names: list[dict[str, str]]
-) -> None:
-    """The names that the item itself gives to power variables; they come before those of sections."""
-    words = {word: side for side in SIDES for kind in kinds for word in (*variable_words(kind.domain, side), side)}
-    for word, texts in item.variables:
-        if word not in words and word != OUTPUTS:
-            known = ["matrix", "lanes", "initial", "causality", OUTPUTS, *words]
-            key = Scalar(word, item.name.line, item.name.column, len(word), False)
-            raise context.unknown_key(key, known, f"the field {item.name.text}")
-        _check_count(context, item, texts, len(kinds), f"names of the {word}")
-        for lane, text in enumerate(texts):
-            side = kinds[lane].side if word == OUTPUTS else words[word]
-            if text.text != ladder.NONE:
-                names[lane][side] = context.name(text, "a variable")
-
-
-def _initial(
-    context: ReadingContext, item: ladder.LadderField[Scalar], kinds: list[ElementKind]
-) -> list[Expression | None]:
-    if not item.initial:
-        return [None] * len(kinds)
-    _check_count(context, item, item.initial, len(kinds), "initial values")
-    return [
-        context.checked_quantity(
-            text, _power(kind.domain, kind.side), f"an initial value of {item.name.text}"
-        ).expression
-        for text, kind in zip(item.initial, kinds, strict=True)
-    ]
-
-
-def _preferred(
-    context: ReadingContext, item: ladder.LadderField[Scalar], kinds: list[ElementKind]
-) -> list[Side | None]:
-    """What the members should decide, where causality has a choice: integral or derivative, or a power variable."""
-    if not item.causality:
-        return [None] * len(kinds)
-    _check_count(context, item, item.causality, len(kinds), "words for causality")
-    found: list[Side | None] = []
-    for text, kind in zip(item.causality, kinds, strict=True):
-        sides: dict[str, Side] = {"across": "across", "through": "through"}
-        if kind.role == "storage":
-            sides |= {"integral": kind.side, "derivative": other_side(kind.side)}
-        if text.text not in sides:
-            fix = did_you_mean(text.text, sides) or f"the words are {', '.join(sides)}"
-            raise context.error(rules.BAD_BLOCK, text, f"'{text.text}' is no causality of '{item.name.text}'", fix=fix)
-        found.append(sides[text.text])
-    return found
-
-
-def _check_count(
-    context: ReadingContext, item: ladder.LadderField[Scalar], texts: Sequence[Scalar], count: int, what: str
-) -> None:
-    if len(texts) != count:
-        message = f"'{item.name.text}' has {len(texts)} {what}, not {count}"
-        raise context.error(rules.WRONG_WIDTH, item.name, message, fix="give one for each lane", where=item.name.text)
-
-
-def _take_name(context: ReadingContext, item: ladder.LadderField[Scalar], member: str, name: str) -> None:
-    owner = context.variables.setdefault(name, member)
-    if owner is not member:
-        what = f"{owner} and {member} both name a variable '{name}'"
-        raise context.error(
-            notations_rules.VARIABLE_TWICE, item.name, what, fix="choose another name", where=item.name.text
-        )
+    return SequenceNode(texts, texts[0].line, texts[0].column, texts[0].length)
 
 
 # -- connections ---------------------------------------------------------------------------------------------------------------
@@ -172,9 +160,7 @@ def emit_connection(
     context: ReadingContext, block: ladder.LadderConnection[Scalar], left: LaneEnds, right: LaneEnds, K: Matrix
 ) -> None:
     """Add the element of a connection by a matrix. Lanes that its zeros leave out are not among its ports."""
-    if block.name.text in context.elements:
-        what = f"'{block.name.text}' is described twice"
-        raise context.error(notations_rules.DESCRIBED_TWICE, block.name, what, fix="rename one of them")
+    context.require_new(block.name)
     # A lane of zeros passes no power; as a port it would leave a variable that nothing decides.
     rows = [i for i, row in enumerate(K) if not is_zero_row(row)]
     columns = [j for j in range(len(left[0])) if not is_zero_row([row[j] for row in K])]
@@ -196,170 +182,105 @@ def is_zero_row(row: Sequence[Expression]) -> bool:
     return all(entry is ZERO or is_zero(entry) for entry in row)
 
 
-def emit_link(
-    context: ReadingContext, branch: ladder.LadderBranch[Scalar], name: str, domain: Domain, nodes: tuple[str, ...]
-) -> None:
-    """Add the connection of modulus one that joins a side ladder in series."""
-    coupling, reciprocal = COUPLING_OF["through", "through"]
-    kind = connection((domain.name, domain.name), coupling, reciprocal=reciprocal)
-    context.elements[name] = Element(name, kind, nodes, ONE, place=context.place(branch.node))
-
-
 MOST_COEFFICIENTS = 30
 _ACCURACY = 1e-6
 """The largest relative difference between a function and its realisation."""
 
 
-def emit_transfer(
-    context: ReadingContext,
-    item: ladder.LadderTransfer,
-    domains: Sequence[Domain],
-    ways: Sequence[ladder.Way],
-    ends: Sequence[tuple[str, str]],
-) -> None:
-    """Add the elements that realise a transfer function or matrix between the nodes of its lanes.
-
-    Lanes may be of several domains: what each is told follows from the letter there, or from `power` and `static` and its way.
-    """
-    name = item.name.text
-    if name in context.elements:
-        what = f"'{name}' is described twice"
-        raise context.error(notations_rules.DESCRIBED_TWICE, item.name, what, fix="rename one of them")
-    told = [_told(context, item, domain, way) for domain, way in zip(domains, ways, strict=True)]
-    _Assembly(context, item, domains, told, ends).emit(_realised(context, item))
-
-
-def _told(context: ReadingContext, item: ladder.LadderTransfer, domain: Domain, way: ladder.Way) -> Side:
-    """The variable of a lane that a transfer function is told; it gives the other one."""
-    if item.letter in ladder.MATRICES:
-        return ladder.given_side(way) if item.letter == "power" else ladder.taken_side(way)
-    law = next(iter(letter_kinds(item.letter, domain)), None)
-    if law is None:
-        what = f"'{item.letter}' stands for no {domain.name} element"
-        fix = f"it belongs to {domain_words(item.letter)}"
-        raise context.error(rules.BAD_LETTER, item.name, what, fix=fix, where=item.name.text)
-    return other_side(law.side)
-
-
-# -- numbers -------------------------------------------------------------------------------------------------------------------
-
-
-def _realised(context: ReadingContext, item: ladder.LadderTransfer) -> realisation.Realisation:
-    denominator = _polynomial(context, item, item.denominator)
-    numerators = [[_polynomial(context, item, entry) for entry in row] for row in item.numerator]
-    found: realisation.Realisation | None
-    try:
-        if len(numerators) == 1:
-            found = realisation.realise_function(positive_real(numerators[0][0], denominator))
-        else:
-            found = realisation.realise_matrix(numerators, denominator)
-    except NotPositiveRealError as reason:
-        what = f"'{item.name.text}' is not positive real: {reason}"
-        fix = "a passive element takes at least as much energy as it gives: check the signs and the order of the coefficients"
-        raise context.error(rules.NOT_POSITIVE_REAL, item.name, what, fix=fix, where=item.name.text) from None
-    except realisation.TooManyStatesError as reason:
-        what = f"'{item.name.text}' has {reason}: more than {realisation.MOST_STATES} states"
-        fix = "write it as a sum of matrices or elements with fewer poles"
-        raise context.error(rules.NO_REALISATION, item.name, what, fix=fix, where=item.name.text) from None
-    except ArithmeticError:
-        found = None
-    if found is None or not _is_accurate(found, numerators, denominator):
-        what = f"the realisation of '{item.name.text}' loses too many digits"
-        fix = "write it as a sum of elements with fewer poles, or scale its coefficients"
-        raise context.error(rules.NO_REALISATION, item.name, what, fix=fix, where=item.name.text)
-    return found
-
-
-def _polynomial(context: ReadingContext, item: ladder.LadderTransfer, texts: Sequence[Scalar]) -> Polynomial:
-    if not 0 < len(texts) <= MOST_COEFFICIENTS:
-        what = f"'{item.name.text}' has {len(texts)} coefficients"
-        fix = f"give between 1 and {MOST_COEFFICIENTS}, those of the highest power of s first"
-        raise context.error(rules.NO_REALISATION, item.name, what, fix=fix, where=item.name.text)
-    return polynomial(reversed([_number(context, item, text) for text in texts]))
-
-
-def _number(context: ReadingContext, item: ladder.LadderTransfer, text: Scalar) -> Fraction:
-    reading = context.quantity(text, f"a coefficient of {item.name.text}")
-    known: dict[str, Fraction] = {}
-    try:
-        return _value(context, reading.expression, known, ())
-    except KeyError as missing:
-        what = f"a coefficient of '{item.name.text}' uses '{missing.args[0]}', which has no constant value"
-        fix = "give numbers, or parameters with values: the realisation is made of them"
-        raise context.error(rules.NO_REALISATION, text, what, fix=fix, where=item.name.text) from None
-    except ArithmeticError:
-        what = f"a coefficient of '{item.name.text}' is not a finite number"
-        raise context.error(rules.NO_REALISATION, text, what, fix="check its formula", where=item.name.text) from None
-
-
-def _value(
-    context: ReadingContext, expression: Expression, known: dict[str, Fraction], above: tuple[str, ...]
-) -> Fraction:
-    """An exact value; functions and pi are taken as the nearest floating-point number. Raises KeyError for what has none."""
-    for name in expression.free_symbols:
-        if name not in known:
-            parameter = context.parameters.get(name)
-            if parameter is None or parameter.expression is None or name in above or name in context.displacements:
-                raise KeyError(name)
-            known[name] = _value(context, parameter.expression, known, (*above, name))
-    try:
-        # Whether a function is passive is decided exactly, so its coefficients must not be rounded before.
-        return evaluate_exact(expression, known)
-    except ValueError:
-        return Fraction(expression.evaluate({name: float(x) for name, x in known.items()}))
-
-
-def _is_accurate(
-    found: realisation.Realisation, numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial
-) -> bool:
-    """Compare the realisation with the function at a few points near the imaginary axis."""
-    degree = max(len(denominator) - 1, 1)
-    scale = abs(float(denominator[0] / denominator[-1])) ** (1 / degree) if denominator[0] else 1.0
-    # Near the imaginary axis, around the size of the poles: there resonances show every wrong digit.
-    for factor in (0.03, 0.3, 1.0, 3.0, 30.0):
-        s = complex(0.1, 1.0) * factor * scale
-        bottom = value([float(c) for c in denominator], s)
-        wanted = [[value([float(c) for c in n], s) / bottom for n in row] for row in numerators]
-        here = found.at(s)
-        size = max(abs(x) for row in wanted for x in row)
-        if any(
-            abs(a - b) > _ACCURACY * size for r, q in zip(wanted, here, strict=True) for a, b in zip(r, q, strict=True)
-        ):
-            return False
-    return True
-
-
-# -- elements ------------------------------------------------------------------------------------------------------------------
+# -- transfer functions --------------------------------------------------------------------------------------------------------
 
 RelatedBranch = tuple[tuple[str, str], Side, str]
 """The nodes of a branch, the power variable that the connection relates there, and the domain."""
 
 
-class _Assembly:
-    """Storages z and resistors at nodes of their own, joined to the lanes by one lossless connection."""
+@final
+class TransferEmitter:
+    """Adds the elements that realise a transfer function or matrix between the nodes of its lanes.
+
+    Storages z and resistors at nodes of their own are joined to the lanes by one lossless connection. Lanes may be of several
+    domains: what each is told follows from the letter there, or from `power` and `static` and its way.
+    """
 
     def __init__(
         self,
         context: ReadingContext,
         item: ladder.LadderTransfer,
         domains: Sequence[Domain],
-        told: Sequence[Side],
+        ways: Sequence[ladder.Way],
         ends: Sequence[tuple[str, str]],
     ) -> None:
-        self.context = context
-        self.name = item.name.text
-        self.at = item.name
-        self.domains = domains
-        self.told = told
-        self.ends = ends
+        context.require_new(item.name)
+        self.context, self.item, self.domains, self.ends = context, item, domains, ends
+        self.name, self.at = item.name.text, item.name
+        self.told = [self._told(domain, way) for domain, way in zip(domains, ways, strict=True)]
 
-    def emit(self, found: realisation.Realisation) -> None:
+    def _refuse(
+        self, what: str, fix: str, rule: Rule = rules.NO_REALISATION, at: Scalar | None = None
+    ) -> TellegenError:
+        return self.context.error(rule, at or self.at, what, fix=fix, where=self.name)
+
+    def _told(self, domain: Domain, way: ladder.Way) -> Side:
+        """The variable of a lane that a transfer function is told; it gives the other one."""
+        letter = self.item.letter
+        if letter in ladder.MATRICES:
+            return ladder.given_side(way) if letter == "power" else ladder.taken_side(way)
+        law = next(iter(letter_kinds(letter, domain)), None)
+        if law is None:
+            what = f"'{letter}' stands for no {domain.name} element"
+            raise self._refuse(what, f"it belongs to {domain_words(letter)}", rules.BAD_LETTER)
+        return other_side(law.side)
+
+    # Numbers
+
+    def _realised(self) -> realisation.Realisation:
+        denominator = self._polynomial(self.item.denominator)
+        numerators = [[self._polynomial(entry) for entry in row] for row in self.item.numerator]
+        found: realisation.Realisation | None
+        try:
+            if len(numerators) == 1:
+                found = realisation.realise_function(positive_real(numerators[0][0], denominator))
+            else:
+                found = realisation.realise_matrix(numerators, denominator)
+        except NotPositiveRealError as reason:
+            fix = "a passive element takes at least as much energy as it gives: check the signs and the order of the coefficients"
+            raise self._refuse(f"'{self.name}' is not positive real: {reason}", fix, rules.NOT_POSITIVE_REAL) from None
+        except realisation.TooManyStatesError as reason:
+            what = f"'{self.name}' has {reason}: more than {realisation.MOST_STATES} states"
+            raise self._refuse(what, "write it as a sum of matrices or elements with fewer poles") from None
+        except ArithmeticError:
+            found = None
+        if found is None or not _is_accurate(found, numerators, denominator):
+            fix = "write it as a sum of elements with fewer poles, or scale its coefficients"
+            raise self._refuse(f"the realisation of '{self.name}' loses too many digits", fix)
+        return found
+
+    def _polynomial(self, texts: Sequence[Scalar]) -> Polynomial:
+        if not 0 < len(texts) <= MOST_COEFFICIENTS:
+            fix = f"give between 1 and {MOST_COEFFICIENTS}, those of the highest power of s first"
+            raise self._refuse(f"'{self.name}' has {len(texts)} coefficients", fix)
+        return polynomial(reversed([self._number(text) for text in texts]))
+
+    def _number(self, text: Scalar) -> Fraction:
+        reading = self.context.quantity(text, f"a coefficient of {self.name}")
+        try:
+            return _value(self.context, reading.expression, {}, ())
+        except KeyError as missing:
+            what = f"a coefficient of '{self.name}' uses '{missing.args[0]}', which has no constant value"
+            fix = "give numbers, or parameters with values: the realisation is made of them"
+            raise self._refuse(what, fix, at=text) from None
+        except ArithmeticError:
+            what = f"a coefficient of '{self.name}' is not a finite number"
+            raise self._refuse(what, "check its formula", at=text) from None
+
+    # Elements
+
+    def emit(self) -> None:
         """Add all elements."""
+        found = self._realised()
         n, ports = len(found.g), len(self.ends)
         connected = bool(n or found.c or found.skewed or found.rates)
         if not connected and not found.rate:
-            what = f"the transfer function '{self.name}' is zero"
-            raise self.context.error(rules.NO_REALISATION, self.at, what, fix="remove it", where=self.name)
+            raise self._refuse(f"the transfer function '{self.name}' is zero", "remove it")
         spots = [
             self._spots(lane, connected=connected, turned=found.is_turned(lane), rate=bool(found.rate))
             for lane in range(ports)
@@ -369,9 +290,7 @@ class _Assembly:
             kind = next((k for k in kinds_of(domain, "storage") if k.side == self.told[0] and not k.inverse), None)
             if kind is None:
                 what = f"'{self.name}' is a storage at high frequencies that the {domain} domain has not"
-                raise self.context.error(
-                    rules.NO_REALISATION, self.at, what, fix="give a proper function", where=self.name
-                )
+                raise self._refuse(what, "give a proper function")
             self._element(f"{self.name}_s", kind, spots[0]["rate"], found.rate)
         if connected:
             self._connect(found, spots)
@@ -425,8 +344,7 @@ class _Assembly:
         what = (
             f"'{self.name}' is realised by storages and resistors, and the {self.domains[0].name} domain has not both"
         )
-        fix = "put a connection before it that leads into a domain that has them"
-        raise self.context.error(rules.NO_REALISATION, self.at, what, fix=fix, where=self.name)
+        raise self._refuse(what, "put a connection before it that leads into a domain that has them")
 
     def _multiport(self, given: list[RelatedBranch], answers: list[RelatedBranch], rows: list[list[float]]) -> None:
         """The connection, without the ports that its zeros leave out."""
@@ -462,3 +380,40 @@ class _Assembly:
             raise self.context.error(notations_rules.DESCRIBED_TWICE, self.at, what, fix="rename one of them")
         value = number(Fraction(coefficient))
         self.context.elements[name] = Element(name, kind, nodes, value, place=self.context.place(self.at))
+
+
+def _value(
+    context: ReadingContext, expression: Expression, known: dict[str, Fraction], above: tuple[str, ...]
+) -> Fraction:
+    """An exact value; functions and pi are taken as the nearest floating-point number. Raises KeyError for what has none."""
+    for name in expression.free_symbols:
+        if name not in known:
+            parameter = context.parameters.get(name)
+            if parameter is None or parameter.expression is None or name in above or name in context.displacements:
+                raise KeyError(name)
+            known[name] = _value(context, parameter.expression, known, (*above, name))
+    try:
+        # Whether a function is passive is decided exactly, so its coefficients must not be rounded before.
+        return evaluate_exact(expression, known)
+    except ValueError:
+        return Fraction(expression.evaluate({name: float(x) for name, x in known.items()}))
+
+
+def _is_accurate(
+    found: realisation.Realisation, numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial
+) -> bool:
+    """Compare the realisation with the function at a few points near the imaginary axis."""
+    degree = max(len(denominator) - 1, 1)
+    scale = abs(float(denominator[0] / denominator[-1])) ** (1 / degree) if denominator[0] else 1.0
+    # Near the imaginary axis, around the size of the poles: there resonances show every wrong digit.
+    for factor in (0.03, 0.3, 1.0, 3.0, 30.0):
+        s = complex(0.1, 1.0) * factor * scale
+        bottom = value([float(c) for c in denominator], s)
+        wanted = [[value([float(c) for c in n], s) / bottom for n in row] for row in numerators]
+        here = found.at(s)
+        size = max(abs(x) for row in wanted for x in row)
+        if any(
+            abs(a - b) > _ACCURACY * size for r, q in zip(wanted, here, strict=True) for a, b in zip(r, q, strict=True)
+        ):
+            return False
+    return True

@@ -13,12 +13,13 @@ from dataclasses import replace
 from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
+from tellegen.expressions import ONE
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.network.elements import ElementLine, SwitchingLine, add_element_of_line, allow_variables
+from tellegen.notations.network.elements import ElementLine, add_element_of_line, allow_variables
 from tellegen.notations.network.keys import kind_that_fits, make_form
-from tellegen.notations.network.lines import add_details, read_elements, switching_kind, without_kind
+from tellegen.notations.network.lines import add_details, read_elements, switching_kind
 from tellegen.notations.pog import ladder, lanes, matrices, rules
 from tellegen.notations.yaml.document import Node, Scalar
 
@@ -29,9 +30,7 @@ class LadderEmitter:
     def __init__(
         self, context: ReadingContext, parts: list[ladder.ReadPart], stages: lanes.LaneStages, details: Node | None
     ) -> None:
-        self.context = context
-        self.parts = parts
-        self.stages = stages
+        self.context, self.parts, self.stages = context, parts, stages
         self.more = read_elements(context, details, [*_elements(parts), *lanes.source_names(parts)], "the ladder")
         self.count = self.links = 0
         self.grounded: dict[str, str] = {}
@@ -83,19 +82,11 @@ class LadderEmitter:
         key = Scalar(name, text.line, text.column, text.length, text.quoted)
         line = ElementLine(key, self.context.place(text), make_form(kind), name, nodes, variables=dict(variables))
         first = len(self.context.pending)
-        try:
-            more = self.more.get(name)
-            if kind.role == "switching":
-                line.switching = SwitchingLine(self.context, name, kind, ())
-                more = None if more is None else without_kind(more)
-            if more is not None:
-                add_details(self.context, line, more)
+        with self.context.collecting(name):
+            add_details(self.context, line, self.more.get(name))
             if kind.role in ("coupling", "resistive"):
                 allow_variables(self.context, first)
             add_element_of_line(self.context, line)
-        except TellegenError as error:
-            self.context.broken.add(name)
-            self.context.collect(error)
 
     def connect_by_modulus(
         self, part: ladder.LadderConnection[Scalar], value: Scalar, kind: ElementKind, nodes: tuple[str, ...]
@@ -104,9 +95,7 @@ class LadderEmitter:
         name, form = part.name, make_form(kind)
         subject = f"the modulus of {name.text}"
         modulus = self.context.checked_quantity(value, form.dimension, subject).expression
-        if name.text in self.context.elements:
-            what = f"'{name.text}' is described twice"
-            raise self.context.error(notations_rules.DESCRIBED_TWICE, name, what, fix="rename one of them")
+        self.context.require_new(name)
         self.context.elements[name.text] = Element(name.text, kind, nodes, modulus, place=self.context.place(name))
 
 
@@ -229,11 +218,8 @@ class _Walk:
         for number, item in enumerate(block.items):
             ends = self._ends(block, item)
             variables = [self._named(block, position, lane, number) for lane in range(len(ends))]
-            try:
+            with self.context.collecting(*ladder.item_names(item)):
                 self._emit(block, item, ends, variables)
-            except TellegenError as error:
-                self.context.broken.update(ladder.item_names(item))
-                self.context.collect(error)
 
     def _named(self, block: ladder.LadderBlock[Scalar], position: int, lane: int, number: int) -> dict[str, str]:
         """The name that a section gives to the shared variable of a lane, for the element that takes it."""
@@ -267,9 +253,9 @@ class _Walk:
         if isinstance(item, ladder.LadderField):
             at = ladder.lanes_of(item)
             parts = ([values[lane] for lane in at] for values in (domains, ways, ends, variables))
-            matrices.emit_field(self.context, item, *parts)  # type: ignore[arg-type]
+            matrices.FieldEmitter(self.context, item).emit(*parts)  # type: ignore[arg-type]
         elif isinstance(item, ladder.LadderTransfer):
-            matrices.emit_transfer(self.context, item, domains, ways, ends)
+            matrices.TransferEmitter(self.context, item, domains, ways, ends).emit()
         else:
             for lane, entry in enumerate(item):
                 if entry is not None:
@@ -288,8 +274,10 @@ class _Walk:
             domain = stage.domain(lane)
             # The side ladder stands in the path of the main one: a connection of modulus one carries it to its own
             # reference.
-            name = self.emitter.link_name()
-            matrices.emit_link(self.context, branch, name, domain, (here, self.lanes[lane], start, domain.reference))
+            coupling, reciprocal = COUPLING_OF["through", "through"]
+            kind = connection((domain.name, domain.name), coupling, reciprocal=reciprocal)
+            name, nodes = self.emitter.link_name(), (here, self.lanes[lane], start, domain.reference)
+            self.context.elements[name] = Element(name, kind, nodes, ONE, place=self.context.place(branch.node))
             starts.append(start)
         _Walk(self.emitter, parts, (starts, branch)).run()
 

@@ -2,13 +2,13 @@
 
 from tellegen.core.errors import Rulebook
 
-RULES = Rulebook("D")
-
 _PARAMETERS = "parameters: {L: 2 mH, R: 1 ohm, K: 0.1 N*m/A, J: 1e-3 kg*m^2, b: 1e-3 N*m*s}\n"
 _MOTOR = (
     "system: motor\n" + _PARAMETERS + "pog:\n  - section: [V, I]\n  - series: [L:L, R:R]\n  - connect: K\n"
     "  - parallel: [J:J, b:b]\n  - section: [omega, tau]\n"
 )
+
+RULES = Rulebook("D", _MOTOR)
 
 BAD_BLOCK = RULES.rule(
     "D451",
@@ -16,7 +16,6 @@ BAD_BLOCK = RULES.rule(
     meaning="An entry of the ladder is neither a section, nor a series or parallel block, nor a connection.",
     why="a ladder is a list of 'section: [across, through]', 'series: [...]', 'parallel: [...]' and 'connect: K'",
     example=_MOTOR.replace("- connect: K\n", "- link: K\n"),
-    instead=_MOTOR,
 )
 BAD_LETTER = RULES.rule(
     "D452",
@@ -24,7 +23,6 @@ BAD_LETTER = RULES.rule(
     meaning="The letter before the colon names no storage and no resistive element of a ladder.",
     why="storages are C, L, M, J, E, K (and I, C as bond graphs use them), resistive elements R, G, b, d",
     example=_MOTOR.replace("R:R", "X:R"),
-    instead=_MOTOR,
 )
 NO_DOMAIN = RULES.rule(
     "D453",
@@ -40,7 +38,6 @@ TWO_DOMAINS = RULES.rule(
     meaning="Elements of two physical domains stand in blocks with no connection between them.",
     why="power passes between domains through a connection block",
     example=_MOTOR.replace("  - connect: K\n", ""),
-    instead=_MOTOR,
 )
 LOOSE_CONNECTION = RULES.rule(
     "D455",
@@ -48,7 +45,6 @@ LOOSE_CONNECTION = RULES.rule(
     meaning="A connection block does not stand between two elaboration blocks, or two sections follow each other.",
     why="its matrix takes the output of the block before it and gives the input of the block behind it",
     example=_MOTOR.replace("  - parallel: [J:J, b:b]\n", ""),
-    instead=_MOTOR,
 )
 EMPTY_LADDER = RULES.rule(
     "D456",
@@ -56,7 +52,6 @@ EMPTY_LADDER = RULES.rule(
     meaning="The ladder has no elaboration block.",
     why="sections and connections store and lose nothing",
     example="system: x\npog:\n  - domain: electrical\n  - section: [V, I]\n",
-    instead=_MOTOR,
 )
 WRONG_WIDTH = RULES.rule(
     "D461",
@@ -64,7 +59,6 @@ WRONG_WIDTH = RULES.rule(
     meaning="Blocks between two connections differ in their number of lanes, or a matrix has not the rows and columns of its lanes.",
     why="every lane carries one pair of power variables; K has a column for each lane before it and a row for each lane behind it",
     example=_MOTOR.replace("  - series: [L:L, R:R]\n", "  - series: [[L:L, L:L_2], R:R]\n"),
-    instead=_MOTOR,
 )
 _MOUNT = (
     "system: mass on a mount\nparameters: {m: 2 kg}\npog:\n  - section: [v, F]\n"

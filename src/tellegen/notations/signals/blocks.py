@@ -33,8 +33,7 @@ class BlockSettings:
     """The settings of one block, with its defaults."""
 
     def __init__(self, definition: SignalDefinition, fresh: NameMaker) -> None:
-        self.definition = definition
-        self.fresh = fresh
+        self.definition, self.fresh = definition, fresh
         self.name = definition.name
         self.settings = definition.settings
 
@@ -554,9 +553,6 @@ def expand_signal(definition: SignalDefinition, fresh: NameMaker) -> tuple[Signa
         return tuple(BLOCKS[definition.block].expand(BlockSettings(definition, fresh)))
     except ZeroDivisionError:
         zeros = [f"'{key}'" for key, given in definition.settings.items() if given is ZERO]
-        raise DIVISION.error(
-            f"the {definition.block} {definition.name} divides by zero",
-            where=definition.name,
-            fix=f"give {' or '.join(zeros)} another value, or leave it out" if zeros else "look at its settings",
-            place=definition.place,
-        ) from None
+        what = f"the {definition.block} {definition.name} divides by zero"
+        fix = f"give {' or '.join(zeros)} another value, or leave it out" if zeros else "look at its settings"
+        raise DIVISION.error(what, where=definition.name, fix=fix, place=definition.place) from None

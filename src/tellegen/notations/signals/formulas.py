@@ -1,26 +1,349 @@
-"""Formulas of signals: expressions of variables, displacements, signals, parameters, shapes and the time `t`, read and written."""
+"""Formulas of signals: expressions of variables, displacements, signals, parameters, shapes and the time `t`, read and written.
+
+Shapes over time, `step(24 V)`, `sine(10 V, 50 Hz)`, `quintic(0, 1 rad, from=0.1 s, to=0.6 s)`, are functions in formulas of signals
+and inputs. Each stands for an expression of time, so that shapes can be added and multiplied; where it jumps or bends can be read
+from the conditions in that expression.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import final
+from itertools import pairwise
+from typing import NamedTuple, final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, unit_advice
-from tellegen.expressions import ZERO, Expression
+from tellegen.expressions import HALF, ONE, PI, ZERO, Expression, Macro, Number, call, logic, relation, symbol
 from tellegen.expressions.tokens import AFTER_NUMBER, NUMBER, unit_end
 from tellegen.model import dimensions
 from tellegen.model.model import Model, known_variables
 from tellegen.model.signals import Points, SignalDefinition, SignalSetting
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import ReadingContext
-from tellegen.notations.indexed_names import split_at_commas
+from tellegen.notations.context import ReadingContext, split_at_commas
 from tellegen.notations.quantities import NO_INDICES, parse_marked, read_plain
 from tellegen.notations.signals import rules
 from tellegen.notations.signals.blocks import BLOCKS, FORMULA, PERIOD
-from tellegen.notations.signals.shapes import SECOND, angular_frequency, shape_macros
 from tellegen.notations.yaml.document import Scalar
+
+SECOND = Dimension(s=1)
+MOST_POINTS = 64
+"""A table in a formula is short; longer ones are blocks of their own."""
+
+
+class ShapeArgument(NamedTuple):
+    """An argument of a shape: its name, and its unit, in which u is that of the signal."""
+
+    name: str
+    unit: str
+
+    @property
+    def of_input(self) -> int:
+        """The power of the unit of the signal in its unit."""
+        return int(self.unit.startswith("u"))
+
+    @property
+    def of_time(self) -> int:
+        """The power of the second in its unit."""
+        return {"s": 1, "1/s": -1, "u/s": -1}.get(self.unit, 0)
+
+    @property
+    def dimension(self) -> Dimension | None:
+        """Its dimension, where that does not depend on the signal."""
+        return None if self.of_input else SECOND.power(self.of_time)
+
+    @property
+    def is_frequency(self) -> bool:
+        """Whether it counts cycles a second."""
+        return not self.of_input and self.of_time == -1
+
+
+@final
+class SignalShape(NamedTuple):
+    """A shape of a signal over time: how many arguments it takes, what they are, and the expression that it stands for."""
+
+    least: int
+    most: int
+    summary: str
+    arguments: tuple[ShapeArgument, ...]
+    build: Callable[..., Expression]
+
+    def usage(self, name: str) -> str:
+        """`step(height, [start])`."""
+        parts = [argument.name if i < self.least else f"[{argument.name}]" for i, argument in enumerate(self.arguments)]
+        return f"{name}({', '.join(parts)}{', ...' if self.most > len(self.arguments) else ''})"
+
+    def argument(self, place: int) -> ShapeArgument:
+        """The argument at a place; those of a table come again and again."""
+        return self.arguments[place % len(self.arguments)]
+
+
+def _shape(summary: str, least: int, build: Callable[..., Expression], arguments: str) -> SignalShape:
+    """A shape; an argument is written with its unit, where u is that of the signal: `start s`, `slope u/s`."""
+    found = tuple(ShapeArgument(*argument.split(" ")) for argument in arguments.split(", "))
+    return SignalShape(least, len(found), summary, found, build)
+
+
+# What shapes stand for
+
+TIME_SYMBOL: Expression = symbol(TIME)
+
+
+def _at_least(left: Expression, right: Expression) -> Expression:
+    return relation(">=", left, right)
+
+
+def _unit_ramp(x: Expression) -> Expression:
+    """x between 0 and 1, else the nearer of the two."""
+    return call("min", call("max", x, ZERO), ONE)
+
+
+def _number(time: Expression | None) -> float | None:
+    """A time as far as the text gives it: what parameters say is known in the run only."""
+    found = None if time is None else dimensions.without_marks(time)
+    return float(found.rational) if isinstance(found, Number) else None
+
+
+def _refuse_backwards(shape: str, words: str, begin: Expression | None, end: Expression | None, *, apart: bool) -> None:
+    """Refuse a time that ends before it begins, and where the shape divides by it one that is zero."""
+    first, last = _number(begin), _number(end)
+    if first is not None and last is not None and (last < first or (apart and last == first)):
+        what = f"the {shape} goes {words} {first:g} s to {last:g} s"
+        fix = "write the earlier time first" if last < first else "write step(height, start) for a jump"
+        raise rules.BACKWARD_TIMES.error(what, fix=fix)
+
+
+def _refuse_negative(shape: str, word: str, time: Expression | None, *, positive: bool = False) -> None:
+    value = _number(time)
+    if value is not None and (value < 0 or (positive and value == 0)):
+        fix = "give a positive time" if positive else "give zero or a positive time"
+        raise rules.BACKWARD_TIMES.error(f"the time '{word}' of the {shape} is {value:g} s", fix=fix)
+
+
+def _risen(elapsed: Expression, over: Expression) -> Expression:
+    """From 0 to 1 in a time; a time of zero is a jump."""
+    return call("if", _at_least(elapsed, ZERO), ONE, ZERO) if _number(over) == 0.0 else _unit_ramp(elapsed / over)
+
+
+def _step(height: Expression, start: Expression | None = None) -> Expression:
+    return call("if", _at_least(TIME_SYMBOL, start or ZERO), height, ZERO)
+
+
+def _ramp(slope: Expression, start: Expression | None = None, end: Expression | None = None) -> Expression:
+    begin = start or ZERO
+    _refuse_backwards("ramp", "from", begin, end, apart=False)
+    elapsed = call("max", TIME_SYMBOL - begin, ZERO)
+    return slope * (elapsed if end is None else call("min", elapsed, end - begin))
+
+
+def _sine(
+    amplitude: Expression, frequency: Expression, phase: Expression | None = None, offset: Expression | None = None
+) -> Expression:
+    return (offset or ZERO) + amplitude * call("sin", 2 * PI * frequency * TIME_SYMBOL + (phase or ZERO))
+
+
+def _periodic(start: Expression, period: Expression | None) -> Expression:
+    """The time since the start, or since the last multiple of the period after it."""
+    elapsed = TIME_SYMBOL - start
+    return elapsed if period is None else elapsed - period * call("floor", elapsed / period)
+
+
+def _pulse(height: Expression, start: Expression, width: Expression, period: Expression | None = None) -> Expression:
+    _refuse_negative("pulse", "width", width)
+    _refuse_negative("pulse", "period", period, positive=True)
+    within = relation("<", _periodic(start, period), width)
+    return call("if", logic("and", _at_least(TIME_SYMBOL, start), within), height, ZERO)
+
+
+def _chirp(
+    amplitude: Expression, first: Expression, last: Expression, over: Expression, start: Expression | None = None
+) -> Expression:
+    _refuse_negative("chirp", "over", over)
+    elapsed = call("max", TIME_SYMBOL - (start or ZERO), ZERO)
+    # Over no time the last frequency is there from the start.
+    if _number(over) == 0.0:
+        return amplitude * call("sin", 2 * PI * last * elapsed)
+    rising = call("min", elapsed, over)
+    # The phase is the integral of the frequency, so the sine has no jump where the sweep ends.
+    cycles = first * rising + HALF * (last - first) * rising**2 / over + last * call("max", elapsed - over, ZERO)
+    return amplitude * call("sin", 2 * PI * cycles)
+
+
+def _trapezoid(
+    height: Expression,
+    start: Expression,
+    rise: Expression,
+    hold: Expression,
+    fall: Expression | None = None,
+    period: Expression | None = None,
+) -> Expression:
+    for word, time in (("rise", rise), ("hold", hold), ("fall", fall)):
+        _refuse_negative("trapezoid", word, time)
+    _refuse_negative("trapezoid", "period", period, positive=True)
+    elapsed = _periodic(start, period)
+    shape = height * (_risen(elapsed, rise) - _risen(elapsed - rise - hold, rise if fall is None else fall))
+    return shape if period is None else call("if", _at_least(TIME_SYMBOL, start), shape, ZERO)
+
+
+def _quintic(first: Expression, last: Expression, begin: Expression, end: Expression) -> Expression:
+    _refuse_backwards("quintic", "from", begin, end, apart=True)
+    u = _unit_ramp((TIME_SYMBOL - begin) / (end - begin))
+    return first + (last - first) * (10 * u**3 - 15 * u**4 + 6 * u**5)
+
+
+def _table(*entries: Expression) -> Expression:
+    """Straight lines between points; equal times are a jump. Written as a sum, so that long tables do not nest."""
+    if len(entries) % 2:
+        what = f"a table has {len(entries)} entries, not a time and a value for each point"
+        raise rules.BAD_TABLE.error(what, fix="write table(time, value, time, value, ...)")
+    times = [dimensions.without_marks(entry) for entry in entries[::2]]
+    numbers = [time.rational for time in times if isinstance(time, Number)]
+    back = next(((a, b) for a, b in pairwise(numbers) if b < a), None)
+    if back is not None:
+        what = f"the times of a table go back, from {float(back[0]):g} s to {float(back[1]):g} s"
+        raise rules.UNSORTED_TABLE.error(what, fix="sort the points by time")
+    found = entries[1]
+    points = list(zip(entries[::2], entries[1::2], strict=True))
+    for (before, low), (after, high) in pairwise(points):
+        if before is after:
+            found = found + call("if", _at_least(TIME_SYMBOL, after), high - low, ZERO)
+        else:
+            share = call("min", call("max", TIME_SYMBOL - before, ZERO), after - before)
+            found = found + (high - low) * share / (after - before)
+    return found
+
+
+SHAPES: dict[str, SignalShape] = {
+    "step": _shape("zero, then `height` from `start` on (0 s)", 1, _step, "height u, start s"),
+    "ramp": _shape(
+        "rises with `slope` from `start` on (0 s), and stays where it is from `end` on",
+        1,
+        _ramp,
+        "slope u/s, start s, end s",
+    ),
+    "sine": _shape(
+        "offset + amplitude*sin(2*pi*frequency*t + phase)", 2, _sine, "amplitude u, frequency 1/s, phase 1, offset u"
+    ),
+    "pulse": _shape(
+        "`height` from `start` on for the time `width`, then zero; again after each `period`",
+        3,
+        _pulse,
+        "height u, start s, width s, period s",
+    ),
+    "chirp": _shape(
+        "a sine whose frequency goes steadily `from` one `to` another `over` a time, from `start` on (0 s), then stays",
+        4,
+        _chirp,
+        "amplitude u, from 1/s, to 1/s, over s, start s",
+    ),
+    "trapezoid": _shape(
+        "zero until `start`, up to `height` in the time `rise`, there for the time `hold`, back in the time `fall` (as `rise`)",
+        4,
+        _trapezoid,
+        "height u, start s, rise s, hold s, fall s, period s",
+    ),
+    "quintic": _shape(
+        "from `first` to `last` between the times `from` and `to`, at rest and without acceleration at both ends",
+        4,
+        _quintic,
+        "first u, last u, from s, to s",
+    ),
+    "table": SignalShape(
+        4,
+        2 * MOST_POINTS,
+        "straight lines between points, each a `time` and a `value`; a time given twice is a jump",
+        (ShapeArgument("time", "s"), ShapeArgument("value", "u")),
+        _table,
+    ),
+}
+"""The shapes that an input or a signal can have; a quantity alone is constant."""
+
+
+def _macro(shape: SignalShape) -> Macro:
+    def build(*values: Expression | None) -> Expression:
+        return shape.build(*[_with_unit(value, shape.argument(k)) for k, value in enumerate(values)])
+
+    # Arguments that come again and again have no names of their own.
+    by_name = shape.most == len(shape.arguments)
+    return Macro(shape.least, shape.most, build, tuple(a.name for a in shape.arguments) if by_name else ())
+
+
+def _with_unit(value: Expression | None, argument: ShapeArgument) -> Expression | None:
+    # A height may be a bare number in any unit; times are in seconds and angles in radians whatever the signal is.
+    if not isinstance(value, Number) or argument.dimension is None or not argument.of_time:
+        return value
+    return value * dimensions.unit_mark(argument.dimension)
+
+
+SHAPE_MACROS: Mapping[str, Macro] = {name: _macro(shape) for name, shape in SHAPES.items()}
+"""The shapes as functions of formulas whose units stand as marks; a bare number for a time is in seconds."""
+
+_CALL = re.compile(rf"\b({'|'.join(SHAPES)})\s*\(")
+# Rates of turning are a number of radians: as a frequency they would be wrong by 2 pi, and no unit would tell.
+_ANGULAR = re.compile(r"\b(rad|rpm|deg)\b")
+_KEYWORD = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)")
+
+
+class ArgumentText(NamedTuple):
+    """The text of one argument in a call of a shape, and where it stands in the whole text."""
+
+    shape: str
+    argument: ShapeArgument
+    at: int
+    text: str
+
+
+def _argument_texts(text: str) -> Iterator[ArgumentText]:
+    """The arguments of all shapes in a formula, as they are written; what cannot be placed is left to the parser."""
+    for match in _CALL.finditer(text):
+        shape = SHAPES[match[1]]
+        for place, (at, piece) in enumerate(split_at_commas(_inside(text, match.end()))):
+            keyword = _KEYWORD.match(piece)
+            named = [a for a in shape.arguments if keyword is not None and a.name == keyword[1]]
+            shift = keyword.end() if keyword is not None else 0
+            if keyword is None and place < shape.most:
+                yield ArgumentText(match[1], shape.argument(place), match.end() + at, piece)
+            elif named:
+                yield ArgumentText(match[1], named[0], match.end() + at + shift, piece[shift:])
+
+
+def place_arguments(shape: SignalShape, inside: str) -> str | list[tuple[ShapeArgument, tuple[int, str] | None]]:
+    """The text of each argument with where it stands, None for one left out; or what is wrong with them."""
+    texts = split_at_commas(inside)
+    by_name = {a.name: k for k, a in enumerate(shape.arguments)} if shape.most == len(shape.arguments) else {}
+    found: dict[int, tuple[int, str]] = {}
+    for place, (at, piece) in enumerate(texts):
+        keyword = _KEYWORD.match(piece)
+        if keyword is not None and keyword[1] not in by_name:
+            near = did_you_mean(keyword[1], by_name)
+            return f"has no argument '{keyword[1]}'{'; ' if near else ''}{near}"
+        spot = place if keyword is None else by_name[keyword[1]]
+        if spot in found:
+            return f"has its '{shape.argument(spot).name}' twice"
+        shift = 0 if keyword is None else keyword.end()
+        found[spot] = (at + shift, piece[shift:])
+    missing = [shape.argument(k).name for k in range(shape.least) if k not in found]
+    if missing or len(texts) > shape.most:
+        counts = f"{shape.least}" if shape.least == shape.most else f"{shape.least} to {shape.most}"
+        lacking = f": it lacks its {listing(missing)}" if missing and len(texts) >= shape.least else ""
+        return f"has {len(texts)} argument{'' if len(texts) == 1 else 's'}, not {counts}{lacking}"
+    return [(shape.argument(k), found.get(k)) for k in range(max(found, default=-1) + 1)]
+
+
+def _inside(text: str, start: int) -> str:
+    """What stands in the parenthesis that was opened before `start`."""
+    depth = 1
+    for at in range(start, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if not depth:
+            return text[start:at]
+    return text[start:]
+
+
+def angular_frequency(text: str) -> ArgumentText | None:
+    """The first frequency of a shape that is given as an angular velocity, which would be read as so many hertz."""
+    return next((p for p in _argument_texts(text) if p.argument.is_frequency and _ANGULAR.search(p.text)), None)
+
 
 _WORD = re.compile(r"[A-Za-z]+")
 _QUANTITY = re.compile(rf"({NUMBER}){AFTER_NUMBER.pattern}")
@@ -40,7 +363,7 @@ def parse_formula(
     plain = read_plain(text.text)
     if plain is not None and names.isdisjoint(_WORD.findall(plain.unit)[1:]):
         return plain.expression if plain.dimension is None else plain.expression * dimensions.unit_mark(plain.dimension)
-    return parse_marked(text.text, context.text_place(text), indices, shape_macros(), names)
+    return parse_marked(text.text, context.text_place(text), indices, SHAPE_MACROS, names)
 
 
 # The names of a model serve every formula of it: made anew for each, reading would take a time that grows with their square.
@@ -221,7 +544,7 @@ def formula_text(expression: Expression, written: str, names: frozenset[str], te
     """What the user wrote, if that still is the expression; else the expression as `text` writes it."""
     if written:
         try:
-            marked = parse_marked(written, None, macros=shape_macros(), names=NOT_UNITS | names)
+            marked = parse_marked(written, None, macros=SHAPE_MACROS, names=NOT_UNITS | names)
             if dimensions.without_marks(marked) is expression:
                 return written
         except TellegenError:

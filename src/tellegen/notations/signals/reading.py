@@ -1,6 +1,6 @@
 """Signals from their lines, checked against the whole model: names, units, loops and numbers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -13,12 +13,10 @@ from tellegen.model import dimensions
 from tellegen.model.signals import SignalDefinition, SignalSetting, order_signals, why_undetermined
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import Content, Key, Words
-from tellegen.notations.indexed_names import read_name, read_node
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals import blocks, rules
-from tellegen.notations.signals.formulas import FormulaScope, parse_formula, unlike_units_error
-from tellegen.notations.signals.shapes import SECOND
+from tellegen.notations.signals.formulas import SECOND, FormulaScope, parse_formula, unlike_units_error
 from tellegen.notations.signals.tables import read_table
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
@@ -51,7 +49,7 @@ class SignalLine:
 
 
 class SignalsReader:
-    """Reads `signals:` before the network is known; names, units and numbers are checked after."""
+    """Reads `signals:` before the network is known; names, units and numbers, and what drives sources, are checked after."""
 
     def __init__(self, context: ReadingContext) -> None:
         self.context = context
@@ -63,20 +61,15 @@ class SignalsReader:
         # All names before the first line: a formula may read signals that stand further down.
         self.context.signal_names = frozenset(key.text for key in mapping.keys)
         for key, value in mapping.items():
-            if self.context.is_rest(key, value):
-                continue
-            try:
-                line = self._line(key, value)
-            except TellegenError as error:
-                self.context.broken.add(key.text)
-                self.context.collect(error)
-                continue
-            self.lines[line.name] = line
-            self.context.signals[line.name] = self._definition(line)
+            if not self.context.is_rest(key, value):
+                with self.context.collecting(key.text):
+                    line = self._line(key, value)
+                    self.lines[line.name] = line
+                    self.context.signals[line.name] = self._definition(line)
 
     def _line(self, key: Scalar, node: Node) -> SignalLine:
         context = self.context
-        read_name(context, key, (), "a signal")
+        context.read_name(key, (), "a signal")
         if key.text in RESERVED_WORDS:
             what = f"'{key.text}' cannot name a signal: it has a meaning of its own in formulas"
             raise context.error(rules.SIGNAL_NAME_TAKEN, key, what, fix="choose another name")
@@ -103,7 +96,7 @@ class SignalsReader:
             if key is None:
                 raise self.context.unknown_key(other, keys, f"the {line.block.word} {line.name}")
             line.texts[key.name] = self.context.document.source(value)
-            self._readers[key.word](self, line, key, value)
+            getattr(self, f"_read_{key.word}")(line, key, value)  # the table of blocks says what a key holds
         self._check_keys(line, node)
         return line
 
@@ -124,9 +117,8 @@ class SignalsReader:
         found = line.formulas[key.name]
         if not isinstance(found, tuple) or len(found) != 2:
             what = f"the {line.block.word} {line.name} has {len(found)} limits, not 2"  # type: ignore[arg-type]
-            raise self.context.error(
-                rules.BAD_SETTING, node, what, fix="write limits: [lowest, highest]", where=line.name
-            )
+            fix = "write limits: [lowest, highest]"
+            raise self.context.error(rules.BAD_SETTING, node, what, fix=fix, where=line.name)
 
     def _read_constant(self, line: SignalLine, key: Key, node: Node) -> None:
         text = self.context.formula(node, f"the {key.name} of {line.name}")
@@ -139,6 +131,8 @@ class SignalsReader:
             line.formulas[key.name] = plain.expression * (
                 dimensions.unit_mark(plain.dimension) if plain.dimension is not None else ONE
             )
+
+    _read_time = _read_constant
 
     def _read_word(self, line: SignalLine, key: Key, node: Node) -> None:
         text = self.context.scalar(node, f"the {key.name} of {line.name}")
@@ -162,7 +156,7 @@ class SignalsReader:
         if not 1 <= len(texts) <= 2:
             what = f"the sensor {line.name} has {len(texts)} nodes, not 2"
             raise self.context.error(rules.BAD_SETTING, node, what, fix="write across: [a, b]", where=line.name)
-        line.others[key.name] = tuple(str(read_node(self.context, text, ())) for text in texts)
+        line.others[key.name] = tuple(str(self.context.read_node(text, ())) for text in texts)
         line.nodes[key.name] = texts[0]
 
     def _read_arguments(self, line: SignalLine, key: Key, node: Node) -> None:
@@ -173,18 +167,6 @@ class SignalsReader:
             raise self.context.error(rules.NO_FUNCTION_HERE, node, what, fix=fix, where=line.name)
         line.others[blocks.FUNCTION] = function
         self._read_formulas(line, key, node)
-
-    _readers: Mapping[str, Callable[["SignalsReader", SignalLine, Key, Node], None]] = {
-        "formula": _read_formula,
-        "formulas": _read_formulas,
-        "limits": _read_limits,
-        "constant": _read_constant,
-        "time": _read_constant,
-        "word": _read_word,
-        "table": _read_table,
-        "nodes": _read_nodes,
-        "arguments": _read_arguments,
-    }
 
     def _check_keys(self, line: SignalLine, node: MappingNode) -> None:
         """What a block needs, and what needs something else beside it."""
@@ -210,9 +192,8 @@ class SignalsReader:
         feedback = line.formulas.get("state feedback")
         gains = line.formulas.get("gains")
         if isinstance(feedback, tuple) and isinstance(gains, tuple) and len(feedback) != len(gains):
-            raise refuse(
-                f"has {len(feedback)} states and {len(gains)} gains", "give one gain for each", rules.BAD_SETTING
-            )
+            what = f"has {len(feedback)} states and {len(gains)} gains"
+            raise refuse(what, "give one gain for each", rules.BAD_SETTING)
 
     def _definition(self, line: SignalLine, dimension: Dimension | None = None) -> SignalDefinition:
         settings: dict[str, SignalSetting] = {
@@ -232,13 +213,7 @@ class SignalsReader:
             line.texts,
         )
 
-
-class SignalsChecker:
-    """Checks the lines of `signals:` once the network is known, and what drives the sources."""
-
-    def __init__(self, context: ReadingContext, lines: Mapping[str, SignalLine]) -> None:
-        self.context = context
-        self.lines = lines
+    # With the whole model
 
     def settle(self) -> None:
         """Check names, units and loops of all signals, and what drives the sources."""
@@ -261,17 +236,13 @@ class SignalsChecker:
     def _check_names(self) -> None:
         """A name stands for one thing, and `t` for the time."""
         context = self.context
+        there: dict[str, Mapping[str, object]] = {
+            "a parameter": context.parameters,
+            "a displacement": context.displacements,
+            "a variable of an element": self.scope.variables,
+        }
         for name, line in self.lines.items():
-            taken = (
-                "a parameter"
-                if name in context.parameters
-                else "a displacement"
-                if name in context.displacements
-                else "a variable of an element"
-                if name in self.scope.variables
-                else ""
-            )
-            if taken:
+            if taken := next((word for word, known in there.items() if name in known), ""):
                 what = f"the signal '{name}' has the name of {taken}"
                 fix = (
                     f"rename the signal; to drive a source by it, write 'signal: {name}_ref' on the line of the source"
@@ -344,15 +315,11 @@ class SignalsChecker:
             return
         (points,) = measures["points"]
         (at,) = measures.get("at", (SECOND,))
-        if (
-            not isinstance(points, dimensions.NoDimension)
-            and not isinstance(at, dimensions.NoDimension)
-            and points != at
-        ):
-            given, read = dimensions.dimension_in_words(points), dimensions.dimension_in_words(at)
-            what = f"the points of the table {line.name} are in {given}, and it is read at {read}"
-            fix = "say by 'at' where it is read"
-            self.context.collect(self.context.error(rules.SIGNAL_UNITS, line.key, what, fix=fix))
+        if isinstance(points, dimensions.NoDimension) or isinstance(at, dimensions.NoDimension) or points == at:
+            return
+        given, read = dimensions.dimension_in_words(points), dimensions.dimension_in_words(at)
+        what = f"the points of the table {line.name} are in {given}, and it is read at {read}"
+        self.context.collect(self.context.error(rules.SIGNAL_UNITS, line.key, what, fix="say by 'at' where it is read"))
 
     def _across(self, line: SignalLine) -> dimensions.Measure:
         """The unit of what a sensor between two nodes measures."""
@@ -385,11 +352,8 @@ class SignalsChecker:
         """A loop of formulas must determine its unknown."""
         parts: dict[str, SignalDefinition] = {}
         for name, definition in self.context.signals.items():
-            try:
+            with self.context.collecting(name):
                 parts |= {part.name: part for part in blocks.expand_signal(definition, lambda wanted: wanted)}
-            except TellegenError as error:
-                self.context.broken.add(name)
-                self.context.collect(error)
         order = order_signals(parts.values())
         for loop in order.loops:
             why = why_undetermined(loop, parts, order.torn)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 from tellegen.core.errors import Rule, TellegenError
 from tellegen.core.files import MAX_BYTES, failure_reason, read_bytes
@@ -47,95 +47,94 @@ def read_interpolation(context: ReadingContext, name: str, node: MappingNode) ->
 
 def read_table(context: ReadingContext, name: str, node: Node) -> TableReading:
     """The table of a signal or a law: a list of points, or a mapping with points or with a file and its columns."""
-    if isinstance(node, SequenceNode):
-        return _of_points(context, name, node)
-    mapping = context.record(node, TABLE, f"the table of {name}")
-    listed = mapping.get("points")
-    if listed is not None and mapping.get("file") is None:
-        return _of_points(context, name, listed)
-    return _FileReader(context, name, mapping).read()
+    return _TableReader(context, name, node).read()
 
 
-# Points in the model
+class _TableReader:
+    """Reads one table: points in the file of the model, or two columns of a file beside it."""
+
+    def __init__(self, context: ReadingContext, name: str, node: Node) -> None:
+        self.context, self.name, self.node = context, name, node
+
+    def _refuse(self, rule: Rule, node: Node, what: str, fix: str) -> TellegenError:
+        return self.context.error(rule, node, what, fix=fix, where=self.name)
+
+    def read(self) -> TableReading:
+        if isinstance(self.node, SequenceNode):
+            return self._of_points(self.node)
+        mapping = self.context.record(self.node, TABLE, f"the table of {self.name}")
+        listed = mapping.get("points")
+        if listed is not None and mapping.get("file") is None:
+            return self._of_points(listed)
+        return _FileReader(self.context, self.name, mapping).read_columns()
+
+    def _of_points(self, node: Node) -> TableReading:
+        self.node = node
+        columns: tuple[list[float], list[float]] = ([], [])
+        measures: tuple[list[Measure], list[Measure]] = ([], [])
+        for row in node if isinstance(node, SequenceNode) else ():
+            entries = self.context.texts(row, f"a point of {self.name}")
+            if len(entries) != 2:
+                what = f"a point of {self.name} has {len(entries)} number{'' if len(entries) == 1 else 's'}, not 2"
+                raise self._refuse(rules.BAD_TABLE, row, what, "write [time, value]")
+            for entry, column, found in zip(entries, columns, measures, strict=True):
+                column.append(self._number(entry, found))
+        units = [self._common(found) for found in measures]
+        return TableReading(self.checked(*columns), units[0], units[1])
+
+    def _number(self, entry: Scalar, found: list[Measure]) -> float:
+        reading = read_plain(entry.text)
+        if reading is None:
+            what = f"'{entry.text}' in the table of {self.name} is not a number"
+            raise self._refuse(rules.TABLE_GAP, entry, what, "write a number, with its unit if it has one")
+        if reading.dimension is not None:
+            found.append(reading.dimension)
+        return float(reading.expression.evaluate({}))
+
+    def _common(self, found: list[Measure]) -> Measure:
+        kinds = list(dict.fromkeys(found))
+        if len(kinds) > 1:
+            what = f"the table of {self.name} mixes units"
+            raise self._refuse(rules.SIGNAL_UNITS, self.node, what, "give a column in one unit")
+        return kinds[0] if kinds else NUMBER
+
+    def checked(self, points: list[float], values: list[float], source: str = "") -> Points:
+        """The points, which must be two or more, finite and sorted."""
+        if len(points) < 2:
+            what = f"the table of {self.name} has {len(points)} point{'' if len(points) == 1 else 's'}"
+            raise self._refuse(rules.BAD_TABLE, self.node, what, "give two points or more, each [time, value]")
+        for row, pair in enumerate(zip(points, values, strict=True), start=1):
+            if not all(map(math.isfinite, pair)):
+                what = f"point {row} of the table of {self.name} is not finite"
+                raise self._refuse(rules.TABLE_GAP, self.node, what, "leave the point out, or fill the gap")
+        for row, (before, after) in enumerate(pairwise(points), start=2):
+            # A law or a signal has one value at each place; a jump is written with the shape `table`.
+            if after <= before:
+                what = (
+                    f"the points of the table of {self.name} do not rise: point {row} is at {after:g}, after {before:g}"
+                )
+                raise self._refuse(rules.UNSORTED_TABLE, self.node, what, "sort the points, each place once")
+        return Points(tuple(points), tuple(values), source)
 
 
-def _of_points(context: ReadingContext, name: str, node: Node) -> TableReading:
-    rows = list(node) if isinstance(node, SequenceNode) else []
-    points: list[float] = []
-    values: list[float] = []
-    measures: tuple[list[Measure], list[Measure]] = ([], [])
-    for row in rows:
-        entries = context.texts(row, f"a point of {name}")
-        if len(entries) != 2:
-            what = f"a point of {name} has {len(entries)} number{'' if len(entries) == 1 else 's'}, not 2"
-            raise context.error(rules.BAD_TABLE, row, what, fix="write [time, value]", where=name)
-        for entry, column, found in zip(entries, (points, values), measures, strict=True):
-            column.append(_number(context, name, entry, found))
-    units = [_common(context, name, node, found) for found in measures]
-    return TableReading(_checked(context, name, node, points, values), units[0], units[1])
-
-
-def _number(context: ReadingContext, name: str, entry: Scalar, found: list[Measure]) -> float:
-    reading = read_plain(entry.text)
-    if reading is None:
-        what = f"'{entry.text}' in the table of {name} is not a number"
-        raise context.error(rules.TABLE_GAP, entry, what, fix="write a number, with its unit if it has one", where=name)
-    if reading.dimension is not None:
-        found.append(reading.dimension)
-    return float(reading.expression.evaluate({}))
-
-
-def _common(context: ReadingContext, name: str, node: Node, found: list[Measure]) -> Measure:
-    kinds = list(dict.fromkeys(found))
-    if len(kinds) > 1:
-        what = f"the table of {name} mixes units"
-        raise context.error(rules.SIGNAL_UNITS, node, what, fix="give a column in one unit", where=name)
-    return kinds[0] if kinds else NUMBER
-
-
-def _checked(context: ReadingContext, name: str, node: Node, points: list[float], values: list[float]) -> Points:
-    """The points, which must be two or more, finite and sorted."""
-
-    def refuse(rule: Rule, what: str, fix: str) -> TellegenError:
-        return context.error(rule, node, what, fix=fix, where=name)
-
-    if len(points) < 2:
-        what = f"the table of {name} has {len(points)} point{'' if len(points) == 1 else 's'}"
-        raise refuse(rules.BAD_TABLE, what, "give two points or more, each [time, value]")
-    for row, pair in enumerate(zip(points, values, strict=True), start=1):
-        if not all(map(math.isfinite, pair)):
-            what = f"point {row} of the table of {name} is not finite"
-            raise refuse(rules.TABLE_GAP, what, "leave the point out, or fill the gap")
-    for row, (before, after) in enumerate(pairwise(points), start=2):
-        # A law or a signal has one value at each place; a jump is written with the shape `table`.
-        if after <= before:
-            what = f"the points of the table of {name} do not rise: point {row} is at {after:g}, after {before:g}"
-            raise refuse(rules.UNSORTED_TABLE, what, "sort the points, each place once")
-    return Points(tuple(points), tuple(values))
-
-
-# Files beside the model
-
-
-class _FileReader:
+class _FileReader(_TableReader):
     """Reads two columns of a file."""
 
     def __init__(self, context: ReadingContext, name: str, node: MappingNode) -> None:
-        self.context = context
-        self.name = name
-        self.node = node
+        super().__init__(context, name, node)
+        self.keys = node
         self.file = self._text("file")
         self.columns = (self._text("time"), self._text("column"))
 
     def _text(self, key: str) -> Scalar:
-        found = self.node.get(key)
+        found = self.keys.get(key)
         if found is None:
-            what = f"the table of {self.name} has no '{key}'"
             fix = "write {file: run.csv, time: t, column: v}, or {points: [[0, 1], [1, 2]]}"
-            raise self.context.error(rules.BAD_TABLE, self.node, what, fix=fix, where=self.name)
+            raise self._refuse(rules.BAD_TABLE, self.node, f"the table of {self.name} has no '{key}'", fix)
         return self.context.scalar(found, f"the {key} of the table of {self.name}")
 
-    def read(self) -> TableReading:
+    def read_columns(self) -> TableReading:
+        """The points in the file."""
         path = self._path()
         data = self._bytes(path)
         columns = self._parquet(data) if path.suffix.lower() == ".parquet" else self._csv(data)
@@ -144,13 +143,12 @@ class _FileReader:
             [float(value * unit.factor + unit.offset) if unit else value for value in column]
             for column, unit in zip(columns, units, strict=True)
         ]
-        points = _checked(self.context, self.name, self.node, scaled[0], scaled[1])
         source = f"{self.file.text}: {self.columns[0].text}, {self.columns[1].text}"
         measures: list[Measure] = [unit.dimension if unit else NUMBER for unit in units]
-        return TableReading(Points(points.points, points.values, source), measures[0], measures[1])
+        return TableReading(self.checked(scaled[0], scaled[1], source), measures[0], measures[1])
 
     def _unit(self, key: str) -> Unit | None:
-        if self.node.get(key) is None:
+        if self.keys.get(key) is None:
             return None
         text = self._text(key)
         return parse_unit(text.text, self.context.text_place(text))
@@ -214,9 +212,13 @@ class _FileReader:
             ) from None
 
     def _parquet(self, data: bytes) -> list[list[float]]:
-        parquet = _parquet_library(self)
         try:
-            read = parquet.read_table(io.BytesIO(data))
+            import pyarrow.parquet  # noqa: PLC0415 - it takes a while to load, and few models have such a table
+        except ImportError as error:
+            what = f"'{self.file.text}' is a Parquet file, and the package that reads it is not installed"
+            raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "pip install pyarrow, or use CSV") from error
+        try:
+            read = pyarrow.parquet.read_table(io.BytesIO(data))
         except (OSError, ValueError) as error:
             what = f"'{self.file.text}' is not a Parquet file"
             raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "save it again, or use CSV") from error
@@ -233,23 +235,6 @@ class _FileReader:
             what = f"'{self.file.text}' has no column '{column.text}'"
             raise self._refuse(rules.NO_TABLE_FILE, column, what, fix)
         return titles.index(column.text)
-
-    def _refuse(self, rule: Rule, node: Node, what: str, fix: str) -> TellegenError:
-        return self.context.error(rule, node, what, fix=fix, where=self.name)
-
-    def lacks_library(self) -> TellegenError:
-        """The error for a Parquet file where nothing can read it."""
-        what = f"'{self.file.text}' is a Parquet file, and the package that reads it is not installed"
-        return self._refuse(rules.NO_TABLE_FILE, self.file, what, "pip install pyarrow, or use CSV")
-
-
-def _parquet_library(reader: _FileReader) -> Any:
-    """pyarrow.parquet, which takes a while to load and is needed by few models."""
-    try:
-        import pyarrow.parquet  # noqa: PLC0415 - loaded when a model has such a table
-    except ImportError as error:
-        raise reader.lacks_library() from error
-    return pyarrow.parquet
 
 
 def _names_in(folder: Path) -> Iterator[str]:

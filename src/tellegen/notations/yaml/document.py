@@ -14,16 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast, final
 
 import yaml
-from yaml.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
+from yaml import events
 
 from tellegen.core import files
 from tellegen.core.errors import DescriptionError, Place, TellegenError
@@ -187,8 +178,12 @@ class NodeBuilder:
             event = next_event()
             kind = type(event)
             if count > MAX_NODES:
-                self._refuse_size(event)
-            if kind is ScalarEvent:
+                what, fix = (
+                    f"the file has more than {MAX_NODES} keys, values and lists",
+                    "repeat structure by a count, or use parts",
+                )
+                raise rules.TOO_LARGE.error(what, fix=fix, place=self._place(event))
+            if kind is events.ScalarEvent:
                 if event.anchor is not None or event.tag is not None:
                     self._refuse_properties(event)
                 mark = event.start_mark
@@ -203,7 +198,7 @@ class NodeBuilder:
                 length = event.end_mark.index - mark.index
                 append(Scalar(value, line, mark.column + 1, length, event.style not in _PLAIN))
                 count += 1
-            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+            elif kind is events.MappingStartEvent or kind is events.SequenceStartEvent:
                 if event.anchor is not None or event.tag is not None:
                     self._refuse_properties(event)
                 stack.append((children, event))
@@ -211,19 +206,21 @@ class NodeBuilder:
                 append = children.append
                 count += 1
                 if len(stack) > MAX_DEPTH:
-                    self._refuse_depth(event)
-            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                    what = f"lists and mappings are nested more than {MAX_DEPTH} deep"
+                    raise rules.TOO_DEEP.error(what, fix="take brackets away, or use parts", place=self._place(event))
+            elif kind is events.MappingEndEvent or kind is events.SequenceEndEvent:
                 parent, opened = stack.pop()
-                make = self._mapping if kind is MappingEndEvent else self._sequence
+                make = self._mapping if kind is events.MappingEndEvent else self._sequence
                 parent.append(make(children, opened, event))
                 children = parent
                 append = children.append
-            elif kind is DocumentStartEvent and top:
-                self._refuse_second_document(event)
+            elif kind is events.DocumentStartEvent and top:
+                what = "a second document starts here"
+                raise rules.SEVERAL_DOCUMENTS.error(what, fix="write one file per system", place=self._place(event))
             # Nine lines of aliases of aliases stand for a billion nodes; a model has parameters and `repeat` instead.
-            elif kind is AliasEvent:
+            elif kind is events.AliasEvent:
                 self._refuse_properties(event)
-            elif kind is StreamEndEvent:
+            elif kind is events.StreamEndEvent:
                 return self._root(top)
 
     def _sequence(self, children: list[Node], opened: Any, closed: Any) -> SequenceNode:
@@ -281,7 +278,7 @@ class NodeBuilder:
             tag = self.text[event.start_mark.index :].split(maxsplit=1)[0]
             what, fix = f"the tag '{tag}' stands before a value", "remove the tag"
             raise rules.TAG.error(what, fix=f"{fix}; a text that starts with '!' goes in quotes", place=place)
-        sign, word = ("*", "alias") if type(event) is AliasEvent else ("&", "anchor")
+        sign, word = ("*", "alias") if type(event) is events.AliasEvent else ("&", "anchor")
         fix = f"write the value where it is used; a text that starts with '{sign}' goes in quotes"
         raise rules.REFERENCE.error(f"the {word} '{sign}{event.anchor}' stands here", fix=fix, place=place)
 
@@ -290,18 +287,6 @@ class NodeBuilder:
         assert found is not None, "a character was found"
         what = f"an escape stands for the character U+{ord(found[0]):04X}, which cannot stand in a model file"
         raise rules.NOT_TEXT.error(what, fix="remove the escape", place=self._place(event))
-
-    def _refuse_depth(self, event: Any) -> NoReturn:
-        what = f"lists and mappings are nested more than {MAX_DEPTH} deep"
-        raise rules.TOO_DEEP.error(what, fix="take brackets away, or use parts", place=self._place(event))
-
-    def _refuse_size(self, event: Any) -> NoReturn:
-        what = f"the file has more than {MAX_NODES} keys, values and lists"
-        raise rules.TOO_LARGE.error(what, fix="repeat structure by a count, or use parts", place=self._place(event))
-
-    def _refuse_second_document(self, event: Any) -> NoReturn:
-        what = "a second document starts here"
-        raise rules.SEVERAL_DOCUMENTS.error(what, fix="write one file per system", place=self._place(event))
 
     def _refuse_key(self, key: Node) -> NoReturn:
         kind = "a mapping" if isinstance(key, MappingNode) else "a list"
@@ -326,9 +311,8 @@ class NodeBuilder:
         key = next(key for key in keys if key.text in ("<<", ""))
         place = self._place_of(key)
         if key.text:
-            raise rules.MERGE_KEY.error(
-                "the merge key '<<' stands here", fix="write the entries themselves", place=place
-            )
+            what = "the merge key '<<' stands here"
+            raise rules.MERGE_KEY.error(what, fix="write the entries themselves", place=place)
         raise rules.KEY_NOT_TEXT.error("a key is missing before ':'", fix="write 'key: value'", place=place)
 
     def _syntax_error(self, error: yaml.MarkedYAMLError) -> TellegenError:

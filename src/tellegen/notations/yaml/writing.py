@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.files import LINE_BREAK
@@ -116,52 +117,21 @@ def tree_text(value: object) -> str:
 NodePath = tuple[str | int, ...]
 """Keys and indices (from 0) from the root of a document to a node."""
 
-EditCheck = Callable[[Node, Node], bool]
-"""Whether the node after an edit is what the edit should make of the node before."""
+
+def tree_of(node: Node) -> Any:
+    """What a node says, wherever it stands and however it is written."""
+    if isinstance(node, MappingNode):
+        return {key.text: tree_of(value) for key, value in node.items()}
+    return [tree_of(item) for item in node] if isinstance(node, SequenceNode) else node.text
 
 
-def _same_nodes_but_at(path: NodePath, old: Node, new: Node, is_as_asked: EditCheck) -> bool:
-    """Whether two nodes say the same, except that what `path` leads to has to pass the check."""
+def _changed(tree: Any, path: NodePath, change: Callable[[Any], Tree]) -> Any:
+    """The tree with a change of what a path leads to."""
     if not path:
-        return is_as_asked(old, new)
-    if not _same_shape(old, new):
-        return False
-    step = old.position(str(path[0])) if isinstance(old, MappingNode) else path[0]
-    pairs = zip(_children(old), _children(new), strict=True)
-    return all(
-        _same_nodes_but_at(path[1:], a, b, is_as_asked) if i == step else _same_nodes(a, b)
-        for i, (a, b) in enumerate(pairs)
-    )
-
-
-def _same_nodes(a: Node, b: Node) -> bool:
-    """Whether two nodes say the same, wherever they stand and however they are written."""
-    return _same_shape(a, b) and all(map(_same_nodes, _children(a), _children(b)))
-
-
-def _same_shape(a: Node, b: Node) -> bool:
-    if isinstance(a, Scalar):
-        return isinstance(b, Scalar) and a.text == b.text
-    if isinstance(a, SequenceNode):
-        return isinstance(b, SequenceNode) and len(a) == len(b)
-    return isinstance(b, MappingNode) and list(a) == list(b)
-
-
-def _children(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, Scalar):
-        return ()
-    return node.items if isinstance(node, SequenceNode) else node.values
-
-
-def _stands_for(node: Node, tree: Tree) -> bool:
-    """Whether a node says what a tree does."""
-    if isinstance(tree, str):
-        return isinstance(node, Scalar) and node.text == tree
-    if isinstance(tree, Mapping):
-        if not isinstance(node, MappingNode) or list(node) != list(tree):
-            return False
-        return all(map(_stands_for, node.values, tree.values()))
-    return isinstance(node, SequenceNode) and len(node) == len(tree) and all(map(_stands_for, node.items, tree))
+        return change(tree)
+    if isinstance(tree, dict):
+        return {key: _changed(part, path[1:], change) if key == path[0] else part for key, part in tree.items()}
+    return [_changed(part, path[1:], change) if k == path[0] else part for k, part in enumerate(tree)]
 
 
 _REST_OF_LINE = re.compile(r"[ \t]*+(?P<comma>,?+)[ \t]*+(?:#[^\r\n]*+)?+(?=[\r\n]|\Z)")
@@ -173,13 +143,13 @@ def set_scalar(document: Document, path: NodePath, text: str) -> Document:
     node, in_flow = _find(document, path)
     if not isinstance(node, Scalar):
         raise _misfit(document, node, f"{_show(path)} is not a single value", "set one of the values inside it")
-    start, end = document.start(node), document.end(node)
-    source = scalar_source(text, in_flow, _is_quoted(document, node))
+    start, source = document.start(node), document.source(node)
+    # A block text owns the line ends behind it: the line that follows needs them.
+    end = start + len(source.rstrip())
+    source = scalar_source(text, in_flow, node.quoted and document.text[start] in "'\"")
     if not node.length:
         source = _after_colon(document.text[:start], source)
-    # A block text owns the line ends behind it: the line that follows needs them.
-    end -= _trailing_space(document, node)
-    return _edited(document, (start, end, source), path, lambda _, new: _stands_for(new, text))
+    return _edited(document, (start, end, source), path, lambda _: text)
 
 
 def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Document:
@@ -189,7 +159,8 @@ def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Docu
     """
     node, in_flow = _find(document, path)
     if isinstance(node, MappingNode):
-        _require_new_key(document, node, key)
+        if (known := node.key(key)) is not None:
+            raise _misfit(document, known, f"the key '{key}' is already there", "choose another name")
         add = _added_in_braces if _is_flow(document, node) else _added_in_block
         change = add(document, node, key, value)
     elif isinstance(node, Scalar) and not node.length:
@@ -197,13 +168,7 @@ def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Docu
     else:
         raise _misfit(document, node, f"{_show(path)} is not a mapping", "add the entry to a mapping")
 
-    def grown(old: Node, new: Node) -> bool:
-        keys, values = (list(old), old.values) if isinstance(old, MappingNode) else ([], ())
-        if not isinstance(new, MappingNode) or list(new) != [*keys, key]:
-            return False
-        return all(map(_same_nodes, values, new.values)) and _stands_for(new.values[-1], value)
-
-    return _edited(document, change, path, grown)
+    return _edited(document, change, path, lambda old: {**(old or {}), key: value})
 
 
 def find(document: Document, path: NodePath) -> Node:
@@ -242,7 +207,8 @@ def _new_line_after(document: Document, index: int, line: str) -> _Change:
     text, newline = document.text, _newline(document)
     if index and text[index - 1] in "\r\n":
         return index, index, line + newline
-    at = _line_end(text, index)
+    found = LINE_BREAK.search(text, index)
+    at = found.start() if found else len(text)
     return at, at, newline + line
 
 
@@ -257,7 +223,8 @@ def _added_in_braces(document: Document, mapping: MappingNode, key: str, value: 
     end = document.end(mapping.values[-1])
     source = entry_source(key, value, True, text[document.start(last)] == '"')
     rest = _REST_OF_LINE.match(text, end)
-    if _is_first_in_line(document, last) and rest:  # one entry per line: the comment stays with its entry
+    first_in_line = not text[document.line_starts[last.line - 1] : document.start(last)].strip()
+    if first_in_line and rest:  # one entry per line: the comment stays with its entry
         stop, comma = rest.end(), rest["comma"]
         indent = _newline(document) + " " * (last.column - 1)
         return end, stop, ("" if comma else ",") + text[end:stop] + indent + source + comma
@@ -288,12 +255,6 @@ def _step(document: Document, node: Node, step: str | int, path: NodePath) -> No
     return found
 
 
-def _require_new_key(document: Document, mapping: MappingNode, name: str) -> None:
-    known = mapping.key(name)
-    if known is not None:
-        raise _misfit(document, known, f"the key '{name}' is already there", "choose another name")
-
-
 def _misfit(document: Document, node: Node, what: str, fix: str) -> TellegenError:
     return rules.EDIT_DOES_NOT_FIT.error(what, fix=fix, place=document.place(node))
 
@@ -302,7 +263,7 @@ def _show(path: NodePath) -> str:
     return f"'{' / '.join(map(str, path))}'" if path else "the file itself"
 
 
-def _edited(document: Document, change: _Change, path: NodePath, is_as_asked: EditCheck) -> Document:
+def _edited(document: Document, change: _Change, path: NodePath, asked: Callable[[Any], Tree]) -> Document:
     """The document with the change made, provided that it is as asked at `path` and the same everywhere else."""
     start, end, source = change
     text = document.text[:start] + source + document.text[end:]
@@ -312,7 +273,8 @@ def _edited(document: Document, change: _Change, path: NodePath, is_as_asked: Ed
     except TellegenError as error:
         raise _misfit(document, node, f"the edit at {_show(path)} gives no valid file: {error.what}", "") from error
     # The proof of every edit: whatever stands around it, nothing else can have changed unseen.
-    if not _same_nodes_but_at(path, document.root, edited.root, is_as_asked):
+    wanted = _changed(tree_of(document.root), path, asked)
+    if json.dumps(tree_of(edited.root)) != json.dumps(wanted, default=dict):  # as texts, which keep the order of keys
         what = f"the edit at {_show(path)} would change something else too"
         raise _misfit(document, node, what, "write this part of the file on lines of its own first")
     return replace(edited, has_byte_order_mark=document.has_byte_order_mark)
@@ -321,20 +283,6 @@ def _edited(document: Document, change: _Change, path: NodePath, is_as_asked: Ed
 def _is_flow(document: Document, node: Node) -> bool:
     """Whether a collection stands in braces or brackets; a block starts with its first key, which never does."""
     return not isinstance(node, Scalar) and document.text[document.start(node)] in "{["
-
-
-def _is_quoted(document: Document, node: Scalar) -> bool:
-    return node.quoted and document.text[document.start(node)] in "'\""
-
-
-def _is_first_in_line(document: Document, node: Node) -> bool:
-    return not document.text[document.line_starts[node.line - 1] : document.start(node)].strip()
-
-
-def _trailing_space(document: Document, node: Node) -> int:
-    """How many characters of a node are line ends and spaces behind it; only a block text has them."""
-    source = document.source(node)
-    return len(source) - len(source.rstrip())
 
 
 def _after_colon(before: str, source: str) -> str:
@@ -347,8 +295,3 @@ def _after_colon(before: str, source: str) -> str:
 def _newline(document: Document) -> str:
     found = LINE_BREAK.search(document.text)
     return found.group() if found else "\n"
-
-
-def _line_end(text: str, index: int) -> int:
-    found = LINE_BREAK.search(text, index)
-    return found.start() if found else len(text)

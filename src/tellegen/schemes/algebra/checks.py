@@ -62,8 +62,7 @@ def check_signs(scheme: PogScheme) -> SignCheck:
 
     A resistive field joins ladders, so that it asks for the second test too.
     """
-    # Section by section is linear in the number of columns, and names the section; the other test needs the gains of
-    # all pairs.
+    # Section by section is linear in the number of columns, and names the section; the other test needs the gains of all pairs.
     if not scheme.vectorial and not any(block.terms for block in scheme.blocks.values()):
         parities = section_parity(scheme)
         wrong = [
@@ -102,8 +101,7 @@ class _Passes:
         # A section at an open end has no closed path through it, and its direction is a matter of taste.
         if not right and not left:  # no path leads back: whatever the scheme says is right
             return SectionParity(section.name, right, left, section.direction)
-        # An even right part takes the power that comes in from the left as positive
-        # (docs/theory/power_oriented_graphs.md).
+        # An even right part takes the power that comes in from the left as positive (docs/theory/power_oriented_graphs.md).
         rightwards = right == "even" if right else left == "odd"
         return SectionParity(section.name, right, left, "right" if rightwards else "left")
 
@@ -114,8 +112,7 @@ class _Passes:
                 self.rightmost_first(place.branch)
             if place.left:
                 section = self.scheme.sections[place.left]
-                # The part behind a column counts as one edge with a known parity: the paths inside it need not be
-                # listed again.
+                # The part behind a column counts as one edge with a known parity: the paths inside it need not be listed again.
                 edges = self._edges(place, beyond=(place.right,), branch=True)
                 self.right[place.left] = _through(edges, section.into_right, section.into_left)
 
@@ -320,8 +317,7 @@ def _by_model(scheme: PogScheme) -> dict[str, int]:
 
 def _law(k: int, port: Port) -> ResidueRow:
     """The law of a linear resistive element as an equation."""
-    law = port.law
-    assert isinstance(law, ResistiveLaw), "only resistive elements are followed"
+    law = port.resistive
     assert law.coefficient is not None, "only linear elements are followed"
     return {column(k, law.side): PRIME - 1, column(k, other_side(law.side)): _residue(law.coefficient)}
 

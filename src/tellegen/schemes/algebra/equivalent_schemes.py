@@ -20,7 +20,14 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
 from tellegen.schemes import pog_scheme, rules
-from tellegen.schemes.algebra.signal_paths import Loop, SignalPath, elementary_loops, port_paths, read_path
+from tellegen.schemes.algebra.signal_paths import (
+    Loop,
+    SignalPath,
+    check_variables,
+    elementary_loops,
+    port_paths,
+    read_path,
+)
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, with_strokes
 from tellegen.schemes.gains import UndeterminedError, dependent_gains, vector_block
@@ -37,8 +44,7 @@ def with_causes(scheme: pog_scheme.PogScheme, turned: Collection[str]) -> pog_sc
     }
     states = tuple(name for name, item in elements.items() if item.causality == "integral")
     result = replace(scheme, elements=elements, states=states)
-    # The graph first, its dependent storages afterwards: these are read off the gains of the scheme with its new
-    # causes.
+    # The graph first, its dependent storages afterwards: these are read off the gains of the scheme with its new causes.
     causal = _causal(scheme.causal, scheme.elements, elements)
     result = replace(result, causal=causal)
     result = replace(result, causal=replace(causal, dependent=_dependences(result)))
@@ -219,8 +225,7 @@ def _inversion_account(scheme: pog_scheme.PogScheme, path: SignalPath) -> str:
 def _inverted(scheme: pog_scheme.PogScheme, path: SignalPath) -> pog_scheme.PogScheme:
     blocks, summations = dict(scheme.blocks), dict(scheme.summations)
     renamed: dict[str, str] = {}
-    # The summations on the path go first: each of them comes back with another output, whose name an old one may still
-    # have.
+    # The summations on the path go first: each of them comes back with another output, whose name an old one may still have.
     for step in path.steps:
         if isinstance(step, pog_scheme.Summation):
             del summations[step.output]
@@ -238,6 +243,10 @@ def _inverted(scheme: pog_scheme.PogScheme, path: SignalPath) -> pog_scheme.PogS
         # The sign stays: the power supplied is the same product of the same two variables.
         inputs[k], outputs[k] = outputs[k].signal, pog_scheme.Output(inputs[k], outputs[k].sign)
         turned.add([item.name for item in scheme.sources()][k])
+
+    def with_names(column: pog_scheme.Column) -> pog_scheme.Column:
+        return replace(column, summations=tuple(renamed.get(name, name) for name in column.summations))
+
     result = replace(
         scheme,
         blocks=blocks,
@@ -246,7 +255,7 @@ def _inverted(scheme: pog_scheme.PogScheme, path: SignalPath) -> pog_scheme.PogS
         # The sign of an output says how power counts, so it turns with either of the two variables.
         outputs=tuple(outputs),
         sections={name: _inverted_section(section, on_path) for name, section in scheme.sections.items()},
-        ladders=tuple(_inverted_ladder(ladder, renamed) for ladder in scheme.ladders),
+        ladders=tuple(ladder.changed(with_names) for ladder in scheme.ladders),
     )
     # Last, since states and strokes follow from blocks and summations as they are now.
     result = with_causes(result, turned)
@@ -286,16 +295,6 @@ def _inverted_section(section: pog_scheme.PowerSection, on_path: set[str]) -> po
     return replace(section, rightward=other_side(section.rightward))
 
 
-def _inverted_ladder(ladder: pog_scheme.Ladder, renamed: Mapping[str, str]) -> pog_scheme.Ladder:
-    return replace(ladder, columns=tuple(_inverted_column(column, renamed) for column in ladder.columns))
-
-
-def _inverted_column(column: pog_scheme.Column, renamed: Mapping[str, str]) -> pog_scheme.Column:
-    sums = tuple(renamed.get(name, name) for name in column.summations)
-    branch = None if column.branch is None else _inverted_ladder(column.branch, renamed)
-    return replace(column, summations=sums, branch=branch)
-
-
 def change_sign(scheme: pog_scheme.PogScheme, variables: str | Iterable[str]) -> pog_scheme.Rewriting:
     """The scheme with a variable, or some, counted the other way.
 
@@ -306,7 +305,8 @@ def change_sign(scheme: pog_scheme.PogScheme, variables: str | Iterable[str]) ->
     """
     wanted = without_duplicates(variables)
     # The own variables of elements follow, so that only connections get a minus sign: R stays positive.
-    changed = _with_elements(scheme, _known(scheme, wanted))
+    check_variables(scheme, wanted)
+    changed = _with_elements(scheme, set(wanted))
 
     def sign(name: str) -> int:
         return -1 if name in changed else 1
@@ -339,15 +339,6 @@ def _account(before: pog_scheme.PogScheme, after: pog_scheme.PogScheme, wanted: 
     return "; ".join([f"counted {', '.join(wanted) or 'nothing'} the other way", *more])
 
 
-def _known(scheme: pog_scheme.PogScheme, variables: Iterable[str]) -> set[str]:
-    wanted, known = list(variables), scheme.signals()
-    for name in wanted:
-        if name not in known:
-            fix = did_you_mean(name, known) or f"the variables are {', '.join(known[:20])}"
-            raise rules.NO_SUCH_SIGNAL.error(f"'{name}' is no variable of the scheme", fix=fix)
-    return set(wanted)
-
-
 def _with_elements(scheme: pog_scheme.PogScheme, changed: set[str]) -> set[str]:
     shared = scheme.shared
     found = set(changed)
@@ -355,8 +346,7 @@ def _with_elements(scheme: pog_scheme.PogScheme, changed: set[str]) -> set[str]:
         if block.kind == "connection":
             continue
         ends = {block.input, block.output}
-        # An element that hangs on the changed variable counts its own variable the other way too: its law does not
-        # change.
+        # An element that hangs on the changed variable counts its own variable the other way too: its law does not change.
         if ends & shared & changed:
             found |= ends
         # The entries between this port and the others of its field would change their signs one by one.

@@ -10,7 +10,6 @@ the branches add up at the node. The graph means the same with it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -77,8 +76,8 @@ def _part(scheme: PogScheme) -> _Part | None:
     inside = [k for k, p in enumerate(graph.ports) if {p.plus, p.minus} & behind]
     # Dampers to the reference at the kept nodes belong to the field as well: they act on the same speeds.
     inside += [k for k in graph.resistive() if k not in inside and graph.ports[k].plus in kept and _is_plain(k, graph)]
-    couplings = tuple(n for n, c in enumerate(graph.couplings) if _ends(c) & behind)
-    outer = {node for n in couplings for node in _ends(graph.couplings[n])} - behind - kept
+    couplings = tuple(n for n, c in enumerate(graph.couplings) if c.nodes & behind)
+    outer = {node for n in couplings for node in graph.couplings[n].nodes} - behind - kept
     found = {
         kind: tuple(k for k in inside if isinstance(graph.ports[k].law, kind)) for kind in (ResistiveLaw, SourceLaw)
     }
@@ -112,17 +111,13 @@ def _is_plain(k: int, graph: PowerGraph) -> bool:
     return _is_linear(graph.ports[k]) and graph.nodes[graph.ports[k].minus].reference
 
 
-def _ends(coupling: Coupling) -> set[int]:
-    return {node for branch in (*coupling.side_1, *coupling.side_2) for node in (branch.plus, branch.minus)}
-
-
 def _nodes_behind(graph: PowerGraph, ports: Iterable[Port], kept: set[int]) -> set[int]:
     """The nodes that hang together with some ports, but for references and the nodes that are kept."""
 
     def free(nodes: Iterable[int]) -> set[int]:
         return {n for n in nodes if not graph.nodes[n].reference and n not in kept}
 
-    groups = [{p.plus, p.minus} for p in graph.ports] + [_ends(c) for c in graph.couplings]
+    groups = [{p.plus, p.minus} for p in graph.ports] + [c.nodes for c in graph.couplings]
     found = free(node for port in ports for node in (port.plus, port.minus))
     grown = True
     # A fixed point over the elements: nodes that hang together are found without building a graph for it.
@@ -202,16 +197,11 @@ def _connection(held: Iterable[Port], sources: Iterable[Port], ratios: Matrix) -
 
 
 def _renumbered(graph: PowerGraph) -> PowerGraph:
-    used = {n for p in graph.ports for n in (p.plus, p.minus)}.union(*(_ends(c) for c in graph.couplings))
+    used = {n for p in graph.ports for n in (p.plus, p.minus)}.union(*(c.nodes for c in graph.couplings))
     # Nodes of what is gone would show as open ends.
     at: Mapping[int, int] = {n: k for k, n in enumerate(sorted(used))}
 
-    def branch(b: Branch) -> Branch:
-        return b._replace(plus=at[b.plus], minus=at[b.minus])
-
-    couplings = tuple(
-        replace(c, side_1=tuple(map(branch, c.side_1)), side_2=tuple(map(branch, c.side_2))) for c in graph.couplings
-    )
+    couplings = tuple(c.with_nodes(at) for c in graph.couplings)
     ports = tuple(replace(p, plus=at[p.plus], minus=at[p.minus]) for p in graph.ports)
     return replace(graph, nodes=tuple(graph.nodes[n] for n in at), ports=ports, couplings=couplings)
 
@@ -228,15 +218,6 @@ def star_graph(graph: PowerGraph) -> PowerGraph | None:
         if len(alike) >= FEWEST_BRANCHES:
             return _connected(graph, node, alike)
     return None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Through:
-    """What a branch came through to a node."""
-
-    ports: AbstractSet[int]
-    couplings: AbstractSet[int] = frozenset()
 
 
 @final
@@ -277,15 +258,15 @@ class _Network:
     def _shape(self, node: int, k: int) -> tuple[object, ...] | None:
         """The kinds of elements along a branch that is a chain to its end; None for any other."""
         shape: list[object] = []
-        seen, through = {node}, _Through(ports={k})
+        seen, through, passed = {node}, {k}, set[int]()
         node = self._other(node, k)
         # Followed to its end, node by node: only whole branches of the same shape can be lanes.
-        while node not in seen and not self._is_special(through.ports):
+        while node not in seen and not self._is_special(through):
             seen.add(node)
-            shape += sorted(map(self._kind, through.ports))
-            mine = [n for n in self.at.get(node, ()) if n not in through.ports]
+            shape += sorted(map(self._kind, through))
+            mine = [n for n in self.at.get(node, ()) if n not in through]
             ahead = [n for n in self._ahead(node) if n in mine]
-            couplings = [c for c in self.coupled.get(node, ()) if c not in through.couplings]
+            couplings = [c for c in self.coupled.get(node, ()) if c not in passed]
             beside = [n for n in mine if n not in ahead]
             # A fork, a source or a field on the way makes the branch one of a kind.
             if self._is_special(beside) or len(ahead) + len(couplings) > 1:
@@ -293,12 +274,12 @@ class _Network:
             shape += sorted(map(self._kind, beside))
             if not ahead and not couplings:
                 return tuple(shape)
-            through = _Through({*ahead}, {*couplings})
-            passed = self._passed(node, couplings[0]) if couplings else self._other(node, ahead[0])
-            if passed is None:
+            through, passed = {*ahead}, {*couplings}
+            behind = self._passed(node, couplings[0]) if couplings else self._other(node, ahead[0])
+            if behind is None:
                 return None
             shape += [self.graph.couplings[c].side_2[0].domain for c in couplings]
-            node = passed
+            node = behind
         return None
 
     def _passed(self, node: int, k: int) -> int | None:
@@ -306,8 +287,7 @@ class _Network:
         coupling = self.graph.couplings[k]
         if len(coupling.side_1) > 1 or len(coupling.side_2) > 1:
             return None
-        ends = {n for b in (*coupling.side_1, *coupling.side_2) for n in (b.plus, b.minus)} - {node}
-        ends = {n for n in ends if not self.graph.nodes[n].reference}
+        ends = [n for n in coupling.nodes - {node} if not self.graph.nodes[n].reference]
         return ends.pop() if len(ends) == 1 else None
 
     def _is_special(self, ports: Iterable[int]) -> bool:

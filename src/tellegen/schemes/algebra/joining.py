@@ -12,7 +12,7 @@ from dataclasses import replace
 from tellegen.causality import assign_causality
 from tellegen.core.names import did_you_mean
 from tellegen.core.union_find import UnionFind
-from tellegen.graph import Coupling, Node, Port, PowerGraph, SourceLaw
+from tellegen.graph import Node, Port, PowerGraph, SourceLaw
 from tellegen.schemes import rules
 from tellegen.schemes.pog_construction import pog
 from tellegen.schemes.pog_scheme import PogScheme, Rewriting
@@ -50,26 +50,26 @@ def join_side_by_side(one: PogScheme, two: PogScheme, ports: Mapping[str, str]) 
     """
     first, second = one.causal.graph, two.causal.graph
     pairs = [(_source(one, name), _source(two, other)) for name, other in ports.items()]
-    series = [first.ports[a].domain for a, _ in pairs if _side(first.ports[a]) == "through"]
+    series = [first.ports[a].domain for a, _ in pairs if first.ports[a].source.side == "through"]
     # In series one reference has to rest on the output of the other scheme.
     joined = _Joined(first, second, floating=series)
     for a, b in pairs:
         mine, theirs = first.ports[a], second.ports[b]
         _check_domains(mine, theirs)
         # A source of voltage and one of current cannot be one source.
-        if _side(mine) != _side(theirs):
-            what = f"'{mine.element}' imposes the {_side(mine)} variable, and '{theirs.element}' the {_side(theirs)} variable"
+        side, other_side = mine.source.side, theirs.source.side
+        if side != other_side:
+            what = f"'{mine.element}' imposes the {side} variable, and '{theirs.element}' the {other_side} variable"
             fix = "join them in a chain (join_in_chain)"
             raise rules.NO_JOINING.error(what, where=mine.element, fix=fix)
-        if _side(mine) == "across":
-            joined.remove(None, b)
+        joined.remove(None, b)
+        if side == "across":
             joined.merge(mine.plus, theirs.plus)
             joined.merge(mine.minus, theirs.minus)
         else:
-            joined.remove(None, b)
             # In series: what leaves the first scheme enters the second, and the source spans both.
             joined.merge(mine.plus, theirs.minus)
-            joined.move_end(a, theirs.plus)
+            joined.ends[a] = len(first.nodes) + theirs.plus
     where = ", ".join(f"{name} and {other} as one" for name, other in ports.items())
     return _rewritten(joined, one, two, f"put '{one.name}' and '{two.name}' side by side: {where}")
 
@@ -89,12 +89,7 @@ def _rewritten(joined: "_Joined", one: PogScheme, two: PogScheme, account: str) 
 def _terminals(port: Port) -> tuple[int, int]:
     """Where a source lifts the across variable, or pushes its through variable into the rest; and the other end."""
     # A source of a through variable pushes out at its second node.
-    return (port.plus, port.minus) if _side(port) == "across" else (port.minus, port.plus)
-
-
-def _side(port: Port) -> str:
-    assert isinstance(port.law, SourceLaw), "asked for sources only"
-    return port.law.side
+    return (port.plus, port.minus) if port.source.side == "across" else (port.minus, port.plus)
 
 
 def _source(scheme: PogScheme, name: str) -> int:
@@ -143,10 +138,6 @@ class _Joined:
         self.gone[0].update(() if mine is None else {mine})
         self.gone[1].add(theirs)
 
-    def move_end(self, port: int, node: int) -> None:
-        """A source of the first graph begins at a node of the second."""
-        self.ends[port] = len(self.one.nodes) + node
-
     def graph(self, name: str) -> PowerGraph:
         numbers, nodes = self._merged_nodes()
         ports: list[Port] = []
@@ -156,13 +147,12 @@ class _Joined:
             for k, port in enumerate(graph.ports):
                 if k in gone:
                     continue
-                # Only sources of the first graph move their beginning, to nodes that are numbered with the offset
-                # already.
+                # Only sources of the first graph move their beginning, to nodes that are numbered with the offset already.
                 plus = self.ends.get(k, port.plus) if not offset else offset + port.plus
                 places[-1][k] = len(ports)
                 ports.append(replace(port, plus=numbers[plus], minus=numbers[offset + port.minus]))
-        couplings = [_moved(c, numbers, 0) for c in self.one.couplings]
-        couplings += [_moved(c, numbers, len(self.one.nodes)) for c in self.two.couplings]
+        couplings = [c.with_nodes(numbers) for c in self.one.couplings]
+        couplings += [c.with_nodes(numbers[len(self.one.nodes) :]) for c in self.two.couplings]
         one, two = self.one, self.two
         both = ((one, places[0]), (two, places[1]))
         return replace(
@@ -210,14 +200,6 @@ def _named_apart(nodes: list[Node]) -> tuple[Node, ...]:
         taken.add((name, node.domain))
         found.append(replace(node, name=name))
     return tuple(found)
-
-
-def _moved(coupling: Coupling, numbers: list[int], offset: int) -> Coupling:
-    sides = [
-        tuple(b._replace(plus=numbers[offset + b.plus], minus=numbers[offset + b.minus]) for b in side)
-        for side in (coupling.side_1, coupling.side_2)
-    ]
-    return replace(coupling, side_1=sides[0], side_2=sides[1])
 
 
 def _check_names(one: PowerGraph, two: PowerGraph) -> None:

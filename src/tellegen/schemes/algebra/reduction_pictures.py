@@ -75,8 +75,7 @@ def _contracted(scheme: PogScheme, element: str) -> PogScheme:
     column, columns = ladder.columns[place], list(ladder.columns)
     behind = columns[place + 1] if place + 1 < len(columns) else None
     before = columns[place - 1] if place else None
-    # A column is taken out towards a neighbour of its own junction, so that sections between junctions keep their
-    # names.
+    # A column is taken out towards a neighbour of its own junction, so that sections between junctions keep their names.
     if behind is not None and behind.junction == column.junction:
         gone, kept = column.right, column.left
         columns[place + 1] = replace(behind, left=kept)
@@ -374,8 +373,7 @@ def cut_pictures(scheme: PogScheme, coupling: str, simplified: PogScheme) -> Red
 
     left = {(b.input, b.output) for b in own(simplified)}
     gone = [b for b in own(scheme) if (b.input, b.output) not in left]
-    # Without the connection causes may change: then its blocks stood the other way round, and grow instead of
-    # vanishing.
+    # Without the connection causes may change: then its blocks stood the other way round, and grow instead of vanishing.
     decided = {item.port.element: item.decides for item in simplified.elements.values()}
     changed = [n for n, item in scheme.elements.items() if decided.get(item.port.element, item.decides) != item.decides]
     paths = " and ".join(f"from {b.input} to {b.output}" for b in gone) or f"of '{coupling}'"

@@ -3,7 +3,7 @@
 By Mason's rule a loop becomes one block: 1/(F s)/(1 + G/(F s)) = 1/(F s + G).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -11,6 +11,7 @@ from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean
+from tellegen.core.union_find import strong_components
 from tellegen.expressions import ONE, Expression, is_zero, product, split_coefficient, symbol
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import OnePort
@@ -81,7 +82,7 @@ def signal_edges(scheme: PogScheme) -> Edges:
 def _cycles(edges: Edges) -> Iterator[list[str]]:
     """Every elementary cycle once: those through a first signal, then those of what is left without it."""
     # A cycle stays within one strongly connected part, so the others are never searched.
-    work = [part for part in _strong_parts(edges, set(edges)) if len(part) > 1]
+    work = _strong_parts(edges, set(edges))
     while work:
         part = work.pop()
         # The smallest name, so that the order of loops does not change from run to run.
@@ -89,12 +90,11 @@ def _cycles(edges: Edges) -> Iterator[list[str]]:
         yield from _cycles_through(start, part, edges)
         # All cycles through the start are known: without it none is found twice (Johnson 1975).
         part.discard(start)
-        work += [p for p in _strong_parts(edges, part) if len(p) > 1]
+        work += _strong_parts(edges, part)
 
 
 def _cycles_through(start: str, part: set[str], edges: Edges) -> Iterator[list[str]]:
-    # Johnson's blocking: a signal from which no cycle was closed is not entered again before something it waits for is
-    # freed.
+    # Johnson's blocking: a signal from which no cycle was closed is not entered again before something it waits for is freed.
     path, blocked, closed = [start], {start}, set[str]()
     waiting: dict[str, set[str]] = {}
     stack = [(start, [n for n in edges[start] if n in part])]
@@ -133,41 +133,9 @@ def _unblock(name: str, blocked: set[str], waiting: dict[str, set[str]]) -> None
 
 
 def _strong_parts(edges: Edges, among: set[str]) -> list[set[str]]:
-    """The strongly connected components of part of a graph (Tarjan 1972), without recursion."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    on_stack: list[str] = []
-    inside: set[str] = set()
-    found: list[set[str]] = []
-    for root in sorted(among):
-        if root in index:
-            continue
-        # An own stack: a ladder of thousands of columns would be too deep for recursion.
-        work = [(root, iter(sorted(edges[root])))]
-        index[root] = low[root] = len(index)
-        on_stack.append(root)
-        inside.add(root)
-        while work:
-            here, ahead = work[-1]
-            name = next((n for n in ahead if n in among), None)
-            if name is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[here])
-                if low[here] == index[here]:
-                    cut = on_stack.index(here)
-                    found.append(set(on_stack[cut:]))
-                    inside.difference_update(on_stack[cut:])
-                    del on_stack[cut:]
-            elif name not in index:
-                index[name] = low[name] = len(index)
-                on_stack.append(name)
-                inside.add(name)
-                work.append((name, iter(sorted(edges[name]))))
-            elif name in inside:
-                # Only what is still on the stack belongs to the part that is being closed.
-                low[here] = min(low[here], index[name])
-    return found
+    """The strongly connected parts of more than one signal in part of a graph."""
+    ahead = {name: [n for n in sorted(edges[name]) if n in among] for name in sorted(among)}
+    return [set(part) for part in strong_components(ahead) if len(part) > 1]
 
 
 @final
@@ -192,6 +160,15 @@ class SignalPath:
         return " -> ".join(self.signals)
 
 
+def check_variables(scheme: PogScheme, names: Iterable[str]) -> None:
+    """Raises: GraphError (G206) for a name that is no variable."""
+    known = scheme.signals()
+    for name in names:
+        if name not in known:
+            fix = did_you_mean(name, known) or f"the variables are {', '.join(known[:20])}"
+            raise rules.NO_SUCH_SIGNAL.error(f"'{name}' is no variable of the scheme", fix=fix)
+
+
 def read_path(scheme: PogScheme, path: Loop | Sequence[str]) -> SignalPath:
     """A loop, or signals one after the other, with the blocks and summations between them.
 
@@ -199,11 +176,7 @@ def read_path(scheme: PogScheme, path: Loop | Sequence[str]) -> SignalPath:
     """
     # A loop names each signal once; as a path it ends where it starts.
     signals = (*path.signals, path.signals[0]) if isinstance(path, Loop) else tuple(path)
-    known = scheme.signals()
-    for name in signals:
-        if name not in known:
-            fix = did_you_mean(name, known) or f"the variables are {', '.join(known[:20])}"
-            raise rules.NO_SUCH_SIGNAL.error(f"'{name}' is no variable of the scheme", fix=fix)
+    check_variables(scheme, signals)
     # Simple paths only: what passes a variable twice cannot be inverted, since the variable would be decided twice.
     if len(signals) < 2 or len(set(signals[:-1])) < len(signals) - 1 or signals[-1] in signals[1:-1]:
         what = f"{' -> '.join(signals) or 'nothing'} is no path: it has to pass two variables or more, each once"

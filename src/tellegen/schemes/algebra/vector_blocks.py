@@ -25,7 +25,8 @@ def merge_scheme(scheme: pog_scheme.PogScheme) -> pog_scheme.Rewriting:
     """The scheme as one vector block: its ladders, or the parts into which the block was split, become one."""
     if scheme.parts:
         # Parts are merged in any order, and the states put back into that of the scheme.
-        merged = _ordered(reduce(merge_blocks, scheme.parts), scheme)
+        assert scheme.vector is not None, "parts are those of a vector block"
+        merged = _taken(reduce(merge_blocks, scheme.parts), scheme.vector.states, scheme.vector.inputs)
         whole = replace(scheme, vector=merged, parts=())
         return pog_scheme.Rewriting(
             whole, f"merged {len(scheme.parts)} vector blocks: x = [{', '.join(merged.states)}]"
@@ -57,10 +58,8 @@ def split_scheme(scheme: pog_scheme.PogScheme, states: str | Iterable[str]) -> p
     return pog_scheme.Rewriting(replace(whole, parts=(*parts[:at], one, two, *parts[at + 1 :])), account)
 
 
-def _ordered(block: pog_scheme.VectorBlock, scheme: pog_scheme.PogScheme) -> pog_scheme.VectorBlock:
-    """The block with states and inputs in the order of the scheme; what no block was told is an input all the same."""
-    assert scheme.vector is not None, "parts are those of a vector block"
-    states, inputs = scheme.vector.states, scheme.vector.inputs
+def _taken(block: pog_scheme.VectorBlock, states: Sequence[str], inputs: Sequence[str]) -> pog_scheme.VectorBlock:
+    """The block of some states and inputs, in their order; what it was not told is an input all the same."""
     rows = [block.states.index(name) for name in states]
 
     def taken(matrix: pog_scheme.Matrix, names: Sequence[str], known: Sequence[str]) -> pog_scheme.Matrix:
@@ -69,7 +68,7 @@ def _ordered(block: pog_scheme.VectorBlock, scheme: pog_scheme.PogScheme) -> pog
 
     L, A, N = (taken(M, states, block.states) for M in (block.L, block.A, block.N))
     B, B_1 = (taken(M, inputs, block.inputs) for M in (block.B, block.B_1))
-    return pog_scheme.VectorBlock(states=states, inputs=inputs, L=L, A=A, B=B, B_1=B_1, N=N)
+    return pog_scheme.VectorBlock(tuple(states), tuple(inputs), L=L, A=A, B=B, B_1=B_1, N=N)
 
 
 def merge_blocks(one: pog_scheme.VectorBlock, two: pog_scheme.VectorBlock) -> pog_scheme.VectorBlock:
@@ -147,24 +146,19 @@ def split_block(
 
 def _part(block: pog_scheme.VectorBlock, own: Sequence[int], others: Sequence[int]) -> pog_scheme.VectorBlock:
     driven = [
-        k for k in range(len(block.inputs)) if any(not is_zero(M[i][k]) for M in (block.B, block.B_1) for i in own)
+        name
+        for k, name in enumerate(block.inputs)
+        if any(not is_zero(M[i][k]) for M in (block.B, block.B_1) for i in own)
     ]
     # Only states that are really told become inputs, so that small blocks stay small.
     told = [j for j in others if any(not is_zero(block.A[i][j]) for i in own)]
-    names = (*(block.inputs[k] for k in driven), *(block.states[j] for j in told))
-    return pog_scheme.VectorBlock(
-        tuple(block.states[i] for i in own),
-        names,
-        L=_taken(block.L, own, own),
-        A=_taken(block.A, own, own),
-        B=tuple((*(block.B[i][k] for k in driven), *(-block.A[i][j] for j in told)) for i in own),
-        B_1=tuple((*(block.B_1[i][k] for k in driven), *(ZERO for _ in told)) for i in own),
-        N=_taken(block.N, own, own),
+    alone = _taken(block, [block.states[i] for i in own], driven)
+    return replace(
+        alone,
+        inputs=(*driven, *(block.states[j] for j in told)),
+        B=tuple((*row, *(-block.A[i][j] for j in told)) for i, row in zip(own, alone.B, strict=True)),
+        B_1=tuple((*row, *(ZERO for _ in told)) for row in alone.B_1),
     )
-
-
-def _taken(matrix: pog_scheme.Matrix, rows: Sequence[int], columns: Sequence[int]) -> pog_scheme.Matrix:
-    return tuple(tuple(matrix[i][j] for j in columns) for i in rows)
 
 
 MOVING_ENERGY = (

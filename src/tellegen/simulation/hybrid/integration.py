@@ -174,11 +174,16 @@ class _HybridRun:
     def _start(self) -> float:
         """Find the first mode; gives the energy stored before it was entered."""
         problem, models = self.problem, self.models
-        state = mode_models.starting_state(models, mode_models.initial_values(problem), problem.t0)
+        given = mode_models.initial_values(problem)
+        state = mode_models.starting_state(models, given, problem.t0)
         # No step is known yet; a guess will do for looking ahead.
         step = FIRST_STEP_SHARE * (problem.until - problem.t0)
         probe = self._probe(problem.t0, step)
         self.trial = self.choice.next_mode(state, models.start, problem.t0, probe)
+        # A clutch that is open forces no speed on what is behind it, whatever mode the description begins with.
+        if self.trial.model.mode != models.start:
+            state = mode_models.starting_state(models, given, problem.t0, self.trial.model.mode)
+            self.trial = self.choice.next_mode(state, models.start, problem.t0, probe)
         model = self.trial.model
         # What is sampled at the start may close a switch: the mode is chosen again with it.
         if take_first_samples(model.model, model.context, self.trial.standing):

@@ -323,8 +323,10 @@ class ModeModels:
         return np.array(found, dtype=np.int64)
 
 
-def starting_state(models: ModeModels, initial: Mapping[str, float], t0: float) -> HybridState:
-    """The state at t0: what is given, else what the elements say, else what follows in the first mode, else zero.
+def starting_state(
+    models: ModeModels, initial: Mapping[str, float], t0: float, mode: Mode | None = None
+) -> HybridState:
+    """The state at t0: what is given, else what the elements say, else what follows in a mode (the first one), else zero.
 
     Raises: SimulationError (S116) for a name that is no variable in any mode.
     """
@@ -340,7 +342,7 @@ def starting_state(models: ModeModels, initial: Mapping[str, float], t0: float) 
     displacements = {name: float(initial.get(name, 0.0)) for name in graph.displacements}
     state = HybridState(outputs, displacements, {}, {}, {})
     # The first mode may be impossible: then the search for one decides, from the outputs alone.
-    model = models.get(models.start)
+    model = models.get(models.start if mode is None else mode)
     if isinstance(model, ModeModel):
         known = {**model.model.initial, **initial}
         state.signals = {name: float(known.get(name, 0.0)) for name in model.model.signal_states}
@@ -353,7 +355,7 @@ def starting_state(models: ModeModels, initial: Mapping[str, float], t0: float) 
 
 
 def _follow(model: ModeModel, state: HybridState, given: NDArray[np.bool_], t0: float) -> None:
-    """Dependent storages about which nothing is said start where the first mode tells them."""
+    """Dependent storages about which nothing is said start where the mode tells them."""
     y = model.compose(state)
     try:
         told = model.outputs(t0, y, np.zeros(len(y)))

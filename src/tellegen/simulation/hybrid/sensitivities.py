@@ -154,7 +154,7 @@ class _ModeSlopes:
         for (k, sign), models in self.beside.items():
             name, t0 = self.parameters[k], self.problem.t0
             given = starts(name, models.storages.parameters[name])
-            y = _entered(models, model.mode, starting_state(models, given, t0), t0)
+            y = _entered(models, model.mode, starting_state(models, given, t0, model.mode), t0)
             found[k] += y / (2.0 * sign * self.steps[k])
         return found
 
