@@ -57,6 +57,8 @@ class NewtonSearch:
         self._phase: Literal["near", "enclosed", "path", "lost"] = "near"
         self._failed = self._known = False
         self._total = self._tries = self._worst = 0
+        self._low = self._high = (0.0, math.nan)
+        self._step = [0.0] * len(places)
         self._anew()
 
     def _anew(self) -> None:

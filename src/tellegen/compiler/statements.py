@@ -250,10 +250,12 @@ class Terms:
         """The size of an expression of variables that were followed."""
         names = sorted(expression.free_symbols, key=lambda name: int(name[1:]))
         parts = [_size(derivative(expression, name)) * self._size_of(int(name[1:])) for name in names]
-        own = expression.terms if isinstance(expression, Add) else ((expression, 1),)
+        own: Sequence[tuple[Expression, Rational]] = ((expression, 1),)
+        if isinstance(expression, Add):
+            own = expression.terms
         # What is linear is counted by its slopes already.
         parts += [_size(number(q) * e) for e, q in own if not isinstance(e, Symbol)]
-        return total((*parts, number(abs(expression.constant) if isinstance(expression, Add) else 0)))
+        return total((*parts, call("abs", number(expression.constant if isinstance(expression, Add) else 0))))
 
     def follow(self, statements: Iterable[Statement]) -> None:
         """Append what computes the sizes of the targets of statements; solutions of systems inside count as known."""
@@ -276,7 +278,7 @@ class Terms:
 
 
 def _size(e: Expression) -> Expression:
-    return number(abs(e.value)) if isinstance(e, Number) else call("abs", e)
+    return call("abs", e)
 
 
 class Tangents:

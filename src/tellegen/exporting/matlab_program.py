@@ -392,10 +392,10 @@ def blocks_function(
 def _terms(e: Expression) -> Expression:
     """How large an expression would be if nothing in its sums cancelled."""
     if isinstance(e, Add):
-        return total((number(abs(e.constant)), *(number(abs(q)) * _terms(term) for term, q in e.terms)))
+        return total((call("abs", number(e.constant)), *(call("abs", number(q)) * _terms(term) for term, q in e.terms)))
     if isinstance(e, Mul):
         factors = (_terms(base) if q == 1 else call("abs", power(base, number(q))) for base, q in e.factors)
-        return product((number(abs(e.coefficient)), *factors))
+        return product((call("abs", number(e.coefficient)), *factors))
     return call("abs", e)
 
 
