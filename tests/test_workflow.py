@@ -24,7 +24,7 @@ eL, 3, 2, Kn, L_a=0.1, Fn, I_L
 TWO_SOURCES = (
     "system: fight\nnetwork: {V_1: {voltage source: [a]}, V_2: {voltage source: [a]}, R: {resistor: [a], R: 1 ohm}}\n"
 )
-DANGLING = "system: open\nnetwork: {V: {voltage source: [a]}, R: {resistor: [a, b], R: 1 ohm}}\n"
+APART = "system: apart\nnetwork: {V: {voltage source: [a]}, R: {resistor: [a], R: 1 ohm}, m: {mass: [x], m: 1 kg}, b: {damper: [x], b: 1 N*s/m}}\n"
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_check_tells_dependent_storages_and_zero_order_paths_by_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [(TWO_SOURCES, "K101"), (DANGLING, "G101"), ("system: x\nnetwork: {R: {resistr: [a]}}\n", "D1")]
+    ("text", "code"), [(TWO_SOURCES, "K101"), (APART, "G104"), ("system: x\nnetwork: {R: {resistr: [a]}}\n", "D1")]
 )
 def test_check_reports_a_bad_model_instead_of_raising(text: str, code: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"

@@ -33,7 +33,7 @@ def test_simulate_prints_solver_final_values_and_books() -> None:
 
 def test_the_record_of_a_run() -> None:
     record = record_of("simulate", "dc_motor_pump", "--rtol", "1e-9")
-    assert list(record) == ["solver", "setup_s", "solve_s", "steps", "rhs_calls", "final", "energy"]
+    assert list(record) == ["solver", "setup_s", "solve_s", "steps", "rhs_calls", "final", "energy", "units"]
     assert list(record["final"]) == ["I_a", "omega_m", "P_0", "V_a", "Q_0"]
     assert record["final"]["omega_m"] == pytest.approx(84.5362, abs=1e-3)
     assert list(record["energy"]) == ["stored", "supplied", "dissipated", "modulation", "impulsive", "residual"]

@@ -148,8 +148,8 @@ def test_converting_between_quantities_names_both() -> None:
         ("kg m", "D051", "'m' stands where it makes no unit", HOW_TO_JOIN, 4),
         ("m_s", "D051", "'_' cannot stand in a unit", HOW_TO_JOIN, 2),
         ("2*s", "D051", "the number 2 stands inside a unit", "only 1 may stand in a unit, as in 1/s", 1),
-        ("m^1.5", "D051", "the exponent of a unit must be a whole number", "write m^2 or s^-1", 3),
-        ("m^x", "D051", "the exponent of a unit must be a whole number", "write m^2 or s^-1", 3),
+        ("m^x", "D051", "the exponent of a unit must be a number", "write m^2, s^-1 or Pa^0.5", 3),
+        ("m^(1/0)", "D051", "the exponent of a unit is divided by 0", "write Pa^(1/2)", 6),
         ("(m", "D051", "a ')' is missing in the unit", "close the parenthesis", 3),
         ("m^(2", "D051", "a ')' is missing after the exponent", "close the parenthesis", 5),
         ("m^999999999", "D051", "the exponent 999999999 is too large", "use exponents up to 30", 3),
@@ -190,7 +190,7 @@ def test_a_dimension_is_described_by_a_readable_unit(text: str, described: str) 
 
 
 def test_a_square_root_of_a_dimension_is_described() -> None:
-    assert describe(Dimension(m=3).power(Fraction(1, 2))) == "m^(3/2)"
+    assert describe(Dimension(m=3).power(Fraction(1, 2))) == "m^1.5"
     assert describe(Dimension(m=2).power(Fraction(1, 2))) == "m"
 
 
@@ -216,3 +216,21 @@ def finding_in(text: str) -> Finding | None:
 def test_any_text_is_a_unit_or_a_clear_error(text: str) -> None:
     finding = finding_in(text)
     assert finding is None or (finding.code in RULES.rules and finding.fix and finding.place)
+
+
+EXPONENTS = st.one_of(
+    st.integers(-3, 3), st.sampled_from([Fraction(1, 2), Fraction(-3, 2), Fraction(1, 4), Fraction(-5, 2)])
+)
+
+
+@given(st.lists(EXPONENTS, min_size=7, max_size=7))
+def test_roots_of_units_are_read_as_they_are_described(exponents: list[int | Fraction]) -> None:
+    dimension = Dimension(*exponents)
+    assert parse_unit(describe(dimension)).dimension == dimension
+
+
+def test_a_root_of_a_unit_has_the_root_of_its_factor() -> None:
+    assert parse_unit("Pa^0.5").dimension == parse_unit("Pa^(1/2)").dimension
+    assert parse_unit("kPa^0.5").to_si(1.0) == pytest.approx(1000**0.5, rel=1e-15)
+    assert parse_unit("m^3/(s*bar^0.5)").to_si(1.0) == pytest.approx(1e5**-0.5, rel=1e-15)
+    assert parse_unit("(m^0.5)^2").dimension == Dimension(m=1)

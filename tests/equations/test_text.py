@@ -68,6 +68,8 @@ def test_the_other_sign_shows_in_the_form_and_in_the_matrix(pump: EquationSystem
     text = pump.to_text("+")
     assert "L x' = A x + B u" in text
     assert "-R_a  -K_m" in text
+    # E' = y^T u + P_d then, so that what dissipates counts negative.
+    assert "P_d = -I_a^2*R_a - P_0^2*alpha_p - b_m*omega_m^2" in text
 
 
 def test_a_terminal_without_unicode_gets_plain_brackets(pump: EquationSystem) -> None:

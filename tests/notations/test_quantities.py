@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellegen.core.errors import DescriptionError, Finding
+from tellegen.core.errors import DescriptionError, Finding, Place
 from tellegen.core.units import Dimension
 from tellegen.expressions import Number, number, parse
+from tellegen.model.dimensions import measure_of
 from tellegen.notations.parameters import parameter_values
 from tellegen.notations.quantities import decimal_text, read_plain, read_quantity
 from tellegen.notations.reading import read_model
@@ -208,3 +209,17 @@ def test_what_is_impossible_in_si_units_alone_is_told(text: str, code: str, what
     assert found.place is not None
     assert (found.place.line, found.place.column) == (3, 6)
     assert found.fix == "check the units and the parentheses"
+
+
+@given(st.integers(1, 99), st.integers(1, 99), st.sampled_from(["V", "mV", "m^3/(s*Pa^0.5)", "s"]))
+def test_a_unit_behind_a_fraction_belongs_to_the_fraction(above: int, below: int, unit: str) -> None:
+    def place() -> Place:
+        return Place("<text>", 1, 1, "")
+
+    one, fraction = read_quantity(f"1 {unit}", place), read_quantity(f"{above}/{below} {unit}", place)
+    assert fraction.expression.evaluate({}) == pytest.approx(above / below * one.expression.evaluate({}), rel=1e-15)
+    assert fraction.marked is not None
+    assert measure_of(fraction.marked, {}) == one.dimension
+    divided = read_quantity(f"{above}/({below} {unit})", place)
+    assert divided.marked is not None
+    assert measure_of(divided.marked, {}) == one.dimension.power(-1)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from support import exact, nodal
 from support.evaluated import Evaluated, legal
 from support.networks import Network, Part, deciding
-from support.strategies import laplace_points, networks
+from support.strategies import RESISTIVE, STORAGES, laplace_points, networks
 from tellegen.core.errors import CausalityError, EquationError
+from tellegen.elements import KINDS
 
 seeds = st.integers(0, 2**16)
 
@@ -57,6 +58,16 @@ def test_the_transfer_matrix_is_that_of_nodal_analysis(network: Network, s: Frac
 @given(networks(couplings=False), laplace_points)
 def test_the_transfer_matrix_of_one_domain_is_that_of_nodal_analysis(network: Network, s: Fraction) -> None:
     assert legal(network).transfer_matrix(s) == nodal.transfer_matrix(network, s)
+
+
+@given(networks(), laplace_points, st.data())
+def test_what_hangs_at_one_terminal_changes_nothing(network: Network, s: Fraction, data: st.DataObject) -> None:
+    at = data.draw(st.sampled_from([part for part in network.parts if len(part.nodes) == 2]))
+    letter = next(key for key, kinds in STORAGES.items() if KINDS[kinds[0]].domains == KINDS[at.kind].domains)
+    kind = data.draw(st.sampled_from((*STORAGES[letter][:1], *RESISTIVE[letter])))
+    node = data.draw(st.sampled_from(at.nodes))
+    hanging = Part("hanging", kind, (node, "nowhere"), parameter="hanging")
+    assert_same_transfer_matrix(network, network.with_parts([*network.parts, hanging]), s)
 
 
 @given(networks(), laplace_points, st.data())

@@ -44,9 +44,8 @@ def test_forms_start_where_the_model_starts(train: Train) -> None:
     model = train.model()
     agree(model, train, "the model")
     for form in FORMS:
-        options = {"stiffness": 1e5} if form == "parasitic" else {}
         try:
-            made = tg.condition(model, form, **options)
+            made = tg.condition(model, form, stiffness=1e5 if form == "parasitic" else None)
         except ConditioningError:
             continue
         agree(made, train, form)

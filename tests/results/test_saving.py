@@ -92,7 +92,7 @@ def test_the_columns_of_a_table(run: Run, tmp_path: Path) -> None:
 def test_heads_of_a_table_name_units_where_that_is_asked_for(run: Run, tmp_path: Path) -> None:
     path = run.in_units(P_0="bar").to_csv(tmp_path / "run.csv", units=True)
     head = path.read_text().splitlines()[0].split(",")
-    assert head[:6] == ["t", "I_a [A]", "omega_m [rad/s]", "P_0 [bar]", "V_a [V]", "Q_0 [m^3/s]"]
+    assert head[:6] == ["t [s]", "I_a [A]", "omega_m [rad/s]", "P_0 [bar]", "V_a [V]", "Q_0 [m^3/s]"]
     assert "power.R_a [W]" in head
     found = read_run(path)
     assert np.array_equal(found.values("I_a"), run.values("I_a"))

@@ -33,7 +33,7 @@ from tellegen.analysis.responses import (
 from tellegen.core.names import identifier
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.rules import NOT_CONTINUOUS
-from tellegen.results.units import ratio_unit
+from tellegen.results.units import behind_number, ratio_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -378,7 +378,7 @@ class Analysis(LinearAnalysis):
             lines += [
                 "",
                 f"linearised {model.origin}".rstrip(),
-                *_table([(n, f"{v:.6g} {self.units.get(n, '')}") for n, v in model.point.items()]),
+                *_table([(n, f"{v:.6g} {behind_number(self.units.get(n, ''))}") for n, v in model.point.items()]),
             ]
         if self.modes:
             lines += ["", "in the mode", *_table([*self.modes.items()])]

@@ -16,6 +16,7 @@ from tellegen.compiler.steps import LawGroup, Step, TemplateInstance, coefficien
 from tellegen.core.domains import DOMAINS
 from tellegen.equations.storages import energy_of_law
 from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, number, postorder, substitute_all, total
+from tellegen.expressions.antiderivatives import integrated_terms
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ACROSS, ARGUMENT, THROUGH, argument, heat_taken
 
@@ -55,8 +56,11 @@ def storage_energy(law: StorageLaw) -> Expression:
 
 
 def _integral(integrand: Expression, upto: Expression) -> Expression:
-    """The integral over ARGUMENT from zero."""
-    terms = []
+    """The integral over ARGUMENT from zero; what has no formula is smooth for most laws, so that Gauss serves it."""
+    done, integrand = integrated_terms(integrand, ARGUMENT)
+    if integrand is ZERO:
+        return done.substitute({ARGUMENT: upto})
+    terms: list[Expression] = []
     # By Gauss, as a formula: the energy of any law can be evaluated without a quadrature while the model runs.
     places, weights = np.polynomial.legendre.leggauss(_NODES)
     for a, b in pairwise(_PANELS):
@@ -65,7 +69,7 @@ def _integral(integrand: Expression, upto: Expression) -> Expression:
             # machine.
             share = number(Fraction((a + b + (b - a) * place) / 2))
             terms.append(number(Fraction(weight * (b - a) / 2)) * integrand.substitute({ARGUMENT: share * upto}))
-    return upto * total(terms)
+    return done.substitute({ARGUMENT: upto}) + upto * total(terms)
 
 
 MOST_MEMBERS = 64

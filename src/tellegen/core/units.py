@@ -250,36 +250,53 @@ class _Reader:
             return measure
         raise self.misplaced()
 
-    def exponent(self) -> int:
+    def exponent(self) -> Exponent:
+        """A whole number, or that of a root: `Pa^0.5`, `Pa^(1/2)`."""
         if self.kind == "raised":
             digits = self.token.translate(_SUPERSCRIPTS)
-        else:
+            return self.exact(digits)
+        self.advance()
+        opened = self.token == "("
+        if opened:
             self.advance()
-            opened = self.token == "("
-            if opened:
-                self.advance()
-            sign = self.token if self.token in ("-", "+") else ""
-            if sign:
-                self.advance()
-            if self.kind != "number" or not self.token.isdigit():
-                raise self.malformed("the exponent of a unit must be a whole number", "write m^2 or s^-1")
-            digits = sign + self.token
-            if opened:
-                self.advance()
-                if self.token != ")":
-                    raise self.malformed("a ')' is missing after the exponent", "close the parenthesis")
+        sign = self.token if self.token in ("-", "+") else ""
+        if sign:
+            self.advance()
+        found = self.exact(sign + self.digits())
+        if opened and self.token == "/":
+            self.advance()
+            below = self.digits()
+            if not below.strip("0."):
+                raise self.malformed(f"the exponent of a unit is divided by {below}", "write Pa^(1/2)")
+            found = Fraction(found) / self.exact(below)
+        if opened:
+            if self.token != ")":
+                raise self.malformed("a ')' is missing after the exponent", "close the parenthesis")
+            self.advance()
+        return found
+
+    def digits(self) -> str:
+        if self.kind != "number":
+            raise self.malformed("the exponent of a unit must be a number", "write m^2, s^-1 or Pa^0.5")
+        return self.token
+
+    def exact(self, digits: str) -> Exponent:
+        """An exponent in bounds; reads past its last digit."""
         # The length first: int() of a long text takes the square of its length.
-        if len(digits) > 4 or abs(int(digits)) > _MAX_EXPONENT:
+        found = Fraction(digits) if len(digits) <= 6 else Fraction(_MAX_EXPONENT + 1)
+        if abs(found) > _MAX_EXPONENT or found.denominator > _MAX_EXPONENT:
             raise self.malformed(f"the exponent {digits} is too large", f"use exponents up to {_MAX_EXPONENT}")
         self.advance()
-        return int(digits)
+        return int(found) if found.denominator == 1 else found
 
     def join(self, a: Measure, b: Measure, sign: int) -> Measure:
         factor = a[0] * b[0] if sign > 0 else a[0] / b[0]
         return self.bounded((factor, a[1].times(b[1]) if sign > 0 else a[1].over(b[1])))
 
-    def raise_to(self, a: Measure, exponent: int) -> Measure:
-        return self.bounded((a[0] ** exponent, a[1].power(exponent)))
+    def raise_to(self, a: Measure, exponent: Exponent) -> Measure:
+        # The root of a factor is as exact as a double, unless it is a whole number.
+        factor = Fraction(a[0] ** exponent) if isinstance(exponent, int) else Fraction(float(a[0]) ** float(exponent))
+        return self.bounded((factor, a[1].power(exponent)))
 
     def bounded(self, measure: Measure) -> Measure:
         """Keep numbers small while reading: towers of powers would otherwise grow without end."""
@@ -456,7 +473,7 @@ _READABLE = (
     "1/K", "1/A", "1/V",
     "N", "N*s (kg*m/s)", "N/m", "N*s/m (kg/s)", "m/N", "m/(N*s)", "N/A (V*s/m)", "kg*m^2", "N*m (J)", "N*m*s",
     "1/(N*m)", "1/(N*m*s)", "W", "kg/m", "kg/m^3",
-    "Pa", "Pa*s", "m^3/s", "m^3/Pa", "m^3/(Pa*s)", "Pa/m^3", "Pa*s/m^3", "Pa*s^2/m^3", "Pa*s^2/m^6", "m^2/s", "1/Pa",
+    "Pa", "Pa*s", "m^3/s", "m^3/Pa", "m^3/(Pa*s)", "m^3/(s*Pa^0.5)", "Pa/m^3", "Pa*s/m^3", "Pa*s^2/m^3", "Pa*s^2/m^6", "m^2/s", "1/Pa",
     "J/K (W/K*s)", "W/K", "K/W", "W/K^2", "J/(kg*K)", "W/(m*K)", "W/(m^2*K)", "W/m^2", "J/kg (m^2/s^2)", "1/H (A/Wb)",
 )  # fmt: skip
 
@@ -487,7 +504,8 @@ def _power_text(word: str, power: Exponent) -> str:
     exact = Fraction(power)
     if exact == 1:
         return word
-    return f"{word}^{exact}" if exact.denominator == 1 else f"{word}^({exact})"
+    decimal = str(float(exact)) if 10**6 % exact.denominator == 0 else f"({exact})"
+    return f"{word}^{exact}" if exact.denominator == 1 else f"{word}^{decimal}"
 
 
 @lru_cache(maxsize=4096)

@@ -24,9 +24,10 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS
 from tellegen.equations.matrices import Matrix, Sparse, Vector, congruent, dot, plus, product, zeros
-from tellegen.expressions import HALF, ONE, ZERO, Expression, number, symbol, total
+from tellegen.expressions import HALF, ONE, ZERO, Expression, symbol, total
+from tellegen.expressions.antiderivatives import integral_from_zero
 from tellegen.expressions.elimination import with_definitions
-from tellegen.expressions.polynomials import powers_of, sum_of_powers
+from tellegen.expressions.polynomials import powers_of
 from tellegen.graph import Port, PowerGraph, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT, argument
 
@@ -285,20 +286,15 @@ def energy_of_law(law: StorageLaw, at: Expression) -> Expression | None:
     if law.energy is not None:
         return law.energy.substitute({ARGUMENT: at})
     if law.output is not None:
-        found = _antiderivative(law.output)
+        found = integral_from_zero(law.output, ARGUMENT)
     else:
         assert law.content is not None, "a nonlinear law gives content, output or energy"
-        found = _antiderivative(argument() * law.content.derivative(ARGUMENT))
+        # The integral of x dq is x q less that of q dx, which has no corners where q has some, and tells jumps of q.
+        plain = powers_of(law.content, ARGUMENT) is not None
+        beside = None if plain else integral_from_zero(law.content, ARGUMENT)
+        slope = argument() * law.content.derivative(ARGUMENT)
+        found = integral_from_zero(slope, ARGUMENT) if beside is None else argument() * law.content - beside
     return None if found is None else found.substitute({ARGUMENT: at})
-
-
-def _antiderivative(expression: Expression) -> Expression | None:
-    """The integral over ARGUMENT of a sum of its powers, zero at zero; None for anything else."""
-    powers = powers_of(expression, ARGUMENT)
-    # 1/x has a logarithm for its integral, which is no number at rest.
-    if powers is None or any(n <= -1 for n in powers):
-        return None
-    return sum_of_powers({n + 1: c / number(n + 1) for n, c in powers.items()}, ARGUMENT)
 
 
 @final

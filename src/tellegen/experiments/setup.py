@@ -348,6 +348,7 @@ def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: t
         again=lambda times: integrate_graph(ready.graph, replace(problem, times=times)),
         notices=(*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
         described_signals=tuple(ready.model.signals),
+        elements=ready.model.elements,
     )
     left_out = tuple(_left_out(ready, run)) if ready.graph.switching and len(run.t) else ()
     return replace(run, notices=(*left_out, *run.notices)) if left_out else run

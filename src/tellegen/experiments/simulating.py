@@ -33,7 +33,7 @@ from tellegen.model.model import Closure, Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.mechanism.rules import WEIGHTLESS
 from tellegen.reduction import Reduction
-from tellegen.results.run import Run
+from tellegen.results.run import Run, check_outputs
 from tellegen.simulation.global_error import has_memory
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
@@ -267,6 +267,7 @@ def simulate(
 
     What is not given is taken from the experiment of the model. `inputs` are numbers, texts such as "step(24 V)", shapes such as
     `tellegen.step(24)`, quantities of pint, or Python functions of time, which are slow. Numbers are in SI units.
+    `outputs` are variables that are shown, plotted and saved beside the others: any that `run.values` knows.
     `times` are the times of the rows, or `samples` how many even steps they make; without either there are 1000, or twenty for
     each period of the fastest input, and rows on both sides of every change of mode. `units` are those in which variables are
     shown, as by `Run.in_units`; they are checked before anything is simulated. `start="steady"` begins at the
@@ -309,8 +310,9 @@ def simulate(
         inputs=dict(ready.inputs),
         rows_at_changes=times is None and samples is None,
     )
-    # A wrong unit is found before the run, not after an hour of it.
-    run_of_trajectory(ready, problem, _nothing(ready)).in_units(units)
+    # A wrong unit or name is found before the run, not after an hour of it.
+    before = replace(run_of_trajectory(ready, problem, _nothing(ready), tuple(outputs)), removed=removed)
+    check_outputs(before.in_units(units))
     if start == "steady":
         ready, problem = _from_rest(ready, problem, settings)
     run = run_problem(ready, problem, tuple(outputs), progress).in_units(units)

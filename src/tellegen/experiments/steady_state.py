@@ -22,6 +22,7 @@ from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.element_variables import sources_of
 from tellegen.results.run import Run, table_lines
+from tellegen.results.units import behind_number
 from tellegen.simulation import rules
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
@@ -352,7 +353,8 @@ class SteadyState:
     def __str__(self) -> str:
         run, shown = self.run, self.run.display
         rows: list[tuple[str, ...]] = [
-            (n, f"{shown.shown_value(n, v):.6g}", shown.unit(n, run.unit(n))) for n, v in self.values.items()
+            (n, f"{shown.shown_value(n, v):.6g}", behind_number(shown.unit(n, run.unit(n))))
+            for n, v in self.values.items()
         ]
         given = [(f"{name} gives", f"{power:.5g}", "") for name, power in self.power.given.items()]
         taken = [(f"{name} takes", f"{power:.5g}", "") for name, power in self.power.taken.items()]

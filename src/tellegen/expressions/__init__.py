@@ -1,7 +1,7 @@
 """Formulas: one immutable expression type, its parser, its calculus, its zero test and its printers."""
 
 from tellegen.expressions.c import C_PRELUDE, to_c
-from tellegen.expressions.calculus import derivative, rebuild, substitute_all
+from tellegen.expressions.calculus import derivative, rebuild, replaced, substitute_all
 from tellegen.expressions.canonical import (
     HALF,
     MINUS_ONE,
@@ -46,7 +46,7 @@ __all__ = [
     "C_PRELUDE", "FUNCTIONS", "HALF", "MINUS_ONE", "ONE", "PI", "PRIME", "PYTHON_NAMESPACE", "RESERVED_WORDS",
     "RULES", "ZERO", "Add", "Call", "Condition", "Constant", "Expression", "Logic", "Macro", "Mul", "Number", "Pow",
     "Rational", "Relation", "Symbol", "as_expression", "call", "derivative", "evaluate_exact", "is_zero",
-    "latex_name", "logic", "number", "parse", "postorder", "power", "product", "rebuild", "relation",
+    "latex_name", "logic", "number", "parse", "postorder", "power", "product", "rebuild", "relation", "replaced",
     "split_coefficient", "sqrt", "substitute_all", "symbol", "to_c", "to_latex", "to_python", "to_sympy", "to_text", "to_yaml",
     "total",
 ]  # fmt: skip

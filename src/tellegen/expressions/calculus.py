@@ -27,6 +27,17 @@ def rebuild(node: Expression, args: tuple[Expression, ...]) -> Expression:
     return node
 
 
+def replaced(expression: Expression, old: Expression, new: Expression) -> Expression:
+    """The expression with one part of it replaced wherever it stands."""
+    made: dict[Expression, Expression] = {}
+    for node in postorder(expression):
+        if node is old:
+            made[node] = new
+        else:
+            made[node] = rebuild(node, tuple(made[arg] for arg in node.args)) if node.args else node
+    return made[expression]
+
+
 def substitute(expression: Expression, mapping: Mapping[str, Expression | Scalar]) -> Expression:
     """The expression with all names of the mapping replaced at once."""
     return substitute_all((expression,), mapping)[0]

@@ -7,7 +7,18 @@ from typing import Final, NamedTuple, NoReturn, final
 
 from tellegen.core.errors import Place
 from tellegen.core.names import NAME, did_you_mean, listing
-from tellegen.expressions.canonical import COMPARE, CONSTANTS, MINUS_ONE, logic, number, power, product, relation, total
+from tellegen.expressions.canonical import (
+    COMPARE,
+    CONSTANTS,
+    MINUS_ONE,
+    ONE,
+    logic,
+    number,
+    power,
+    product,
+    relation,
+    total,
+)
 from tellegen.expressions.functions import ALIASES, FUNCTIONS, call
 from tellegen.expressions.nodes import Condition, Expression, Number, Operator, Rational, intern_number, intern_symbol
 from tellegen.expressions.printing import LARGEST_EXPONENT
@@ -123,6 +134,16 @@ def parse(
 
 
 @final
+class _Quantity(NamedTuple):
+    """A number with a unit, and where it was read."""
+
+    start: int
+    whole: Expression
+    number: Expression
+    unit: Expression
+
+
+@final
 class _Parser(AbstractTokens):
     """Recursive descent over one text: operators by their precedence, then numbers with units, names, and functions."""
 
@@ -142,6 +163,7 @@ class _Parser(AbstractTokens):
         self.indices = indices
         self.macros = macros
         self.in_index = False
+        self.quantity = _Quantity(-1, ONE, ONE, ONE)
 
     def whole(self) -> Expression:
         if len(self.text) > LONGEST:
@@ -219,6 +241,8 @@ class _Parser(AbstractTokens):
             self.refuse_condition(operand, operand_start)
             if operator == "*":
                 factors.append(operand)
+            elif operator == "/" and self._is_fraction_of_unit(factors, operand_start, operand):
+                factors += [self.build(offset, power, self.quantity.number, MINUS_ONE), self.quantity.unit]
             elif operator == "/":
                 # Division is a power, so that the column of a division by zero is that of its sign.
                 factors.append(self.build(offset, power, operand, MINUS_ONE))
@@ -229,6 +253,11 @@ class _Parser(AbstractTokens):
         if not terms and len(factors) == 1:
             return factors[0]
         return self.build(first, total, [*terms, self.build(first, product, factors)])
+
+    def _is_fraction_of_unit(self, factors: list[Expression], start: int, operand: Expression) -> bool:
+        """Whether a unit behind a fraction of numbers belongs to all of it: 10/3 V is 3.33 V, as on paper."""
+        own = start == self.quantity.start and operand is self.quantity.whole
+        return own and all(isinstance(factor, Number) for factor in factors)
 
     def factor(self) -> Expression:
         """A power, with its sign before it: -x^2 is -(x^2)."""
@@ -300,7 +329,9 @@ class _Parser(AbstractTokens):
             return result
         factor = self._read_unit(match[1], match[2], match.start(2))
         self.advance()
-        return self.build(start, product, (result, factor))
+        whole = self.build(start, product, (result, factor))
+        self.quantity = _Quantity(start, whole, result, factor)
+        return whole
 
     def _read_unit(self, gap: str, word: str, start: int) -> Expression:
         follows = self.text[start + len(word) : start + len(word) + 1]

@@ -14,7 +14,7 @@ _UNIT_WORD = r"[A-Za-zµμΩ°%][A-Za-z0-9_µμΩ°]*"
 AFTER_NUMBER = re.compile(rf"([ \t]*)({_UNIT_WORD})")
 """The gap behind a number, and the word that may be a unit."""
 _WORD = re.compile(_UNIT_WORD)
-_WHOLE = re.compile(r"-?[0-9]+")
+_POWER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?|\(-?[0-9]+(?:/[0-9]+)?\)")
 _RAISED = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _JOINED = frozenset("*/·")
 _GOES_ON = ("[", ".")
@@ -37,8 +37,8 @@ def unit_end(text: str, end: int, is_unit: UnitWords) -> int:
 def _factor_end(text: str, end: int, is_unit: UnitWords) -> int | None:
     """The end of the power or factor that goes on at `end`, or None."""
     if text[end] == "^" or text.startswith("**", end):
-        # Units have whole powers; `2 m^x` is a power of a number times a name.
-        power = _WHOLE.match(text, end + (1 if text[end] == "^" else 2))
+        # `2 m^x` is a power of a number times a name.
+        power = _POWER.match(text, end + (1 if text[end] == "^" else 2))
         return None if power is None else power.end()
     if (raised := _RAISED.match(text, end)) is not None:
         return raised.end()
@@ -60,7 +60,7 @@ def _group_end(text: str, start: int, is_unit: UnitWords) -> int | None:
     # One level of parentheses is what units have; more is a formula.
     if not inner or "(" in inner:
         return None
-    words = [re.sub(r"\^-?[0-9]+\Z", "", factor) for factor in re.split(r"[*/]", inner)]
+    words = [re.sub(r"\^-?[0-9]+(?:\.[0-9]+)?\Z", "", factor) for factor in re.split(r"[*/]", inner)]
     return close + 1 if all(_WORD.fullmatch(word) and is_unit(word) for word in words) else None
 
 

@@ -13,6 +13,7 @@ from tellegen.core.errors import Finding, GraphError
 from tellegen.core.memory import remembered, without_collector
 from tellegen.core.names import listing, named_after, nearest, unused
 from tellegen.core.union_find import UnionFind
+from tellegen.core.units import Dimension
 from tellegen.elements import ACTS_ON, KINDS
 from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.expressions.polynomials import interpolated_integral
@@ -532,10 +533,16 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
         position_dependent=position_dependent,
         fields=fields,
         vectors=model.vectors,
+        dimensions=_dimensions(model) if model.signals or model.displacements else {},
         signals=tuple(command for command in commands if command is not None),
         switching=switching,
     )
     return with_signals(graph, model)
+
+
+def _dimensions(model: Model) -> dict[str, Dimension]:
+    """What is known of the units of parameters: those of formulas follow from them."""
+    return {name: given.dimension for name, given in model.parameters.items() if given.dimension is not None}
 
 
 def _position_dependent_parameters(model: Model) -> dict[str, Expression]:

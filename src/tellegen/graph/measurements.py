@@ -11,7 +11,7 @@ from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.names import named_after
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
 from tellegen.graph.power_graph import Branch, Coupling, Node, Port, ResistiveLaw, SourceLaw, StorageLaw, heat_taken
-from tellegen.model.model import Element
+from tellegen.model.model import SIDES, Element, side_names
 
 _POWER = "power."
 
@@ -180,19 +180,13 @@ def _coupling_names(elements: Sequence[Element], couplings: Sequence[Coupling]) 
     """Names of the variables of couplings, with their branch; through variables of side 2 leave at plus."""
     found: dict[str, tuple[Branch, Side, int]] = {}
     by_name = {coupling.element: coupling for coupling in couplings}
-    sides: tuple[Side, Side] = ("across", "through")
     for element in elements:
         coupling = by_name.get(element.name)
         if coupling is None or element.multiport is not None:
             continue
         branches = [(coupling.side_1[0], 1), (coupling.side_2[0], -1)]
-        for port, (branch, sign) in enumerate(branches, start=1):
-            for side in sides:
-                chosen = element.variables.get(f"{side}_{port}")
-                own = named_after(DOMAINS[branch.domain].power(side).symbol, element.name)
-                # A coupling between two domains of one kind has two variables of one letter: the first may be meant
-                # without a number.
-                names = (chosen,) if chosen else (own, f"{own}_{port}")
-                for name in names:
+        for port, (branch, sign) in enumerate(branches):
+            for side in SIDES:
+                for name in side_names(element, port, side):
                     found.setdefault(name, (branch, side, sign))
     return found

@@ -9,6 +9,7 @@ The interconnection is a graph of nodes and branches (Kirchhoff's two laws) in w
 branches, and a bond between junctions that is no tree a transformer of modulus one.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, final
@@ -16,6 +17,7 @@ from typing import NamedTuple, final
 from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.errors import Finding, Place
 from tellegen.core.memory import Known
+from tellegen.core.units import Dimension
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph.signals import SignalLaw
 
@@ -307,7 +309,8 @@ class PowerGraph:
     `position_dependent` are parameters that depend on them. `signals` are causal and without power, each after those it reads at
     the same time.
     `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
-    modes of ports that are not where they start. `vectors` name the elements that were written as one vector item.
+    modes of ports that are not where they start. `vectors` name the elements that were written as one vector item. `dimensions` are
+    those of parameters, where they are known and formulas of signals may read them.
     """
 
     name: str
@@ -323,6 +326,7 @@ class PowerGraph:
     switching: Mapping[int, SwitchingLaw] = field(default_factory=dict)
     now: Mapping[int, str] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     def storages(self) -> Iterator[int]:
@@ -336,6 +340,12 @@ class PowerGraph:
     def sources(self) -> Iterator[int]:
         """Indices of the source ports."""
         return (k for k, port in enumerate(self.ports) if isinstance(port.law, SourceLaw))
+
+    def has_loose_end(self) -> bool:
+        """Whether a terminal stands alone at a node, so that nothing flows through it."""
+        branches = (b for c in self.couplings for b in (*c.side_1, *c.side_2))
+        ends = Counter(n for branch in (*self.ports, *branches) for n in (branch.plus, branch.minus))
+        return any(count == 1 and not self.nodes[n].reference for n, count in ends.items())
 
     def domain_of(self, port: int) -> Domain:
         """The domain of a port."""

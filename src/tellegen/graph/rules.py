@@ -9,6 +9,7 @@ DANGLING_NODE = RULES.rule(
     "dangling node",
     meaning="A node joins only one terminal, so nothing can flow through it.",
     why="what flows into a node must flow out of it: with one terminal the through variable is zero and the element idle",
+    severity="notice",
     example="system: open line\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n",
     instead="system: closed line\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n",
 )

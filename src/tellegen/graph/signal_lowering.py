@@ -6,6 +6,7 @@ from typing import cast
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing, unused
+from tellegen.core.units import describe
 from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, symbol
 from tellegen.graph import rules
 from tellegen.graph.heat import with_heat_transfers
@@ -47,7 +48,8 @@ class _Lowering:
     def graph(self) -> PowerGraph:
         # A controller becomes primitives with names of their own; only then is the order of evaluation known.
         parts = [part for definition in self.model.signals.values() for part in expand_signal(definition, self._fresh)]
-        signals = [_PRIMITIVES[part.block](self, part) for part in order_signals(parts).signals]
+        ordered = order_signals(parts).signals
+        signals = [replace(_PRIMITIVES[part.block](self, part), unit=_unit_of(part)) for part in ordered]
         source_signals = {e.name: self._written(e.signal, e.name) for e in self.model.elements if e.signal is not None}
         # Marked before courses are written in: the formula of the source must still read powers by their names.
         ports = with_heat_transfers(self.power.ports, self.model.elements)
@@ -77,7 +79,7 @@ class _Lowering:
 
     def _value(self, part: SignalDefinition) -> SignalLaw:
         expression = self._formula(part, "formula")
-        return Value(part.name, expression, breaks_of(expression, self.power.parameters), part.place, part.unit)
+        return Value(part.name, expression, breaks_of(expression, self.power.parameters), part.place)
 
     def _across(self, part: SignalDefinition) -> SignalLaw:
         nodes = cast(tuple[str, ...], part.settings["across"])
@@ -99,7 +101,7 @@ class _Lowering:
 
     def _integral(self, part: SignalDefinition) -> SignalLaw:
         rate, initial = self._formula(part, "integral"), self._formula(part, "initial")
-        return Integral(part.name, rate, initial, part.place, part.unit)
+        return Integral(part.name, rate, initial, part.place)
 
     def _sampled(self, part: SignalDefinition) -> SignalLaw:
         keys = ("sample", "every", "offset", "initial")
@@ -120,6 +122,10 @@ class _Lowering:
         function = cast(Callable[..., float], part.settings["function"])
         written = tuple(self._written(argument, part.name) for argument in arguments)
         return External(part.name, written, function, part.place)
+
+
+def _unit_of(part: SignalDefinition) -> str:
+    return part.unit or ("" if part.dimension is None else describe(part.dimension).split(" ", 1)[0])
 
 
 _PRIMITIVES: Mapping[str, Callable[[_Lowering, SignalDefinition], SignalLaw]] = {

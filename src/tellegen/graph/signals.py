@@ -11,7 +11,19 @@ from typing import Literal, final
 
 from tellegen.core.errors import Place
 from tellegen.core.names import TIME
-from tellegen.expressions import PI, ZERO, Call, Expression, Relation, call, is_zero, postorder, rebuild, symbol
+from tellegen.expressions import (
+    PI,
+    ZERO,
+    Call,
+    Expression,
+    Relation,
+    call,
+    is_zero,
+    postorder,
+    rebuild,
+    replaced,
+    symbol,
+)
 
 Interpolation = Literal["linear", "previous", "cubic"]
 
@@ -63,6 +75,7 @@ class Sampled:
     offset: Expression
     initial: Expression
     place: Place | None = None
+    unit: str = ""
 
 
 @final
@@ -75,6 +88,7 @@ class Delayed:
     by: Expression
     initial: Expression
     place: Place | None = None
+    unit: str = ""
 
 
 @final
@@ -88,6 +102,7 @@ class Table:
     values: tuple[float, ...]
     interpolation: Interpolation = "linear"
     place: Place | None = None
+    unit: str = ""
 
 
 @final
@@ -99,6 +114,7 @@ class External:
     arguments: tuple[Expression, ...]
     function: Callable[..., float]
     place: Place | None = None
+    unit: str = ""
 
 
 SignalLaw = Value | Integral | Sampled | Delayed | Table | External
@@ -206,7 +222,7 @@ def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
     rate = _slope(rounded[0].arguments[0])
     # As a name of its own the rounding can be differentiated by, as if it were constant between its jumps.
     name = "@rounded"
-    plain = _replaced(difference, rounded[0], symbol(name))
+    plain = replaced(difference, rounded[0], symbol(name))
     slope, share = plain.derivative(TIME), plain.derivative(name)
     if rate is None or slope is ZERO or {TIME, name} & {*slope.free_symbols, *share.free_symbols}:
         return None
@@ -215,16 +231,6 @@ def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
     if not is_zero(slope / rate + share):
         return None
     return Break(-plain.substitute({TIME: 0, name: 0}) / slope, 1 / rate)
-
-
-def _replaced(expression: Expression, old: Expression, new: Expression) -> Expression:
-    made: dict[Expression, Expression] = {}
-    for node in postorder(expression):
-        if node is old:
-            made[node] = new
-        else:
-            made[node] = rebuild(node, tuple(made[arg] for arg in node.args)) if node.args else node
-    return made[expression]
 
 
 def _slope(expression: Expression) -> Expression | None:

@@ -53,12 +53,12 @@ def command_signal(element: Element, parameters: Mapping[str, Expression | None]
     name = named_after(setting.key, element.name)
     if given.schedule:
         breaks = tuple(Break(time) for time in given.schedule)
-        return Value(name, _scheduled(given.schedule), breaks, element.place)
+        return Value(name, _scheduled(given.schedule), breaks, element.place, setting.unit or "1")
     command = given.settings.get(setting.key)
     # A constant capacity needs no signal: it is a parameter, which a sweep may change without another program.
     if command is None or (element.kind.behaviour == "clutch" and command.free_symbols <= parameters.keys()):
         return None
-    return Value(name, command, breaks_of(command, parameters), element.place)
+    return Value(name, command, breaks_of(command, parameters), element.place, setting.unit or "1")
 
 
 def _scheduled(times: tuple[Expression, ...]) -> Expression:

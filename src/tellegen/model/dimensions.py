@@ -4,7 +4,7 @@ While a text is read, a unit stands in the expression as a mark, a symbol that n
 below finds the dimension from the marks and from the names that are known; then the marks are replaced by 1.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
@@ -197,6 +197,21 @@ def _call(node: Call, found: dict[Expression, Measure]) -> Measure:
             raise DimensionError(f"takes '{node.name}' of something in {dimension_in_words(wrong[0])}", mixed=False)
     # A function of numbers alone may still stand for a quantity; of anything else it gives a pure number.
     return NUMBER if all(m is NUMBER for m in measures) else DIMENSIONLESS
+
+
+def terms_alike(expression: Expression) -> Iterator[str]:
+    """The names whose unit is that of the expression: what it adds, compares or chooses from."""
+    waiting = [expression]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Symbol):
+            yield node.name
+        elif isinstance(node, Add):
+            waiting += [term for term, factor in reversed(node.terms) if is_plain_factor(factor)]
+        elif isinstance(node, Relation):
+            waiting += [node.right, node.left]
+        elif isinstance(node, Call) and (node.name in _LIKE or node.name == "if"):
+            waiting += reversed(node.arguments[1:] if node.name == "if" else node.arguments)
 
 
 def dimension_in_words(dimension: Dimension) -> str:

@@ -311,15 +311,20 @@ def variable_name(element: Element, side: Side) -> str:
 
 def state_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
     """What storages remember: their outputs and their contents."""
-    found: dict[str, Dimension] = {}
+    return {name: _dimension(unit) for name, unit in state_units(elements).items()}
+
+
+def state_units(elements: Iterable[Element]) -> dict[str, str]:
+    """The same with the units that results write."""
+    found: dict[str, str] = {}
     listed = list(elements)
     for element in listed:
         if element.kind.role == "storage":
             domain, side = element.kind.domain, element.kind.side
-            found[variable_name(element, side)] = _dimension(domain.power(side).unit)
+            found[variable_name(element, side)] = domain.power(side).unit
             stored = element.variables.get("energy") or named_after(domain.energy(side).symbol, element.name)
             # A name that somebody chose for an output comes before one that only follows from a content.
-            found.setdefault(stored, _dimension(domain.energy(side).unit))
+            found.setdefault(stored, domain.energy(side).unit)
     return found | _given_way(listed, of_storages=True)
 
 
@@ -336,23 +341,24 @@ def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
     for element in listed:
         found |= _coupling_variables(element) if element.kind.role == "coupling" else _port_variables(element)
         found.setdefault(f"power.{element.name}", _dimension("W"))
-        found.setdefault(f"energy.{element.name}", _dimension("J"))
-    return found | _given_way(listed)
+        if element.kind.role == "storage":
+            found.setdefault(f"energy.{element.name}", _dimension("J"))
+    return found | {name: _dimension(unit) for name, unit in _given_way(listed).items()}
 
 
-def _given_way(elements: list[Element], *, of_storages: bool = False) -> dict[str, Dimension]:
+def _given_way(elements: list[Element], *, of_storages: bool = False) -> dict[str, str]:
     """Variables without a chosen name whose default another element has chosen: a trailing underscore tells them apart."""
     ports = [element for element in elements if element.kind.role != "coupling"]
     chosen = {name for element in ports for name in element.variables.values()}
     chosen |= {input_name(element) for element in ports if element.kind.role == "source"}
-    found: dict[str, Dimension] = {}
+    found: dict[str, str] = {}
     for element in ports:
         for side in SIDES:
             imposed = element.kind.role == "source" and side == element.kind.side
             counts = not of_storages or (element.kind.role == "storage" and side == element.kind.side)
             if counts and side not in element.variables and not imposed and variable_name(element, side) in chosen:
                 name = variable_name(element, side)
-                found[f"{name}_"] = _dimension(element.kind.domain.power(side).unit)
+                found[f"{name}_"] = element.kind.domain.power(side).unit
     return found
 
 
@@ -370,15 +376,21 @@ def _port_variables(element: Element) -> dict[str, Dimension]:
 
 def _coupling_variables(element: Element) -> dict[str, Dimension]:
     found: dict[str, Dimension] = {}
-    for port, name in enumerate(element.kind.domains, start=1):
+    for port, name in enumerate(element.kind.domains):
         for side in SIDES:
-            variable = DOMAINS[name].power(side)
-            chosen = element.variables.get(f"{side}_{port}")
-            own = named_after(variable.symbol, element.name)
-            # Where both sides have a variable of this symbol, its number tells them apart; else the plain name will do.
-            names = (chosen,) if chosen else (own, f"{own}_{port}")
-            found |= dict.fromkeys(names, _dimension(variable.unit))
+            for known in side_names(element, port, side):
+                found.setdefault(known, _dimension(DOMAINS[name].power(side).unit))
     return found
+
+
+def side_names(coupling: Element, port: int, side: Side) -> tuple[str, ...]:
+    """The names of a power variable at a port of a coupling: the one chosen, else `<symbol>_<element>`, with its number or without.
+
+    The plain name means the first port that has a variable of this symbol.
+    """
+    chosen = coupling.variables.get(f"{side}_{port + 1}")
+    own = named_after(DOMAINS[coupling.kind.domains[port]].power(side).symbol, coupling.name)
+    return (chosen,) if chosen else (own, f"{own}_{port + 1}")
 
 
 def _dimension(unit: str) -> Dimension:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from functools import partialmethod
+from functools import cached_property, partialmethod
 
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import did_you_mean, listing
-from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
+from tellegen.core.names import TIME, did_you_mean, listing, named_after
+from tellegen.core.units import Dimension, parse_unit
 from tellegen.expressions import FUNCTIONS, Expression, Number
 from tellegen.model.dimensions import dimension_in_words
 from tellegen.model.model import Element, Experiment, ambient_temperatures, input_name, known_variables, state_variables
@@ -17,6 +17,7 @@ from tellegen.notations.grammar import EXPERIMENT
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import read_quantity
 from tellegen.notations.signals import rules as signals_rules
+from tellegen.notations.signals.blocks import expand_signal
 from tellegen.notations.signals.formulas import (
     SECOND,
     SHAPES,
@@ -168,9 +169,22 @@ class _ExperimentReader:
                 found[key.text] = self.quantity(text, states.get(key.text), f"the initial value of {key.text}")
         return found
 
+    @cached_property
+    def variables(self) -> Mapping[str, Dimension | None]:
+        """What a run will know by name, inner signals too; the units of displacements and signals follow from their formulas."""
+        context = self.context
+        elements = context.elements.values()
+        found: dict[str, Dimension | None] = {**known_variables(elements), TIME: SECOND}
+        for definition in context.signals.values():
+            if definition.name not in context.broken:
+                found |= dict.fromkeys(part.name for part in expand_signal(definition, lambda wanted: wanted))
+        driven = (input_name(e) for e in elements if e.kind.role == "source")
+        commands = (named_after(e.kind.settings[0].key, e.name) for e in elements if e.kind.settings)
+        inner = (*(f"{name}_course" for name in driven), *commands)
+        return found | dict.fromkeys((*context.displacements, *context.signals, *inner))
+
     def read_outputs(self, node: Node) -> tuple[str, ...]:
-        known = known_variables(self.context.elements.values())
-        known |= dict.fromkeys((*self.context.displacements, *self.context.signals), DIMENSIONLESS)
+        known = self.variables
         names = self.context.texts(node, "the outputs")
         for name in names:
             if name.text not in known and not self.context.may_be_hidden(name.text):
@@ -185,8 +199,7 @@ class _ExperimentReader:
 
     def read_units(self, node: Node) -> Mapping[str, str]:
         """Units to show variables in; those of displacements and signals are checked when they are shown."""
-        known: dict[str, Dimension | None] = dict(known_variables(self.context.elements.values()))
-        known |= dict.fromkeys((*self.context.displacements, *self.context.signals))
+        known = self.variables
         ambient = ambient_temperatures(self.context.elements.values())
         found: dict[str, str] = {}
         for key, value in self.context.mapping(node, "the units").items():

@@ -35,7 +35,7 @@ from tellegen.notations import rules
 from tellegen.notations.signals.blocks import FORMULA
 
 # Both signs for micro and both for ohm that Unicode has: keyboards and other programs write either.
-_WORD = r"[A-Za-z%°µμΩΩ]+(?:\^-?[0-9]+)?"
+_WORD = r"[A-Za-z%°µμΩΩ]+(?:\^-?[0-9]+(?:\.[0-9]+)?)?"
 # The numbers of digits are bounded, so that no text of a file takes long to become a number.
 _PLAIN = re.compile(
     r"\s*([+-]?)(?=[.]?[0-9])([0-9]{0,60})(?:[.]([0-9]{0,60}))?(?:[eE]([+-]?[0-9]{1,2}))?"
@@ -326,7 +326,7 @@ class UnitTexts:
     def unit(self, dimension: Dimension) -> Expression:
         """A symbol that stands for one of a unit until the text is written."""
         words = dimensions.si_unit(dimension)
-        if "^(" in words:  # no file can say a root of a unit
+        if "^(" in words:  # a third of a power has no decimal
             return number(1)
         self.used.append(words)
         return symbol(f"?{len(self.used) - 1}")

@@ -7,7 +7,7 @@ from typing import final
 from tellegen.core.domains import DOMAINS, Side, Variable
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import is_name, named_after
-from tellegen.core.units import Dimension, parse_unit
+from tellegen.core.units import Dimension, dimension_of, parse_unit
 from tellegen.elements import START, ElementKind, schedule_key
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, symbol, to_text
 from tellegen.model.dimensions import without_marks
@@ -22,7 +22,7 @@ from tellegen.model.model import (
     Part,
     Switching,
     SystemPort,
-    state_variables,
+    state_units,
 )
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.grammar import AT, PART, SOURCE
@@ -43,7 +43,7 @@ class ElementWriter:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        variables = {**state_variables(model.elements), **readable_dimensions(model)}
+        variables = {**state_units(model.elements), **readable_dimensions(model)}
         self.units = UnitTexts(model.parameters, variables, model.signals)
         self.inline = {e.name for e in model.elements if self._is_inline(e)}
         self.implied = {e.name for e in model.elements if self._is_implied(e)}
@@ -96,7 +96,7 @@ class ElementWriter:
         pairs += [self._law(element.law, element)] if element.law else []
         pairs += [(_word(element, form, side), quoted(name)) for side, name in element.variables.items()]
         if element.initial is not None:
-            pairs.append(("initial", quoted(self.units.text(element.initial, form.initial))))
+            pairs.append(("initial", quoted(self.units.text(element.initial, form.initial, _output_unit(kind)))))
         if element.prefer is not None:
             pairs.append(("causality", _causality(element)))
         if element.notes:
@@ -132,7 +132,9 @@ class ElementWriter:
         if course is None:
             return []
         names = frozenset(self.model.signals)
-        text = formula_text(course, element.signal_text, names, lambda e: self.units.text(e, form.initial))
+        text = formula_text(
+            course, element.signal_text, names, lambda e: self.units.text(e, form.initial, _output_unit(element.kind))
+        )
         return [("signal", quoted(text))]
 
     def _law(self, law: Law, element: Element) -> tuple[str, str]:
@@ -200,8 +202,11 @@ class ElementWriter:
                 word = side if mixed else _word(members[0], make_form(kinds[0]), side)
                 pairs.append((word, list_text(_variable(member, side) for member in members)))
         if any(member.initial is not None for member in members):
-            starts = [(member.initial or ZERO, make_form(member.kind).initial) for member in members]
-            pairs.append(("initial", list_text(self.units.text(start, unit) for start, unit in starts)))
+            starts = [
+                (member.initial or ZERO, make_form(member.kind).initial, _output_unit(member.kind))
+                for member in members
+            ]
+            pairs.append(("initial", list_text(self.units.text(*start) for start in starts)))
         return line_text([*pairs, self._field_law(field, members, kinds)])
 
     def _field_law(self, field: MatrixField, members: list[Element], kinds: list[ElementKind]) -> tuple[str, str]:
@@ -220,6 +225,11 @@ class ElementWriter:
 def _variable(element: Element, side: Side) -> str:
     """The name of a power variable: what the element chose, or what it is called without a choice."""
     return element.variables.get(side) or named_after(element.kind.domain.power(side).symbol, element.name)
+
+
+def _output_unit(kind: ElementKind) -> str:
+    """The unit of what an element decides, as people write it: `rad/s`, where the dimension alone says `s^-1`."""
+    return kind.domain.power(kind.side).unit
 
 
 def _word(element: Element, form: LineForm, side: str) -> str:
@@ -482,11 +492,11 @@ class _ModelWriter:
         if experiment.inputs:
             lines.append(f"inputs: {tree_text({name: signal.text for name, signal in experiment.inputs.items()})}")
         if experiment.initial:
-            known = state_variables(self.model.elements)
+            known = state_units(self.model.elements)
             # A reader names what members of fields store by the name of the field, whatever these members were called.
             here = self._contents_of_fields()
             starts = experiment.initial.items()
-            texts = {here.get(name, name): self.elements.units.text(value, known.get(name)) for name, value in starts}
+            texts = {here.get(name, name): self._start(value, known.get(name)) for name, value in starts}
             lines.append(f"initial: {tree_text(texts)}")
         if experiment.outputs:
             lines.append(f"outputs: {list_text(experiment.outputs)}")
@@ -494,6 +504,10 @@ class _ModelWriter:
             lines.append(f"units: {tree_text(experiment.units)}")
         lines += [f"{key}: {value!r}" for key in ("rtol", "atol") if (value := getattr(experiment, key)) is not None]
         return "experiment:\n" + "".join(f"  {line}\n" for line in lines)
+
+    def _start(self, value: Expression, unit: str | None) -> str:
+        dimension = None if unit is None else dimension_of(unit or "1")
+        return self.elements.units.text(value, dimension, unit or "")
 
     def _contents_of_fields(self) -> dict[str, str]:
         """What members of fields store, by the names that they have and the names that a reader gives them."""

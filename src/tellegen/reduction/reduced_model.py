@@ -431,7 +431,7 @@ class _ReducedModel:
     def _without_start(self) -> set[str]:
         """Names by which storages could start that are none any more."""
         stage = self.stage
-        left = self._remaining() - stage.limited.vanishing.keys() - stage.apart
+        left = {e.name for e in self.rewired.model.elements} - stage.limited.vanishing.keys() - stage.apart
         names = initial_names(stage.causal.graph, stage.model)
         return {n for n, place in names.items() if place.port is not None and place.port.element not in left}
 

@@ -1,9 +1,9 @@
 """The variables of a run by name: rows of the solver, observables computed when somebody asks, and values between rows."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, NamedTuple, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,6 +221,14 @@ BLOCK = 50_000
 
 
 @final
+class Follower(NamedTuple):
+    """A variable with a name that neither solver nor model give: what a storage keeps, or what stands at a side of a coupling."""
+
+    unit: str
+    values: Callable[[], Array]
+
+
+@final
 class Channels:
     """Looks variables up. Rows are observed once for all the names of one question."""
 
@@ -259,9 +267,10 @@ class Channels:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """States, displacements, signals, inputs and outputs, each once."""
+        """States, displacements, signals, inputs, outputs and what was asked for beside them, each once."""
         moving = (*self.states, *self.trajectory.model.displacements, *self.signals)
-        return tuple(dict.fromkeys((*moving, *self.inputs_of_sources, *self.outputs)))
+        asked = (name for name in self._run.shown if name != "t")
+        return tuple(dict.fromkeys((*moving, *self.inputs_of_sources, *self.outputs, *asked)))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -272,6 +281,10 @@ class Channels:
 
     def knows(self, name: object) -> bool:
         """Whether there is a variable of this name."""
+        return self._has_rows(name) or name in self._followers or name in self._removed
+
+    def _has_rows(self, name: object) -> bool:
+        """Whether solver or model give the variable, row by row."""
         return name == "t" or name in self._of_solver or bool(self._indices(str(name)))
 
     # -- Values ----------------------------------------------------------------------------------------------------------------
@@ -281,6 +294,8 @@ class Channels:
 
         Raises: SimulationError (S201) with the nearest name.
         """
+        if not all(map(self._has_rows, names)):
+            return self._table_of_all(names)
         # A variable of the solver stands in the rows already; all others are asked of the model in one go.
         wanted = [[] if name == "t" or self._in_all_segments(name) else self._indices(name) for name in names]
         # Each observable once, however many names need it.
@@ -297,6 +312,19 @@ class Channels:
                 self._fill_from_solver(name, found[:, i])
         return found
 
+    def _table_of_all(self, names: Sequence[str]) -> Array:
+        """The same where some variables follow from others: what the run has itself is never computed from what was removed."""
+        own = {name: name for name in names if self._has_rows(name)}
+        found = dict(zip(own, self.table(list(own)).T, strict=True))
+        found |= {name: self._followers[name].values() for name in names if name not in own and name in self._followers}
+        if gone := [name for name in names if name not in found and name in self._removed]:
+            assert self._run.removed is not None, "it has units of its variables"
+            found |= self._run.removed.values(self._run, gone)
+        for name in names:
+            if name not in found:
+                raise self.unknown(name)
+        return np.stack([found[name] for name in names], axis=1)
+
     def sums(self, groups: Sequence[Sequence[int]]) -> Array:
         """Sums of observables: an array over row and group."""
         columns = sorted({k for indices in groups for k in indices})
@@ -305,7 +333,9 @@ class Channels:
         return np.stack([observed[:, [at[k] for k in indices]].sum(axis=1) for indices in groups], axis=1)
 
     def last(self, names: Sequence[str]) -> Array:
-        """The numbers of variables in the last row, which alone is observed."""
+        """The numbers of variables in the last row, which alone is observed but for rates that need those before it."""
+        if not self._removed.keys().isdisjoint(names):
+            return np.asarray(self.table(names)[-1])
         return np.asarray(self._part(slice(len(self.trajectory.t) - 1, len(self.trajectory.t))).table(names)[0])
 
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[slice, Array]]:
@@ -321,14 +351,17 @@ class Channels:
         for name in names:
             if not self.knows(name):
                 raise self.unknown(name)
+        whole = {name: self.table([name])[:, 0] for name in names if name in self._removed}
         for first in range(0, count, BLOCK):
             rows = slice(first, min(first + BLOCK, count))
             part = self._part(rows)
-            there = [k for k, name in enumerate(names) if part.knows(name)]
+            there = [k for k, name in enumerate(names) if name not in whole and part.knows(name)]
             found = np.full(
                 (rows.stop - first, len(names)), np.nan
             )  # of a variable that the modes met there do not have
             found[:, there] = part.table([names[k] for k in there])
+            for name, values in whole.items():
+                found[:, names.index(name)] = values[rows]
             yield rows, found
 
     def _part(self, rows: slice) -> "Channels":
@@ -355,14 +388,19 @@ class Channels:
         if name in self._units:
             return self._units[name]
         indices = self._indices(name)
-        return self.catalogue.observables[indices[0]].unit if indices else ""
+        if indices:
+            return self.catalogue.observables[indices[0]].unit
+        follower = self._followers.get(name)
+        return self._removed.get(name, "") if follower is None else follower.unit
 
     def unknown(self, name: str) -> TellegenError:
         """The error for a name that means nothing."""
         # Also names that are no variables of the run but can be asked for, so that a typing error in any of them is
         # found.
-        known = dict.fromkeys((*self.names, *self.catalogue.by_name, *self.catalogue.elements("power")))
-        few = list(known)[:MOST_COMPARED]
+        known = dict.fromkeys(
+            (*self.names, *self.catalogue.by_name, *self._followers, *self.catalogue.elements("power"))
+        )
+        few = [other for other in known if other != name][:MOST_COMPARED]  # asked for, it is among the names
         fix = did_you_mean(name, few) or f"some that are: {listing(few)}"
         return rules.NO_SUCH_CHANNEL.error(f"the run has no '{name}'", where=self.name, fix=fix)
 
@@ -371,6 +409,17 @@ class Channels:
     @cached_property
     def _units(self) -> dict[str, str]:
         return variable_units(self.graph)
+
+    @cached_property
+    def _followers(self) -> Mapping[str, Follower]:
+        found = self._run.by_element.followers()
+        return {name: follower for name, follower in found.items() if not self._has_rows(name)}
+
+    @property
+    def _removed(self) -> Mapping[str, str]:
+        """Variables that only a reduction still knows, with their units."""
+        found = {} if self._run.removed is None else self._run.removed.units
+        return {name: unit for name, unit in found.items() if not self._has_rows(name)} if found else found
 
     @cached_property
     def _of_solver(self) -> dict[str, list[tuple[slice, int]]]:

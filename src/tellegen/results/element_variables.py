@@ -10,22 +10,24 @@ scheme says. Both follow from the way in which elements are joined, so that they
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from tellegen.compiler.context import Array
+from tellegen.compiler.observation import storage_content
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import listing
+from tellegen.core.names import listing, named_after
 from tellegen.core.union_find import UnionFind
-from tellegen.expressions import ZERO, Expression
-from tellegen.graph import Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw
-from tellegen.graph.power_graph import Branch, heat_taken
+from tellegen.expressions import ZERO, Expression, symbol, total
+from tellegen.graph import Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.power_graph import ARGUMENT, Branch, heat_taken
+from tellegen.model.model import SIDES, Element, side_names
 from tellegen.results import rules
-from tellegen.results.channels import Channels
+from tellegen.results.channels import Channels, Follower
 from tellegen.results.records import data_array
 from tellegen.schemes.pog_scheme import PogScheme, PowerSection
 
@@ -327,13 +329,50 @@ class ElementVariables:
             f"'{element}' has several ports, so it has no single effort or flow", where=self.run.name, fix=named
         )
 
-    def _at_side(self, name: str, branch: int, side: Side) -> "xarray.DataArray":
+    def _at_side(self, name: str, branch: int, side: Side) -> Array:
         found = self._sides.known.get((branch, side))
         if found is None:
             what = f"the elements beside '{name}' do not tell its {side} variable"
             raise rules.SEVERAL_PORTS.error(what, where=self.run.name, fix="ask for the power of the coupling")
-        unit = DOMAINS[self._sides.branches[branch].domain].power(side).unit
-        return data_array(self.run, f"{side}.{name}", np.broadcast_to(found, self.run.t.shape), unit)
+        return np.broadcast_to(found, self.run.t.shape)
+
+    def followers(self) -> dict[str, Follower]:
+        """What follows from the variables of ports and has a name: the contents of storages, the sides and powers of couplings."""
+        found: dict[str, Follower] = {}
+        graph = self.run.graph
+        stored = {e.name: e.variables["energy"] for e in self.run.elements if "energy" in e.variables}
+        for k, port in enumerate(graph.ports):
+            if isinstance(port.law, StorageLaw) and not port.law.keeps_energy_variable and not port.part_of:
+                kept = DOMAINS[port.domain].energy(port.law.side)
+                name = stored.get(port.element) or named_after(kept.symbol, port.element)
+                found.setdefault(name, Follower(kept.unit, partial(self._content, k)))
+        for element in self.run.elements:
+            if element.kind.role == "coupling" and (branches := branches_of(graph, element.name)):
+                for name, follower in self._of_coupling(element, branches):
+                    found.setdefault(name, follower)
+        return found
+
+    def _of_coupling(self, element: Element, branches: list[int]) -> Iterator[tuple[str, Follower]]:
+        relation = element.multiport
+        order = range(len(branches)) if relation is None else (*relation.given, *relation.gives)
+        for number, j in sorted(zip(order, branches, strict=True)):
+            for side in SIDES:
+                variable = DOMAINS[self._sides.branches[j].domain].power(side)
+                follower = Follower(variable.unit, partial(self._at_side, f"{element.name}.{number + 1}", j, side))
+                for name in side_names(element, number, side):
+                    yield name, follower
+        yield f"power.{element.name}", Follower("W", partial(self.power, element.name))
+
+    def _content(self, k: int) -> Array:
+        """What a storage keeps; in a field the outputs of all its ports count."""
+        port = self.run.graph.ports[k]
+        for coupled in self.run.graph.fields:
+            if k in coupled.ports and coupled.energy is None:
+                others = (self.run.graph.ports[j] for j in coupled.ports)
+                row = zip(coupled.matrix[coupled.ports.index(k)], others, strict=True)
+                return self._along(total(entry * symbol(other.variable(other.law.side)) for entry, other in row))
+        output = symbol(port.variable(port.law.side))
+        return self._along(storage_content(port.storage).substitute({ARGUMENT: output}))
 
     def power_variable(self, element: str, side: Side) -> "xarray.DataArray":
         """The across or through variable of an element, or at a side of a coupling.
@@ -342,7 +381,8 @@ class ElementVariables:
         """
         branch = branch_named(self.run.graph, element)
         if branch is not None:
-            return self._at_side(element, branch, side)
+            unit = DOMAINS[self._sides.branches[branch].domain].power(side).unit
+            return data_array(self.run, f"{side}.{element}", self._at_side(element, branch, side), unit)
         places = self.run.catalogue.of(side, element)
         if len(places) != 1:
             raise self._without_one_value(element)

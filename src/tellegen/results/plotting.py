@@ -90,17 +90,17 @@ def plot(
     axes = drawn.subplots(max(len(of_unit), 1), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (unit, group) in zip(axes, of_unit.items(), strict=False):
         for name in group:
-            (line,) = axis.plot(run.t, display.shown(name, values[name]), label=name)
+            (line,) = axis.plot(display.shown("t", run.t), display.shown(name, values[name]), label=name)
             for (title, other), style in zip((beside or {}).items(), cycle(BROKEN), strict=False):
                 # The colour of the variable, so that lines that belong together are seen as such.
                 shades = {"linestyle": style, "color": line.get_color(), "label": f"{name}, {title}"}
-                axis.plot(other.t, display.shown(name, other.values(name)), **shades)
+                axis.plot(display.shown("t", other.t), display.shown(name, other.values(name)), **shades)
         axis.set_ylabel(label(group[0], unit) if len(group) == 1 else f"[{unit or '1'}]")
         if len(group) > 1 or beside:
             axis.legend()
         axis.grid(True, alpha=0.3)
     axes[0].set_title(run.name)
-    axes[-1].set_xlabel("t [s]")
+    axes[-1].set_xlabel(label("t", display.unit("t", "s")))
     return drawn
 
 

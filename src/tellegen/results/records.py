@@ -190,13 +190,13 @@ def attributes(run: "Run") -> dict[str, str]:
 
 
 def _write_csv(run: "Run", path: Path) -> None:
-    names = run.names
+    names = ["t", *run.names]
     heads = [plotting.label(column(name), run.display.units.get(name, "")) for name in names]
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(",".join(["t", *heads]) + "\n")
+        file.write(",".join(heads) + "\n")
         # Block by block: a file may be larger than what memory holds twice.
-        for _, table in run.channels.blocks(["t", *names]):
-            for k, name in enumerate(names, start=1):
+        for _, table in run.channels.blocks(names):
+            for k, name in enumerate(names):
                 table[:, k] = run.display.shown(name, table[:, k])
             for row in table:
                 file.write(
@@ -368,20 +368,20 @@ def _read_csv(path: Path) -> SavedRun:
     with path.open(encoding="utf-8") as lines:
         names = lines.readline().strip().split(",")
         rows = lines.readlines()
-    if names[0] != "t" or not rows:
+    if (names[0] != "t" and not names[0].startswith("t [")) or not rows:
         raise ValueError("its first line does not name its columns, t first, with rows below")
     table = np.loadtxt(rows, delimiter=",", ndmin=2)
     if table.shape[1] != len(names):
         raise ValueError(f"it names {len(names)} columns and has {table.shape[1]}")
     columns: dict[str, Array] = {}
     units: dict[str, str] = {}
-    for k, head in enumerate(names[1:], start=1):
+    for k, head in enumerate(names):
         shown = _SHOWN.fullmatch(head)  # `omega [rpm]`: a column that was written in a unit for people
         name = head if shown is None else shown[1]
         columns[name] = table[:, k] if shown is None else to_si(table[:, k], shown[2])
         if shown is not None:
             units[name] = si_of(shown[2])
-    return SavedRun(path.stem, table[:, 0], columns, units)
+    return SavedRun(path.stem, columns.pop("t"), columns, units)
 
 
 def _read_netcdf(path: Path) -> SavedRun:

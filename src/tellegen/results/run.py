@@ -17,12 +17,13 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding
 from tellegen.core.names import listing
 from tellegen.graph import PowerGraph
+from tellegen.model.model import Element
 from tellegen.results import plotting, rules
 from tellegen.results.channels import Channels, ObservableCatalogue, Observer, trajectory_at
 from tellegen.results.element_variables import ElementVariables, SectionPowers
 from tellegen.results.energy import EnergyBooks
 from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set, save
-from tellegen.results.units import DisplayUnits, check_unit, in_unit
+from tellegen.results.units import DisplayUnits, behind_number, check_unit, in_unit
 from tellegen.schemes.pog_construction import pog
 from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
 
@@ -42,6 +43,16 @@ class VariableRecovery(Protocol):
         """Their numbers along a run, row by row; those that the run cannot tell are left out."""
 
 
+def check_outputs(run: "Run") -> None:
+    """Refuse what was asked for and no run of the model can tell.
+
+    Raises: SimulationError (S201) with the nearest name.
+    """
+    for name in run.shown:
+        if name not in run:
+            raise run.channels.unknown(name)
+
+
 MOST_SHOWN = 24
 """Final values beyond so many are counted, not shown."""
 
@@ -50,7 +61,7 @@ def run_to_text(run: "Run", *, findings: bool = True) -> str:
     """Solver and why, times, final values and the energy books; `findings` tells what was wrong below them."""
     lines = [run.name, "", *table_lines(_facts(run))]
     if len(run.t):
-        lines += ["", f"at t = {run.t[-1]:g} s", *table_lines(_finals(run))]
+        lines += ["", _end(run), *table_lines(_finals(run))]
     lines += ["", "energy [J]", *table_lines(_books(run))]
     for finding in run_findings(run) if findings else ():
         lines += ["", str(finding)]
@@ -61,7 +72,7 @@ def run_to_html(run: "Run") -> str:
     """The same for a notebook."""
     parts = [f"<b>{escape(run.name)}</b>", _html_table(_facts(run))]
     if len(run.t):
-        parts.append(f"at t = {run.t[-1]:g} s{_html_table(_finals(run))}")
+        parts.append(f"{_end(run)}{_html_table(_finals(run))}")
     parts.append(f"energy [J]{_html_table(_books(run))}")
     parts += [f"<pre>{escape(str(finding))}</pre>" for finding in run_findings(run)]
     return "<div>" + "\n".join(parts) + "</div>"
@@ -98,13 +109,18 @@ def _facts(run: "Run") -> list[tuple[str, ...]]:
     ]
 
 
+def _end(run: "Run") -> str:
+    return f"at t = {run.display.shown_value('t', run.t[-1]):g} {run.display.unit('t', 's')}"
+
+
 def _finals(run: "Run") -> list[tuple[str, ...]]:
     final = run.final()
-    rows: list[tuple[str, ...]] = [
-        (name, f"{run.display.shown_value(name, value):.6g}", run.display.unit(name, run.unit(name)))
-        for name, value in list(final.items())[:MOST_SHOWN]
-    ]
-    return rows if len(final) <= MOST_SHOWN else [*rows, (f"and {len(final) - MOST_SHOWN} more", "", "")]
+    told = dict.fromkeys((*list(final)[:MOST_SHOWN], *(name for name in run.shown if name in final)))
+    rows: list[tuple[str, ...]] = []
+    for name in told:
+        unit = behind_number(run.display.unit(name, run.unit(name)))
+        rows.append((name, f"{run.display.shown_value(name, final[name]):.6g}", unit))
+    return rows if len(final) == len(rows) else [*rows, (f"and {len(final) - len(rows)} more", "", "")]
 
 
 def _books(run: "Run") -> list[tuple[str, ...]]:
@@ -153,11 +169,13 @@ class Run:
     described_signals: tuple[str, ...] = ()
     display: DisplayUnits = field(default_factory=DisplayUnits)
     described: PowerGraph | None = None
+    elements: tuple[Element, ...] = ()
     removed: VariableRecovery | None = None
 
-    # `given_inputs` are those that no signal drives. `shown` is what the experiment lists as its outputs. `notices` are those of
+    # `given_inputs` are those that no signal drives. `shown` is what was asked for as outputs: it is saved, too. `notices` are those of
     # the model and of its compilation. `described` is the graph of the model as it was, where the run is that of one of its forms.
-    # `removed` are variables of the model that was reduced to this one: they have values too, but are not saved.
+    # `elements` tell the names of what follows from the variables of ports. `removed` are variables of the model that was reduced to
+    # this one: they have values too, but are saved only where somebody asks for them.
 
     # -- What it is ------------------------------------------------------------------------------------------------------------
 
@@ -225,7 +243,7 @@ class Run:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is saved: states, displacements, signals, inputs, outputs, then powers and energies by element."""
+        """What is saved: states, displacements, signals, inputs, outputs, what was asked for, powers and energies by element."""
         return self.channels.names
 
     def values(self, name: str, unit: str | None = None) -> Array:
@@ -256,7 +274,7 @@ class Run:
 
     def with_units(self) -> "Run":
         """The same run, whose CSV files name the unit of every column whose unit is known."""
-        known = {name: unit for name in self.names if (unit := self.unit(name)) not in ("", "1")}
+        known = {name: unit for name in ("t", *self.names) if (unit := self.unit(name)) not in ("", "1")}
         return replace(self, display=DisplayUnits({**known, **self.display.units}))
 
     def table(self, names: Sequence[str]) -> Array:
@@ -264,29 +282,20 @@ class Run:
 
         Raises: SimulationError (S201) with the nearest name.
         """
-        if self.removed is None or all(map(self.channels.knows, names)):
-            return self.channels.table(names)
-        # What the run has itself is never computed from what was removed.
-        gone = [name for name in names if not self.channels.knows(name) and name in self.removed.units]
-        found = dict(self.removed.values(self, gone))
-        others = [name for name in names if name not in found]
-        found |= zip(others, self.channels.table(others).T, strict=True)
-        return np.stack([found[name] for name in names], axis=1)
+        return self.channels.table(names)
 
     def unit(self, name: str) -> str:
         """The SI unit of a variable; empty where it is not known."""
-        if self.removed is None or self.channels.knows(name):
-            return self.channels.unit(name)
-        return self.removed.units.get(name, "")
+        return self.channels.unit(name)
 
     def __getitem__(self, name: str) -> "xarray.DataArray":
         return data_array(self, name)
 
     def __contains__(self, name: object) -> bool:
-        return self.channels.knows(name) or (self.removed is not None and name in self.removed.units)
+        return self.channels.knows(name)
 
     def final(self) -> dict[str, float]:
-        """The last value of every state, displacement, signal, input and output."""
+        """The last value of every state, displacement, signal, input and output, and of what was asked for."""
         names = self.channels.variables
         return dict(zip(names, self.channels.last(names).tolist(), strict=True)) if len(self.t) else {}
 
@@ -325,19 +334,19 @@ class Run:
 
     def across(self, element: str) -> "xarray.DataArray":
         """The across variable of an element; `motor.1` is the first side of a coupling, with power positive from side to side."""
-        return self._by_element.power_variable(element, "across")
+        return self.by_element.power_variable(element, "across")
 
     def through(self, element: str) -> "xarray.DataArray":
         """The through variable of an element, or at a side of a coupling: `motor.2`."""
-        return self._by_element.power_variable(element, "through")
+        return self.by_element.power_variable(element, "through")
 
     def effort(self, element: str) -> "xarray.DataArray":
         """The power variable that a bond graph calls effort: voltage, force, torque, pressure."""
-        return self._by_element.power_variable(element, DOMAINS[self._by_element.domain(element)].effort)
+        return self.by_element.power_variable(element, DOMAINS[self.by_element.domain(element)].effort)
 
     def flow(self, element: str) -> "xarray.DataArray":
         """The power variable that a bond graph calls flow: current, velocity, angular velocity, flow rate."""
-        return self._by_element.power_variable(element, DOMAINS[self._by_element.domain(element)].flow)
+        return self.by_element.power_variable(element, DOMAINS[self.by_element.domain(element)].flow)
 
     def power(self, element: str) -> "xarray.DataArray":
         """The power into an element, out of a source; of a coupling, what passes from its first side to its second.
@@ -348,7 +357,7 @@ class Run:
 
     def power_values(self, element: str) -> Array:
         """The numbers of `power`."""
-        return self._by_element.power(element)
+        return self.by_element.power(element)
 
     @cached_property
     def sections(self) -> SectionPowers:
@@ -462,7 +471,8 @@ class Run:
         return self.channels.observer
 
     @cached_property
-    def _by_element(self) -> ElementVariables:
+    def by_element(self) -> ElementVariables:
+        """The variables of elements, and at the sides of couplings."""
         return ElementVariables(self)
 
     def _from_ambient(self, name: str) -> bool:

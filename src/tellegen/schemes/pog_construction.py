@@ -517,11 +517,10 @@ def pog(
     are derivative blocks of a ladder instead. `vectorial` asks for the vector block in any case. `earlier` are the elements along
     the ladders of a scheme drawn before, the main ladder first: what is still there keeps its order and its ladder.
     """
-    try:
-        graph = bond_graph(causal)
-    # Models whose junctions admit no strokes can still be solved for: they have equations, and so a scheme.
-    except GraphError:
-        # No strokes, or an element with both ends at one node: the equations between ports exist all the same.
+    # No strokes, an element with both ends at one node, or a terminal that nothing meets: no ladder passes there, but the
+    # equations between ports exist all the same.
+    graph = None if causal.graph.has_loose_end() else _strokes(causal)
+    if graph is None:
         scheme = port_scheme(causal)
         return replace(scheme, vector=vector_block(scheme))
     flow = SignalFlow(graph)
@@ -535,6 +534,14 @@ def pog(
     flow.without_ladders()
     scheme = _scheme(graph, flow, (), _flat_sections(graph))
     return replace(scheme, vector=vector_block(scheme))
+
+
+def _strokes(causal: CausalGraph) -> bond_graph_scheme.BondGraphScheme | None:
+    """The bond graph; None where its junctions admit no strokes."""
+    try:
+        return bond_graph(causal)
+    except GraphError:
+        return None
 
 
 def _scheme(

@@ -58,6 +58,9 @@ class SimulateOptions(OfModel):
         None, "Write the run: .csv, .nc (netCDF), .parquet or .mat.", flag="--output", short="-o", metavar="FILE"
     )
     plot: str | None = option(None, "Plot it: on the screen, or to .png, .svg or .pdf.", metavar="[FILE]")
+    outputs: tuple[str, ...] = option(
+        (), "Variables shown, plotted and written beside the others: any of an element.", metavar="V_R,power.motor"
+    )
     units: Mapping[str, str] = option(
         {}, "Show a variable in this unit: in text, plots and CSV; once for each.", flag="--unit", metavar="omega=rpm"
     )
@@ -138,6 +141,7 @@ def _record(run: Run) -> dict[str, object]:
         **made.account,
         "final": {identifier(name): value for name, value in run.final().items()},
         "energy": run.energy.to_json(),
+        "units": {identifier(name): unit for name in run.final() if (unit := run.unit(name))},
         **early,
     }
 

@@ -287,12 +287,15 @@ def signal_lines(signals: "SignalEquations") -> Iterator[tuple[str, bool, str, t
         yield name, False, "", (value,)
 
 
-def summaries(equations: "EquationSystem") -> Iterator[tuple[str, Expression]]:
-    """The scalar lines below the matrices: stored energy and dissipated power, where they say something."""
+def summaries(equations: "EquationSystem", sign: Sign) -> Iterator[tuple[str, Expression]]:
+    """The scalar lines below the matrices: stored energy and dissipated power, where they say something.
+
+    With the sign of L x' = A x + B u the power is the share of A in E', which is negative where something dissipates.
+    """
     if equations.stored_energy is not None and equations.stored_energy is not ZERO:
         yield "E", equations.stored_energy
     if equations.dissipated_power is not ZERO:
-        yield "P_d", equations.dissipated_power
+        yield "P_d", equations.dissipated_power if sign == "-" else -equations.dissipated_power
 
 
 def measured_formulas(equations: "EquationSystem") -> dict[str, Expression]:

@@ -110,7 +110,7 @@ def _lines(given: "EquationSystem", sign: Sign, entry: Change, formula: Change) 
     lines = _equations(brief, shown.state_equation(brief, sign), shown.output_equation(brief))
     lines += _definitions(shown.measured_formulas(given), formula)
     lines += [line for e in given.algebraic.residuals for line in _equation_lines("0", formula(e))]
-    energies = {_NAMES_OF_SUMMARIES[name]: e for name, e in shown.summaries(given)}
+    energies = {_NAMES_OF_SUMMARIES[name]: e for name, e in shown.summaries(given, sign)}
     rates = {dotted(name): e for name, e in given.displacements.items()}
     lines += [line for name, e in {**energies, **rates}.items() for line in _equation_lines(name, formula(e))]
     lines += _definitions(given.dependent, formula)

@@ -265,7 +265,9 @@ def equations_to_text(
     )
     parts.append(_named("measured", shown.measured_formulas(equations), width))
     parts.append(_variables(equations, units))
-    parts.append("\n".join(_wrapped(f"{name} = {to_text(e)}", width, "") for name, e in shown.summaries(equations)))
+    parts.append(
+        "\n".join(_wrapped(f"{name} = {to_text(e)}", width, "") for name, e in shown.summaries(equations, sign))
+    )
     parts.append(_rates(equations.displacements, width))
     parts.append(_named("dependent storages", equations.dependent, width))
     parts.append(_point(equations.point, units))

@@ -244,7 +244,8 @@ class Renaming:
         """The signal under its full name."""
         settings = {key: self._setting(value) for key, value in definition.settings.items()}
         name = self.path(definition.name)
-        return SignalDefinition(name, definition.block, settings, definition.dimension, definition.place)
+        dimension, unit = definition.dimension, definition.unit
+        return SignalDefinition(name, definition.block, settings, dimension, definition.place, unit=unit)
 
     def driven(self, definition: SignalDefinition, course: Expression) -> SignalDefinition:
         """A signal input that the whole gives a formula."""

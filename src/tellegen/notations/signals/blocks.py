@@ -36,6 +36,7 @@ class BlockSettings:
         self.definition, self.fresh = definition, fresh
         self.name = definition.name
         self.settings = definition.settings
+        self.alike = {definition.name}
 
     def __contains__(self, key: str) -> bool:
         return key in self.settings
@@ -58,14 +59,16 @@ class BlockSettings:
         assert isinstance(found, str), f"'{key}' holds a word"
         return found
 
-    def inner(self, suffix: str) -> str:
-        """A name for an inner signal."""
-        return self.fresh(f"{self.name}_{suffix}")
+    def inner(self, suffix: str, *, alike: bool = False) -> str:
+        """A name for an inner signal; one that is `alike` has the unit of the output."""
+        name = self.fresh(f"{self.name}_{suffix}")
+        self.alike |= {name} if alike else set()
+        return name
 
     def part(self, name: str, block: str, **settings: SignalSetting) -> SignalDefinition:
         """An inner signal, or the block's own output."""
-        own = name == self.name
-        dimension, unit = (self.definition.dimension, self.definition.unit) if own else (None, "")
+        alike = name in self.alike
+        dimension, unit = (self.definition.dimension, self.definition.unit) if alike else (None, "")
         return SignalDefinition(name, block, settings, dimension, self.definition.place, unit=unit)
 
     def formula(self, name: str, expression: Expression) -> SignalDefinition:
@@ -110,11 +113,11 @@ def _continuous_pid(given: BlockSettings) -> SignalParts:
     if "K_i" not in given:
         yield given.formula(given.name, given.limited(total(terms)))
         return
-    state = given.inner("integral")
+    state = given.inner("integral", alike=True)
     asked = total([*terms, symbol(state)])
     rate = given.expression("K_i") * e
     if "limits" in given:
-        unlimited = given.inner("unlimited")
+        unlimited = given.inner("unlimited", alike=True)
         yield given.formula(unlimited, asked)
         asked = symbol(unlimited)
         rate = _kept_from_winding_up(given, asked, rate, size=_magnitude([*terms, symbol(state)]))
@@ -163,7 +166,11 @@ def _sampled_pid(given: BlockSettings) -> SignalParts:
     timing = {"every": h, "offset": given.expression("offset")}
     terms = [given.expression("K_p") * e]
     if "K_d" in given:
-        before, held, new = given.inner("error"), given.inner("derivative"), given.inner("slope")
+        before, held, new = (
+            given.inner("error"),
+            given.inner("derivative", alike=True),
+            given.inner("slope", alike=True),
+        )
         T_f = given.expression("filter")
         # The derivative filter (K_d s)/(T_f s + 1) with s = (1 - 1/z)/h, the backward difference.
         slope = (T_f * symbol(held) + given.expression("K_d") * (e - symbol(before))) / (T_f + h)
@@ -175,7 +182,7 @@ def _sampled_pid(given: BlockSettings) -> SignalParts:
     if "K_i" not in given:
         yield given.part(given.name, "sample", sample=given.limited(total(terms)), initial=ZERO, **timing)
         return
-    state, unlimited = given.inner("integral"), given.inner("unlimited")
+    state, unlimited = given.inner("integral", alike=True), given.inner("unlimited", alike=True)
     step = given.expression("K_i") * h * e
     asked = symbol(unlimited)
     yield given.formula(unlimited, total([*terms, symbol(state), step]))

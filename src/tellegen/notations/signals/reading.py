@@ -271,6 +271,8 @@ class SignalsReader:
             measure = dimensions.UNKNOWN
         if isinstance(measure, dimensions.NoDimension) or measure == DIMENSIONLESS:
             self.context.signal_measures[name] = _kept_open(line, measure)
+            if measure == DIMENSIONLESS:
+                self.context.signals[name] = replace(self.context.signals[name], unit="1")
         else:
             self.context.signal_measures[name] = measure
             self.context.signals[name] = replace(self.context.signals[name], dimension=measure)
