@@ -14,7 +14,7 @@ from tellegen.expressions import (
     Add,
     Call,
     Expression,
-    Number,
+    Rational,
     Symbol,
     call,
     derivative,
@@ -249,12 +249,12 @@ class Terms:
     def size(self, expression: Expression) -> Expression:
         """The size of an expression of variables that were followed."""
         names = sorted(expression.free_symbols, key=lambda name: int(name[1:]))
-        parts = [_size(derivative(expression, name)) * self._size_of(int(name[1:])) for name in names]
+        parts = [call("abs", derivative(expression, name)) * self._size_of(int(name[1:])) for name in names]
         own: Sequence[tuple[Expression, Rational]] = ((expression, 1),)
         if isinstance(expression, Add):
             own = expression.terms
         # What is linear is counted by its slopes already.
-        parts += [_size(number(q) * e) for e, q in own if not isinstance(e, Symbol)]
+        parts += [call("abs", number(q) * e) for e, q in own if not isinstance(e, Symbol)]
         return total((*parts, call("abs", number(expression.constant if isinstance(expression, Add) else 0))))
 
     def follow(self, statements: Iterable[Statement]) -> None:
@@ -265,20 +265,16 @@ class Terms:
             elif isinstance(statement, Read) and statement.kind == "table":
                 slope = self._fresh("slope")
                 self.statements.append(Read("slope", statement.number, slope, statement.arguments))
-                moved = _size(variable(slope)) * self.size(statement.arguments[0])
-                self._keep(statement.target, _size(variable(statement.target)) + moved)
+                moved = call("abs", variable(slope)) * self.size(statement.arguments[0])
+                self._keep(statement.target, call("abs", variable(statement.target)) + moved)
 
     def _size_of(self, k: int) -> Expression:
-        return self._of.get(k) or _size(variable(k))
+        return self._of.get(k) or call("abs", variable(k))
 
     def _keep(self, target: int, size: Expression) -> None:
         k = self._fresh("size")
         self.statements.append(Let(k, size))
         self._of[target] = variable(k)
-
-
-def _size(e: Expression) -> Expression:
-    return call("abs", e)
 
 
 class Tangents:
