@@ -24,7 +24,7 @@ eL, 3, 2, Kn, L_a=0.1, Fn, I_L
 TWO_SOURCES = (
     "system: fight\nnetwork: {V_1: {voltage source: [a]}, V_2: {voltage source: [a]}, R: {resistor: [a], R: 1 ohm}}\n"
 )
-APART = "system: apart\nnetwork: {V: {voltage source: [a]}, R: {resistor: [a], R: 1 ohm}, m: {mass: [x], m: 1 kg}, b: {damper: [x], b: 1 N*s/m}}\n"
+APART = "system: apart\nnetwork: {V: {voltage source: [a]}, R: {resistor: [a]}, m: {mass: [x]}, b: {damper: [x]}}\n"
 
 
 @pytest.fixture

@@ -96,6 +96,7 @@ WITHOUT_EXAMPLE = {
     **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
     **{f"S2{k:02}": "something asked of a run, not something in a file" for k in range(1, 11)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
+    "S132": "met during a run, not something in a file",
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
     "S342": "initial values given to a run, not something that a file is refused for",

@@ -1,6 +1,7 @@
 """Integrals of formulas: their differences are what quadrature finds, across corners and jumps too."""
 
 import math
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +47,7 @@ def test_integrals_are_those_that_quadrature_finds(text: str, x: float) -> None:
     # Corners and jumps lie at multiples of a sixth here.
     edges = [k / 12 for k in range(-72, 73) if min(0.0, x) < k / 12 < max(0.0, x)]
     ends = sorted([min(0.0, x), *edges, max(0.0, x)])
-    parts = (quad(lambda at: expression.evaluate({"x": at}), a, b)[0] for a, b in zip(ends, ends[1:], strict=False))
+    parts = (quad(lambda at: expression.evaluate({"x": at}), a, b)[0] for a, b in pairwise(ends))
     expected = math.copysign(1.0, x) * sum(parts)
     assert math.isclose(found.evaluate({"x": x}), expected, rel_tol=1e-9, abs_tol=1e-9 * (1 + abs(expected)))
 

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tellegen as tg
 from support.mechanisms import Chain, Link, closed_chains, evaluated, multibody, open_chains, weights
+from support.no_compiler import no_compiler
 from tellegen.equations.system import EquationSystem
 from tellegen.notations.reading import read_model
 
@@ -116,3 +118,35 @@ def _height(run: tg.Run, chain: Chain, k: int, row: int) -> float:
         return base + math.sin(phi) * pair[0] + math.cos(phi) * pair[1]
 
     return at(k, chain.links[k].centre)
+
+
+POINTS = {"origin": (0.0, 0.0), "centre": (0.0, 0.0), "hub": (0.0, 0.0), "tip": (0.5, 0.25)}
+ARM = """\
+system: Arm
+mechanism:
+  gravity: [0 m/s^2, -9.81 m/s^2]
+  bodies:
+    arm: {{mass: 2 kg, inertia: 0.1 kg*m^2, angle: phi, angular velocity: omega, {centre} points: {{tip: [0.5 m, 0.25 m],
+      hub: [0 m, 0 m]}}}}
+  joints: {{p: {{revolute: [ground.origin, arm.{held}]}}}}
+network:
+  d: {{damper: [arm.{point}.{axis}, frame], b: 3 N*s/m}}
+signals: {{u: {{across: [arm.{point}.{axis}]}}}}
+experiment: {{until: 0.2 s, initial: {{phi: 0.3, omega: 2 rad/s}}}}
+"""
+
+
+@settings(max_examples=8)
+@given(st.sampled_from(sorted(POINTS)), st.sampled_from(sorted(POINTS)), st.sampled_from("xy"), st.booleans())
+def test_every_point_of_a_body_is_a_node_wherever_it_stands(held: str, point: str, axis: str, central: bool) -> None:
+    centre = "" if central else "centre: [0.3 m, 0 m],"
+    model = read_model(ARM.format(held=held, point=point, axis=axis, centre=centre))
+    assert not [finding for finding in tg.check(model).findings if finding.code == "G101"]
+    with no_compiler():
+        run = tg.simulate(model, samples=4)
+    places = {**POINTS, "centre": (0.0, 0.0) if central else (0.3, 0.0)}
+    dx, dy = (places[point][k] - places[held][k] for k in (0, 1))
+    phi, omega = run.values("phi"), run.values("omega")
+    moves = {"x": -omega * (dx * np.sin(phi) + dy * np.cos(phi)), "y": omega * (dx * np.cos(phi) - dy * np.sin(phi))}
+    assert np.allclose(run.values("v_d"), moves[axis], atol=1e-9)
+    assert np.allclose(run.values("u"), moves[axis], atol=1e-9)

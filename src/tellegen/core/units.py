@@ -473,7 +473,8 @@ _READABLE = (
     "1/K", "1/A", "1/V",
     "N", "N*s (kg*m/s)", "N/m", "N*s/m (kg/s)", "m/N", "m/(N*s)", "N/A (V*s/m)", "kg*m^2", "N*m (J)", "N*m*s",
     "1/(N*m)", "1/(N*m*s)", "W", "kg/m", "kg/m^3",
-    "Pa", "Pa*s", "m^3/s", "m^3/Pa", "m^3/(Pa*s)", "m^3/(s*Pa^0.5)", "Pa/m^3", "Pa*s/m^3", "Pa*s^2/m^3", "Pa*s^2/m^6", "m^2/s", "1/Pa",
+    "Pa", "Pa*s", "m^3/s", "m^3/Pa", "m^3/(Pa*s)", "m^3/(s*Pa^0.5)", "Pa/m^3", "Pa*s/m^3",
+    "Pa*s^2/m^3", "Pa*s^2/m^6", "m^2/s", "1/Pa",
     "J/K (W/K*s)", "W/K", "K/W", "W/K^2", "J/(kg*K)", "W/(m*K)", "W/(m^2*K)", "W/m^2", "J/kg (m^2/s^2)", "1/H (A/Wb)",
 )  # fmt: skip
 

@@ -397,7 +397,8 @@ class _Lesson:
             items += self._parts()
         if self.system.dissipated_power is not ZERO:
             items.append(Sentence("The resistive elements dissipate:", listed=True))
-            items.append(NamedFormula("P_d", self.system.dissipated_power))
+            power = self.system.dissipated_power
+            items.append(NamedFormula("P_d", power if self.sign == "-" else -power))
         else:
             items.append(Sentence("Nothing dissipates: $P_d = 0$.", listed=True))
         if self.causal.integral and self.causal.sources:

@@ -343,8 +343,8 @@ class PowerGraph:
 
     def has_loose_end(self) -> bool:
         """Whether a terminal stands alone at a node, so that nothing flows through it."""
-        branches: list[Port | Branch] = [*self.ports, *(b for c in self.couplings for b in (*c.side_1, *c.side_2))]
-        ends = Counter(n for branch in branches for n in (branch.plus, branch.minus))
+        ends = Counter(n for port in self.ports for n in (port.plus, port.minus))
+        ends.update(n for c in self.couplings for b in (*c.side_1, *c.side_2) for n in (b.plus, b.minus))
         return any(count == 1 and not self.nodes[n].reference for n, count in ends.items())
 
     def domain_of(self, port: int) -> Domain:

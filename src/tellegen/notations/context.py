@@ -132,6 +132,7 @@ class ReadingContext:
         self.elements: dict[str, Element] = {}
         self.parameters: dict[str, Parameter] = {}
         self.displacements: dict[str, Expression] = {}
+        self.same_nodes: dict[str, str] = {}  # of points of bodies that stand where a joint holds another point
         self.fields: list[MatrixField] = []
         self.vectors: dict[str, tuple[str, ...]] = {}
         self.signals: dict[str, SignalDefinition] = {}

@@ -172,10 +172,10 @@ class Run:
     elements: tuple[Element, ...] = ()
     removed: VariableRecovery | None = None
 
-    # `given_inputs` are those that no signal drives. `shown` is what was asked for as outputs: it is saved, too. `notices` are those of
-    # the model and of its compilation. `described` is the graph of the model as it was, where the run is that of one of its forms.
-    # `elements` tell the names of what follows from the variables of ports. `removed` are variables of the model that was reduced to
-    # this one: they have values too, but are saved only where somebody asks for them.
+    # `given_inputs` are those that no signal drives. `shown` is what was asked for as outputs: it is saved. `notices` are those
+    # of the model and of its compilation. `described` is the graph of the model as it was, where the run is that of one of its
+    # forms. `elements` tell the names of what follows from the variables of ports. `removed` are variables of the model that was
+    # reduced to this one: they have values too, but are saved only where somebody asks for them.
 
     # -- What it is ------------------------------------------------------------------------------------------------------------
 

@@ -126,7 +126,7 @@ class _Inference:
 
 def _differences(node: Add) -> Iterator[Expression]:
     """The differences that a sum holds with one factor: a gain times (a - b) is written out as its two terms."""
-    factors = {term: factor for term, factor in node.terms}
+    factors = dict(node.terms)
     for term, factor in factors.items():
         others = [other for other, weight in factors.items() if weight == -factor]
         if factor > 0 and factor != 1 and len(others) == 1:

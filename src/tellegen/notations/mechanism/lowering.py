@@ -7,7 +7,7 @@ vanishes in the true singular positions of the loop and nowhere else.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import final
 
@@ -21,7 +21,7 @@ from tellegen.model.model import Closure
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.mechanism import rules
-from tellegen.notations.mechanism.bodies import FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, sliding_end
+from tellegen.notations.mechanism.bodies import AXES, FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, sliding_end
 from tellegen.notations.mechanism.joints import JOINTS, JointElements
 from tellegen.notations.parameters import known_values
 from tellegen.notations.signals.blocks import FORMULA
@@ -453,6 +453,9 @@ class LoweredMechanism:
         # The network reads the nodes of points: a point that it names is reached along the axes that it uses.
         for mark, axes in wanted:
             bodies.reach(mark, axes)
+            own = (f"{mark.body}.{mark.point}.{axis}" for axis in AXES)
+            self.context.same_nodes |= {a: b for a, b in zip(own, bodies.nodes(mark), strict=True) if a != b}
+        self._join_points()
         for coordinate in tree.coordinates.values():
             self.add_displacement(coordinate.name, coordinate.rate)
         # After everything that could be joined to a point has been made.
@@ -468,6 +471,13 @@ class LoweredMechanism:
                 texts={FORMULA: to_text(formula)},
                 unit=unit,
             )
+
+    def _join_points(self) -> None:
+        """Elements of the network at a point take the node of the place where it stands."""
+        same, elements = self.context.same_nodes, self.context.elements
+        for name, element in elements.items():
+            if not same.keys().isdisjoint(element.nodes):
+                elements[name] = replace(element, nodes=tuple(same.get(node, node) for node in element.nodes))
 
     def add_displacement(self, name: str, rate: Expression) -> None:
         """A coordinate with its rate."""

@@ -325,8 +325,11 @@ class SignalsReader:
 
     def _across(self, line: SignalLine) -> dimensions.Measure:
         """The unit of what a sensor between two nodes measures."""
-        ends = line.others["across"]
-        assert isinstance(ends, tuple), "a sensor stands between nodes"
+        told = line.others["across"]
+        assert isinstance(told, tuple), "a sensor stands between nodes"
+        ends = tuple(self.context.same_nodes.get(str(end), str(end)) for end in told)
+        given = self.context.signals[line.name]
+        self.context.signals[line.name] = replace(given, settings={**given.settings, "across": ends})
         found: dict[object, Dimension] = {}
         for element in self.context.elements.values():
             for k, end in enumerate(element.nodes):
