@@ -19,7 +19,7 @@ SHELVES = {
     "results": "Results",
     "analysis": "Analysis",
     "studies": "Studies",
-    "drawing": "Figures",
+    "drawing plots": "Figures",
     "exporting": "Files for other tools",
     "reporting": "Reports",
     "workflow": "All arrows in one call",

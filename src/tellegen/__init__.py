@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from tellegen.notations.network.builder import Network
     from tellegen.notations.schema import schema
     from tellegen.notations.writing import to_yaml
+    from tellegen.plots import Plot
     from tellegen.reduction import Reduction, Stiffened
     from tellegen.reporting.reports import report
     from tellegen.results import Run, compare_runs, read_run
@@ -90,6 +91,7 @@ __all__ = [
     "MechanismError",
     "Model",
     "Network",
+    "Plot",
     "PowerGraph",
     "Reduction",
     "ReductionError",
@@ -178,6 +180,7 @@ _NAMES_OF_MODULE = {
     "notations.network.builder": "Network",
     "notations.schema": "schema",
     "notations.writing": "to_yaml",
+    "plots": "Plot",
     "reduction": "Reduction Stiffened",
     "reporting.reports": "report",
     "results": "Run compare_runs read_run",

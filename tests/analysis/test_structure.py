@@ -172,9 +172,15 @@ def test_the_record_holds_names_numbers_and_units() -> None:
 
 
 def test_the_bode_diagram_labels_what_it_shows() -> None:
-    from matplotlib.figure import Figure
+    above, below, *_ = analysed("dc_motor_pump").plot().panels
+    assert above.names == below.names == ("I_a/V_a", "P_0/V_a")
+    assert (above.unit, below.unit, below.x_unit, below.x_kind) == ("dB", "deg", "rad/s", "log")
 
-    figure = analysed("dc_motor_pump").plot(figure=Figure())
-    above, _, below, _ = figure.axes
-    assert above.get_legend_handles_labels()[1] == ["I_a/V_a", "P_0/V_a"]
-    assert below.get_xlabel() == "angular frequency [rad/s]"
+
+def test_the_map_of_poles_shows_conjugates_and_the_slow_ones_apart() -> None:
+    found = analysed("dc_motor_pump")
+    (panel,) = found.plot_poles().panels
+    shown = panel.lines[0].x + 1j * panel.lines[0].y
+    both = {p.value for p in found.poles} | {p.value.conjugate() for p in found.poles}
+    assert sorted(shown, key=abs) == pytest.approx(sorted(both, key=abs))
+    assert panel.equal

@@ -9,6 +9,7 @@ import tellegen as tg
 from command_line import record_of, tellegen
 from tellegen.cli.options import with_plot_file
 from tellegen.results import read_run
+from tellegen.scenes.writers.scene_json import from_json
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +74,7 @@ def test_a_wrong_suffix_is_found_before_anything_is_simulated(tmp_path: Path) ->
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".tex"])
 def test_a_plot_is_written(suffix: str, tmp_path: Path) -> None:
     found = tellegen("simulate", "rlc", "--plot", f"run{suffix}", "--samples", "50")
     assert found.returncode == 0
@@ -88,7 +89,7 @@ def test_a_plot_without_a_name_is_named_like_the_model(tmp_path: Path) -> None:
 def test_a_plot_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     found = tellegen("simulate", "rlc", "--plot", "run.bmp")
     assert found.returncode == 1
-    assert "error X201: 'run.bmp' is not known as a picture" in found.stderr
+    assert "error F104: figures are not written as '.bmp'" in found.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -148,7 +149,7 @@ def nothing_is_simulated(*_: object, **__: object) -> None:
     [
         (["--unit", "I_a=kg"], "D493"),
         (["--unit", "I_b=A"], "S201"),
-        (["--plot", "run.gif"], "X201"),
+        (["--plot", "run.gif"], "F104"),
         (["--plot", "nowhere/run.png"], "X202"),
         (["-o", "nowhere/run.csv"], "X202"),
     ],
@@ -223,7 +224,33 @@ def test_analyse_draws_step_responses(tmp_path: Path) -> None:
     found = tellegen("analyse", "dc_motor_pump", "--step", "step.svg")
     assert found.stdout.splitlines()[-1] == "written to step.svg"
     assert "I_a" in (tmp_path / "step.svg").read_text(encoding="utf-8")
-    assert "error X201" in tellegen("analyse", "dc_motor_pump", "--step", "step.gif").stderr
+
+
+def test_curves_and_axes_of_a_plot_are_chosen(tmp_path: Path) -> None:
+    chosen = ("simulate", "dc_motor_pump", "--samples", "50", "--force", "--plot", "run.json")
+    assert tellegen(*chosen, "--curves", "I_a,omega_m", "--against", "P_0", "--max-width", "88 mm").returncode == 0
+    scene = from_json((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert scene.box.width == pytest.approx(88 / 25.4 * 96, abs=1e-3)
+    assert {s.origin.element for s in scene.shapes if s.origin.part == "curve"} == {"I_a", "omega_m"}
+    assert tellegen(*chosen, "--panels", "I_a; power.R_a,power.b_m").returncode == 0
+    again = from_json((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert {s.origin.port for s in again.shapes if s.origin.part == "frame"} == {"1", "2"}
+    for words, code in (
+        (["--curves", "I_b"], "S201"),
+        (["--against", "I_b"], "S201"),
+        (["--panels", "I_a,P_0"], "S210"),
+    ):
+        found = tellegen(*chosen, *words)
+        assert found.returncode == 1
+        assert found.stderr.startswith(f"error {code}: ")
+    assert tellegen("simulate", "rlc", "--curves", "I").returncode == 2, "without --plot"
+
+
+def test_analyse_draws_a_map_of_poles(tmp_path: Path) -> None:
+    found = tellegen("analyse", "dc_motor_pump", "--map", "map.svg", "--theme", "mono")
+    assert found.stdout.splitlines()[-1] == "written to map.svg"
+    assert "poles" in (tmp_path / "map.svg").read_text(encoding="utf-8")
+    assert "error F104" in tellegen("analyse", "dc_motor_pump", "--step", "step.gif").stderr
 
 
 def test_analyse_finds_poles_near_a_point() -> None:

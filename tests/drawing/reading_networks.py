@@ -5,9 +5,9 @@ from itertools import combinations, pairwise
 
 from tellegen.core.domains import REFERENCES
 from tellegen.core.union_find import UnionFind
-from tellegen.drawing.geometry import Box, Point, hull
-from tellegen.drawing.ink import Grid, Stroke, distance, strokes_through
-from tellegen.drawing.scene import Curve, Scene, Wire
+from tellegen.scenes.geometry import Box, Point, hull
+from tellegen.scenes.ink import Grid, Stroke, distance, strokes_through
+from tellegen.scenes.scene import Curve, Scene, Wire
 
 NEAR = 0.5
 """Ends so near to a line are on it."""

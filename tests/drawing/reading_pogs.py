@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tellegen.drawing.geometry import Point
-from tellegen.drawing.ink import Stroke, distance
-from tellegen.drawing.scene import Block, Dot, Scene, Sum, Wire
-from tellegen.drawing.strokes import SUM_RADIUS
+from tellegen.scenes.geometry import Point
+from tellegen.scenes.ink import Stroke, distance
+from tellegen.scenes.scene import Block, Dot, Scene, Sum, Wire
+from tellegen.scenes.strokes import SUM_RADIUS
 
 NEAR = 1.0
 

@@ -1,7 +1,7 @@
 """A scene with every kind of shape, for the tests of back ends."""
 
-from tellegen.drawing.geometry import Box
-from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Origin, Ring, Scene, Section, Sum, Wire
+from tellegen.scenes.geometry import Box
+from tellegen.scenes.scene import Band, Block, Bond, Curve, Dot, Label, Origin, Ring, Scene, Section, Sum, Wire
 
 SHAPES = (
     Band(Box(10, 10, 250, 290), "electrical", Origin(domain="electrical")),

@@ -18,7 +18,7 @@ from PIL import Image
 import tellegen as tg
 from tellegen.core.errors import FigureError
 from tellegen.drawing import Animation, animate, check_scene
-from tellegen.drawing.scene import Curve, Label, Shape
+from tellegen.scenes.scene import Curve, Label, Shape
 
 FRAMES = 6
 BROWSER = [

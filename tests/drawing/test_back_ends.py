@@ -12,12 +12,13 @@ import pytest
 
 from drawing.shapes import SCENE, SHAPES
 from tellegen.core.errors import TellegenError
-from tellegen.drawing import Figure, draw, figures
-from tellegen.drawing.geometry import Box
+from tellegen.drawing import Figure, draw
 from tellegen.drawing.options import read_options
-from tellegen.drawing.scene import Scene
-from tellegen.drawing.strokes import LAYERS, THEMES
-from tellegen.drawing.writers.scene_json import from_json
+from tellegen.scenes import pictures
+from tellegen.scenes.geometry import Box
+from tellegen.scenes.scene import Scene
+from tellegen.scenes.strokes import LAYERS, THEMES
+from tellegen.scenes.writers.scene_json import from_json
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURE = Figure(SCENE)
@@ -71,7 +72,7 @@ def test_letters_are_drawn_once_and_stand_where_they_stood() -> None:
 def test_files_of_figures_with_many_labels_store_letters_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figure = draw("dc_motor_pump", "bond")
     assert figure.save(tmp_path / "plain.svg").read_text(encoding="utf-8") == figure.svg()
-    monkeypatch.setattr(figures, "MANY_LABELS", 20)
+    monkeypatch.setattr(pictures, "MANY_LABELS", 20)
     assert figure.save(tmp_path / "small.svg").read_text(encoding="utf-8") == figure.svg(symbols=True)
 
 

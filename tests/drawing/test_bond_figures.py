@@ -22,13 +22,13 @@ from tellegen.drawing import Figure, check_scene, draw
 from tellegen.drawing.bond.pen import OTHER_END, BondPen
 from tellegen.drawing.bond.plan import BondLink, plan_bonds
 from tellegen.drawing.bond.scene import bond_scene, bonds_in_words
-from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import read_options
-from tellegen.drawing.scene import Band, Bond, Label, Ring, Scene, Wire
-from tellegen.drawing.writers.scene_json import from_json
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
+from tellegen.scenes.geometry import Box, Point
+from tellegen.scenes.scene import Band, Bond, Label, Ring, Scene, Wire
+from tellegen.scenes.writers.scene_json import from_json
 from tellegen.schemes import BondGraphScheme, bond_graph
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -19,15 +19,15 @@ from tellegen.drawing import check_scene, draw
 from tellegen.drawing.bond import routes
 from tellegen.drawing.bond.pen import OTHER_END
 from tellegen.drawing.bond.scene import bond_scene
-from tellegen.drawing.geometry import Point
 from tellegen.drawing.memory import bond_places
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Bond, Ring
 from tellegen.model.model import Model
 from tellegen.notations.layout import with_positions
 from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.notations.yaml.document import read_document
+from tellegen.scenes.geometry import Point
+from tellegen.scenes.scene import Bond, Ring
 
 PUMP = draw("dc_motor_pump", "bond")
 PLACES = bond_places(PUMP.scene.shapes)

@@ -1,8 +1,8 @@
 """Bonds that close meshes come to a wide item from the side on which their other end is."""
 
 from tellegen.drawing import check_scene, draw
-from tellegen.drawing.geometry import Box
-from tellegen.drawing.scene import Block, Bond, Scene
+from tellegen.scenes.geometry import Box
+from tellegen.scenes.scene import Block, Bond, Scene
 
 
 def box_of(scene: Scene, element: str) -> Box:

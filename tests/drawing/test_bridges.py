@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from drawing.reading_networks import symbol_boxes
 from drawing.test_network import crossings, problems
-from tellegen.drawing.geometry import Point
-from tellegen.drawing.ink import ink_box
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Curve, Scene
 from tellegen.drawing.schematic.bridge import find_bridge
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
+from tellegen.scenes.geometry import Point
+from tellegen.scenes.ink import ink_box
+from tellegen.scenes.scene import Curve, Scene
 
 SUPPLY = ["V: {voltage source: [p, gnd]}"]
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tellegen.drawing import Scene, check_scene, draw
-from tellegen.drawing.geometry import Box
-from tellegen.drawing.scene import Block, Bond, Label, Origin, Shape, Sum, Wire
+from tellegen.scenes.geometry import Box
+from tellegen.scenes.scene import Block, Bond, Label, Origin, Shape, Sum, Wire
 
 
 def scene(*shapes: Shape) -> Scene:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tellegen.drawing import check_scene, draw
-from tellegen.drawing.scene import Label, Scene, Wire
+from tellegen.scenes.scene import Label, Scene, Wire
 
 
 def told(scene: Scene) -> list[tuple[str, str]]:

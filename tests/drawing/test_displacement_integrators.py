@@ -3,7 +3,7 @@
 import pytest
 
 from tellegen.drawing import check_scene, draw
-from tellegen.drawing.scene import Block, Label, Scene
+from tellegen.scenes.scene import Block, Label, Scene
 
 
 def parts(scene: Scene) -> list[str]:

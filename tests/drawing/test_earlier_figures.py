@@ -19,13 +19,13 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import check_scene, draw
-from tellegen.drawing.geometry import Point
 from tellegen.drawing.memory import MOST_BYTES, Memory, NoMemoryError
-from tellegen.drawing.scene import Label, Scene
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
 from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
+from tellegen.scenes.geometry import Point
+from tellegen.scenes.scene import Label, Scene
 
 NOTATIONS = ("bond", "pog", "network")
 PUMP = {notation: draw("dc_motor_pump", notation) for notation in NOTATIONS}

@@ -19,10 +19,10 @@ from PIL import Image
 from tellegen import examples
 from tellegen.causality import assign_causality
 from tellegen.drawing import Figure, draw
-from tellegen.drawing.ink import check_scene
-from tellegen.drawing.scene import Label
 from tellegen.graph import lower
 from tellegen.notations.loading import load
+from tellegen.scenes.ink import check_scene
+from tellegen.scenes.scene import Label
 from tellegen.schemes import bond_graph
 
 Picture = NDArray[np.float64]

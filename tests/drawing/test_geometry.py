@@ -6,7 +6,6 @@ import pytest
 
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import animate, draw
-from tellegen.drawing.ink import check_scene
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.experiments.simulating import simulate
 from tellegen.model.mechanism import BodyPoint
@@ -14,6 +13,7 @@ from tellegen.model.model import Model
 from tellegen.notations.loading import as_model, example_names
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
+from tellegen.scenes.ink import check_scene
 
 PLACED = [name for name in example_names() if as_model(name).geometry is not None]
 PENDULUM = """

@@ -7,12 +7,12 @@ import pytest
 
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import animate, draw
-from tellegen.drawing.ink import check_scene
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.model.mechanism import BodyPoint
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
+from tellegen.scenes.ink import check_scene
 
 ARM = """
 system: Arm

@@ -13,13 +13,13 @@ from hypothesis import given
 from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import draw
-from tellegen.drawing.geometry import Point, hull
-from tellegen.drawing.ink import check_scene
 from tellegen.drawing.mechanism.scene import mechanism_scene
 from tellegen.drawing.mechanism.symbols import LINK, depth_layers, rounded_hull
-from tellegen.drawing.scene import Curve, Label, Origin, Scene
 from tellegen.notations.loading import as_model, example_names
 from tellegen.notations.reading import read_model
+from tellegen.scenes.geometry import Point, hull
+from tellegen.scenes.ink import check_scene
+from tellegen.scenes.scene import Curve, Label, Origin, Scene
 
 EXAMPLES = [name for name in example_names() if as_model(name).mechanism is not None]
 

@@ -23,10 +23,7 @@ from support.networks import Network, network
 from support.strategies import networks
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing import draw
-from tellegen.drawing.geometry import hull
-from tellegen.drawing.ink import check_scene
 from tellegen.drawing.options import LabelChoice, Options
-from tellegen.drawing.scene import Band, Label, Scene
 from tellegen.drawing.schematic.scene import break_letter, schematic_scene
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol
 from tellegen.elements import KINDS
@@ -34,6 +31,9 @@ from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
 from tellegen.notations.parts.reading import LIBRARY, SYSTEMS
 from tellegen.notations.reading import read_model
+from tellegen.scenes.geometry import hull
+from tellegen.scenes.ink import check_scene
+from tellegen.scenes.scene import Band, Label, Scene
 
 EXAMPLES = sorted(p.stem for p in SYSTEMS.glob("*.yaml") if as_model(p.stem).mechanism is None)
 PARTS = [p for p in sorted(LIBRARY.rglob("*.yaml")) if as_model(p).mechanism is None]

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from drawing.reading_networks import symbol_boxes, wires
 from drawing.test_network import problems
 from tellegen.drawing import draw
-from tellegen.drawing.geometry import Point
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Band, Label, Scene
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.drawing.schematic.wires import count_crossings
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
+from tellegen.scenes.geometry import Point
+from tellegen.scenes.scene import Band, Label, Scene
 
 BOXED = {
     "corking_shaft": ["nuts", "grooves"],

@@ -21,8 +21,8 @@ from tellegen.drawing.overlay.marks import (
     mark_shapes,
 )
 from tellegen.drawing.overlay.results import OverlaidNotation, Overlay, overlay_of
-from tellegen.drawing.scene import Block, Curve, Label, Scene, Section, Shape
 from tellegen.results.element_variables import supplying
+from tellegen.scenes.scene import Block, Curve, Label, Scene, Section, Shape
 from tellegen.schemes import bond_graph
 
 DRAWN = ("dc_motor_pump", "quarter_car", "buck_converter", "planetary_gear", "motor_heating", "hydraulic_cylinder")

@@ -8,14 +8,14 @@ from drawing.reading_pogs import Signals, shown_elements, signal_loops
 from schemes.comparing import causal_of
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.drawing.geometry import Box
-from tellegen.drawing.ink import check_scene
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.scene import pog_scene
-from tellegen.drawing.scene import Band, Block, Dot, Label, Origin, Ring, Scene, Section, Sum, Wire
 from tellegen.expressions import number
 from tellegen.graph import SourceLaw, lower
 from tellegen.notations.loading import load
+from tellegen.scenes.geometry import Box
+from tellegen.scenes.ink import check_scene
+from tellegen.scenes.scene import Band, Block, Dot, Label, Origin, Ring, Scene, Section, Sum, Wire
 from tellegen.schemes import Summation, elementary_loops, flip, pog
 from tellegen.workflow.files import examples
 

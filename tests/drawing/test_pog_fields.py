@@ -5,11 +5,11 @@ from tellegen.drawing import check_scene, draw
 from tellegen.drawing.options import DEFAULTS
 from tellegen.drawing.pog.plan import FigurePlan
 from tellegen.drawing.pog.scene import plan_model_pog
-from tellegen.drawing.scene import Block, Label, Scene, Section
 from tellegen.expressions import ZERO
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
+from tellegen.scenes.scene import Block, Label, Scene, Section
 from tellegen.schemes import bond_graph, path_gains, pog
 
 MAGNET = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tellegen.drawing import draw
-from tellegen.drawing.writers.scene_json import from_json
+from tellegen.scenes.writers.scene_json import from_json
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = ("dc_motor_pump", "quarter_car", "crank_rod", "corking_shaft", "buck_converter")

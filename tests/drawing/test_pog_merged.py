@@ -10,13 +10,13 @@ from schemes.comparing import causal_of, legal_causality
 from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.drawing.ink import check_scene
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.scene import model_pog_scene
-from tellegen.drawing.scene import Block, Label, Scene, Section
 from tellegen.expressions import is_zero
 from tellegen.graph import SourceLaw, lower
 from tellegen.notations.loading import load
+from tellegen.scenes.ink import check_scene
+from tellegen.scenes.scene import Block, Label, Scene, Section
 from tellegen.schemes import pog
 from tellegen.schemes.algebra.figure_graphs import collapsed_graph
 from tellegen.schemes.algebra.vector_blocks import storage_groups

@@ -6,10 +6,10 @@ import tellegen as tg
 from tellegen.causality import assign_causality
 from tellegen.drawing import draw
 from tellegen.drawing.pog.texts import PogNames
-from tellegen.drawing.scene import Label, Scene
 from tellegen.expressions import parse
 from tellegen.graph import lower
 from tellegen.notations.reading import read_model
+from tellegen.scenes.scene import Label, Scene
 from tellegen.schemes import pog
 
 

@@ -10,11 +10,11 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph
 from tellegen.core.errors import GraphError
-from tellegen.drawing.ink import check_scene
 from tellegen.drawing.options import LabelChoice, MeshChoice, Options
 from tellegen.drawing.pog.scene import pog_scene
 from tellegen.drawing.pog.steps import reduction_scene, steps_scene
 from tellegen.graph import SourceLaw
+from tellegen.scenes.ink import check_scene
 from tellegen.schemes import flip, orientations, pog, reduction_pictures
 
 

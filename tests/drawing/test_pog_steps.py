@@ -6,11 +6,11 @@ from schemes.comparing import causal_of
 from tellegen.causality import assign_causality
 from tellegen.core.errors import FigureError
 from tellegen.drawing import draw
-from tellegen.drawing.ink import check_scene
 from tellegen.drawing.pog.steps import reduction_scene
-from tellegen.drawing.scene import Block, Label, Scene, Section
 from tellegen.graph import lower
 from tellegen.notations.loading import load
+from tellegen.scenes.ink import check_scene
+from tellegen.scenes.scene import Block, Label, Scene, Section
 from tellegen.schemes import (
     PogScheme,
     elementary_loops,

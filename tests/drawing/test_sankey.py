@@ -8,7 +8,7 @@ import tellegen as tg
 from tellegen.core.errors import FigureError
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.overlay.results import HEIGHT, energy_streams
-from tellegen.drawing.scene import Curve, Label, Scene
+from tellegen.scenes.scene import Curve, Label, Scene
 
 NAMES = ("dc_motor_pump", "motor_heating", "quarter_car", "bouncing_ball", "loudspeaker", "crank_rod")
 

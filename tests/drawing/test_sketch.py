@@ -11,12 +11,12 @@ from drawing.reading_networks import false_joints, symbol_boxes, symbols_on_each
 from support.networks import network
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Bond, Curve, Label, Scene
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
 from tellegen.notations.netlist.loading import read_netlist, read_place
 from tellegen.notations.parts.reading import SYSTEMS
+from tellegen.scenes.scene import Bond, Curve, Label, Scene
 
 NETLISTS = sorted((SYSTEMS / "pog_netlists").glob("*.txt"))
 SQUARE = "eV, 1, 0, En, V, An, -90\neR, 1, 2, Kn, R\n--, 0, 3\neC, 2, 3, Kn, C\n"

@@ -9,11 +9,11 @@ import pytest
 
 from drawing.reading_networks import symbol_boxes
 from tellegen.drawing import draw
-from tellegen.drawing.geometry import Point
 from tellegen.drawing.memory import bond_places
-from tellegen.drawing.scene import Block, Scene
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
+from tellegen.scenes.geometry import Point
+from tellegen.scenes.scene import Block, Scene
 
 SPACE = 75.0
 """What a symbol with its label takes in a schematic."""

@@ -7,9 +7,9 @@ import pytest
 from support.networks import Network, network
 from tellegen.causality import assign_causality
 from tellegen.drawing import check_scene, draw
-from tellegen.drawing.scene import Label
 from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
+from tellegen.scenes.scene import Label
 from tellegen.schemes.algebra.figure_graphs import FEWEST_BRANCHES, star_graph
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tellegen.drawing.geometry import Box, hull
-from tellegen.drawing.typesetting import Typeset, _set, set_math
+from tellegen.scenes.geometry import Box, hull
+from tellegen.scenes.typesetting import Typeset, _set, set_math
 
 
 def boxes(text: Typeset) -> list[Box]:

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tellegen.drawing import draw
-from tellegen.drawing.scene import Label
 from tellegen.notations.reading import read_model
+from tellegen.scenes.scene import Label
 
 MODEL = """
 system: Made of others

@@ -18,12 +18,12 @@ from support.strategies import networks
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import Figure, animate, draw
 from tellegen.drawing.bond.pen import OTHER_END
-from tellegen.drawing.ink import check_scene
-from tellegen.drawing.scene import Bond, Label
 from tellegen.drawing.schematic.plan import schematic_elements
-from tellegen.drawing.writers.tikz import to_tikz
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
+from tellegen.scenes.ink import check_scene
+from tellegen.scenes.scene import Bond, Label
+from tellegen.scenes.writers.tikz import to_tikz
 from tellegen.schemes import bond_graph
 
 COLUMN, PAGE = "85 mm", "170 mm"

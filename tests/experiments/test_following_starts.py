@@ -112,3 +112,15 @@ def test_speeds_that_follow_from_that_of_another_body_are_told(first: int, secon
     assert told.startswith(f"'b1.{across}' follows others, so that b1.omega = {second / 4:.4g} is taken as independent")
     for name, value in expected.items():
         assert f"{name} = {value + 0.0:.4g}" in told
+
+
+def test_an_initial_voltage_is_no_charge() -> None:
+    """v = q/C + k q^3 keeps the charge: the voltage that its line gives is met, whatever charge that takes."""
+    text = (
+        "system: Bent\nnetwork:\n  R: {resistor: [a, gnd], R: 1 kohm}\n"
+        '  C: {capacitor: [a, gnd], law: "v = q/(1 uF) + 1e18 V/C^3*q^3", initial: 1 V}\nexperiment: {until: 1 us}\n'
+    )
+    run = tg.simulate(read_model(text), samples=2, progress=False)
+    q = float(run.values("q_C")[0])
+    assert run.values("V_C")[0] == pytest.approx(1.0, rel=1e-12)
+    assert q / 1e-6 + 1e18 * q**3 == pytest.approx(1.0, rel=1e-12)

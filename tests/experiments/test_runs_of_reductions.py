@@ -31,7 +31,7 @@ def test_a_speed_without_inertia_is_found_from_currents_and_pressures() -> None:
     assert run.values("omega_m") == pytest.approx(expected)
     assert run.values("omega_m", "rpm") == pytest.approx(expected * 60 / (2 * np.pi))
     assert run.resampled(11).values("omega_m")[[0, -1]] == pytest.approx(expected[[0, -1]])
-    assert run.plot("omega_m", "I_a").axes[0].get_ylabel() == "omega_m [rad/s]"
+    assert run.plot("omega_m", "I_a").panels[0].unit == "rad/s"
 
 
 def test_a_variable_that_never_was_is_refused_with_the_nearest_one() -> None:

@@ -56,6 +56,20 @@ network:
 experiment: {until: 2 s, inputs: {V: 3 V}}
 """
 
+STEEP = """
+system: Steep laws in a loop
+network:
+  V:   {voltage source: [a, gnd], signal: V_0}
+  R:   {resistor: [a, b], R: 1 kohm}
+  N:   {resistor: [b, c], law: "i = 6 mA*tanh(1e4*v/(1 V))", voltage: v_N, current: i_N}
+  D:   {resistor: [c, gnd], law: "i = 1e-12 A*(exp(v/(25.85 mV)) - 1)", voltage: v_D, current: i_D}
+  R_3: {resistor: [c, gnd], R: 1 kohm}
+  R_2: {resistor: [b, d], R: 1 kohm}
+  C:   {capacitor: [d, gnd], C: 1 uF, voltage: v_C}
+signals: {V_0: 100 V*sin(1000*t/(1 s))}
+experiment: {until: 10 ms}
+"""
+
 FOLLOWING_A_SOURCE = """
 system: Capacitor beside a source
 parameters: {C: 1 mF, R: 10 ohm, L: 0.1 H}
@@ -240,6 +254,7 @@ PLAIN_TEXTS = {
     "tables": TABLES,
     "sampled_late": SAMPLED_LATE,
     "unknown": UNKNOWN,
+    "steep": STEEP,
     "following_a_source": FOLLOWING_A_SOURCE,
     "source_read": SOURCE_READ,
     "choices": CHOICES,

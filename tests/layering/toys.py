@@ -15,6 +15,7 @@ NEW: Final = ""
 CATALOGUE = "elements/kinds.py"
 DERIVING = "workflow/deriving.py"
 FIGURES = "drawing/figures.py"
+PICTURES = "scenes/pictures.py"
 PUBLIC_NAMES = "__init__.py"
 
 IMPORTS = r'\A""".*?"""\n\n(?=from|import)'
@@ -151,14 +152,15 @@ TOY_JOINT_ELEMENTS = '''    def tether(self, joint: Joint) -> None:
 
 TOY_WRITER = '''"""A toy: figures as a list of what they are made of."""
 
-from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.scene import Scene
+from typing import Any
+
+from tellegen.scenes.scene import Scene
 
 
-def to_toy(scene: Scene, options: Options) -> str:
+def to_toy(scene: Scene, options: Any) -> str:
     """The elements of a figure, one a line, and whether it is drawn as figures are where nothing is said."""
     elements = sorted({shape.origin.element for shape in scene.shapes if shape.origin.element})
-    return "\\n".join([*elements, "as usual" if options == DEFAULTS else "as asked for"])
+    return "\\n".join([*elements, "as asked for" if options.playful else "as usual"])
 '''
 
 TOY_TOOL = '''"""A toy: models as lists of their elements."""
@@ -176,7 +178,7 @@ def toy_files(model: Model, name: str) -> Mapping[str, str]:
 TOY_FIGURE = '''"""A toy: the name of a model as a figure."""
 
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, label_box
+from tellegen.scenes.scene import MARGIN, Label, Origin, Scene, label_box
 from tellegen.notations.loading import AnyModel, as_model
 
 
@@ -276,10 +278,10 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         ("simulation/problem.py", r"^SOLVERS: .*?= \{\n", '    "toy": Solver(keeps_step=True, explicit=True),\n'),
     ),
     "a format of figures": (
-        ("drawing/writers/toy.py", NEW, TOY_WRITER),
-        (FIGURES, IMPORTS, "from tellegen.drawing.writers.toy import to_toy\n"),
+        ("scenes/writers/toy.py", NEW, TOY_WRITER),
+        (PICTURES, IMPORTS, "from tellegen.scenes.writers.toy import to_toy\n"),
         (
-            FIGURES,
+            PICTURES,
             r"^FORMATS: .*?= \{\n",
             '    ".toy": lambda figure: to_toy(figure.scene, figure.options).encode(),\n',
         ),

@@ -16,7 +16,6 @@ from reduction.test_limits_of_random_networks import Case, at, cases, reduced
 from schemes.answers import answer_at
 from support.strategies import RESISTIVE, networks
 from tellegen.core.errors import TellegenError
-from tellegen.drawing.ink import check_scene
 from tellegen.drawing.pog.steps import reduction_scene
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem, MatrixName
@@ -24,6 +23,7 @@ from tellegen.expressions.elimination import with_definitions
 from tellegen.model.model import Element
 from tellegen.notations.reading import read_model
 from tellegen.reduction import Reduction, SchemePictures, scheme_pictures
+from tellegen.scenes.ink import check_scene
 from tellegen.schemes.gains import vector_block
 
 Array = NDArray[np.float64]

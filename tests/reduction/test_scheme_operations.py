@@ -13,12 +13,12 @@ from support.networks import Network
 from support.strategies import networks
 from support.transfers import POINTS, transfer_at
 from tellegen.core.errors import EquationError, GraphError, TellegenError
-from tellegen.drawing.ink import check_scene
 from tellegen.equations.derivation import derive_equations
 from tellegen.expressions import is_zero
 from tellegen.expressions.elimination import with_definitions
 from tellegen.notations.reading import read_model
 from tellegen.reduction import congruent_transformation, exchange_ports, similarity, transform_scheme
+from tellegen.scenes.ink import check_scene
 from tellegen.schemes import (
     PogScheme,
     Rewriting,

@@ -14,6 +14,7 @@ from tellegen.core.units import Unit, convert, is_unit, parse_unit, unit_words
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 from tellegen.results.units import in_unit, to_si
+from tellegen.scenes.scene import Label
 
 MOTOR = """\
 system: Motor on oil
@@ -56,12 +57,13 @@ def test_the_text_shows_the_units_that_were_chosen(run: tg.Run) -> None:
 
 
 def test_plots_show_the_units_that_were_chosen(run: tg.Run) -> None:
-    figure = run.in_units(P="kPa").plot()
-    over, under = figure.axes
-    assert (over.get_ylabel(), under.get_ylabel()) == ("omega [rpm]", "P [kPa]")
-    assert under.lines[0].get_ydata() == pytest.approx(run.values("P") / 1e3)
-    phase = run.plot_phase("omega", "P").axes[0]
-    assert (phase.get_xlabel(), phase.get_ylabel()) == ("omega [rpm]", "P [bar]")
+    over, under = run.in_units(P="kPa").plot().panels
+    assert (over.names, over.unit, under.names, under.unit) == (("omega",), "rpm", ("P",), "kPa")
+    assert under.lines[0].y == pytest.approx(run.values("P") / 1e3)
+    (phase,) = run.plot_phase("omega", "P").panels
+    assert (phase.x_unit, phase.unit) == ("rpm", "bar")
+    texts = {shape.text for shape in run.in_units(P="kPa").plot().scene.shapes if isinstance(shape, Label)}
+    assert r"(\mathrm{kPa})" in texts, "a unit that somebody chose has no other prefix"
 
 
 def test_a_csv_file_names_the_units_that_were_chosen_and_reads_back_in_si(run: tg.Run, tmp_path: Path) -> None:

@@ -218,41 +218,50 @@ def test_the_notebook_shows_a_short_table(run: Run) -> None:
     assert "omega_m" in html
 
 
-def test_plots_have_one_axis_for_each_unit(run: Run) -> None:
-    from matplotlib.figure import Figure
+def test_plots_have_one_panel_for_each_unit(run: Run) -> None:
+    plot = run.plot("I_a", "P_0", "power.R_a", "power.b_m")
+    assert [(panel.names, panel.unit) for panel in plot.panels] == [
+        (("I_a",), "A"),
+        (("P_0",), "Pa"),
+        (("power.R_a", "power.b_m"), "W"),
+    ]
+    assert {(panel.x_title, panel.x_unit) for panel in plot.panels} == {("t", "s")}
+    assert plot._repr_svg_().startswith("<svg")
 
-    figure = run.plot("I_a", "P_0", "power.R_a", "power.b_m", figure=Figure())
-    assert [axis.get_ylabel() for axis in figure.axes] == ["I_a [A]", "P_0 [Pa]", "[W]"]
-    assert figure.axes[-1].get_legend_handles_labels()[1] == ["power.R_a", "power.b_m"]
-    assert figure.axes[-1].get_xlabel() == "t [s]"
+
+def test_panels_say_what_stands_together(run: Run) -> None:
+    plot = run.plot(panels=[["power.R_a"], ["power.b_m", "power.L_a"]])
+    assert [panel.names for panel in plot.panels] == [("power.R_a",), ("power.b_m", "power.L_a")]
+    with pytest.raises(SimulationError, match="'I_a' is in A and 'omega_m' in rad/s: a panel has one axis") as error:
+        run.plot(panels=[["I_a", "omega_m"]])
+    assert error.value.finding.code == "S210"
+    for names, panels, against in ((["I_b"], (), "t"), ([], [["I_b"]], "t"), (["I_a"], (), "I_b")):
+        with pytest.raises(SimulationError) as error:
+            run.plot(*names, panels=panels, against=against)
+        assert (error.value.finding.code, error.value.finding.fix) == ("S201", "did you mean 'I_a'?")
 
 
 def test_other_runs_stand_beside_in_broken_lines(run: Run, tmp_path: Path) -> None:
-    from matplotlib.figure import Figure
-
     later = tg.simulate("dc_motor_pump", parameters={"R_a": 1.0}, progress=False)
     kept = tg.read_run(run.save(tmp_path / "run.csv"))
-    (axis,) = run.plot("I_a", beside={"R_a = 1 ohm": later, "kept": kept}, figure=Figure()).axes
-    assert [line.get_label() for line in axis.get_lines()] == ["I_a", "I_a, R_a = 1 ohm", "I_a, kept"]
-    assert [line.get_linestyle() for line in axis.get_lines()] == ["-", "--", ":"]
-    assert axis.get_lines()[1].get_ydata() == pytest.approx(later.values("I_a"))
-    assert axis.get_legend() is not None
+    (panel,) = run.plot("I_a", beside={"R_a = 1 ohm": later, "kept": kept}).panels
+    assert panel.names == ("I_a", "I_a, R_a = 1 ohm", "I_a, kept")
+    assert [line.look for line in panel.lines] == [(0, 0), (0, 1), (0, 2)]
+    assert panel.lines[1].y == pytest.approx(later.values("I_a"))
     assert "I_a" in kept
     assert "I_b" not in kept
 
 
-def test_a_phase_plot_labels_both_axes(run: Run) -> None:
-    from matplotlib.figure import Figure
-
-    (axis,) = run.plot_phase("I_a", "omega_m", figure=Figure()).axes
-    assert (axis.get_xlabel(), axis.get_ylabel()) == ("I_a [A]", "omega_m [rad/s]")
+def test_a_phase_plot_has_a_variable_on_both_axes(run: Run) -> None:
+    (panel,) = run.plot_phase("I_a", "omega_m").panels
+    assert (panel.names, panel.unit, panel.x_title, panel.x_unit) == (("omega_m",), "rad/s", "I_a", "A")
+    assert panel.lines[0].x == pytest.approx(run.values("I_a"))
 
 
 def test_the_books_are_drawn_as_bars(run: Run) -> None:
-    from matplotlib.figure import Figure
-
-    (axis,) = run.energy.plot(figure=Figure()).axes
-    assert [label.get_text() for label in axis.get_yticklabels()] == list(run.energy.by_element())
+    shapes = run.energy.plot().scene.shapes
+    bars = {shape.origin.element for shape in shapes if shape.origin.part == "bar"}
+    assert bars == {name for name, energy in run.energy.by_element().items() if energy}
 
 
 # Sampled signals
@@ -279,20 +288,6 @@ def test_a_sampled_signal_holds_its_value_from_instant_to_instant(solver: str) -
 def test_energies_of_elements_know_the_jumps_of_sampled_signals() -> None:
     found = tg.simulate(read_model(SAMPLED), samples=20, rtol=1e-10)
     assert found.energy.by_element()["V"] == pytest.approx(found.energy.supplied, rel=1e-6)
-
-
-def test_a_plot_without_a_figure_is_one_of_pyplot(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    figure = run.plot()
-    try:
-        assert figure.number in pyplot.get_fignums()
-        assert len(figure.axes) == 3
-    finally:
-        pyplot.close(figure)
 
 
 def test_a_coupling_has_no_single_effort(run: Run) -> None:

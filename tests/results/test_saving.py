@@ -201,9 +201,10 @@ def test_a_saved_run_names_what_it_does_not_have(run: Run, tmp_path: Path) -> No
 
 
 def test_a_saved_run_plots_and_gives_datasets(run: Run, tmp_path: Path) -> None:
-    from matplotlib.figure import Figure
-
     saved = read_run(run.save(tmp_path / "run.nc"))
-    assert [axis.get_ylabel() for axis in saved.plot("I_a", "P_0", figure=Figure()).axes] == ["I_a [A]", "P_0 [Pa]"]
+    assert [(panel.names, panel.unit) for panel in saved.plot("I_a", "P_0").panels] == [
+        (("I_a",), "A"),
+        (("P_0",), "Pa"),
+    ]
     assert set(saved.dataset("I_a", "power.R_a")) == {"I_a", "power.R_a"}
     assert saved["I_a"].attrs["units"] == "A"

@@ -4,10 +4,10 @@ import pytest
 
 from support.networks import Network, causality, network
 from tellegen.drawing import draw
-from tellegen.drawing.scene import Label
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol
 from tellegen.expressions.elimination import NamedEntries, TooManyNamesError
 from tellegen.expressions.nodes import PRIME
+from tellegen.scenes.scene import Label
 from tellegen.schemes import gains, pog
 from tellegen.schemes.gains import OUTLINE, UndeterminedError, is_outlined, outlined_gains
 

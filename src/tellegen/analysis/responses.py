@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from itertools import pairwise
+from typing import Any, Literal, Unpack, final
 
 import numpy as np
 import scipy.linalg
@@ -10,11 +11,8 @@ import scipy.linalg
 from tellegen.analysis import rules
 from tellegen.analysis.linear_model import Array, ComplexArray, LinearModel, StateSpace, energy_coordinates
 from tellegen.analysis.poles import INTEGRATOR_SHARE, Pole, poles, zeros
-from tellegen.results.plotting import figure_of, label
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+from tellegen.plots import Line, Look, Panel, Plot, panels_plot
+from tellegen.scenes.lettering import name_latex
 
 DECADES = 1.5
 """How far a Bode diagram reaches beyond the poles and zeros."""
@@ -182,45 +180,78 @@ def _frequencies(model: LinearModel, points: int) -> Array:
     return np.geomspace(low * 10**-DECADES, high * 10**DECADES, points)
 
 
-WIDTH, HEIGHT = 4.5, 5.5
+def plot_bode(bode: Bode, **look: Unpack[Look]) -> Plot:
+    """Gain and phase over frequency: one stack an input, one curve an output."""
+    told = "gains in dB, of numbers in SI units, and phases in degrees"
+    return panels_plot("Bode diagram", [_bode_stack(bode, j) for j in range(len(bode.inputs))], about=told, **look)
 
 
-def plot_bode(bode: Bode, *, figure: "Figure | None" = None) -> "Figure":
-    """Gain and phase over frequency: one column an input, one line an output."""
-    columns = max(len(bode.inputs), 1)
-    drawn = figure_of(figure, width=WIDTH * columns, height=HEIGHT)
-    axes = drawn.subplots(2, columns, sharex=True, squeeze=False)
-    decibel, phase = bode.decibel, bode.phase
-    for j, u in enumerate(bode.inputs):
-        above, below = axes[0][j], axes[1][j]
-        for i, y in enumerate(bode.outputs):
-            # A channel through which nothing passes is minus infinity everywhere, and has no curve.
-            if np.isfinite(decibel[:, i, j]).any():
-                above.semilogx(bode.frequency, decibel[:, i, j], label=f"{y}/{u}")
-                below.semilogx(bode.frequency, phase[:, i, j])
-        above.set_ylabel("gain [dB, SI]")
-        below.set_ylabel("phase [deg]")
-        below.set_xlabel("angular frequency [rad/s]")
-        _finish(above, below)
-    return drawn
+def _bode_stack(bode: Bode, j: int) -> tuple[Panel, Panel]:
+    decibel, phase = bode.decibel[:, :, j], bode.phase[:, :, j]
+    # A channel through which nothing passes is minus infinity everywhere, and has no curve.
+    passing = [i for i in range(len(bode.outputs)) if np.isfinite(decibel[:, i]).any()]
+    channels = [(bode.outputs[i], bode.inputs[j]) for i in passing]
+    named = [(f"{y}/{u}", rf"{name_latex(y)}/{name_latex(u)}") for y, u in channels]
+    gains, phases = (
+        tuple(
+            Line(name, bode.frequency, values[:, i], latex=latex)
+            for (name, latex), i in zip(named, passing, strict=True)
+        )
+        for values in (decibel, phase)
+    )
+    over: dict[str, Any] = {"x_title": r"\omega", "x_unit": "rad/s", "x_kind": "log"}
+    return (
+        Panel(gains, "dB", r"\text{gain}", kind="decibel", **over),
+        Panel(phases, "deg", r"\text{phase}", kind="phase", **over),
+    )
 
 
-def plot_response(response: Response, units: dict[str, str], *, figure: "Figure | None" = None) -> "Figure":
-    """Outputs over time: one column an input, one row an output."""
-    rows, columns = max(len(response.outputs), 1), max(len(response.inputs), 1)
-    drawn = figure_of(figure, width=WIDTH * columns, height=HEIGHT / 2 * rows)
-    axes = drawn.subplots(rows, columns, sharex=True, squeeze=False)
-    for j, u in enumerate(response.inputs):
-        for i, y in enumerate(response.outputs):
-            axes[i][j].plot(response.t, response.values[:, i, j], label=f"from {u}")
-            axes[i][j].set_ylabel(label(y, units.get(y, "")))
-            _finish(axes[i][j])
-        axes[-1][j].set_xlabel("t [s]")
-    return drawn
+def plot_response(response: Response, units: dict[str, str], **look: Unpack[Look]) -> Plot:
+    """Outputs over time: one stack an input, one panel an output."""
+    stacks = [
+        [
+            Panel(
+                (Line(f"{y} from {u}", response.t, response.values[:, i, j], latex=_from(y, u)),),
+                unit=units.get(y, ""),
+            )
+            for i, y in enumerate(response.outputs)
+        ]
+        for j, u in enumerate(response.inputs)
+    ]
+    return panels_plot("Step response", stacks, **look)
 
 
-def _finish(*axes: object) -> None:
-    for k, axis in enumerate(axes):
-        axis.grid(True, alpha=0.3)  # type: ignore[attr-defined]
-        if k == 0 and axis.get_legend_handles_labels()[0]:  # type: ignore[attr-defined]
-            axis.legend()  # type: ignore[attr-defined]
+def _from(output: str, source: str) -> str:
+    return rf"{name_latex(output)}\text{{ from }}{name_latex(source)}"
+
+
+CLUSTER = 20.0
+"""Poles so many times farther away than others have a map of their own: beside them the others would be one point."""
+MOST_MAPS = 3
+
+
+def plot_poles(model: LinearModel, **look: Unpack[Look]) -> Plot:
+    """Poles and zeros in the complex plane, with equal scales; where some are much faster than others, the slow ones once more."""
+    marks = {"poles": _points(poles(model)), "zeros": _points(zeros(model))}
+    sizes = np.sort(np.abs(np.concatenate(list(marks.values()))))
+    # The largest of each cluster: what is faster is left out of its map.
+    ends = [one for one, next_ in pairwise(sizes.tolist()) if next_ > CLUSTER * one > 0] if len(sizes) else []
+    limits = [math.inf, *reversed(ends)][:MOST_MAPS]
+    return panels_plot("Poles and zeros", [[_map(marks, limit)] for limit in limits], **look)
+
+
+def _points(found: tuple[Pole, ...]) -> ComplexArray:
+    values = np.array([pole.value for pole in found], dtype=complex)
+    # Of a conjugate pair only one is listed.
+    return np.concatenate([values, values[values.imag != 0].conj()])
+
+
+def _map(marks: dict[str, ComplexArray], limit: float) -> Panel:
+    signs: dict[str, Literal["x", "o"]] = {"poles": "x", "zeros": "o"}
+    near = {word: values[np.abs(values) <= limit] for word, values in marks.items()}
+    lines = tuple(
+        Line(word, values.real, values.imag, latex=rf"\text{{{word}}}", look=(k, 0), mark=signs[word])
+        for k, (word, values) in enumerate(near.items())
+        if len(values)
+    )
+    return Panel(lines, "1/s", r"\mathrm{Im}\,s", x_title=r"\mathrm{Re}\,s", x_unit="1/s", equal=True)

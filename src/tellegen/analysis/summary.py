@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, Unpack, final
 
 from tellegen.analysis.linear_model import Array, LinearModel, to_control, transfer_functions
 from tellegen.analysis.poles import (
@@ -27,17 +27,15 @@ from tellegen.analysis.responses import (
     dc_gain,
     impulse_response,
     plot_bode,
+    plot_poles,
     plot_response,
     step_response,
 )
 from tellegen.core.names import identifier
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.rules import NOT_CONTINUOUS
+from tellegen.plots import Look, Plot
 from tellegen.results.units import behind_number, ratio_unit
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 QUIET = 1e-12
 """Elements with less than this share of the power exchanged neither give nor take."""
@@ -244,13 +242,17 @@ class LinearAnalysis:
         """The model as a `control.StateSpace` of python-control."""
         return to_control(self.model)
 
-    def plot(self, *, figure: "Figure | None" = None) -> "Figure":
+    def plot(self, **look: Unpack[Look]) -> Plot:
         """The Bode diagram."""
-        return plot_bode(self.bode(), figure=figure)
+        return plot_bode(self.bode(), **look)
 
-    def plot_step(self, until: float | None = None, *, figure: "Figure | None" = None) -> "Figure":
-        """The step response as a figure."""
-        return plot_response(self.step_response(until), dict(self.units), figure=figure)
+    def plot_step(self, until: float | None = None, **look: Unpack[Look]) -> Plot:
+        """The step response as a plot."""
+        return plot_response(self.step_response(until), dict(self.units), **look)
+
+    def plot_poles(self, **look: Unpack[Look]) -> Plot:
+        """The poles (x) and the transmission zeros (o) in the complex plane."""
+        return plot_poles(self.model, **look)
 
 
 @final

@@ -3,7 +3,7 @@
 In loops without a state a few items become unknowns, and each unknown brings a residual.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from functools import cached_property
 from typing import final
@@ -414,10 +414,10 @@ class Builder:
 Edges = Mapping[int, set[int]]
 
 
-def tearing_set(edges: Edges) -> list[int]:
+def tearing_set(edges: Edges, preferred: Container[int] = ()) -> list[int]:
     """A small set of nodes without which the graph has no loop: greedy, by the product of the degrees (as for feedback sets).
 
-    `edges[a]` are the nodes that read a.
+    `edges[a]` are the nodes that read a; among equals preferred ones are chosen.
     """
     after = {a: set(bs) for a, bs in edges.items()}
     before: dict[int, set[int]] = {a: set() for a in after}
@@ -433,7 +433,7 @@ def tearing_set(edges: Edges) -> list[int]:
         if not after:
             return chosen
         # Ties go to the lower number, so that the order of the model decides, and not that of a set.
-        best = max(after, key=lambda a: (len(after[a]) * len(before[a]), -a))
+        best = max(after, key=lambda a: (len(after[a]) * len(before[a]), a in preferred, -a))
         chosen.append(best)
         _remove(best, after, before)
 
@@ -495,7 +495,9 @@ class AlgebraicLoops:
         laws = [k for k, item in waiting.items() if item.argument is not None]
         # Looking at every pair of laws costs a sweep over the interconnection for each.
         large = len(laws) * len(self.builder.columns) > MOST_SEARCHED
-        chosen = self._one_side(laws) if large else tearing_set(self._edges(waiting))
+        # Of a curved law the argument is the unknown: a steep one would else be told a small difference of large numbers.
+        curved = {k for k in laws if getattr(waiting[k].how, "template", None) not in (steps.SCALED, steps.DIVIDED)}
+        chosen = self._one_side(laws) if large else tearing_set(self._edges(waiting), curved)
         for target in chosen:
             self._tear(waiting[target])
         return bool(chosen)

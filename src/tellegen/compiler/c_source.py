@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tellegen.compiler import statements
 from tellegen.compiler.context import FIELDS, FUNCTIONS, function_of
+from tellegen.compiler.steps import variable
 from tellegen.expressions import C_PRELUDE, Expression
 from tellegen.expressions.c import CWriter
 
@@ -14,7 +15,7 @@ def c_text(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="ascii")
 
 
-SUPPORT = c_text("support.h")
+SUPPORT = c_text("support.h") + c_text("loops.h")
 
 
 def _declared(name: str, function: str) -> str:
@@ -203,40 +204,59 @@ class _Body:
         lines += [f"const double v{target} = b{k}[{i}];" for i, target in enumerate(statement.targets)]
 
     def _newton(self, statement: statements.Newton, lines: list[str]) -> None:
-        """Newton's method with steps halved while the residual grows; a linear system takes one step from zero."""
+        """The loop that `loops.h` drives."""
         self.inner += 1
+        self.names[f"%{statement.limit}"] = f"w{statement.unknowns[0]}.limit"
+        statement = statements.limited(statement, variable(statement.limit))
         # Names of its own: shared parts inside the loop must not be taken from a round before.
         writer = CWriter(self.names, f"n{self.inner}_")
         inner = (*statement.body, *statement.slopes)
+        slopes = [e for row in statement.jacobian for e in row]
         writer.count(e for s in inner for e in _outer_expressions(s))
-        writer.count(statements.expressions_of(statement))
+        writer.count((*statement.residuals, *slopes))
         n, k = len(statement.unknowns), statement.unknowns[0]
         lines.append(f"tg_newton w{k};")
-        lines.append(f"double x{k}[{n}], r{k}[{n}], j{k}[{n * n}], step{k}[{n}];")
+        lines.append(f"double x{k}[{n}], r{k}[{n}], j{k}[{n * n}], step{k}[{n}], more{k}[TG_ROOM({n})];")
         lines.append(f"tg_begin(&w{k}, {n}, x{k}, c->values + {statement.scratch}, {int(statement.linear)});")
         # The loop is written out around the body, for residuals and slopes are formulas of this place and no functions.
         lines.append("for (;;) {")
         body = [f"const double v{w} = x{k}[{i}];" for i, w in enumerate(statement.unknowns)]
         for one in statement.body:
             body += self._statement(one, writer)
-        for i, residual in enumerate(statement.residuals):
-            text = self._text(residual, writer, body)
-            body.append(f"r{k}[{i}] = {text};")
+        body += self._entries(f"r{k}", statement.residuals, writer)
         # Before the slopes: a step that was too long is halved at the cost of the residuals alone.
-        body.append(f"if (tg_backs_up(&w{k}, {n}, x{k}, r{k}, step{k})) continue;")
+        body.append(f"if (tg_backs_up(&w{k}, {n}, x{k}, r{k}, step{k}, more{k})) continue;")
+        body += self._measured(statement, f"w{k}", f"more{k}")
         for one in statement.slopes:
             body += self._statement(one, writer)
-        for i, row in enumerate(statement.jacobian):
-            for j, e in enumerate(row):
-                text = self._text(e, writer, body)
-                body.append(f"j{k}[{i * n + j}] = {text};")
-        body.append(f"if (tg_steps(&w{k}, {n}, x{k}, r{k}, j{k}, step{k})) break;")
+        body += self._entries(f"j{k}", slopes, writer)
+        body.append(f"if (tg_steps(&w{k}, {n}, x{k}, r{k}, j{k}, step{k}, more{k})) break;")
         lines += [f"  {line}" for line in body]
         lines.append("}")
-        # What was not found is the first of the unknowns; a finding names it.
-        failed = f"c->failed = {self.routine.unknown + 1}; return 1;"
-        lines.append(f"if (tg_end(&w{k}, {n}, x{k}, c->values + {statement.scratch})) {{ {failed} }}")
+        lines.append(f"if (tg_end(&w{k}, {n}, x{k}, c->values + {statement.scratch})) {{")
+        # What was not found is the unknown whose equation is furthest from closing; a finding names it.
+        lines.append(f"  static const int places[] = {{{', '.join(map(str, statement.places))}}};")
+        lines.append(f"  c->failed = {self.routine.unknown + 1} + places[w{k}.worst]; return 1;\n  }}")
         lines += [f"const double v{w} = x{k}[{i}];" for i, w in enumerate(statement.unknowns)]
+
+    def _entries(self, array: str, entries: Iterable[Expression], writer: CWriter) -> list[str]:
+        lines: list[str] = []
+        for i, e in enumerate(entries):
+            text = self._text(e, writer, lines)
+            lines.append(f"{array}[{i}] = {text};")
+        return lines
+
+    def _measured(self, statement: statements.Newton, word: str, array: str) -> list[str]:
+        """The terms, which are seldom asked for."""
+        if not statement.terms:
+            return []
+        # Names of a block of its own: nothing outside can read them.
+        writer = CWriter(self.names, f"m{self.inner}_")
+        writer.count(e for s in statement.measures for e in _outer_expressions(s))
+        writer.count(statement.terms)
+        lines = [line for one in statement.measures for line in self._statement(one, writer)]
+        lines += self._entries(array, statement.terms, writer)
+        return [f"if ({word}.asks) {{", *(f"  {line}" for line in lines), "}"]
 
 
 def _outer_expressions(statement: statements.Statement) -> Iterable[Expression]:

@@ -3,7 +3,7 @@
 import ast
 import ctypes
 import math
-from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from types import CodeType, FunctionType
 from typing import Any, Final, NamedTuple, final
@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from tellegen.compiler.context import EXTERNAL, FIELDS, FUNCTIONS, PAST, Array, TgContext, function_of, keep_error
+from tellegen.compiler.newton_search import FailedSearchError, NewtonSearch, solution
 from tellegen.compiler.numeric_model import PROTOTYPES
 from tellegen.compiler.statements import (
     Let,
@@ -21,118 +22,12 @@ from tellegen.compiler.statements import (
     Statement,
     all_statements,
     expressions_of,
+    limited,
     targets_of,
 )
+from tellegen.compiler.steps import variable
 from tellegen.expressions import Expression
 from tellegen.expressions.python_code import NAMESPACE, Place, PythonWriter, assigned, called, name
-
-MOST_ROUNDS: Final = 60
-MOST_HALVINGS: Final = 40
-_SAME: Final = 1e-9
-
-
-class FailedSearchError(Exception):
-    """A system without a solution."""
-
-
-def solution(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """x of matrix x = right. Raises FailedSearchError for a singular matrix."""
-    if len(right) == 1:
-        if matrix[0][0] == 0.0:
-            raise FailedSearchError
-        return [right[0] / matrix[0][0]]
-    try:
-        # A matrix that is nearly singular overflows: what is not finite is found by whoever called.
-        with np.errstate(all="ignore"):
-            found: list[float] = np.linalg.solve(np.array(matrix), np.array(right)).tolist()
-    except np.linalg.LinAlgError as reason:
-        raise FailedSearchError from reason
-    return found
-
-
-@final
-class NewtonSearch:
-    """Newton's method from where the last call found its solution; a linear system takes one step from zero.
-
-    A step that makes the residual larger is halved. Where the slopes stay as they are, a whole step should leave nothing: what
-    it leaves is rounding, and nothing better can be found. So a step that makes the residual a little larger is in doubt until
-    the slopes behind it are known.
-    """
-
-    def __init__(self, kept: Sequence[float], scratch: int, count: int, linear: bool) -> None:
-        self._scratch, self._linear = scratch, linear
-        known = kept[scratch : scratch + count]
-        # A linear system is solved in one step from anywhere: from zero it is the same in every call.
-        self.x = [0.0] * count if linear else [v if math.isfinite(v) else 0.0 for v in known]
-        self._step = [0.0] * count
-        self._residuals: Sequence[float] = ()
-        self._rounds = self._halvings = 0
-        self._before = self._earlier = math.inf
-        self._slopes: Sequence[float] = ()
-        self._in_doubt = False
-
-    def backs_up(self, residuals: Sequence[float]) -> bool:
-        """Whether the last step was too long: x is then one of half its length."""
-        norm = sum(r * r for r in residuals)
-        if self._rounds and not norm <= self._before and self._halvings < MOST_HALVINGS:
-            # A step of rounding size cannot be too long: halving it would go on for ever.
-            moved = any(abs(s) > 1e-11 * abs(v) for s, v in zip(self._step, self.x, strict=True))
-            if moved or not math.isfinite(norm):
-                # The slopes tell whether the rise is rounding; they are known only after this, so the judgement waits.
-                self._in_doubt = self._rounds > 1 and self._halvings == 0 and norm <= 1e4 * self._before
-                if not self._in_doubt:
-                    self._halve()
-                return not self._in_doubt
-        self._residuals = residuals
-        # Two whole steps in a row are compared; one that was halved says nothing of how well they converge.
-        self._earlier = self._before if self._halvings == 0 else math.inf
-        self._before, self._halvings = norm, 0
-        return False
-
-    def steps(self, jacobian: Sequence[Sequence[float]]) -> bool:
-        """Make a step; whether it was the last. Raises FailedSearchError where there is no solution."""
-        if not self._linear and self._is_rounding(jacobian):
-            return True
-        if self._in_doubt:
-            self._halve()
-            return False
-        self._step = solution(jacobian, self._residuals)
-        self.x = [v - s for v, s in zip(self.x, self._step, strict=True)]
-        self._rounds += 1
-        small = all(abs(s) <= max(1e-13 * abs(v), 1e-300) for s, v in zip(self._step, self.x, strict=True))
-        if self._linear or small or self._before == 0.0:
-            return True
-        # After so many rounds steps below the ninth digit are rounding that dances to and fro; larger ones found
-        # nothing.
-        if self._rounds < MOST_ROUNDS:
-            return False
-        if not all(abs(s) <= 1e-9 * abs(v) for s, v in zip(self._step, self.x, strict=True)):
-            raise FailedSearchError
-        return True
-
-    def found(self, kept: MutableSequence[float]) -> Sequence[float]:
-        """The solution, which is kept for the next call."""
-        if not all(map(math.isfinite, self.x)):
-            raise FailedSearchError
-        # The next call is a little later: from here Newton needs one or two rounds.
-        kept[self._scratch : self._scratch + len(self.x)] = self.x
-        return self.x
-
-    def _halve(self) -> None:
-        self._step = [0.5 * s for s in self._step]
-        self.x = [v + s for v, s in zip(self.x, self._step, strict=True)]
-        self._halvings += 1
-        self._in_doubt = False
-
-    def _is_rounding(self, jacobian: Sequence[Sequence[float]]) -> bool:
-        slopes = [e for row in jacobian for e in row]
-        # Slopes that stay mean that the equations are straight here, so that a whole step should have left nothing.
-        apart = sum(abs(a - b) for a, b in zip(slopes, self._slopes, strict=False))
-        same = self._rounds > 1 and apart <= _SAME * sum(map(abs, slopes))
-        if not self._in_doubt:
-            self._slopes = slopes
-        return same and (self._in_doubt or self._before >= 1e-8 * self._earlier)
-
 
 _NAMES: Final = {**NAMESPACE, "NewtonSearch": NewtonSearch, "solution": solution}
 
@@ -197,25 +92,40 @@ class _Body:
     def _newton(self, statement: Newton) -> list[ast.stmt]:
         """The same steps as the C code takes."""
         self.inner += 1
+        self.places[f"%{statement.limit}"] = f"limit{self.inner}"
+        statement = limited(statement, variable(statement.limit))
         inside = (*statement.body, *statement.slopes)
-        writer = self._writer(inside, expressions_of(statement), f"n{self.inner}_")
+        slopes = (e for row in statement.jacobian for e in row)
+        writer = self._writer(inside, (*statement.residuals, *slopes), f"n{self.inner}_")
         # Searches may stand inside of searches: each has a name of its own.
         word, unknowns = f"w{self.inner}", statement.unknowns
         writer.lines.append(_unpacked(unknowns, _attribute(word, "x")))
+        writer.lines.append(assigned(f"limit{self.inner}", _attribute(word, "limit")))
         for one in statement.body:
             self._statement(one, writer)
         backs_up = called(_attribute(word, "backs_up"), _row(statement.residuals, writer))
         writer.lines.append(ast.If(backs_up, [ast.Continue()], []))
+        if statement.terms:
+            writer.lines.append(ast.If(_attribute(word, "asks"), self._measured(statement, word), []))
         for one in statement.slopes:
             self._statement(one, writer)
         steps = called(_attribute(word, "steps"), _matrix(statement.jacobian, writer))
         writer.lines.append(ast.If(steps, [ast.Break()], []))
-        place = (statement.scratch, len(unknowns), statement.linear)
+        places = ast.Tuple(list(map(ast.Constant, statement.places)), ast.Load())
+        told = ast.Constant(statement.scratch), places, ast.Constant(statement.linear)
         return [
-            assigned(word, called("NewtonSearch", name("kept"), *map(ast.Constant, place))),
+            assigned(word, called("NewtonSearch", name("kept"), *told)),
             ast.While(ast.Constant(True), writer.lines, []),
             _unpacked(unknowns, called(_attribute(word, "found"), name("kept"))),
         ]
+
+    def _measured(self, statement: Newton, word: str) -> list[ast.stmt]:
+        """The terms, which are seldom asked for."""
+        writer = self._writer(statement.measures, statement.terms, f"m{self.inner}_")
+        for one in statement.measures:
+            self._statement(one, writer)
+        told = called(_attribute(word, "measures"), _row(statement.terms, writer))
+        return [*writer.lines, ast.Expr(told)]
 
 
 def _attribute(word: str, of: str) -> ast.expr:
@@ -332,8 +242,8 @@ class _PythonRoutine:
         try:
             return self._evaluate(struct, t, pointers)
         # In C a return value says so; the solver then tries a smaller step.
-        except FailedSearchError:
-            struct.failed = self.routine.unknown + 1
+        except FailedSearchError as search:
+            struct.failed = self.routine.unknown + search.place + 1
         except BaseException as error:  # Ctrl-C, too: nothing can be raised through a solver in C
             keep_error(error)
             struct.failed = self.routine.first + 1

@@ -411,7 +411,8 @@ class NumericModel:
     def _out(
         self, name: str, size: int, t: float, arrays: Sequence[Array | None], context: ModelContext
     ) -> tuple[Array, int]:
-        out = np.zeros(size or 1)
+        # Where a function ends early, what it has not told is no number.
+        out = np.full(size or 1, np.nan)
         given = [None if a is None else _floats(a) for a in arrays]
         status = self._function(name)(context.address, t, *map(_address, given), address_of(out))
         return out[:size], status
@@ -425,7 +426,8 @@ class NumericModel:
             raise_kept_error()
             index = context.failed
             what = self.variables[index] if index is not None and index < len(self.variables) else "a variable"
-            raise FloatingPointError(f"'{what}' is not a finite number")
+            inside = index is not None and index >= self.size + len(self.observables)
+            raise FloatingPointError(f"'{what}' {'was not found' if inside else 'is not a finite number'}")
 
     # -- models written by hand ------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,8 @@ from tellegen.compiler.statements import (
     Solve,
     Statement,
     Tangents,
+    Terms,
+    expressions_of,
     needed_statements,
     operation_count,
     reached_from,
@@ -29,7 +31,20 @@ from tellegen.compiler.statements import (
 )
 from tellegen.compiler.steps import Lookup, Step, variable
 from tellegen.core.union_find import UnionFind
-from tellegen.expressions import ONE, ZERO, Expression, Mul, Number, Symbol, call, relation, substitute_all, total
+from tellegen.expressions import (
+    ONE,
+    ZERO,
+    Call,
+    Expression,
+    Mul,
+    Number,
+    Symbol,
+    call,
+    postorder,
+    relation,
+    substitute_all,
+    total,
+)
 from tellegen.expressions.elimination import Elimination, ResidueField
 from tellegen.expressions.evaluation import residues
 from tellegen.graph.signals import Sampled
@@ -219,7 +234,7 @@ def _with_newton(
     body = tuple(s for s in asked if not moving.isdisjoint(targets_of(s)))
     inside = set(body)
     before = [s for s in asked if s not in inside]
-    newton = _newton(flat, unknowns, body, tuple(residuals), scratch)
+    newton = _newton(flat, unknowns, before, body, tuple(residuals), scratch)
     done = {*body, *before}
     after = [s for s in core if s not in done]
     # The body once more behind the Newton, at its solution: what follows reads values from it.
@@ -227,7 +242,12 @@ def _with_newton(
 
 
 def _newton(
-    flat: Flat, unknowns: list[int], body: tuple[Statement, ...], residuals: tuple[Expression, ...], scratch: int
+    flat: Flat,
+    unknowns: list[int],
+    before: list[Statement],
+    body: tuple[Statement, ...],
+    residuals: tuple[Expression, ...],
+    scratch: int,
 ) -> Newton:
     slopes: list[Statement] = []
     columns: list[list[Expression]] = []
@@ -240,9 +260,34 @@ def _newton(
     jacobian = tuple(tuple(column[i] for column in columns) for i in range(len(residuals)))
     entries = [e for row in jacobian for e in row]
     moving = reached_from((*body, *slopes), unknowns)
-    # Slopes that do not depend on the unknowns: one step from anywhere ends at the solution.
-    linear = moving.isdisjoint(variables_in(entries))
-    return Newton(tuple(unknowns), body, tuple(slopes), residuals, jacobian, linear=linear, scratch=scratch)
+    # Slopes that do not depend on the unknowns: one step from anywhere ends at the solution, unless a law jumps between.
+    read = (*(e for s in body for e in expressions_of(s)), *residuals)
+    bent = any(isinstance(s, Read) for s in body) or any(_may_jump(e, moving) for e in read)
+    linear = not bent and moving.isdisjoint(variables_in(entries))
+    terms = Terms(flat.fresh)
+    # A linear system has the solution that elimination gives, whatever cancels.
+    if not linear:
+        terms.follow((*before, *body))
+    sizes = tuple(terms.size(e) for e in residuals) if not linear else ()
+    return Newton(
+        tuple(unknowns),
+        body,
+        tuple(slopes),
+        residuals,
+        jacobian,
+        tuple(needed_statements(terms.statements, sizes)),
+        sizes,
+        linear=linear,
+        scratch=scratch,
+        places=tuple(map(flat.program.unknowns.index, unknowns)),
+        limit=flat.fresh("limit"),
+    )
+
+
+def _may_jump(expression: Expression, moving: set[int]) -> bool:
+    """Whether a function of what moves stands in an expression: a sign has no slope, and is no constant."""
+    calls = [node for node in postorder(expression) if isinstance(node, Call)]
+    return any(not moving.isdisjoint(variables_in((node,))) for node in calls)
 
 
 def explicit_form(flat: Flat, form: Implicit) -> Explicit | None:

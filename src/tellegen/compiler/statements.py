@@ -4,11 +4,26 @@ Variables appear in expressions as `%k`; parameters are variables too. Each vari
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.compiler.steps import LookupKind, variable
-from tellegen.expressions import ZERO, Call, Expression, derivative, postorder, total
+from tellegen.expressions import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Expression,
+    Rational,
+    Symbol,
+    call,
+    derivative,
+    number,
+    postorder,
+    rebuild,
+    relation,
+    total,
+)
 
 
 @final
@@ -44,10 +59,12 @@ class Solve:
 @final
 @dataclass(frozen=True, slots=True)
 class Newton:
-    """Unknowns at which the residuals vanish. `body` computes what residuals read; `slopes` what the jacobian reads beyond that.
+    """Unknowns at which the residuals vanish. `body` computes what residuals read; `slopes` what the jacobian reads beyond that;
+    `measures` what `terms` read, which say how large each residual would be if nothing in it cancelled.
 
     Those of `body` that are needed later follow a Newton once more, at its solution. The unknowns wait for the next call at
-    `scratch` among the values of the context.
+    `scratch` among the values of the context; `places` are theirs among the unknowns of the program; `limit` is the variable beyond
+    which exponentials are straight while a start is looked for.
     """
 
     unknowns: tuple[int, ...]
@@ -55,11 +72,50 @@ class Newton:
     slopes: tuple["Statement", ...]
     residuals: tuple[Expression, ...]
     jacobian: tuple[tuple[Expression, ...], ...]
+    measures: tuple["Statement", ...]
+    terms: tuple[Expression, ...]
     linear: bool
     scratch: int
+    places: tuple[int, ...]
+    limit: int
+
+    @property
+    def inner(self) -> tuple["Statement", ...]:
+        """Everything that is computed inside."""
+        return (*self.body, *self.slopes, *self.measures)
 
 
 Statement = Let | Read | Solve | Newton
+
+
+def limited(statement: Newton, limit: Expression) -> Newton:
+    """The same with exponentials that go on as straight lines beyond an argument, so that they have values everywhere.
+
+    One exponential serves value and slope: exp(m) (1 + a - m) and exp(m), m being the argument a or the limit.
+    """
+
+    def changed(expressions: Sequence[Expression], *, is_value: bool) -> tuple[Expression, ...]:
+        made: dict[Expression, Expression] = {}
+        for node in postorder(*expressions):
+            whole = rebuild(node, tuple([made[arg] for arg in node.args]))
+            if isinstance(node, Call) and node.name == "exp":
+                (a,) = whole.args
+                m = call("if", relation("<", a, limit), a, limit)
+                whole = call("exp", m) * (ONE + a - m) if is_value else call("exp", m)
+            made[node] = whole
+        return tuple([made[e] for e in expressions])
+
+    def inside(inner: Sequence[Statement], *, is_value: bool) -> tuple[Statement, ...]:
+        return tuple(Let(s.target, *changed((s.value,), is_value=is_value)) if isinstance(s, Let) else s for s in inner)
+
+    rows = [changed(row, is_value=False) for row in statement.jacobian]
+    return replace(
+        statement,
+        body=inside(statement.body, is_value=True),
+        slopes=inside(statement.slopes, is_value=False),
+        residuals=changed(statement.residuals, is_value=True),
+        jacobian=tuple(rows),
+    )
 
 
 QUICK = ("if", "abs", "min", "max", "sign")
@@ -74,7 +130,7 @@ def all_statements(statements: Iterable[Statement]) -> Iterator[Statement]:
     for statement in statements:
         if isinstance(statement, Newton):
             # Inner ones first: what they set may be read by the statement that holds them.
-            yield from all_statements((*statement.body, *statement.slopes))
+            yield from all_statements(statement.inner)
         yield statement
 
 
@@ -99,18 +155,17 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
         case Solve():
             return (*(e for row in statement.matrix for e in row), *statement.right)
         case Newton():
-            return (*statement.residuals, *(e for row in statement.jacobian for e in row))
+            return (*statement.residuals, *(e for row in statement.jacobian for e in row), *statement.terms)
 
 
 def variables_read(statement: Statement) -> set[int]:
     """The variables that a statement takes from those before it."""
     found = variables_in(expressions_of(statement))
     if isinstance(statement, Newton):
-        inner = (*statement.body, *statement.slopes)
-        for one in inner:
+        for one in statement.inner:
             found |= variables_read(one)
         # What is set inside is not taken from before, and neither are the unknowns themselves.
-        found -= {k for one in inner for k in targets_of(one)} | set(statement.unknowns)
+        found -= {k for one in statement.inner for k in targets_of(one)} | set(statement.unknowns)
     return found
 
 
@@ -176,8 +231,50 @@ class Routine:
 
 def _values_kept(statements: Iterable[Statement]) -> int:
     systems = [s for s in statements if isinstance(s, Newton)]
-    inner = (_values_kept((*s.body, *s.slopes)) for s in systems)
+    inner = (_values_kept(s.inner) for s in systems)
     return max((*(s.scratch + len(s.unknowns) for s in systems), *inner), default=0)
+
+
+class Terms:
+    """How large values would be if nothing cancelled on the way to them: their rounding errors are shares of that.
+
+    Every number counts as known to a share of itself, and shares add up along the slopes (running error analysis, Wilkinson).
+    """
+
+    def __init__(self, fresh: Fresh) -> None:
+        self.statements: list[Statement] = []
+        self._of: dict[int, Expression] = {}
+        self._fresh = fresh
+
+    def size(self, expression: Expression) -> Expression:
+        """The size of an expression of variables that were followed."""
+        names = sorted(expression.free_symbols, key=lambda name: int(name[1:]))
+        parts = [call("abs", derivative(expression, name)) * self._size_of(int(name[1:])) for name in names]
+        own: Sequence[tuple[Expression, Rational]] = ((expression, 1),)
+        if isinstance(expression, Add):
+            own = expression.terms
+        # What is linear is counted by its slopes already.
+        parts += [call("abs", number(q) * e) for e, q in own if not isinstance(e, Symbol)]
+        return total((*parts, call("abs", number(expression.constant if isinstance(expression, Add) else 0))))
+
+    def follow(self, statements: Iterable[Statement]) -> None:
+        """Append what computes the sizes of the targets of statements; solutions of systems inside count as known."""
+        for statement in statements:
+            if isinstance(statement, Let):
+                self._keep(statement.target, self.size(statement.value))
+            elif isinstance(statement, Read) and statement.kind == "table":
+                slope = self._fresh("slope")
+                self.statements.append(Read("slope", statement.number, slope, statement.arguments))
+                moved = call("abs", variable(slope)) * self.size(statement.arguments[0])
+                self._keep(statement.target, call("abs", variable(statement.target)) + moved)
+
+    def _size_of(self, k: int) -> Expression:
+        return self._of.get(k) or call("abs", variable(k))
+
+    def _keep(self, target: int, size: Expression) -> None:
+        k = self._fresh("size")
+        self.statements.append(Let(k, size))
+        self._of[target] = variable(k)
 
 
 class Tangents:

@@ -4,31 +4,22 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar, final
+from typing import final
 
 from tellegen.causality import assign_causality, assign_with_conflicts
 from tellegen.conditioning.forms import Conditioned
-from tellegen.core.errors import Rule
-from tellegen.core.files import failure_reason, write_bytes
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond.scene import bond_scene
 from tellegen.drawing.bond.vector import vector_bond_scene
 from tellegen.drawing.formulas import equation_scene
-from tellegen.drawing.geometry import Point
 from tellegen.drawing.mechanism.scene import mechanism_scene
 from tellegen.drawing.memory import EarlierFigure, Memory, draw_like, misplaced_items
 from tellegen.drawing.options import DEFAULTS, READABLE, Options, read_options, with_layout
 from tellegen.drawing.overlay.results import SANKEY, result_scene
 from tellegen.drawing.pog.scene import model_pog_scene, pog_scene
 from tellegen.drawing.pog.steps import STEPS, Steps, reduction_scene, steps_scene
-from tellegen.drawing.scene import Label, Scene
 from tellegen.drawing.schematic.scene import schematic_scene
-from tellegen.drawing.strokes import POINT
-from tellegen.drawing.writers.raster import to_pdf, to_png
-from tellegen.drawing.writers.scene_json import to_json
-from tellegen.drawing.writers.svg import to_svg
-from tellegen.drawing.writers.tikz import to_bondgraphs, to_tikz
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
@@ -39,43 +30,17 @@ from tellegen.graph import lower
 from tellegen.notations.layout import PLACED_FIGURES, write_positions
 from tellegen.notations.loading import NETLIST_SUFFIX, AnyModel, as_model, read
 from tellegen.results import Run
+from tellegen.scenes.geometry import Point
+from tellegen.scenes.pictures import Picture
+from tellegen.scenes.scene import Scene
+from tellegen.scenes.strokes import ThemeName
+from tellegen.scenes.writers.tikz import to_bondgraphs
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
-
-Drawn = TypeVar("Drawn")
-
-
-def writer_for(
-    path: Path, writers: Mapping[str, Callable[[Drawn], bytes]], what: str, rule: Rule
-) -> Callable[[Drawn], bytes]:
-    """The writer of the suffix of a file.
-
-    Raises: FigureError under `rule` for a suffix that has none.
-    """
-    suffix = path.suffix.lower()
-    if suffix in writers:
-        return writers[suffix]
-    fix = did_you_mean(suffix, writers) or f"end the name in {', '.join(writers)}"
-    message = f"{what} are not written as '{suffix}'" if suffix else f"'{path.name}' has no suffix"
-    raise rule.error(message, fix=fix)
-
-
-def write_drawing(target: Path, data: bytes) -> Path:
-    """Write a file under a temporary name and rename it.
-
-    Raises: FigureError (F105) when the system refuses.
-    """
-    try:
-        # A link is followed, so that the file behind it is replaced and not the link.
-        write_bytes(Path(os.path.realpath(target)), data)
-    except (OSError, ValueError) as error:
-        what = f"'{target}' cannot be written: {failure_reason(error)}"
-        raise rules.NOT_WRITTEN.error(what, fix="choose another folder or name") from error
-    return target
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Picture):
     """A scene, and how it is drawn. All formats show the same picture. `notes` say what was kept of an earlier figure.
 
     >>> from tellegen.drawing import draw
@@ -92,27 +57,6 @@ class Figure:
         """The size at which it is drawn: the scale asked for, and less where its rows are wider than it may be."""
         return self.options.zoom(self.scene.box.width)
 
-    @property
-    def text_points(self) -> float:
-        """The size of its smallest text in points, as drawn; 0 without texts."""
-        sizes = (shape.size for shape in self.scene.shapes if isinstance(shape, Label))
-        return POINT * self.zoom * min(sizes, default=0)
-
-    def svg(self, *, symbols: bool = False) -> str:
-        """The figure as SVG. With `symbols`, equal texts are stored once: smaller, for screens."""
-        return to_svg(self.scene, theme=self.options.theme, scale=self.zoom, symbols=symbols, memory=self._memory)
-
-    def pdf(self) -> bytes:
-        """The figure as a PDF page of its own size."""
-        return to_pdf(self.scene, theme=self.options.theme, scale=self.zoom, memory=self._memory)
-
-    def png(self, *, dpi: float = 192) -> bytes:
-        """The figure as a PNG; 96 dots an inch make a unit a pixel.
-
-        Raises: FigureError (F107) for more pixels than fit into memory.
-        """
-        return to_png(self.scene, theme=self.options.theme, scale=self.zoom, dpi=dpi, memory=self._memory)
-
     def tikz(self, *, standalone: bool = False) -> str:
         r"""The figure as a tikzpicture to \input, or as a whole document; with the option `macros` in styles of another package.
 
@@ -121,30 +65,18 @@ class Figure:
         if self.options.macros == "bondgraphs":
             picture = to_bondgraphs(self.scene, scale=self.zoom, standalone=standalone)
         else:
-            picture = to_tikz(self.scene, theme=self.options.theme, scale=self.zoom, standalone=standalone)
+            picture = Picture.tikz(self, standalone=standalone)  # slots make another class: `super()` would not know it
         return picture + Memory.of(self.scene).tex()
 
-    def json(self, *, outlines: bool = False) -> str:
-        """The scene as JSON; with `outlines`, the paths of its texts too."""
-        return to_json(self.scene, outlines=outlines)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the figure in the format of its suffix: .svg, .pdf, .png, .tex (a document in TikZ) or .json (the scene).
-
-        The file is written under a temporary name and then renamed. An SVG with many labels stores equal letters once.
-
-        Raises: FigureError for an unknown suffix (F104), or when the system refuses (F105).
-        """
-        target = Path(path)
-        return write_drawing(target, writer_for(target, FORMATS, "figures", rules.BAD_SUFFIX)(self))
+    @property
+    def theme(self) -> ThemeName:
+        """Its colours."""
+        return self.options.theme
 
     @property
-    def _memory(self) -> str:
+    def memory(self) -> str:
         """What its files remember: where everything stands."""
         return Memory.of(self.scene).text()
-
-    def _repr_svg_(self) -> str:
-        return self.svg(symbols=True)
 
     def __str__(self) -> str:
         box = self.scene.box
@@ -159,32 +91,6 @@ class Figure:
             f"{told}, drawn at {100 * smaller:.0f} % to be {smaller * box.width:.0f} wide: its smallest text has "
             f"{points:.1f} points, and would have {least}{points / smaller:.1f} at {box.width:.0f}"
         )
-
-
-MANY_LABELS = 500
-"""Files of figures with more of them store equal letters once: a tenth of the size. Others have plain paths, for old programs."""
-
-
-def _svg_file(figure: Figure) -> bytes:
-    labels = sum(isinstance(shape, Label) for shape in figure.scene.shapes)
-    return figure.svg(symbols=labels > MANY_LABELS).encode()
-
-
-FORMATS: dict[str, Callable[[Figure], bytes]] = {
-    ".svg": _svg_file,
-    ".pdf": lambda figure: figure.pdf(),
-    ".png": lambda figure: figure.png(),
-    ".tex": lambda figure: figure.tikz(standalone=True).encode(),
-    ".json": lambda figure: figure.json().encode(),
-}
-
-
-def check_suffix(path: Path) -> None:
-    """Refuse a file name that says no format, before work is done for it.
-
-    Raises: FigureError (F104).
-    """
-    writer_for(path, FORMATS, "figures", rules.BAD_SUFFIX)
 
 
 Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem

@@ -8,33 +8,21 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Protocol
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import describe, parse_unit
-from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.options import DEFAULTS, LabelChoice, Options
-from tellegen.drawing.scene import MARGIN, Align, Label, Origin, Scene, framed_scene, label_box
-from tellegen.drawing.typesetting import set_math
-from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, latex_name, to_latex
+from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.results.units import ratio_unit
+from tellegen.scenes.geometry import Box, Point, union
+from tellegen.scenes.lettering import name_latex, quantity_latex
+from tellegen.scenes.scene import MARGIN, Align, Label, Origin, Scene, framed_scene, label_box
+from tellegen.scenes.typesetting import set_math
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
-
-_BRACED = re.compile(r"_\{(\w|\\[A-Za-z]+|\\text\{[\w,]*\})\}")
-"""A subscript that is one thing: a letter, a Greek letter, or a text."""
-_PREFIXES = {-12: "p", -9: "n", -6: r"\mu ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
-_WITHOUT_PREFIX = {"kg", "s", "rad", ""}
-"""Units whose prefixes nobody reads aloud: a mass of 2 g may be the inertia of something measured in kg."""
-
-
-@lru_cache(maxsize=10_000)
-def name_latex(name: str) -> str:
-    """A name or path as it stands in a figure, without braces that LaTeX does not need: each pair doubles the work of setting."""
-    return _BRACED.sub(lambda found: f"_{found[1]}", latex_name(name))
 
 
 def dotted_latex(latex: str) -> str:
@@ -156,26 +144,6 @@ def parameter_latex(
     return value if choice == "values" else f"{symbol} = {value}"
 
 
-def number_latex(value: float) -> str:
-    """A number with four digits that count."""
-    mantissa, _, exponent = f"{value:.4g}".partition("e")
-    if not exponent:
-        return mantissa
-    scale = f"10^{{{int(exponent)}}}"
-    return scale if mantissa == "1" else rf"{mantissa} \cdot {scale}"
-
-
-def quantity_latex(value: float, unit: str) -> str:
-    """A value in SI with its unit, and a prefix where the unit is one word that takes one."""
-    if unit.isalpha() and unit not in _WITHOUT_PREFIX and not 0.1 <= abs(value) < 1000 and value:
-        digits, _, exponent = f"{value:.3e}".partition("e")
-        power = 3 * (int(exponent) // 3)
-        if power in _PREFIXES:
-            number = float(digits) * 10 ** (int(exponent) - power)
-            return rf"{number:.4g}\,{unit_latex(unit, _PREFIXES[power])}"
-    return rf"{number_latex(value)}\,{unit_latex(unit)}" if unit else number_latex(value)
-
-
 def time_label(time: float, at: Point, size: float) -> Label:
     """The time that a figure shows, `t = 2 ms`."""
     # Four digits, since the times of frames are even parts of a run and have many more that say nothing.
@@ -187,16 +155,6 @@ def time_label(time: float, at: Point, size: float) -> Label:
 def unit_ratio(above: str, below: str) -> str:
     """The unit of one quantity over another, under its own name where it has one."""
     return describe(parse_unit(ratio_unit(above, below)).dimension).split(" ", 1)[0]
-
-
-def unit_latex(unit: str, prefix: str = "") -> str:
-    """A unit in upright letters."""
-    if unit == "ohm":
-        return rf"\mathrm{{{prefix}}}\Omega" if prefix else r"\Omega"
-    # In upright letters, after the SI brochure: only quantities are slanted.
-    text = unit.replace("ohm", r"\Omega ").replace("*", r"\,")
-    text = re.sub(r"\^\(?(-?\d+)\)?", r"^{\1}", text)
-    return rf"\mathrm{{{prefix}{text}}}"
 
 
 SIZE, GAP, SPACE = 17.0, 18.0, 6.0

@@ -24,12 +24,12 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.files import failure_reason
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
-from tellegen.drawing.geometry import Box, Point, hull
-from tellegen.drawing.ink import ink_box
-from tellegen.drawing.scene import Band, Block, Curve, Label, Scene, Section, Shape, Wire, mapped, moved, tidy
-from tellegen.drawing.writers.raster import MEMORY_KEY
-from tellegen.drawing.writers.scene_json import from_json, from_record
 from tellegen.notations.layout import PLACED_FIGURES, ItemPositions
+from tellegen.scenes.geometry import Box, Point, hull
+from tellegen.scenes.ink import ink_box
+from tellegen.scenes.scene import Band, Block, Curve, Label, Scene, Section, Shape, Wire, mapped, moved, tidy
+from tellegen.scenes.writers.raster import MEMORY_KEY
+from tellegen.scenes.writers.scene_json import from_json, from_record
 
 LadderNames = tuple[tuple[str, ...], ...]
 

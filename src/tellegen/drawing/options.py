@@ -1,6 +1,5 @@
 """How a figure is drawn: one value with a default for every choice. Unknown words are refused with the nearest known one."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import isfinite, nan
@@ -8,16 +7,13 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.options import option
-from tellegen.core.units import convert, dimension_of, is_unit
 from tellegen.drawing import rules
 from tellegen.drawing.memory import NO_MEMORY, Memory
-from tellegen.drawing.strokes import ThemeName
 from tellegen.model.model import Model
 from tellegen.notations.layout import ItemPositions
-
-PIXELS = 96.0
-"""Of CSS, in an inch."""
-WIDTH = re.compile(r"(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)")
+from tellegen.scenes.pictures import width_in_pixels
+from tellegen.scenes.rules import BAD_OPTION
+from tellegen.scenes.strokes import ThemeName
 
 READABLE = 5.0
 """Texts of fewer points can hardly be read in print."""
@@ -162,38 +158,24 @@ def _checked(name: str, value: object, kind: Any) -> Any:
     if name == "max_width":
         if value is None:
             return None
-        kind, value = float, _pixels(value) if isinstance(value, str) else value
+        kind, value = float, width_in_pixels(value) or value if isinstance(value, str) else value
     if choices := get_args(kind):
         if value in choices:
             return value
         fix = did_you_mean(str(value), choices) or f"choose one of {listing(choices)}"
-        raise rules.BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix=fix)
+        raise BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix=fix)
     if kind is bool:
         if isinstance(value, bool):
             return value
-        raise rules.BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix="say True or False")
+        raise BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix="say True or False")
     if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value > 0:
         return float(value)
-    raise rules.BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix="give a positive number")
-
-
-def _pixels(text: str) -> object:
-    """A width in words, as CSS pixels: `85 mm`, `3.4 in`, or a bare number; what is none is given back."""
-    found = WIDTH.fullmatch(text.strip())
-    if found is None:
-        return text
-    number, unit = found.groups()
-    if not unit:
-        return float(number)
-    # Any unit of length will do, so that a column of a journal can be copied as it is told.
-    if not is_unit(unit) or dimension_of(unit) != dimension_of("m"):
-        raise rules.BAD_OPTION.error(f"'{text}' is no value of the option 'max_width'", fix="give a length: '85 mm'")
-    return convert(float(number), unit, "in") * PIXELS
+    raise BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix="give a positive number")
 
 
 def _checked_places(value: object) -> ItemPositions:
     if not isinstance(value, Mapping):
-        raise rules.BAD_OPTION.error(f"'{value}' is no value of the option 'places'", fix="give {name: (x, y)}")
+        raise BAD_OPTION.error(f"'{value}' is no value of the option 'places'", fix="give {name: (x, y)}")
     found: dict[str, tuple[float, float]] = {}
     for name, place in value.items():
         # Whatever is no pair of numbers becomes one that is refused below with what was given.
@@ -202,6 +184,6 @@ def _checked_places(value: object) -> ItemPositions:
         except (TypeError, ValueError):
             x = y = nan
         if not (isfinite(x) and isfinite(y)):
-            raise rules.BAD_OPTION.error(f"'{place}' is no place of '{name}'", fix="give two numbers, (x, y)")
+            raise BAD_OPTION.error(f"'{place}' is no place of '{name}'", fix="give two numbers, (x, y)")
         found[str(name)] = x, y
     return found

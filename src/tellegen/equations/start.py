@@ -61,6 +61,16 @@ def initial_names(graph: PowerGraph, model: Model) -> dict[str, InitialName]:
     return found | {s.name: InitialName(None, False, None) for s in graph.signals if hasattr(s, "rate")}
 
 
+def outputs_at_start(graph: PowerGraph) -> dict[str, Expression]:
+    """The outputs that elements give themselves at the start, of storages whose state is what they hold: 1 V is no charge."""
+    ports = [graph.ports[k] for k in graph.storages()]
+    return {
+        port.variable(port.law.side): port.initial
+        for port in ports
+        if port.initial is not None and port.storage.keeps_energy_variable and port.storage.output is not None
+    }
+
+
 def _dimension(unit: str) -> Dimension:
     return parse_unit(unit).dimension
 

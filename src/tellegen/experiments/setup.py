@@ -24,7 +24,7 @@ from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.memory import carry_over, without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
-from tellegen.equations.start import initial_names
+from tellegen.equations.start import initial_names, outputs_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import chosen_start, independent_start, initial_states, with_drift_control
@@ -310,7 +310,8 @@ def set_up(
         # As numbers of the run, not of the program: a sweep over a constant input compiles once.
         graph, constants = _without_constants(drive(graph, courses), values)
         graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
-        start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
+        begun = {**outputs_at_start(graph), **model.experiment.initial}
+        start = initial_states(graph, model, {**begun, **(initial or {})}, values)
         duration = duration_of(model, until, values)
         # Softening is a matter of solvers; equations that are printed keep the law as it was written.
         if rtol is not None:

@@ -28,7 +28,7 @@ import numpy as np
 from tellegen.compiler.context import monotone_slopes
 from tellegen.core.names import TIME
 from tellegen.exporting.diagram import Diagram, Formula, Hold, Inertia, TransportDelay, formula_of
-from tellegen.expressions import Expression
+from tellegen.expressions import Add, Expression, Mul, call, number, power, product, total
 from tellegen.expressions.matlab import MatlabLines, constant_parts, has_choice, matlab_name, pointwise
 from tellegen.graph.signals import Table
 from tellegen.simulation.solvers.coefficients import DORMAND_PRINCE_8
@@ -378,7 +378,8 @@ def blocks_function(
         _evaluate(item, made)
     results = {
         "tg_y": ", ".join(_m(signal) for signal in diagram.recorded),
-        "tg_residual": "; ".join([made.text(e) for e in diagram.unknowns.residuals]),
+        # Beside each residual what its terms amount to: it is judged by that.
+        "tg_residual": "; ".join([f"{made.text(e)}, {made.text(_terms(e))}" for e in diagram.unknowns.residuals]),
         "tg_taken": "; ".join([made.text(hold.expression) for hold in diagram.holds]),
         **(further or {}),
     }
@@ -386,6 +387,16 @@ def blocks_function(
         results["tg_before"] = "; ".join(_m(delay.source) for delay in diagram.delays)
     head = f"function [tg_dx, {', '.join(results)}] = {name}({_m(TIME)}, tg_x, tg_held, tg_w, tg_p)"
     return "\n".join([head, *made.lines, *(f"{key} = [{text}];" for key, text in results.items()), "end", ""])
+
+
+def _terms(e: Expression) -> Expression:
+    """How large an expression would be if nothing in its sums cancelled."""
+    if isinstance(e, Add):
+        return total((call("abs", number(e.constant)), *(call("abs", number(q)) * _terms(term) for term, q in e.terms)))
+    if isinstance(e, Mul):
+        factors = (_terms(base) if q == 1 else call("abs", power(base, number(q))) for base, q in e.factors)
+        return product((call("abs", number(e.coefficient)), *factors))
+    return call("abs", e)
 
 
 def _unpacked(diagram: Diagram, states: Sequence[str], once: Precomputed) -> Iterator[str]:

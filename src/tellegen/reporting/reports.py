@@ -2,13 +2,13 @@
 and motion.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from io import StringIO
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
 from tellegen.core.units import describe
 from tellegen.drawing import Animation, animate, draw
+from tellegen.equations.checking import check
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.steps import derivation_steps
 from tellegen.equations.system import EquationSystem, parameter_values
@@ -26,24 +27,30 @@ from tellegen.experiments.simulating import simulate
 from tellegen.expressions import Expression
 from tellegen.graph import lower
 from tellegen.model.model import Model
-from tellegen.reduction import Limit, Reduction, reduce_model
-from tellegen.reporting.formulas import page_lines
-from tellegen.reporting.pages import Folded, Listing, PageBlock, PageFormulas, PagePicture, PageTable, Paragraph, Still
-from tellegen.results import Run
-from tellegen.results.run import run_findings, run_to_text
-from tellegen.studies.suggestion import activity, suggest_limits
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-import os
-from collections.abc import Callable, Iterable, Sequence
-
-from tellegen.equations.checking import check
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.writing import to_yaml
-from tellegen.reduction import Limits, read_limits
-from tellegen.reporting.pages import PageSection, Report, check_report_target, write_report
+from tellegen.plots import Line, Panel, Plot, panels_plot
+from tellegen.reduction import Limit, Limits, Reduction, read_limits, reduce_model
+from tellegen.reporting.formulas import page_lines
+from tellegen.reporting.pages import (
+    Folded,
+    Listing,
+    PageBlock,
+    PageFormulas,
+    PagePicture,
+    PageSection,
+    PageTable,
+    Paragraph,
+    Report,
+    Still,
+    check_report_target,
+    write_report,
+)
+from tellegen.results import Run
+from tellegen.results.run import run_findings, run_to_text
+from tellegen.scenes.lettering import name_latex
+from tellegen.studies.suggestion import activity, suggest_limits
 
 
 @final
@@ -94,19 +101,6 @@ class Subject:
         """The linear model in steady state."""
         assert self.model is not None
         return analyse(self.model)
-
-
-def plot_svg(figure: "Figure") -> str:
-    """A plot as SVG, the same bytes for the same plot. Nobody else sees the figure, so it is closed."""
-    from matplotlib import pyplot, rc_context  # noqa: PLC0415
-
-    # SVG has a date and random names otherwise, and two reports of one model would differ.
-    text = StringIO()
-    with rc_context({"svg.hashsalt": "tellegen"}):
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    pyplot.close(figure)
-    written = text.getvalue()
-    return written[written.index("<svg") :]
 
 
 MOST_NOTICES = 6
@@ -300,7 +294,7 @@ def properties_section(subject: Subject) -> Iterator[PageBlock]:
     told = Listing(str(analysis))
     yield told if channels <= MOST_CHANNELS else Folded("Poles, and every channel from an input to an output", (told,))
     if analysis.model.states and 0 < channels <= MOST_CHANNELS:
-        yield PagePicture("bode", plot_svg(analysis.plot()), f"Bode diagram of the linear model {where}")
+        yield PagePicture("bode", analysis.plot().svg(symbols=True), f"Bode diagram of the linear model {where}")
 
 
 def _without_value(subject: Subject) -> list[str]:
@@ -393,27 +387,25 @@ def _compared(model: Model, smaller: Smaller) -> Iterator[PageBlock]:
     rows = tuple((title, *(f"{found.largest:.2e}" for found in differences)) for title, differences in apart.items())
     yield Paragraph("The largest difference to the full model, over the experiment:")
     yield PageTable(("limits", *(f"{name} [{full.unit(name)}]" for name in shown)), rows)
-    yield PagePicture("reductions", plot_svg(_difference_plot(full, runs, shown)), "Differences to the full model")
+    yield PagePicture(
+        "reductions", _difference_plot(full, runs, shown).svg(symbols=True), "Differences to the full model"
+    )
 
 
-def _difference_plot(full: Run, runs: dict[str, Run], names: list[str]) -> "Figure":
-    """One axis a variable, one line a model; a logarithmic scale, since models are orders of magnitude apart."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    figure = Figure(figsize=(7.5, 0.8 + 2 * len(names)), layout="constrained")
-    axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, name in zip(axes, names, strict=True):
-        for title, run in runs.items():
-            apart = np.abs(full.values(name) - run.values(name))
-            axis.semilogy(full.t, np.where(apart > 0, apart, np.nan), label=title)
-        _, top = axis.get_ylim()
+def _difference_plot(full: Run, runs: dict[str, Run], names: list[str]) -> Plot:
+    """One panel a variable, one curve a model; a logarithmic scale, since models are orders of magnitude apart."""
+    stacks: list[list[Panel]] = []
+    for name in names:
+        apart = {title: np.abs(full.values(name) - run.values(name)) for title, run in runs.items()}
         # Zeros of a difference would draw the scale down to nothing.
-        axis.set_ylim(top * LOWEST, top)
-        axis.set_ylabel(f"{name} [{full.unit(name)}]")
-        axis.grid(visible=True, alpha=0.3)
-    axes[0].legend(fontsize="small")
-    axes[-1].set_xlabel("t [s]")
-    return figure
+        least = LOWEST * max((float(np.nanmax(values, initial=0.0)) for values in apart.values()), default=0.0)
+        lines = (
+            Line(title, full.t, np.where(values > least, values, np.nan), words=title)
+            for title, values in apart.items()
+        )
+        title = rf"\text{{difference of }}{name_latex(name)}"
+        stacks.append([Panel(tuple(lines), full.unit(name), title, kind="log")])
+    return panels_plot("Differences to the full model", stacks)
 
 
 LARGEST_MOTION = 1_000_000
@@ -440,7 +432,7 @@ def experiment_section(subject: Subject) -> Iterator[PageBlock]:
     # Variables that the experiment wants shown come first, then what moves, then what is driven.
     chosen = _spread(names)
     told = f": {len(chosen)} of {len(names)} variables" if len(chosen) < len(names) else ""
-    yield PagePicture("run", plot_svg(run.plot(*chosen)), f"The experiment over time{told}")
+    yield PagePicture("run", run.plot(*chosen).svg(symbols=True), f"The experiment over time{told}")
 
 
 def _spread(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -465,7 +457,7 @@ def energy_section(subject: Subject) -> Iterator[PageBlock]:
     if len(rows) > MOST_BARS:
         yield Folded("By element", (table,))
         return
-    bars = PagePicture("energy", plot_svg(books.plot()), "What each element took and each source gave")
+    bars = PagePicture("energy", books.plot().svg(symbols=True), "What each element took and each source gave")
     yield Folded("By element", (table, bars))
 
 

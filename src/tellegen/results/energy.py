@@ -1,22 +1,20 @@
 """The energy books of a run: what was supplied, stored and lost, in all and by element."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Unpack, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.compiler.context import Array
 from tellegen.core.errors import Finding
+from tellegen.plots import Look, Plot, bars_plot
 from tellegen.results.channels import hermite
 from tellegen.results.element_variables import exchanges_heat, sources_of, supplying, transferring
-from tellegen.results.plotting import figure_of
 from tellegen.simulation.rules import OPEN_BOOKS
 from tellegen.simulation.trajectory import Books
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from tellegen.results.run import Run
 
 
@@ -101,19 +99,13 @@ class EnergyBooks:
             members=[worst] if worst else [],
         )
 
-    def plot(self, *, figure: "Figure | None" = None) -> "Figure":
+    def plot(self, **look: Unpack[Look]) -> Plot:
         """What each element took and each source gave, as bars."""
         found = {name: energy for name, energy in self.by_element().items() if energy}
         sources = sources_of(self._run.graph)
-        drawn = figure_of(figure, width=6.5, height=0.8 + 0.35 * max(len(found), 2))
-        axis = drawn.subplots()
-        colours = ["tab:green" if name in sources else "tab:red" for name in found]
-        axis.barh(list(found), list(found.values()), color=colours)
-        axis.invert_yaxis()
-        axis.set_xlabel("energy [J]: sources give (green), elements take (red)")
-        axis.axvline(0.0, color="black", linewidth=0.8)
-        axis.grid(True, axis="x", alpha=0.3)
-        return drawn
+        given = {name: energy for name, energy in found.items() if name in sources}
+        taken = {name: energy for name, energy in found.items() if name not in sources}
+        return bars_plot(self._run.name, {"given by sources": given, "taken": taken}, "energy", "J", **look)
 
     @cached_property
     def _by_element(self) -> dict[str, float]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, final
 
 import numpy as np
 
@@ -16,13 +16,13 @@ from tellegen.compiler.context import Array
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, identifier, listing
 from tellegen.core.packages import load_package
+from tellegen.plots import Look, Plot
 from tellegen.results import plotting, rules
 from tellegen.results.files import write_atomically
 from tellegen.results.units import si_of, to_si
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
     from tellegen.results.run import Run
 
@@ -324,15 +324,20 @@ class SavedRun:
         return compare_runs(self, other, *names)
 
     def plot(
-        self, *names: str, beside: Mapping[str, Recorded] | None = None, figure: "Figure | None" = None
-    ) -> "Figure":
-        """Variables over time: one axis for each unit; other runs stand `beside` it in broken lines, each under its name."""
+        self,
+        *names: str,
+        against: str = plotting.TIME,
+        panels: Sequence[Sequence[str]] = (),
+        beside: Mapping[str, Recorded] | None = None,
+        **look: Unpack[Look],
+    ) -> Plot:
+        """Variables over time or `against` another one, as `Run.plot` draws them."""
         shown = names or [n for n in self.names if not n.startswith(("power.", "energy."))]
-        return plotting.plot(self, shown, beside=beside, figure=figure)
+        return plotting.plot(self, shown, against=against, panels=panels, beside=beside, **look)
 
-    def plot_phase(self, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
+    def plot_phase(self, x: str, y: str, **look: Unpack[Look]) -> Plot:
         """One variable over another."""
-        return plotting.plot_phase(self, x, y, figure=figure)
+        return self.plot(y, against=x, **look)
 
 
 def read_run(path: str | Path) -> SavedRun:

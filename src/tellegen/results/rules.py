@@ -35,6 +35,12 @@ BAD_RESAMPLING = RULES.rule(
     meaning="Values were asked for before the start or after the end of a run, or at times that are not numbers in order.",
     why="a run says nothing about times that it did not reach",
 )
+MIXED_PANEL = RULES.rule(
+    "S210",
+    "panel of different quantities",
+    meaning="Variables of different quantities were to stand in one panel of a plot.",
+    why="a panel has one axis, and numbers of different units have no common one",
+)
 BAD_SUFFIX = FILES.rule(
     "X201",
     "unknown kind of file",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, Protocol, Unpack, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from tellegen.core.errors import Finding
 from tellegen.core.names import listing
 from tellegen.graph import PowerGraph
 from tellegen.model.model import Element
+from tellegen.plots import Look, Plot
 from tellegen.results import plotting, rules
 from tellegen.results.channels import Channels, ObservableCatalogue, Observer, trajectory_at
 from tellegen.results.element_variables import ElementVariables, SectionPowers
@@ -29,7 +30,6 @@ from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
 
 if TYPE_CHECKING:
     import xarray
-    from matplotlib.figure import Figure
 
 
 class VariableRecovery(Protocol):
@@ -441,18 +441,26 @@ class Run:
         return compare_runs(self, other, *names)
 
     def plot(
-        self, *names: str, beside: Mapping[str, Recorded] | None = None, figure: "Figure | None" = None
-    ) -> "Figure":
-        """Variables over time: one axis for each unit. Without names, the outputs of the experiment, else the states.
+        self,
+        *names: str,
+        against: str = plotting.TIME,
+        panels: Sequence[Sequence[str]] = (),
+        beside: Mapping[str, Recorded] | None = None,
+        **look: Unpack[Look],
+    ) -> Plot:
+        """Variables over time, a panel for each unit. Without names, the outputs of the experiment, else the states.
 
-        `beside` are other runs to compare with, in broken lines: `run.plot("I_a", beside={"R_a = 1 ohm": other})`.
+        `against` another variable they are a phase plot, with a dot where it starts. `panels` say which of them stand together:
+        `panels=[["I_a"], ["omega_m", "omega_l"]]`. `beside` are other runs to compare with, in broken lines:
+        `run.plot("I_a", beside={"R_a = 1 ohm": other})`. The look is `max_width="88 mm"` (a column of a journal, or 181 mm, two of
+        them) and `theme="mono"` for print. The plot shows itself in a notebook; `save("run.pdf")` writes it.
         """
         shown = names or self.shown or (*self.state_names, *self.displacement_names) or self.output_names
-        return plotting.plot(self, shown, beside=beside, figure=figure, display=self.display)
+        return plotting.plot(self, shown, against=against, panels=panels, beside=beside, display=self.display, **look)
 
-    def plot_phase(self, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
+    def plot_phase(self, x: str, y: str, **look: Unpack[Look]) -> Plot:
         """One variable over another."""
-        return plotting.plot_phase(self, x, y, figure=figure, display=self.display)
+        return self.plot(y, against=x, **look)
 
     def __str__(self) -> str:
         return run_to_text(self)

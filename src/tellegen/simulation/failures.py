@@ -202,6 +202,8 @@ def finding_of(
     if end.status == jobs.CANCELLED:
         return rules.CANCELLED.finding(f"the run was cancelled {at}", where=model.name)
     if end.status == jobs.NOT_FINITE:
+        if (found := open_loop(model, end.failed, t)) is not None:
+            return found
         what, members = without_value(model, context, end.standing, end.failed)
         return rules.NOT_FINITE.finding(
             f"{at} {what}",
@@ -310,6 +312,22 @@ def without_value(
     what = f"{name} is not a finite number" + (f": {words}{_said(model, words)}" if words else "")
     known = () if failed is None else model.variables[failed : failed + 1]
     return what, tuple(dict.fromkeys((*known, *((element,) if element else ()))))
+
+
+def open_loop(model: NumericModel, failed: int | None, t: float) -> Finding | None:
+    """The finding for unknowns that are solved inside and were not found; None where it is something else that failed."""
+    # They stand behind y and what is observed.
+    if failed is None or not model.size + len(model.observables) <= failed < len(model.variables):
+        return None
+    name = model.variables[failed]
+    element = next((o.element for o in model.observables if o.name == name and o.element), "")
+    of = f" of '{element}'" if element else ""
+    return rules.OPEN_LOOP.finding(
+        f"at t = {t:.6g} s no value of '{name}'{of} was found at which the equations of its loop are met",
+        where=model.name,
+        fix=f"see whether a law near '{element or name}' jumps, ends or turns back there, and give it a slope everywhere",
+        members=tuple(dict.fromkeys((name, *((element,) if element else ())))),
+    )
 
 
 def _said(model: NumericModel, words: str) -> str:

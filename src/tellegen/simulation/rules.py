@@ -191,3 +191,9 @@ CHATTERING = RULES.rule(
     "in equal times and would pass a billion before the end.",
     why="two modes send each other back: the motion stays on the border between them, which neither of them describes",
 )
+OPEN_LOOP = RULES.rule(
+    "S132",
+    "algebraic loop that does not close",
+    meaning="No values were found at which the equations of elements that decide each other at once are met.",
+    why="a law that jumps, ends or turns back may leave none; a value at which they are not met would be no result",
+)

@@ -8,7 +8,7 @@ from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.simulation import rules
-from tellegen.simulation.failures import failed_variable, undecided_variable, without_value
+from tellegen.simulation.failures import failed_variable, open_loop, undecided_variable, without_value
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.library import solver
@@ -99,7 +99,8 @@ def find_equilibrium(problem: Problem) -> StatePoint:
     job, arrays = make_job(prepared, context, settings, RunRows.at(np.zeros(0), model.size), start, np.inf)
     status = solver("tg_equilibrium")(job)
     if status == jobs.FINISHED:
-        return StatePoint(problem.t0, arrays.y, np.zeros(model.size))
+        found = StatePoint(problem.t0, arrays.y, np.zeros(model.size))
+        return _with_values(model, context, found)
     if status == jobs.NOT_FINITE:
         raise _outside(model, context, start)
     name, rate = _drifting(model, context, problem.t0, arrays.y, settings)
@@ -118,7 +119,19 @@ def _explicit_start(model: NumericModel, context: ModelContext, t: float, y: Arr
         raise _outside(model, context, StatePoint(t, y, np.zeros(model.size))) from None
 
 
+def _with_values(model: NumericModel, context: ModelContext, at: StatePoint) -> StatePoint:
+    """The point, at which everything has a value: without states a rest says nothing of the loops of a model."""
+    try:
+        if model.observables:
+            model.observe(at.t, at.y, at.yp, context)
+    except FloatingPointError:
+        raise _outside(model, context, at) from None
+    return at
+
+
 def _outside(model: NumericModel, context: ModelContext, start: StatePoint) -> TellegenError:
+    if (found := open_loop(model, context.failed, start.t)) is not None:
+        return SimulationError(found)
     what, members = without_value(model, context, start, context.failed)
     return rules.BAD_START.error(
         f"at the start (t = {start.t:g} s) {what}",

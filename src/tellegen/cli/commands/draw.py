@@ -9,12 +9,13 @@ from tellegen.cli.options import OfModel, command, force
 from tellegen.core.options import option, required, values
 from tellegen.drawing import animate, keep_layout, rules
 from tellegen.drawing import draw as drawn
-from tellegen.drawing.figures import check_suffix, scene_maker
+from tellegen.drawing.figures import scene_maker
 from tellegen.drawing.memory import ANEW, KEPT
 from tellegen.drawing.options import Options as FigureOptions
 from tellegen.drawing.overlay.animation import check_animation_suffix
 from tellegen.notations.layout import PLACED_FIGURES
 from tellegen.notations.loading import AnyModel
+from tellegen.scenes.pictures import check_suffix
 from tellegen.workflow.files import refuse_overwriting
 from tellegen.workflow.transforming import reduce
 

@@ -1,17 +1,16 @@
 """Commands that compute with the numbers of a model: `simulate`, `analyse` and `condition`, and the pictures of `--plot`."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from tellegen.analysis.poles import poles_near
 from tellegen.analysis.summary import pole_record, poles_to_text
 from tellegen.cli import output
-from tellegen.cli.options import SCREEN, OfModel, as_json, as_latex, command, force, settings
+from tellegen.cli.options import SCREEN, OfModel, as_json, as_latex, command, force, name_list, settings
 from tellegen.conditioning import ConditioningOptions, Stiffness
 from tellegen.conditioning.parasitic import DAMPING, ERROR
 from tellegen.core.names import identifier
@@ -22,22 +21,39 @@ from tellegen.experiments.simulating import simulate as simulated
 from tellegen.experiments.steady_state import equilibrium
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
+from tellegen.plots import Look, Plot
+from tellegen.plots.values import DOUBLE, SINGLE
 from tellegen.results.files import check_folder
-from tellegen.results.plotting import blank_figure, check_suffix, save_figure
 from tellegen.results.records import writer_for
 from tellegen.results.run import Run
+from tellegen.scenes.pictures import check_suffix
+from tellegen.scenes.strokes import ThemeName
 from tellegen.simulation.problem import FIXED_STEP
 from tellegen.studies.conditioning import RTOL, compare_conditioning
 from tellegen.studies.conditioning import condition as conditioned
 from tellegen.workflow.deriving import derive
 from tellegen.workflow.files import refuse_overwriting
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+
+@dataclass(frozen=True, kw_only=True)
+class _Plotted(OfModel):
+    """How plots of a model look."""
+
+    max_width: str | None = option(
+        None,
+        f"How wide plots are: '{SINGLE}' or '{DOUBLE}' (one or two columns of a journal), '3.4 in', or pixels of CSS.",
+        metavar="WIDTH",
+    )
+    theme: ThemeName = option("colour", "colour, mono (for print) or dark plots.", read=str)
+
+    @property
+    def look(self) -> Look:
+        """The same as keywords."""
+        return {"max_width": self.max_width, "theme": self.theme}
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulateOptions(OfModel):
+class SimulateOptions(_Plotted):
     """What `simulate` is asked for."""
 
     settings: Mapping[str, str] = settings()
@@ -57,7 +73,18 @@ class SimulateOptions(OfModel):
     target: Path | None = option(
         None, "Write the run: .csv, .nc (netCDF), .parquet or .mat.", flag="--output", short="-o", metavar="FILE"
     )
-    plot: str | None = option(None, "Plot it: on the screen, or to .png, .svg or .pdf.", metavar="[FILE]")
+    plot: str | None = option(None, "Plot it, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
+    curves: tuple[str, ...] = option((), "With --plot: these variables.", metavar="I_a,omega_m", needs="plot")
+    against: str = option(
+        "t", "With --plot: over this variable; another one than t makes a phase plot.", metavar="VARIABLE", needs="plot"
+    )
+    panels: str | None = option(
+        None,
+        "With --plot: the variables of each panel.",
+        metavar="'I_a;omega_m,omega_l'",
+        needs="plot",
+        excludes=("curves",),
+    )
     outputs: tuple[str, ...] = option(
         (), "Variables shown, plotted and written beside the others: any of an element.", metavar="V_R,power.motor"
     )
@@ -88,7 +115,9 @@ def simulate(options: SimulateOptions) -> None:
     saved = run.with_units() if options.head_units else run
     written = [] if options.target is None else [str(saved.save(options.target))]
     if options.plot is not None:
-        written += show_figure(lambda figure: run.plot(figure=figure), options.plot, options.model)
+        panels = [group for text in (options.panels or "").split(";") if (group := name_list(text))]
+        shown = run.plot(*options.curves, against=options.against, panels=panels, **options.look)
+        written.append(save_plot(shown, options.plot, options.model))
     if options.as_json:
         output.write_json(_record(run))
     else:
@@ -155,7 +184,7 @@ def _warn(run: Run) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnalyseOptions(OfModel):
+class AnalyseOptions(_Plotted):
     """What `analyse` is asked for."""
 
     at: Mapping[str, str] | None = option(
@@ -176,8 +205,9 @@ class AnalyseOptions(OfModel):
         "Sources, signals or parameters that are inputs: a control loop is cut open there, and nowhere else.",
         metavar="d,V_a",
     )
-    plot: str | None = option(None, "The Bode diagram: on the screen, or to .png, .svg or .pdf.", metavar="[FILE]")
-    step: str | None = option(None, "The step responses, to .png, .svg or .pdf.", metavar="FILE")
+    plot: str | None = option(None, "The Bode diagram, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
+    step: str | None = option(None, "The step responses, to a file of such a kind.", metavar="FILE")
+    map: str | None = option(None, "Poles (x) and zeros (o) in the complex plane, to such a file.", metavar="FILE")
     force: bool = force()
     as_json: bool = as_json()
 
@@ -193,7 +223,7 @@ def analyse(options: AnalyseOptions) -> None:
         _show_poles(options.model, options.poles, options)
         return
     name = options.model
-    for target in (options.plot, options.step):
+    for target in (options.plot, options.step, options.map):
         check_picture(target, name, force=options.force)
     model = as_model(name)
     given = sort_settings(model, options.settings)
@@ -208,9 +238,8 @@ def analyse(options: AnalyseOptions) -> None:
         outputs=options.outputs,
         as_inputs=options.as_inputs,
     )
-    written = [] if options.plot is None else show_figure(lambda figure: found.plot(figure=figure), options.plot, name)
-    if options.step is not None:
-        written += show_figure(lambda figure: found.plot_step(figure=figure), options.step, name)
+    drawn = ((options.plot, found.plot), (options.step, found.plot_step), (options.map, found.plot_poles))
+    written = [save_plot(plot(**options.look), target, name) for target, plot in drawn if target is not None]
     output.show(options, found.to_json, found.__str__)
     if not options.as_json:
         output.say_written(*written, below=True)
@@ -291,11 +320,10 @@ def _show_equations(model: Model, options: ConditionOptions) -> None:
 def check_picture(target: str | None, name: str, *, force: bool) -> None:
     """Refuse a picture that could not be written, before anything is computed.
 
-    Raises: ExportError for an unknown suffix (X201) or a folder that is not there (X202); DescriptionError for a file that would
-    be replaced (D302).
+    Raises: FigureError for an unknown suffix (F104); ExportError for a folder that is not there (X202); DescriptionError for a
+    file that would be replaced (D302).
     """
-    # On a screen there is no file to refuse.
-    if target is None or (target == SCREEN and _has_screen()):
+    if target is None:
         return
     file = _picture_file(target, name)
     check_suffix(file)
@@ -303,26 +331,14 @@ def check_picture(target: str | None, name: str, *, force: bool) -> None:
     refuse_overwriting(file, force=force)
 
 
-def show_figure(draw: "Callable[[Figure | None], Figure]", target: str, name: str) -> list[str]:
-    """Draw into a file, or on the screen where there is one; gives the files that were written."""
-    if target != SCREEN or not _has_screen():
-        return [str(save_figure(draw(blank_figure()), _picture_file(target, name)))]
-    from matplotlib import pyplot
-
-    draw(None)
-    pyplot.show()
-    return []
+def save_plot(plot: Plot, target: str, name: str) -> str:
+    """Write a plot to a file; one that nobody named is shown by the program of the system for it, where there is a screen."""
+    written = plot.save(_picture_file(target, name))
+    if target == SCREEN and sys.stdout.isatty():
+        typer.launch(str(written))
+    return str(written)
 
 
 def _picture_file(target: str, name: str) -> Path:
     """Where a picture is written: the file that was named, or one with the name of the model."""
     return Path(f"{Path(name).stem}.png") if target == SCREEN else Path(target)
-
-
-def _has_screen() -> bool:
-    """Whether a plot without a file name has a window to go to."""
-    if not sys.stdout.isatty():
-        return False
-    from matplotlib import get_backend
-
-    return get_backend().lower() != "agg"

@@ -11,11 +11,11 @@ from typing import Literal, final, get_args
 
 from tellegen.drawing.bond.pen import ITEM, OTHER_END, VARIABLE, BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan
-from tellegen.drawing.geometry import Box, Point, ceil_to, direction, union
 from tellegen.drawing.memory import NAME_RISE
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Block, Label, Origin, Wire, label_box
-from tellegen.drawing.typesetting import COLON, set_math
+from tellegen.scenes.geometry import Box, Point, ceil_to, direction, union
+from tellegen.scenes.scene import Block, Label, Origin, Wire, label_box
+from tellegen.scenes.typesetting import COLON, set_math
 
 Side = Literal["N", "S", "E", "W"]
 Slot = Literal["N", "S", "E", "W", "NE", "NW", "SE", "SW"]

@@ -11,9 +11,9 @@ from typing import Literal, final
 from tellegen.drawing.bond.clusters import ONE_PORT, PITCH, Cluster, Side, clipped, cluster_of, is_wide, level_length
 from tellegen.drawing.bond.pen import BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondRow, ItemText, Skeleton, skeleton_of
-from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Box, Point, ceil_to, shifted, union
 from tellegen.drawing.options import Options
+from tellegen.scenes.geometry import Box, Point, ceil_to, shifted, union
+from tellegen.scenes.lettering import name_latex
 
 Direction = Literal[1, -1]
 

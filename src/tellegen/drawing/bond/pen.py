@@ -7,12 +7,12 @@ from math import dist
 from typing import Literal, final
 
 from tellegen.drawing.bond.plan import BondLink
-from tellegen.drawing.geometry import Box, Point, along, direction
-from tellegen.drawing.ink import Ink, Pen, inks, strokes_through, touch
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Align, Bond, Label, Level, Origin, Ring, Tone, label_box, moved
-from tellegen.drawing.strokes import stroke_end
-from tellegen.drawing.typesetting import set_math
+from tellegen.scenes.geometry import Box, Point, along, direction
+from tellegen.scenes.ink import Ink, Pen, inks, strokes_through, touch
+from tellegen.scenes.scene import Align, Bond, Label, Level, Origin, Ring, Tone, label_box, moved
+from tellegen.scenes.strokes import stroke_end
+from tellegen.scenes.typesetting import set_math
 
 ITEM, VARIABLE, SMALL_TEXT = 18.0, 15.0, 11.0
 """Sizes of texts."""

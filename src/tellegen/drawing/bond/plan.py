@@ -12,13 +12,14 @@ from typing import Literal, final
 from tellegen.core.domains import DOMAINS
 from tellegen.core.union_find import UnionFind
 from tellegen.drawing import formulas
-from tellegen.drawing.formulas import bold_latex, name_latex
+from tellegen.drawing.formulas import bold_latex
 from tellegen.drawing.options import Options
-from tellegen.drawing.typesetting import COLON
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.model.bond_graph import SINKS, PowerBond
 from tellegen.results.units import ratio_unit
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.typesetting import COLON
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort
 
 

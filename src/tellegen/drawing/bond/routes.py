@@ -16,11 +16,11 @@ from tellegen.drawing.bond.clusters import Side, is_wide
 from tellegen.drawing.bond.layout import BondLayout
 from tellegen.drawing.bond.pen import OTHER_END, SMALL_TEXT, BondPen
 from tellegen.drawing.bond.plan import BondLink, BondPlan
-from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Box, Point, along, straightened
-from tellegen.drawing.ink import Ink, Stroke
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Align, Label, Origin, label_box
+from tellegen.scenes.geometry import Box, Point, along, straightened
+from tellegen.scenes.ink import Ink, Stroke
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.scene import Align, Label, Origin, label_box
 
 STEP = 10.0
 # Beyond the ink a few lines can run beside each other; farther round nobody would follow them.

@@ -16,11 +16,11 @@ from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, dra
 from tellegen.drawing.bond.layout import MESHED, PLAIN, BondLayout, Spacing, lay_out_bonds, lay_out_in_pieces
 from tellegen.drawing.bond.plan import BondLink, BondPlan, Skeleton, plan_bonds, skeleton_of
 from tellegen.drawing.bond.routes import BondEnd, Router, cut_bond, ends_from_above, is_far, reading_effort
-from tellegen.drawing.geometry import Box, Point, union
-from tellegen.drawing.ink import Pen, Stroke, inks, overlapping, strokes_through, touch
 from tellegen.drawing.memory import STILL, bond_places, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options
-from tellegen.drawing.scene import (
+from tellegen.scenes.geometry import Box, Point, union
+from tellegen.scenes.ink import Pen, Stroke, inks, overlapping, strokes_through, touch
+from tellegen.scenes.scene import (
     CAPTION_DROP,
     MARGIN,
     Band,
@@ -33,7 +33,7 @@ from tellegen.drawing.scene import (
     moved,
     tidy,
 )
-from tellegen.drawing.strokes import POINT
+from tellegen.scenes.strokes import POINT
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 
 # -- the areas of domains ----------------------------------------------------------------------------------------------------------

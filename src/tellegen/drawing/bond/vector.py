@@ -13,12 +13,12 @@ from tellegen.drawing.bond.layout import PLAIN, lay_out_bonds
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondTexts, ItemText, Role, skeleton_of
 from tellegen.drawing.bond.scene import bands_of
 from tellegen.drawing.formulas import dotted_latex
-from tellegen.drawing.geometry import union
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.lanes import only
 from tellegen.drawing.pog.scene import lanes_plan, legend_shapes, star_plan
-from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, framed_scene, label_box
+from tellegen.scenes.geometry import union
+from tellegen.scenes.scene import MARGIN, Label, Scene, Shape, framed_scene, label_box
 from tellegen.schemes import PogScheme, bond_graph
 from tellegen.schemes.lanes import NoLanesError
 

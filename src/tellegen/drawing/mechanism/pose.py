@@ -8,14 +8,14 @@ from typing import final
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.drawing import rules
-from tellegen.drawing.geometry import Point, direction
-from tellegen.drawing.scene import MARGIN
 from tellegen.expressions import ZERO, Expression, number, symbol, to_text
 from tellegen.model import kinematics
 from tellegen.model.kinematics import BodyPose as Placed
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Geometry, Joint, Mechanism
 from tellegen.model.model import Model
 from tellegen.notations.parameters import definition_order, evaluate_in_order
+from tellegen.scenes.geometry import Point, direction
+from tellegen.scenes.scene import MARGIN
 
 HELD = ("revolute", "fixed")
 """The joints whose two points are one."""

@@ -10,9 +10,7 @@ from typing import final
 import numpy as np
 
 from tellegen.core.domains import DOMAINS, REFERENCES
-from tellegen.drawing.formulas import name_latex, time_label
-from tellegen.drawing.geometry import Box, Point, polyline, union
-from tellegen.drawing.ink import Pen, ink_box
+from tellegen.drawing.formulas import time_label
 from tellegen.drawing.mechanism import symbols as parts
 from tellegen.drawing.mechanism.pose import (
     MechanismPose,
@@ -25,16 +23,19 @@ from tellegen.drawing.mechanism.pose import (
 from tellegen.drawing.mechanism.symbols import solid_shapes
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.overlay.marks import Array
-from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels
 from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
 from tellegen.drawing.schematic.symbols import curves, is_load, line, placed
 from tellegen.elements import ElementKind
-from tellegen.expressions import ZERO
+from tellegen.expressions import ZERO, Expression
 from tellegen.model.kinematics import components
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, Element, Model
 from tellegen.results import Run
+from tellegen.scenes.geometry import Box, Point, polyline, union
+from tellegen.scenes.ink import Pen, ink_box
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
 
 NEAR = 2.4
 """The least distance between a label and anything else."""
@@ -403,8 +404,15 @@ def _way(
     pose: MechanismPose, view: PageView, mark: BodyPoint, rows: Sequence[Mapping[str, float]]
 ) -> tuple[Point, ...]:
     x, y = components(pose.tree.position(mark))
-    points = (view.page((x.evaluate(row), y.evaluate(row))) for row in rows)
+    points = map(view.page, zip(_along(x, rows), _along(y, rows), strict=True))
     return tuple((round(u, 2), round(v, 2)) for u, v in points)
+
+
+def _along(formula: Expression, rows: Sequence[Mapping[str, float]]) -> list[float]:
+    """The values of a coordinate; one that does not move, as of a slide, has one for all rows."""
+    if not formula.free_symbols and rows:
+        return [formula.evaluate(rows[0])] * len(rows)
+    return [formula.evaluate(row) for row in rows]
 
 
 def _recent(trails: Sequence[tuple[Point, ...]], between: int, frame: int) -> list[Shape]:

@@ -9,12 +9,12 @@ from dataclasses import replace
 from itertools import pairwise
 from math import cos, dist, hypot, pi, sin
 
-from tellegen.drawing.geometry import Command, Outline, Point, cubic_controls, polyline, union
-from tellegen.drawing.ink import inks
 from tellegen.drawing.mechanism.pose import angle_in_quarters, direction_between, joint_ends
-from tellegen.drawing.scene import Curve, Shape, moved
 from tellegen.drawing.schematic.symbols import arc, arrow, circle, closed_polygon, hatching, line, rectangle
 from tellegen.model.mechanism import GROUND, Mechanism
+from tellegen.scenes.geometry import Command, Outline, Point, cubic_controls, polyline, union
+from tellegen.scenes.ink import inks
+from tellegen.scenes.scene import Curve, Shape, moved
 
 LINK = 8.0
 """Half the width of a link."""

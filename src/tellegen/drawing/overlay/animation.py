@@ -16,19 +16,20 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from tellegen.drawing import rules
-from tellegen.drawing.figures import Figure, write_drawing, writer_for
-from tellegen.drawing.geometry import Box
+from tellegen.drawing.figures import Figure
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.drawing.mechanism.scene import MechanismMotion, mechanism_motion
 from tellegen.drawing.options import DEFAULTS, Options, read_options, with_layout
 from tellegen.drawing.overlay import results
 from tellegen.drawing.overlay.marks import Array
-from tellegen.drawing.scene import Scene, Shape, moved
-from tellegen.drawing.strokes import PAPER, THEMES
-from tellegen.drawing.writers.raster import to_png
-from tellegen.drawing.writers.svg import SvgWriter, number
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results import Run
+from tellegen.scenes.geometry import Box
+from tellegen.scenes.pictures import write_drawing, writer_for
+from tellegen.scenes.scene import Scene, Shape, moved
+from tellegen.scenes.strokes import PAPER, THEMES
+from tellegen.scenes.writers.raster import to_png
+from tellegen.scenes.writers.svg import SvgWriter, number
 
 if TYPE_CHECKING:
     from PIL.Image import Image

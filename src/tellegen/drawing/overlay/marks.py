@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.core.domains import DOMAINS
-from tellegen.drawing.geometry import Box, Point, along, box_outline, direction, hull, polyline
-from tellegen.drawing.ink import LEAD, Pen
 from tellegen.drawing.pog.placement import ARROW_BELOW, SECTION_OVERHANG
 from tellegen.drawing.pog.vector_blocks import BEHIND, BEHIND_N, DRIVEN, INPUT
-from tellegen.drawing.scene import Block, Bond, Curve, Label, Origin, Scene, Section, Shape, Tone, Wire, label_box
 from tellegen.graph import ResistiveLaw, SourceLaw
 from tellegen.model.bond_graph import PowerBond
 from tellegen.results import Run
 from tellegen.results.element_variables import SectionPowers, sources_of, supplying
+from tellegen.scenes.geometry import Box, Point, along, box_outline, direction, hull, polyline
+from tellegen.scenes.ink import LEAD, Pen
+from tellegen.scenes.scene import Block, Bond, Curve, Label, Origin, Scene, Section, Shape, Tone, Wire, label_box
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 from tellegen.schemes.pog_scheme import PogScheme
 

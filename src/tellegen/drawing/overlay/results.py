@@ -15,9 +15,7 @@ from tellegen.causality import assign_causality
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond.scene import bond_scene
-from tellegen.drawing.formulas import name_latex, quantity_latex, time_label
-from tellegen.drawing.geometry import Box, Point, box_outline, hull, union
-from tellegen.drawing.ink import Pen, ink_box
+from tellegen.drawing.formulas import time_label
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.drawing.mechanism.scene import coordinates_at, mechanism_scene
 from tellegen.drawing.options import Options, with_layout
@@ -25,7 +23,19 @@ from tellegen.drawing.overlay import marks
 from tellegen.drawing.overlay.marks import Array, OverlayMark, PowerFlows
 from tellegen.drawing.pog.ladders import FEW_CUTS, linked_ladders
 from tellegen.drawing.pog.scene import MANY_CUTS, plan_model_pog, plan_scene
-from tellegen.drawing.scene import (
+from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.experiments.quantities import SECOND, Quantity, value_of
+from tellegen.experiments.simulating import simulate
+from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
+from tellegen.model.model import Model
+from tellegen.notations.loading import Modelled, as_model
+from tellegen.notations.network.builder import Network
+from tellegen.results import Run
+from tellegen.results.element_variables import supplying
+from tellegen.scenes.geometry import Box, Point, box_outline, hull, union
+from tellegen.scenes.ink import Pen, ink_box
+from tellegen.scenes.lettering import name_latex, quantity_latex
+from tellegen.scenes.scene import (
     MARGIN,
     Align,
     Curve,
@@ -39,15 +49,6 @@ from tellegen.drawing.scene import (
     moved,
     tidy,
 )
-from tellegen.drawing.schematic.scene import schematic_scene
-from tellegen.experiments.quantities import SECOND, Quantity, value_of
-from tellegen.experiments.simulating import simulate
-from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
-from tellegen.model.model import Model
-from tellegen.notations.loading import Modelled, as_model
-from tellegen.notations.network.builder import Network
-from tellegen.results import Run
-from tellegen.results.element_variables import supplying
 from tellegen.schemes import bond_graph
 
 StreamKind = Literal["supplied", "stored", "dissipated", "moved", "impacts", "others", "missing"]

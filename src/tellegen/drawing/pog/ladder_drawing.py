@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, box_about, straightened
-from tellegen.drawing.ink import LEAD
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import placement
 from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedBranch, PlacedLadder
-from tellegen.drawing.scene import Block, Dot, Label, Origin, Ring, Section, Shape, Sum, Tone, Weight, Wire
-from tellegen.drawing.strokes import SUM_RADIUS
 from tellegen.expressions import latex_name
+from tellegen.scenes.geometry import Box, Point, box_about, straightened
+from tellegen.scenes.ink import LEAD
+from tellegen.scenes.scene import Block, Dot, Label, Origin, Ring, Section, Shape, Sum, Tone, Weight, Wire
+from tellegen.scenes.strokes import SUM_RADIUS
 
 NodeSide = Literal["left", "right", "up", "down"]
 STEP: dict[NodeSide, Point] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}

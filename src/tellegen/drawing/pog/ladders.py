@@ -11,12 +11,12 @@ from typing import final
 
 from tellegen.core.union_find import UnionFind
 from tellegen.drawing import rules
-from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.texts import PogTexts
-from tellegen.drawing.scene import Tone
 from tellegen.graph import Port, SourceLaw
 from tellegen.model.bond_graph import PowerBond
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.scene import Tone
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, connected_parts
 from tellegen.schemes.names import UniqueNames
 from tellegen.schemes.pog_construction import LadderBuilder, SignalFlow

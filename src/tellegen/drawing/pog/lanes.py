@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.texts import (
     DERIVATIVE,
@@ -22,11 +21,12 @@ from tellegen.drawing.pog.texts import (
     raised_letter,
     with_arguments,
 )
-from tellegen.drawing.scene import Tone, Weight
 from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
 from tellegen.graph import ResistiveLaw, StorageLaw
 from tellegen.notations.pog import ladder as written_ladder
 from tellegen.notations.pog.ladder import Way as BlockWay
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.scene import Tone, Weight
 from tellegen.schemes.lanes import NoLanesError, lane_ladder
 from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock
 

@@ -6,12 +6,12 @@ from itertools import accumulate, pairwise
 from string import ascii_uppercase
 from typing import final
 
-from tellegen.drawing.geometry import Box, ceil_to, union
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import plan as plans
-from tellegen.drawing.scene import MARGIN
-from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.notations.layout import ItemPositions
+from tellegen.scenes.geometry import Box, ceil_to, union
+from tellegen.scenes.scene import MARGIN
+from tellegen.scenes.typesetting import set_math, set_words
 
 # Sections stand on this grid, so that ladders over each other can be compared.
 GRID = 10

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
 from tellegen.core.domains import Side
-from tellegen.drawing.scene import Tone, Weight
 from tellegen.notations.layout import ItemPositions
+from tellegen.scenes.scene import Tone, Weight
 from tellegen.schemes.pog_scheme import Direction
 
 Line = Literal["upper", "lower"]

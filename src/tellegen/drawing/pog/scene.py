@@ -10,8 +10,6 @@ from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import DOMAINS
 from tellegen.core.names import listing
 from tellegen.drawing import rules
-from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.ink import ink_box
 from tellegen.drawing.memory import check_places
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog import placement
@@ -22,7 +20,10 @@ from tellegen.drawing.pog.placement import LadderSpacing, PlacedLadder, place_la
 from tellegen.drawing.pog.plan import BranchPlan, FigurePlan, LadderPlan, elements_along_ladders
 from tellegen.drawing.pog.texts import PogTexts
 from tellegen.drawing.pog.vector_blocks import VectorPlanner, merged_ladders
-from tellegen.drawing.scene import (
+from tellegen.graph import SourceLaw
+from tellegen.scenes.geometry import Box, Point
+from tellegen.scenes.ink import ink_box
+from tellegen.scenes.scene import (
     CAPTION,
     MARGIN,
     Band,
@@ -35,8 +36,7 @@ from tellegen.drawing.scene import (
     framed_scene,
     label_box,
 )
-from tellegen.drawing.typesetting import set_math, set_words
-from tellegen.graph import SourceLaw
+from tellegen.scenes.typesetting import set_math, set_words
 from tellegen.schemes.algebra.checks import check_signs, wrong_gains
 from tellegen.schemes.algebra.figure_graphs import collapsed_graph, star_graph
 from tellegen.schemes.bond_graph_scheme import connected_parts

@@ -7,19 +7,20 @@ from string import ascii_lowercase
 from typing import final
 
 from tellegen.drawing import rules
-from tellegen.drawing.formulas import figure_latex, name_latex
-from tellegen.drawing.geometry import Box
-from tellegen.drawing.ink import ink_box
+from tellegen.drawing.formulas import figure_latex
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.placement import NOTE, SMALL
 from tellegen.drawing.pog.plan import LadderPlan
 from tellegen.drawing.pog.scene import legend_room, note_shapes, plan_pog, plan_scene
 from tellegen.drawing.pog.texts import formula_size, is_null, matrix_latex
-from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, moved, tidy
-from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.expressions import ONE
 from tellegen.graph.power_graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.reduction import Reduction, scheme_pictures
+from tellegen.scenes.geometry import Box
+from tellegen.scenes.ink import ink_box
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.scene import MARGIN, Label, Origin, Scene, Shape, moved, tidy
+from tellegen.scenes.typesetting import set_math, set_words
 from tellegen.schemes import Orientation, Rewriting
 from tellegen.schemes.algebra.reduction_pictures import ReductionPictures
 from tellegen.schemes.pog_scheme import Column, Matrix, PogScheme, ladder_with

@@ -9,13 +9,14 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.drawing import formulas
-from tellegen.drawing.formulas import figure_latex, name_latex, number_latex
+from tellegen.drawing.formulas import figure_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog.placement import text_size, width_of
 from tellegen.drawing.pog.plan import BoxPlan
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, is_zero, postorder, symbol, to_latex
 from tellegen.graph.power_graph import ARGUMENT, ResistiveLaw, StorageLaw
 from tellegen.results.units import ratio_unit
+from tellegen.scenes.lettering import name_latex, number_latex, unit_latex
 from tellegen.schemes.gains import OUTLINE, is_outlined
 from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock
 
@@ -301,7 +302,7 @@ class PogTexts:
             return f"{name_latex(names[0])} = {number_latex(self._values.numbers[names[0]])}"
         number = self._number(gain)
         unit = _gain_unit(block, told, given)
-        return "" if number is None else rf"= {number}\,{formulas.unit_latex(unit)}" if unit else f"= {number}"
+        return "" if number is None else rf"= {number}\,{unit_latex(unit)}" if unit else f"= {number}"
 
     def number(self, gain: Expression) -> str:
         """The value of a formula where values stand instead of symbols; empty where they do not, or it has none."""

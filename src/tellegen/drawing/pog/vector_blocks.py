@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS, other_side
-from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import plan
 from tellegen.drawing.pog.ladders import ScalarPlanner
@@ -27,9 +26,10 @@ from tellegen.drawing.pog.texts import (
     is_too_long,
     transposed_letter,
 )
-from tellegen.drawing.scene import Weight
 from tellegen.expressions import ONE, ZERO, Expression, is_zero
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.scene import Weight
 from tellegen.schemes.algebra.vector_blocks import StorageGroup, storage_groups
 from tellegen.schemes.gains import signal_gains
 from tellegen.schemes.pog_scheme import Column, Ladder, Matrix, PogScheme, VectorBlock

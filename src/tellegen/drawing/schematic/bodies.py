@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.formulas import name_latex
-from tellegen.drawing.geometry import Point, PointMap, shifted
-from tellegen.drawing.scene import Label, Origin, Shape
 from tellegen.drawing.schematic import symbols
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, Shunt, Station
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.symbols import OnePortSymbol, circle, curves, placed
 from tellegen.model.model import Element
+from tellegen.scenes.geometry import Point, PointMap, shifted
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.scene import Label, Origin, Shape
 
 
 @final

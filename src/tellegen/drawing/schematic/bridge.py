@@ -12,13 +12,13 @@ from itertools import pairwise, permutations
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.ink import ink_box
-from tellegen.drawing.scene import Shape
 from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan
 from tellegen.drawing.schematic.rails import SWITCHED, neighbours, rails_of
 from tellegen.drawing.schematic.sketch import AbstractSketchMaker, has_one_ports_alone, one_ports, sketch_shapes
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS
 from tellegen.model.model import Element, Sketch
+from tellegen.scenes.ink import ink_box
+from tellegen.scenes.scene import Shape
 
 ENDS, MOST = 2, 4
 """The lines of a bridge, and how many pairs of nodes are tried as these."""

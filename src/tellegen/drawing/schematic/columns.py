@@ -11,10 +11,7 @@ from itertools import pairwise
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Box, Point, union
-from tellegen.drawing.ink import check_scene, ink_box
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import CAPTION_DROP, Band, Dot, Origin, Scene, Shape, Wire, captions_along, moved
 from tellegen.drawing.schematic.bodies import LABEL_GAP, element_shapes, label_shape
 from tellegen.drawing.schematic.layout import ABOVE, WIRE_SPACING, SchematicLayout, is_planetary_gear
 from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station, stations_between
@@ -22,6 +19,9 @@ from tellegen.drawing.schematic.rails import connected_groups, distances, neighb
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, RowDrawing, domain_areas
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, curves, is_feed, one_port_symbol, placed, rectangle
 from tellegen.drawing.schematic.wires import count_crossings
+from tellegen.scenes.geometry import Box, Point, union
+from tellegen.scenes.ink import check_scene, ink_box
+from tellegen.scenes.scene import CAPTION_DROP, Band, Dot, Origin, Scene, Shape, Wire, captions_along, moved
 
 LEAST_TIES = 3
 """What an element must have to be a box in a column."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Point
 from tellegen.drawing.schematic import symbols
 from tellegen.drawing.schematic.bodies import LABEL_GAP, NodeBody, NodeBodyMaker
 from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station
 from tellegen.model.model import Element
+from tellegen.scenes.geometry import Point
 
 WIRE_SPACING = 14.0
 """Between wires that run beside each other."""

@@ -9,14 +9,14 @@ from itertools import pairwise
 from statistics import fmean
 from typing import final
 
-from tellegen.drawing.geometry import straightened
-from tellegen.drawing.ink import ink_box
-from tellegen.drawing.scene import Shape
 from tellegen.drawing.schematic.layout import SchematicLayout
 from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station
 from tellegen.drawing.schematic.rails import distances, neighbours
 from tellegen.drawing.schematic.sketch import AbstractSketchMaker, has_one_ports_alone, one_ports, sketch_shapes
 from tellegen.model.model import Element, Sketch
+from tellegen.scenes.geometry import straightened
+from tellegen.scenes.ink import ink_box
+from tellegen.scenes.scene import Shape
 
 GridCell = tuple[int, int]
 """Column and row; rows count downwards."""

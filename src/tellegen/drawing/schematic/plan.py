@@ -18,10 +18,10 @@ from tellegen.drawing.memory import LadderNames
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, neighbours, rails_of
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, is_feed, two_port_symbol, upside_down
-from tellegen.drawing.typesetting import set_math
 from tellegen.expressions import ONE
 from tellegen.graph import lower
 from tellegen.model.model import NOTHING, Element, Model
+from tellegen.scenes.typesetting import set_math
 from tellegen.schemes import network_of
 
 

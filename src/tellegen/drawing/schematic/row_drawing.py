@@ -8,14 +8,14 @@ from math import inf
 from typing import NamedTuple, final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Box, Point, shifted
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import CAPTION_DROP, Band, Label, Origin, Ring, Shape, captions_along
 from tellegen.drawing.schematic import bodies, symbols
 from tellegen.drawing.schematic.layout import BODY, CELLS, GAP, RaisedLink, SchematicLayout
 from tellegen.drawing.schematic.plan import SchematicLink
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.wires import Net
+from tellegen.scenes.geometry import Box, Point, shifted
+from tellegen.scenes.scene import CAPTION_DROP, Band, Label, Origin, Ring, Shape, captions_along
 
 LEAD, RING = 22.0, 10.0
 """The wire at the end of a row, and the ring behind it."""

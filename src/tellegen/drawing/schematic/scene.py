@@ -10,11 +10,8 @@ from itertools import accumulate, pairwise
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Box, along, direction, union
-from tellegen.drawing.ink import free_ends, ink_box
 from tellegen.drawing.memory import LadderNames, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options, with_layout
-from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, Wire, framed_scene, mapped, moved
 from tellegen.drawing.schematic.bodies import LABEL_GAP, TERMINAL, terminal_shapes
 from tellegen.drawing.schematic.bridge import bridge_shapes
 from tellegen.drawing.schematic.columns import ColumnDrawing, arrange_in_columns, column_bands
@@ -41,9 +38,12 @@ from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, TIE, RowDrawing,
 from tellegen.drawing.schematic.sketch import sketch_shapes
 from tellegen.drawing.schematic.symbols import RETURN, is_load
 from tellegen.drawing.schematic.wires import Collisions, count_crossings
-from tellegen.drawing.strokes import POINT
 from tellegen.elements import ElementKind
 from tellegen.model.model import NOTHING, Element, Model
+from tellegen.scenes.geometry import Box, along, direction, union
+from tellegen.scenes.ink import free_ends, ink_box
+from tellegen.scenes.scene import MARGIN, Label, Origin, Scene, Shape, Wire, framed_scene, mapped, moved
+from tellegen.scenes.strokes import POINT
 
 BETWEEN = 34.0
 """Between parts that nothing links."""

@@ -9,15 +9,15 @@ from itertools import pairwise, product
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Point, box_about
-from tellegen.drawing.ink import Pen
-from tellegen.drawing.scene import Origin, Shape, label_box
 from tellegen.drawing.schematic.bodies import LABEL_GAP, element_shapes, label_shape
 from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan
 from tellegen.drawing.schematic.rails import connected_groups, neighbours
 from tellegen.drawing.schematic.symbols import OnePortSymbol, curves, one_port_symbol, placed, rectangle, reference_mark
 from tellegen.drawing.schematic.wires import Collisions, Net
 from tellegen.model.model import Element, Sketch, SketchedBranch
+from tellegen.scenes.geometry import Point, box_about
+from tellegen.scenes.ink import Pen
+from tellegen.scenes.scene import Origin, Shape, label_box
 
 # The largest is for formulas as labels; what does not fit then would not fit on a page.
 UNITS = (110.0, 120.0, 130.0, 150.0, 175.0, 205.0, 240.0)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from math import cos, pi, sin
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Command, Outline, Point, PointMap, mapped_outline, polyline
-from tellegen.drawing.scene import Curve, Origin, Weight
 from tellegen.elements import KINDS, ElementKind
 from tellegen.model.model import MECHANISM
+from tellegen.scenes.geometry import Command, Outline, Point, PointMap, mapped_outline, polyline
+from tellegen.scenes.scene import Curve, Origin, Weight
 
 # 4/3 (sqrt 2 - 1): with these the curve meets the middle of the arc, and is off by less than 3e-4 radii elsewhere.
 _ROUND = 0.5523

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 from typing import final
 
-from tellegen.drawing.geometry import Box, Point, box_about, straightened
-from tellegen.drawing.ink import Grid, Stroke, distance, touch
-from tellegen.drawing.scene import Dot, Origin, Shape, Wire
+from tellegen.scenes.geometry import Box, Point, box_about, straightened
+from tellegen.scenes.ink import Grid, Stroke, distance, touch
+from tellegen.scenes.scene import Dot, Origin, Shape, Wire
 
 _DIGITS = 3
 

@@ -3,6 +3,7 @@ function tg_values = tg_march(tg_p, tg_t, tg_stops)
 @begin
 [tg_s, tg_p, tg_m] = tg_begun(tg_p, tg_t(end));
 tg_s.w = tg_solved(0, tg_s.x, tg_s.held, tg_s.w, tg_p);
+tg_closed(tg_s.w, 0);
 tg_s.held = tg_take(0, tg_s, tg_p);
 [~, tg_y] = tg_blocks(0, tg_s.x, tg_s.held, tg_s.w, tg_p);
 tg_values = zeros(numel(tg_t), numel(tg_y));
@@ -18,6 +19,7 @@ for tg_k = 2:numel(tg_t)
     tg_from = tg_to;
   end
   tg_s.w = tg_solved(tg_t(tg_k), tg_s.x, tg_s.held, tg_s.w, tg_p);
+  tg_closed(tg_s.w, tg_t(tg_k));
   [~, tg_y] = tg_blocks(tg_t(tg_k), tg_s.x, tg_s.held, tg_s.w, tg_p);
   tg_values(tg_k, :) = tg_y;
 end

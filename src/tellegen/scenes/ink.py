@@ -10,8 +10,8 @@ from itertools import pairwise
 from math import dist, floor, hypot
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point, along, box_about, direction, hull, union
-from tellegen.drawing.scene import (
+from tellegen.scenes.geometry import Box, Point, along, box_about, direction, hull, union
+from tellegen.scenes.scene import (
     Band,
     Block,
     Bond,
@@ -23,10 +23,11 @@ from tellegen.drawing.scene import (
     Section,
     Shape,
     Sum,
+    Trace,
     Wire,
     label_box,
 )
-from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, stroke_line
+from tellegen.scenes.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, stroke_line
 
 # Of the grid that finds neighbours: about the size of a symbol, so that most shapes lie in one to four cells.
 CELL = 80.0
@@ -78,7 +79,7 @@ def inks(shape: Shape) -> Iterator[Ink]:
             yield Disc(shape.centre, DOT_RADIUS[shape.weight])
         case Ring():
             yield Disc(shape.centre, shape.radius)
-        case Wire():
+        case Wire() | Trace():
             yield from strokes_through(shape.points)
         case Section():
             yield Stroke(shape.start, shape.end)
@@ -294,6 +295,8 @@ def _may_touch(one: Shape, two: Shape) -> bool:
         return _holds(one, label_box(two))
     if isinstance(one, lines) and isinstance(two, lines):
         return True
+    if isinstance(one, Trace) or isinstance(two, Trace):
+        return True  # curves run where their values are
     if isinstance(one, Ring) or isinstance(two, Ring):
         return isinstance(one, lines) or isinstance(two, lines)
     # Outlines of symbols may lie on each other and on blocks: they are drawn so. Lines may not run over blocks.

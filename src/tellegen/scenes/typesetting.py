@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any, final
 from xml.etree import ElementTree
 
-from tellegen.drawing.geometry import Box, Command, Outline, box_outline, hull, outline_points, shifted, union
+from tellegen.scenes.geometry import Box, Command, Outline, box_outline, hull, outline_points, shifted, union
 
 _TOKEN = re.compile(r"[MLQCZ]|-?\d*\.?\d+(?:e-?\d+)?")
 _POINTS = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}
@@ -156,11 +156,30 @@ def _set_once(latex: str, size: float) -> Typeset:
 def _set(latex: str, size: float) -> Typeset:
     # Both packages find their fonts through a function of Python that is deprecated.
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        from ziamath.config import config  # noqa: PLC0415
-        from ziamath.zmath import Latex  # noqa: PLC0415
+        return _typeset(_formulas()(latex, size=size).svg())
 
-        config.svg2 = False
-        return _typeset(Latex(latex, size=size).svg())
+
+@lru_cache(maxsize=1)
+def _formulas() -> Any:
+    """What sets LaTeX: rows are measured beforehand only where something in them grows with the row, as a bracket does."""
+    from ziamath.config import config  # noqa: PLC0415
+    from ziamath.nodes.mrow import Mrow  # noqa: PLC0415
+    from ziamath.operators import operators  # noqa: PLC0415
+    from ziamath.zmath import Latex  # noqa: PLC0415
+
+    config.svg2 = False
+    growing = {name for (name, _), words in operators.items() if words.get("stretchy", "false") != "false"}
+
+    # Each measurement sets all rows inside once more: the time doubles with every level, and most formulas have no bracket.
+    class Row(Mrow, tag="mrow"):
+        def _get_height_nostretch(self, line: list[ElementTree.Element], **words: Any) -> tuple[float, float]:
+            # While a row round it is measured, what grows counts for nothing.
+            inner = (item for child in line for item in child.iter()) if not words.get("nostretch") else ()
+            if any("stretchy" in item.attrib or (item.text or "").strip() in growing for item in inner):
+                return super()._get_height_nostretch(line, **words)
+            return 0.0, 0.0
+
+    return Latex
 
 
 @lru_cache(maxsize=1024)

@@ -9,9 +9,9 @@ from hashlib import sha256
 from xml.sax import saxutils
 
 from tellegen.core.files import visible
-from tellegen.drawing import strokes
-from tellegen.drawing.geometry import Outline, Point, outline_points, shifted
-from tellegen.drawing.scene import Scene, Shape
+from tellegen.scenes import strokes
+from tellegen.scenes.geometry import Outline, Point, outline_points, shifted
+from tellegen.scenes.scene import Scene, Shape
 
 ALIKE = 0.005
 """Outlines of letters whose points are nearer than this, in pixels, differ by rounding only."""
@@ -130,6 +130,8 @@ class SvgWriter:
             text += f' stroke="{self.theme.colour(item.stroke)}" stroke-width="{number(item.width)}"'
         if isinstance(item, strokes.PenPath) and item.cap != "butt":
             text += f' stroke-linecap="{item.cap}"'
+        if isinstance(item, strokes.PenPath) and item.join != "miter":
+            text += f' stroke-linejoin="{item.join}"'
         if item.dash:
             text += f' stroke-dasharray="{" ".join(map(number, item.dash))}"'
         return text

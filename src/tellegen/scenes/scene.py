@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Outline, Point, PointMap, mapped_outline
-from tellegen.drawing.typesetting import Typeset, set_math, set_words
+from tellegen.scenes.geometry import Box, Outline, Point, PointMap, mapped_outline
+from tellegen.scenes.typesetting import Typeset, set_math, set_words
 
 Weight = Literal["thin", "bold", "double", "signal", "hair"]
 """Thin for scalars, bold (or double) for vectors, signal for modulation and measurement, hair for outlines in symbols."""
@@ -175,8 +175,21 @@ class Band:
     origin: Origin = NOTHING
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A curve of a plot, or a line of its axes. `dash` are lengths of dashes and gaps, `shade` is how dark it is, in per cent."""
+
+    points: tuple[Point, ...]
+    width: float = 1.3
+    dash: tuple[float, ...] = ()
+    tone: Tone = "ink"
+    shade: int = 100
+    origin: Origin = NOTHING
+
+
 # Everything that a back end has to know; JSON reads its list of shapes from here.
-Shape = Wire | Block | Sum | Dot | Section | Label | Bond | Ring | Curve | Band
+Shape = Wire | Block | Sum | Dot | Section | Label | Bond | Ring | Curve | Band | Trace
 
 
 @final
@@ -268,7 +281,7 @@ def _rounded(value: float) -> float:
 def mapped(shape: Shape, point: PointMap, box: Callable[[Box], Box]) -> Shape:
     """The shape with its points and boxes elsewhere."""
     match shape:
-        case Wire() | Bond():
+        case Wire() | Bond() | Trace():
             return replace(shape, points=tuple(map(point, shape.points)))
         case Block() | Band():
             return replace(shape, box=box(shape.box))

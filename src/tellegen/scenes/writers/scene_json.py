@@ -6,10 +6,10 @@ from dataclasses import fields, is_dataclass
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from tellegen.drawing import rules
-from tellegen.drawing.geometry import Box
-from tellegen.drawing.scene import Label, Scene, Shape, place_label
-from tellegen.drawing.writers.svg import path_data
+from tellegen.scenes import rules
+from tellegen.scenes.geometry import Box
+from tellegen.scenes.scene import Label, Scene, Shape, place_label
+from tellegen.scenes.writers.svg import path_data
 
 SHAPES: dict[str, type[Shape]] = {kind.__name__.lower(): kind for kind in get_args(Shape)}
 # A scene of another version is refused: half a figure without a word would be worse than none.

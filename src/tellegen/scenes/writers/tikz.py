@@ -6,13 +6,14 @@ The package draws the half arrows, the strokes and the labels of bonds; texts an
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import cycle
 from pathlib import Path
 from typing import assert_never
 
-from tellegen.drawing import rules, strokes
-from tellegen.drawing.geometry import Box, Outline, Point, along, cubic_controls, direction
-from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
-from tellegen.drawing.writers.svg import number
+from tellegen.scenes import rules, strokes
+from tellegen.scenes.geometry import Box, Outline, Point, along, cubic_controls, direction
+from tellegen.scenes.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Trace, Wire
+from tellegen.scenes.writers.svg import number
 
 TIKZ_PACKAGES = r"""\usepackage{tikz,amsmath}
 \usetikzlibrary{arrows.meta}"""
@@ -88,6 +89,10 @@ def _shape(shape: Shape, theme: strokes.Theme) -> Iterator[str]:
             if shape.shade or shape.pale:
                 yield _band_colour(theme, shape.tone, shape.shade)
             yield _curve(shape)
+        case Trace():
+            if shape.shade != strokes.SOLID:
+                yield _band_colour(theme, shape.tone, shape.shade)
+            yield _trace(shape)
         case Label():
             yield _label(shape)
         case _:
@@ -124,6 +129,16 @@ def _curve(curve: Curve) -> str:
     style = _paint(curve.tone) if curve.filled else _WEIGHTS[curve.weight] + _tone(curve.tone)
     dash = ",dashed curve" if curve.dashed and not curve.filled else ""
     return rf"\{'fill' if curve.filled else 'draw'}[{style}{dash}] {_outline(curve.outline)}{closed};"
+
+
+def _trace(trace: Trace) -> str:
+    style = [f"line width={number(trace.width * strokes.POINT)}pt", "line join=round"]
+    if trace.dash:
+        lengths = [number(length * strokes.POINT) for length in trace.dash]
+        steps = " ".join(f"{word} {length}pt" for word, length in zip(cycle(("on", "off")), lengths, strict=False))
+        style.append(f"dash pattern={steps}")
+    colour = _paint(trace.tone) if trace.shade == strokes.SOLID else "tellegen band"
+    return rf"\draw[{','.join([*style, colour])}] {_line(trace.points)};"
 
 
 def _outline(outline: Outline) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, assert_never, final
 
-from tellegen.drawing import scene
-from tellegen.drawing.geometry import Outline, Point, along, box_outline, direction, polyline
+from tellegen.scenes import scene
+from tellegen.scenes.geometry import Outline, Point, along, box_outline, direction, polyline
 
 ThemeName = Literal["colour", "mono", "dark"]
 """Colour for screens and slides, mono for print (black and grey, no bands), dark for dark screens."""
@@ -69,6 +69,7 @@ THEMES: Mapping[ThemeName, Theme] = {
 Layer = Literal["bands", "sections", "wires", "blocks", "labels"]
 LAYERS: tuple[Layer, ...] = ("bands", "sections", "wires", "blocks", "labels")
 Cap = Literal["butt", "square", "round"]
+Join = Literal["miter", "round"]
 
 LINE: dict[scene.Weight, float] = {"thin": 1.3, "bold": 2.6, "double": 4.0, "signal": 1.0, "hair": 0.9}
 """Widths of wires and outlines."""
@@ -97,6 +98,8 @@ RAIL, RAIL_GAP = 1.2, 3.2
 """The two lines of a vector bond, and the distance of their centres."""
 RING, RING_DASH = 1.2, (3.0, 2.4)
 CURVE_DASH = (5.0, 3.5)
+SOLID = 100
+"""The shade of a line that is no paler than its tone, in per cent."""
 SEAM = 0.5
 """Faces reach so far over their edges that nothing shines through between them."""
 
@@ -113,8 +116,9 @@ class PenPath:
     fill: str = ""
     stroke: str = ""
     width: float = 0
-    dash: tuple[float, float] | None = None
+    dash: tuple[float, ...] | None = None
     cap: Cap = "butt"
+    join: Join = "miter"
 
 
 @final
@@ -146,7 +150,7 @@ LAYER_OF: Mapping[type[scene.Shape], Layer] = {
     scene.Band: "bands",
     scene.Section: "sections",
     **dict.fromkeys((scene.Wire, scene.Bond, scene.Dot), "wires"),
-    **dict.fromkeys((scene.Block, scene.Sum, scene.Ring, scene.Curve), "blocks"),
+    **dict.fromkeys((scene.Block, scene.Sum, scene.Ring, scene.Curve, scene.Trace), "blocks"),
     scene.Label: "labels",
 }
 """The layer in which shapes of a kind are drawn."""
@@ -179,10 +183,18 @@ def primitives(shape: scene.Shape) -> Iterator[Primitive]:
             yield Circle(shape.centre, shape.radius, "", shape.tone, RING, RING_DASH if shape.dashed else None)
         case scene.Curve():
             yield _curve(shape)
+        case scene.Trace():
+            # Round at its corners: a mitre would make every turn of a fast curve a spike.
+            yield PenPath(polyline(shape.points), "", trace_paint(shape), shape.width, shape.dash or None, join="round")
         case scene.Label():
             yield Glyphs(scene.place_label(shape), shape.tone)
         case _:
             assert_never(shape)
+
+
+def trace_paint(trace: scene.Trace) -> str:
+    """The paint of a curve of a plot: its tone, or a paler one."""
+    return trace.tone if trace.shade == SOLID else f"shade:{trace.tone}:{trace.shade}"
 
 
 def spot_centre(shape: scene.Sum, spot: Point) -> Point:

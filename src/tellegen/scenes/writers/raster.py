@@ -6,9 +6,9 @@ The same primitives as in the SVG are drawn, at the same places; nothing of matp
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from tellegen.drawing import rules, strokes
-from tellegen.drawing.geometry import Outline, shifted
-from tellegen.drawing.scene import Scene
+from tellegen.scenes import rules, strokes
+from tellegen.scenes.geometry import Outline, shifted
+from tellegen.scenes.scene import Scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,7 +118,7 @@ def _patch(item: strokes.Primitive, theme: strokes.Theme, scale: float) -> "Patc
         return patches.Circle(item.centre, item.radius, **pen)
     # What SVG calls square is called projecting there.
     cap = {"square": "projecting"}.get(item.cap, item.cap)
-    return patches.PathPatch(_path(item.outline), capstyle=cap, joinstyle="miter", **pen)
+    return patches.PathPatch(_path(item.outline), capstyle=cap, joinstyle=item.join, **pen)
 
 
 def _path(outline: Outline) -> Any:

@@ -1,0 +1,1 @@
+"""Pictures as values: shapes with places and meanings, how they are drawn, and in which formats."""
