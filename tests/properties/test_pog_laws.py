@@ -33,6 +33,7 @@ def legal(scheme: Pog) -> CausalGraph:
         assume(error.code not in FORBIDDEN)
         raise
     assume(all(finding.code != "K106" for finding in causal.findings))
+    assume(not causal.graph.has_loose_end())
     return causal
 
 

@@ -27,6 +27,19 @@ from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import default_variable
 
 
+def refuse_loose_ends(graph: PowerGraph) -> None:
+    """Refuse to write what hangs at one terminal, where only networks have a place for it.
+
+    Raises: GraphError (G204).
+    """
+    if graph.has_loose_end():
+        raise rules.NO_LADDER.error(
+            "a terminal of the model stands alone at its node, and nothing passes there",
+            where=graph.name,
+            fix="join it, or remove its element: `tellegen check` names it; a network may keep it",
+        )
+
+
 def element_kind(port: Port) -> ElementKind:
     """The kind of element that a port belongs to; a storage whose coefficient is a reciprocal is given by its stiffness."""
     law, domain = port.law, port.domain

@@ -365,6 +365,7 @@ def ladder_text(scheme: PogScheme, *, model: Model | None = None) -> str:
     Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
     without the model; G240 for ports of the model at nodes that belong to no element.
     """
+    element_texts.refuse_loose_ends(scheme.causal.graph)
     # Refused here and not while parts are written: the message can then speak of the model as a whole.
     if all(isinstance(port.law, SourceLaw) for port in scheme.causal.graph.ports):
         what = "nothing stores or loses energy, so that the ladder would have no elaboration block"

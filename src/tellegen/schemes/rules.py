@@ -24,8 +24,9 @@ NO_STROKES = RULES.rule(
 )
 NO_LADDER = RULES.rule(
     "G204",
-    "scheme that is no ladder",
-    meaning="A scheme with an element that takes part in nothing, or a field of several kinds of causality, has no text as a ladder.",
+    "scheme without a text",
+    meaning="A scheme with an element that takes part in nothing, or a field of several kinds of causality, has no text as a ladder; "
+    "one with a terminal that nothing meets has none as a ladder or a bond graph.",
     why="the entries of a ladder have a letter for each element, one word for a field, and a section that leads to each lane",
 )
 NO_SUCH_SIGNAL = RULES.rule(
