@@ -77,7 +77,7 @@ def _recent_or_compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -
         # The name first: two graphs that differ mostly differ there, and comparing them as a whole is dear.
         if known.around == around and known.unvalued.graph.name == causal.graph.name and known.unvalued == unvalued:
             if known.causal != causal:
-                known.causal, known.model = causal, _with_values(known.code, known.built, causal)
+                known.causal, known.model = causal, _with_values(known.code, replace(known.built, cached=True), causal)
             return known.model
     large = form == "looped" or (form == "auto" and len(causal.graph.ports) > LARGEST_UNROLLED)
     # Looped code computes its coefficients from the values, and stands for these alone.

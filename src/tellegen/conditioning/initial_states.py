@@ -15,7 +15,7 @@ from tellegen.core.names import TIME
 from tellegen.equations import start
 from tellegen.expressions import ZERO, Expression, Number, number, symbol, total
 from tellegen.expressions.elimination import with_definitions
-from tellegen.graph import lower
+from tellegen.graph import lower, with_experiment
 from tellegen.model.model import Model
 
 CarriedForces = Callable[[], Mapping[str, float]]
@@ -153,9 +153,8 @@ def with_initial_states(
     forces = starts.forces.at(values, carried) if starts.forces is not None else {}
     initial |= {name: number(value) for name, value in forces.items() if value and name not in given}
     # Last, states that are said nothing of, because storages that followed them decide their start.
-    return start.starting_at(
-        replace(model, signals=signals, experiment=replace(model.experiment, initial=initial)), values
-    )
+    begun = model if signals == model.signals else replace(model, signals=signals)
+    return start.starting_at(with_experiment(begun, replace(model.experiment, initial=initial)), values)
 
 
 def _value(formula: Expression, values: Mapping[str, float]) -> float | None:

@@ -18,7 +18,7 @@ from tellegen.equations.storages import StoredEnergy
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import Expression, number, symbol
 from tellegen.expressions.elimination import with_definitions
-from tellegen.graph import Port, PowerGraph, SourceLaw, StorageLaw, lower
+from tellegen.graph import Port, PowerGraph, SourceLaw, StorageLaw, lower, with_experiment
 from tellegen.graph.power_graph import ARGUMENT
 from tellegen.model.kinematics import solve_positions
 from tellegen.model.model import Model
@@ -280,7 +280,7 @@ def starting_at(model: Model, start: Values) -> Model:
     begun = without_initial_values(model, gone)
     left = model_start(begun)
     new = {n: number(value) for n, value in wanted.items() if not is_same(value, left[n])}
-    return replace(begun, experiment=replace(begun.experiment, initial={**begun.experiment.initial, **new}))
+    return with_experiment(begun, replace(begun.experiment, initial={**begun.experiment.initial, **new}))
 
 
 def followers(causal: CausalGraph) -> list[Port]:

@@ -35,9 +35,9 @@ from tellegen.experiments import rules
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, value_of
-from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_experiment, with_parameters
+from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_parameters
 from tellegen.experiments.steady_state import constant_past, power_at_rest, steady_state_of_mode
-from tellegen.graph import PowerGraph, lower, put_into_mode
+from tellegen.graph import PowerGraph, lower, put_into_mode, with_experiment
 from tellegen.graph.signal_lowering import drive_given_inputs
 from tellegen.graph.signals import Delayed, Integral, Sampled
 from tellegen.model.model import Model, input_name

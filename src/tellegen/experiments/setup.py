@@ -22,7 +22,7 @@ from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import DescriptionError, Finding
-from tellegen.core.memory import carry_over, without_collector
+from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
 from tellegen.equations.start import initial_names, outputs_at_start
 from tellegen.equations.system import parameter_values
@@ -35,7 +35,7 @@ from tellegen.expressions.nodes import Mul, Number, Pow
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, drive, lower
 from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
 from tellegen.graph.switching import put_into_mode
-from tellegen.model.model import Experiment, Model
+from tellegen.model.model import Model
 from tellegen.notations.reading import check_numbers
 from tellegen.results.run import Run
 from tellegen.simulation.hybrid.integration import integrate_graph
@@ -276,11 +276,6 @@ class Setup:
     def graph(self) -> PowerGraph:
         """The graph with its inputs driven."""
         return self.causal.graph
-
-
-def with_experiment(model: Model, experiment: Experiment) -> Model:
-    """The model with another experiment, and the same graph: nothing in it follows from what is done with the model."""
-    return carry_over(lower, model, replace(model, experiment=experiment))
 
 
 def set_up(

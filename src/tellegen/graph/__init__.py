@@ -1,6 +1,6 @@
 """How the parts are connected once flattened: the PowerGraph that every notation lowers to."""
 
-from tellegen.graph.lowering import lower
+from tellegen.graph.lowering import lower, with_experiment
 from tellegen.graph.power_graph import (
     Branch,
     Coupling,
@@ -20,4 +20,5 @@ from tellegen.graph.switching import put_into_mode
 __all__ = [
     "Branch", "Coupling", "Field", "Node", "Port", "PowerGraph", "ResistiveLaw", "SourceLaw", "StorageLaw",
     "SwitchingLaw", "Transition", "algebraic_signals", "drive", "lower", "put_into_mode",
+    "with_experiment",
 ]  # fmt: skip

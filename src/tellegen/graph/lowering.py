@@ -10,7 +10,7 @@ from string import digits
 
 from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side, other_side
 from tellegen.core.errors import Finding, GraphError
-from tellegen.core.memory import remembered, without_collector
+from tellegen.core.memory import carry_over, remembered, without_collector
 from tellegen.core.names import listing, named_after, nearest, unused
 from tellegen.core.union_find import UnionFind
 from tellegen.core.units import Dimension
@@ -22,7 +22,7 @@ from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_ener
 from tellegen.graph.signal_lowering import with_signals
 from tellegen.graph.switching import command_signal, switching_law
 from tellegen.model.laws import Law, MatrixField, Multiport
-from tellegen.model.model import MECHANISM, PART_OF, Element, Model
+from tellegen.model.model import MECHANISM, PART_OF, Element, Experiment, Model
 
 
 class VariableNames:
@@ -487,6 +487,11 @@ def lower(model: Model) -> power_graph.PowerGraph:
     """
     with without_collector():
         return _lowered(model)
+
+
+def with_experiment(model: Model, experiment: Experiment) -> Model:
+    """The model with another experiment, and the same graph: nothing in it follows from what is done with the model."""
+    return carry_over(lower, model, replace(model, experiment=experiment))
 
 
 def _lowered(model: Model) -> power_graph.PowerGraph:

@@ -25,8 +25,8 @@ from tellegen.plots.texts import (
     PALE,
     SMALL_MARK,
     START,
+    FramedPanel,
     Head,
-    Place,
     disc,
     look_of,
     marked,
@@ -176,11 +176,11 @@ class _Sheet:
         unit = self.y_axes[id(panel)].title
         return Head(panel, f"({unit})" if unit else "", width)
 
-    def _place(self, panel: Panel, frame: Box, shows_x: bool) -> Place:
+    def _place(self, panel: Panel, frame: Box, shows_x: bool) -> FramedPanel:
         x, y = self.x_axes[panel.x_key], self.y_axes[id(panel)]
         if panel.equal:
             x, y = _equal(x, y, frame)
-        empty = Place(panel, self.numbers[id(panel)], frame, x, y, shows_x, ())
+        empty = FramedPanel(panel, self.numbers[id(panel)], frame, x, y, shows_x=shows_x, drawn=())
         curves = (empty.at(*panel.in_window(line)) for line in panel.lines)
         drawn = tuple(
             Drawn((), tuple(zip(u.tolist(), v.tolist(), strict=True))) if line.mark else drawn_curve(u, v)
@@ -274,7 +274,7 @@ def x_ticks(axis: Axis, width: float) -> tuple[Tick, ...]:
     return axis.ticks(2)
 
 
-def _panel_shapes(place: Place) -> Iterator[Shape]:
+def _panel_shapes(place: FramedPanel) -> Iterator[Shape]:
     yield from _grid(place)
     for number, (line, drawn) in enumerate(zip(place.panel.lines, place.drawn, strict=True)):
         yield from _curve_shapes(place, line, drawn, number)
@@ -284,7 +284,7 @@ def _panel_shapes(place: Place) -> Iterator[Shape]:
         yield replace(plot_text(r"\text{no finite values}", (x, y), "centre", of_panel(place, "empty")), tone="quiet")
 
 
-def _curve_shapes(place: Place, line: Line, drawn: Drawn, number: int) -> Iterator[Shape]:
+def _curve_shapes(place: FramedPanel, line: Line, drawn: Drawn, number: int) -> Iterator[Shape]:
     tone, dash = look_of(line, number)
     origin = Origin(line.name, f"curve {line.words}".strip(), str(place.number))
     for band in drawn.bands:
@@ -302,7 +302,7 @@ def _curve_shapes(place: Place, line: Line, drawn: Drawn, number: int) -> Iterat
         )
 
 
-def _grid(place: Place) -> Iterator[Shape]:
+def _grid(place: FramedPanel) -> Iterator[Shape]:
     """Hairlines and marks at ticks, and their numbers."""
     box = place.frame
     for tick in _y_ticks(place.y, box.height):
@@ -318,7 +318,9 @@ def _grid(place: Place) -> Iterator[Shape]:
         yield from _x_texts(place, ticks)
 
 
-def _tick(place: Place, side: str, tick: Tick, line: tuple[Point, Point], inwards: tuple[int, int]) -> Iterator[Shape]:
+def _tick(
+    place: FramedPanel, side: str, tick: Tick, line: tuple[Point, Point], inwards: tuple[int, int]
+) -> Iterator[Shape]:
     (x, y), (u, v) = line[0], inwards
     inside = place.frame.grown(-1.0)
     # On the frame itself there is a line already.
@@ -330,7 +332,7 @@ def _tick(place: Place, side: str, tick: Tick, line: tuple[Point, Point], inward
     yield Trace(((x, y), (x + length * u, y + length * v)), GRID, origin=of_panel(place, "tick"))
 
 
-def _x_texts(place: Place, ticks: Sequence[Tick]) -> Iterator[Shape]:
+def _x_texts(place: FramedPanel, ticks: Sequence[Tick]) -> Iterator[Shape]:
     box = place.frame
     places = box.left + place.x.share(np.array([tick.value for tick in ticks])) * box.width
     unit = place.x.title

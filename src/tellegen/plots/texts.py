@@ -43,7 +43,7 @@ MARK, SMALL_MARK, START = 3.5, 2.0, 2.6
 
 @final
 @dataclass(frozen=True)
-class Place:
+class FramedPanel:
     """A panel in its frame, with its axes."""
 
     panel: Panel
@@ -111,7 +111,7 @@ class Head:
             taken += need
         yield row
 
-    def shapes(self, place: Place) -> Iterator[Shape]:
+    def shapes(self, place: FramedPanel) -> Iterator[Shape]:
         """The texts from the left side of the frame, the last line just over it."""
         left, first = place.frame.left, place.frame.top - self.drop - (len(self.rows) - 1) * LINE
         for k, row in enumerate(self.rows):
@@ -134,7 +134,7 @@ class Head:
                 yield from _legend((at, baseline), place)
 
 
-def _legend(at: Point, place: Place) -> Iterator[Shape]:
+def _legend(at: Point, place: FramedPanel) -> Iterator[Shape]:
     """What a band is, or the dot at a start, where there is room to say so."""
     banded = any(drawn.bands for drawn in place.drawn)
     words = r"\text{min to max}" if banded else r"\text{start}" if place.panel.start else ""
@@ -197,12 +197,12 @@ def look_of(line: Line, number: int) -> tuple[Tone, tuple[float, ...]]:
     return TONES[tone % len(TONES)], DASHES[dash % len(DASHES)]
 
 
-def of_panel(place: Place, part: str) -> Origin:
+def of_panel(place: FramedPanel, part: str) -> Origin:
     """What belongs to a panel as a whole."""
     return Origin(part=part, port=str(place.number))
 
 
-def _sample(line: Line, number: int, at: Point, place: Place) -> Iterator[Shape]:
+def _sample(line: Line, number: int, at: Point, place: FramedPanel) -> Iterator[Shape]:
     x, y = at
     tone, dash = look_of(line, number)
     origin = Origin(line.name, f"sample {line.words}".strip(), str(place.number))

@@ -26,10 +26,10 @@ from tellegen.core.errors import ConditioningError, Finding, SimulationError, Te
 from tellegen.equations.start import values_of_parameters
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
-from tellegen.experiments.setup import with_experiment
 from tellegen.experiments.simulating import simulate
 from tellegen.expressions import Expression, number
 from tellegen.expressions.elimination import with_definitions
+from tellegen.graph import with_experiment
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.run import Run
