@@ -57,6 +57,9 @@ typedef struct tg_history {
   int64_t n_echoes, echo_room;
 } tg_history;
 
+/* A point of the step that was just made, with its rates; `step` is the solver's own. */
+typedef int tg_point_at(void *step, double t, double *y, double *yp);
+
 typedef struct tg_job {
   /* the model */
   tg_context *context;
@@ -139,7 +142,15 @@ typedef struct tg_job {
   int64_t n_instants; /* of events */
   double doubled[6]; /* when their number doubled, the latest first */
   double *bands; /* of bends that rest: they wake where their functions leave these; the solver's own */
+
+  /* who looks at every step, up to its end or its event; null where nobody does. Without a step: where a stretch of steps begins */
+  int (*see)(struct tg_job *, tg_point_at *, void *step, double from, double to);
+  void *seer;
 } tg_job;
+
+static int tg_seen(tg_job *j, tg_point_at *point, void *step, double from, double to) {
+  return j->see ? j->see(j, point, step, from, to) : 0;
+}
 
 /* The powers that books are kept from; there is room for the stored energy behind them. */
 static int tg_powers_of(tg_job *j, double t, const double *y, const double *yp, double power[5]) {

@@ -67,7 +67,7 @@ class Job(ctypes.Structure):
         ("sample_log", _pointer),
         *_alike(_long, "n_sampled sample_room turns n_instants"),
         ("doubled", _double * 6),
-        ("bands", _pointer),
+        *_alike(_pointer, "bands see seer"),
     )
 
 
