@@ -82,6 +82,8 @@ class BatchResult(NamedTuple):
     books: Array
     counts: NDArray[np.int64]
     reached: Array
+    interrupted: bool = False
+    """Whether Ctrl-C came before the last run."""
 
 
 @final
@@ -128,13 +130,13 @@ class Batch:
         batch.n_parameters, batch.n_inputs = given["parameters"].shape[1], given["inputs"].shape[1]
         batch.n_memory, batch.n_scratch = len(model.memory), len(self.context.values)
         listed = _listed(tables.stops)
-        for name, array in (*given.items(), *listed.items(), *zip(BatchResult._fields, made, strict=True)):
+        for name, array in (*given.items(), *listed.items(), *zip(BatchResult._fields, made[:-1], strict=False)):
             setattr(batch, name, address_of(array))
         batch.kept, batch.row_places, batch.next = ctypes.addressof(kept), address_of(places), address_of(following)
         workers = [_Worker(ctypes.addressof(batch)) for _ in range(max(1, min(threads, count)))]
-        _work(batch, workers, following, between)
+        interrupted = _work(batch, workers, following, between)
         del arrays  # the job has pointed to them until now
-        return made
+        return made._replace(interrupted=interrupted)
 
     def _template(self, tables: RunTables) -> tuple[jobs.Job, object]:
         until = float(np.max(tables.untils, initial=0.0))
@@ -152,8 +154,8 @@ class Batch:
 
 def _work(
     batch: _Batch, workers: list[_Worker], following: NDArray[np.int64], between: Callable[[int], bool] | None
-) -> None:
-    """Let all workers come to an end; Ctrl-C stops them within a step."""
+) -> bool:
+    """Let all workers come to an end; Ctrl-C stops them within a step, and is told."""
     function = library().tg_run_batch
     function.argtypes, function.restype = [ctypes.c_void_p], ctypes.c_int
     futures: list[Future[int]] = [in_a_thread(lambda w=w: function(ctypes.addressof(w))) for w in workers]  # type: ignore[misc]
@@ -179,8 +181,7 @@ def _work(
                 stop()
     if any(future.result() for future in futures):
         raise MemoryError("a batch of runs")
-    if interrupted:
-        raise KeyboardInterrupt
+    return interrupted
 
 
 def _listed(stops: Sequence[Array] | None) -> dict[str, NDArray[Any]]:
