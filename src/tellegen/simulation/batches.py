@@ -1,4 +1,4 @@
-"""Many runs of one compiled model without Python between them, in threads: tables of what differs go in, what is kept comes back."""
+"""Many runs of one compiled model without Python between them, in threads: tables go in, what is kept of each run comes back."""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from tellegen.compiler.context import Array, ModelContext, address_of
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.library import library, solver
-from tellegen.simulation.solvers.stretch import PreparedModel, RunRows, SolverSettings, StatePoint, in_a_thread, make_job
+from tellegen.simulation.solvers.stretch import (
+    PreparedModel,
+    RunRows,
+    SolverSettings,
+    StatePoint,
+    in_a_thread,
+    make_job,
+)
 
 LAST, AT, MAX, MIN, TIME_OF_MAX, TIME_OF_MIN, INTEGRAL, SQUARES = range(8)
 """What is kept of a channel, as in native/batch.c."""
@@ -22,6 +29,8 @@ UNMADE: Final = -1
 """The status of a run that was not made."""
 
 PENDING_S: Final = 0.05
+
+_WRITTEN: Final = ("out", "rows", "status", "books", "counts", "reached")
 
 
 class Kept(ctypes.Structure):
@@ -100,16 +109,14 @@ class Batch:
     kept: tuple[tuple[int, int, float], ...] = ()
     row_places: tuple[int, ...] = ()
 
-    def run(
-        self, tables: RunTables, threads: int = 1, between: Callable[[int], bool] | None = None
-    ) -> BatchResult:
+    def run(self, tables: RunTables, threads: int = 1, between: Callable[[int], bool] | None = None) -> BatchResult:
         """Make all runs. `between` is told now and then how many were begun, and stops the rest by giving True.
 
         Runs that were not made have the status `UNMADE`.
         """
         model, count = self.prepared.model, len(tables.untils)
         job, arrays = self._template(tables)
-        kept = (Kept * max(len(self.kept), 1))(*self.kept)
+        kept = (Kept * max(len(self.kept), 1))(*(Kept(*one) for one in self.kept))
         places = np.array(self.row_places or (0,), dtype=np.int32)
         given = {
             name: np.ascontiguousarray(values, dtype=float)
@@ -130,7 +137,8 @@ class Batch:
         batch.n_parameters, batch.n_inputs = given["parameters"].shape[1], given["inputs"].shape[1]
         batch.n_memory, batch.n_scratch = len(model.memory), len(self.context.values)
         listed = _listed(tables.stops)
-        for name, array in (*given.items(), *listed.items(), *zip(BatchResult._fields, made[:-1], strict=False)):
+        arrays_of: dict[str, NDArray[Any]] = {**given, **listed, **{n: getattr(made, n) for n in _WRITTEN}}
+        for name, array in arrays_of.items():
             setattr(batch, name, address_of(array))
         batch.kept, batch.row_places, batch.next = ctypes.addressof(kept), address_of(places), address_of(following)
         workers = [_Worker(ctypes.addressof(batch)) for _ in range(max(1, min(threads, count)))]

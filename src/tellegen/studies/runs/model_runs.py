@@ -1,4 +1,4 @@
-"""A model ready for many runs: rows of values become tables for the batch in C, or whole runs one by one where it cannot take them."""
+"""A model ready for many runs: rows of values become tables for the batch in C, or runs are made one by one."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,8 +9,7 @@ from typing import Any, Final, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.numeric_model import NumericModel
-from tellegen.core.errors import Finding, SimulationError, TellegenError
+from tellegen.core.errors import Finding, TellegenError
 from tellegen.equations.start import initial_names, outputs_at_start
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, expression_of, value_of
@@ -18,10 +17,8 @@ from tellegen.experiments.setup import Setup, run_of_trajectory, set_up, sort_se
 from tellegen.experiments.simulating import DEFAULT_RTOL, simulate
 from tellegen.expressions import Expression
 from tellegen.expressions.nodes import Mul, Number, Symbol
-from tellegen.expressions.nodes import Mul, Number, Symbol
 from tellegen.graph import PowerGraph, SourceLaw
 from tellegen.graph.signals import Delayed
-from tellegen.model.dimensions import si_unit
 from tellegen.model.dimensions import si_unit
 from tellegen.model.model import Model
 from tellegen.results.run import Run
@@ -34,7 +31,6 @@ from tellegen.simulation.solvers.choice import SolverChoice, choose
 from tellegen.simulation.solvers.stretch import StatePoint, prepare
 from tellegen.simulation.trajectory import Segment, Trajectory
 from tellegen.studies.runs.keep import Kept, channel_of, default_kept, read_kept, values_of_run
-from tellegen.studies.runs.variation import share_of
 
 Array = NDArray[np.float64]
 
@@ -88,7 +84,7 @@ class Plan:
 
 
 class Made(NamedTuple):
-    """Runs that were made: numbers and rows that are kept, and how each ended; `findings` are those of runs that failed, by number."""
+    """Runs that were made: what is kept, and how each ended; `findings` are those of runs that failed, by number."""
 
     out: Array
     rows: Array
@@ -96,8 +92,6 @@ class Made(NamedTuple):
     steps: NDArray[np.int64]
     reached: Array
     findings: dict[int, Finding]
-    interrupted: list[bool]
-    """Not empty where Ctrl-C came before the last run."""
     interrupted: list[bool]
     """Not empty where Ctrl-C came before the last run."""
 
@@ -115,7 +109,12 @@ class ModelRuns:
     """All runs of one model that differ in the values of some names. `first` are such values; rows keep the order of `names`."""
 
     def __init__(
-        self, model: Model, names: Sequence[str], first: Sequence[float], settings: RunSettings, keep: Sequence[str] = ()
+        self,
+        model: Model,
+        names: Sequence[str],
+        first: Sequence[float],
+        settings: RunSettings,
+        keep: Sequence[str] = (),
     ) -> None:
         self.model, self.names, self.settings = model, tuple(names), settings
         self.kinds = sorted_names(model, names)
@@ -150,7 +149,7 @@ class ModelRuns:
 
     # -- One run -----------------------------------------------------------------------------------------------------------------
 
-    def given(self, row: Sequence[float]) -> dict[str, dict[str, Any]]:
+    def given(self, row: Sequence[float] | Array) -> dict[str, Any]:
         """The settings of a run with these values, as `simulate` takes them."""
         values = dict(zip(self.names, map(float, row), strict=True))
         return {
@@ -158,14 +157,16 @@ class ModelRuns:
             for kind in Names._fields
         }
 
-    def setup(self, row: Sequence[float], alike: Setup | None = None) -> Setup:
+    def setup(self, row: Sequence[float] | Array, alike: Setup | None = None) -> Setup:
         """The model set up with these values."""
         return set_up(self.model, until=self.settings.until, rtol=self.rtol, alike=alike, **self.given(row))
 
-    def simulated(self, row: Sequence[float], *, own_rows: bool = False) -> Run:
+    def simulated(self, row: Sequence[float] | Array, *, own_rows: bool = False) -> Run:
         """The whole run, as `simulate` makes it; `own_rows` are those that `simulate` would choose."""
         s = self.settings
-        rows = {} if own_rows else {"samples": s.samples, "times": None if s.times is None else list(s.times)}
+        rows: dict[str, Any] = (
+            {} if own_rows else {"samples": s.samples, "times": None if s.times is None else list(s.times)}
+        )
         return simulate(
             self.model,
             s.until,
@@ -295,7 +296,13 @@ class ModelRuns:
     # -- Making them -----------------------------------------------------------------------------------------------------------
 
     def make(
-        self, values: Array, plan: Plan, threads: int = 1, between: Callable[[int], bool] | None = None, *, finer: float = 1.0
+        self,
+        values: Array,
+        plan: Plan,
+        threads: int = 1,
+        between: Callable[[int], bool] | None = None,
+        *,
+        finer: float = 1.0,
     ) -> Made:
         """All runs with these rows of values. Those that were not made, because `between` stopped them, have a negative status."""
         made = Made(
@@ -307,7 +314,11 @@ class ModelRuns:
             {},
             [],
         )
-        alone = range(len(values)) if plan.how == "one by one" else self._make_batch(values, plan, made, threads, between, finer)
+        alone = (
+            range(len(values))
+            if plan.how == "one by one"
+            else self._make_batch(values, plan, made, threads, between, finer)
+        )
         for count, number in enumerate(alone):
             if made.interrupted or (between is not None and between(count)):
                 break
@@ -346,12 +357,14 @@ class ModelRuns:
         found = batch.run(tables, threads, between)
         if found.interrupted:
             made.interrupted.append(True)
-        if found.interrupted:
-            made.interrupted.append(True)
         for place, k in enumerate(order):
             made.out[rows, k] = numbers[k].finished(found.out[:, place], tables.untils)
         made.rows[rows] = found.rows
-        bad = (found.status == jobs.FINISHED) & ~np.isfinite(found.out).all(axis=1) if found.out.size else np.zeros(len(rows), bool)
+        bad = (
+            (found.status == jobs.FINISHED) & ~np.isfinite(found.out).all(axis=1)
+            if found.out.size
+            else np.zeros(len(rows), bool)
+        )
         made.status[rows] = np.where(bad, jobs.NOT_FINITE, found.status)
         made.steps[rows], made.reached[rows] = found.counts[:, 0], found.reached
         made.out[rows[(found.status != jobs.FINISHED)]] = np.nan
@@ -363,9 +376,6 @@ class ModelRuns:
             run = (self if finer == 1.0 else self.finer(finer)).simulated(row, own_rows=bool(self.numbers))
         except TellegenError as error:
             made.status[number], made.findings[number] = REFUSED, error.finding
-            return
-        if run.status == "cancelled":
-            made.interrupted.append(True)
             return
         if run.status == "cancelled":
             made.interrupted.append(True)
@@ -388,13 +398,16 @@ class ModelRuns:
         rtol = max(share * self.rtol, FINEST_RTOL)
         atol = None if self.settings.atol is None else share * self.settings.atol
         kept = [kept.text for kept in self.kept]
-        first = [self._first.get(name, 0.0) for name in self.names]
+        first = [self.base_value(name) for name in self.names]
         return ModelRuns(self.model, self.names, first, replace(self.settings, rtol=rtol, atol=atol), kept)
 
+    def base_value(self, name: str) -> float:
+        """The value that a name has where runs are prepared; zero where nothing says so."""
+        return self._known.get(name, 0.0)
+
     @cached_property
-    def _first(self) -> dict[str, float]:
-        known = {**self.ready.start, **self.ready.inputs, **self.ready.parameters}
-        return {name: known.get(name, 0.0) for name in self.names}
+    def _known(self) -> dict[str, float]:
+        return {**self.ready.start, **self.ready.inputs, **self.ready.parameters}
 
     def tolerance_of(self, column: Array) -> float:
         """What counts as one tolerance of numbers such as these."""
@@ -463,7 +476,7 @@ class ModelRuns:
 
     def _alike(self, values: Array) -> NDArray[np.bool_]:
         """The rows whose values have the signs of the first ones: other signs may make the model wrong, or another one."""
-        first = np.array([self._first[name] for name in self.names])
+        first = np.array([self.base_value(name) for name in self.names])
         wanted = np.sign(first)
         checked = np.array([name in self.kinds.parameters for name in self.names])
         return np.asarray(((np.sign(values) == wanted) | ~checked).all(axis=1) & np.isfinite(values).all(axis=1))
@@ -474,8 +487,8 @@ class ModelRuns:
         return next(self._followers(), None) is None and self._is_direct_aside()
 
     def _is_direct_aside(self) -> bool:
-        """Whether a row beside the first one has the tables of a model that was set up with it: formulas are read, and tried too."""
-        aside = np.array([[self._first[name] * ASIDE or ASIDE - 1.0 for name in self.names]])
+        """Whether a row beside the first one has the tables of a model set up with it: what was read in formulas is tried."""
+        aside = np.array([[self.base_value(name) * ASIDE or ASIDE - 1.0 for name in self.names]])
         try:
             told = self._table_of(self.setup(aside[0], self.ready))
         except TellegenError:
@@ -483,7 +496,9 @@ class ModelRuns:
         if told is None:
             return False
         found, breaks = self._direct_tables(aside), prepare(self.ready.numeric).breaks(0.0, self.ready.until)
-        alike = all(np.array_equal(getattr(told, name), getattr(found, name)) for name in batches.RunTables._fields[:-1])
+        alike = all(
+            np.array_equal(getattr(told, name), getattr(found, name)) for name in batches.RunTables._fields[:-1]
+        )
         return alike and told.stops is not None and np.array_equal(told.stops[0], breaks)
 
     def _followers(self) -> Iterator[str]:
@@ -492,7 +507,8 @@ class ModelRuns:
         numeric, kinds = ready.numeric, self.kinds
         if not set(kinds.parameters) <= set(numeric.parameters) or not set(kinds.inputs) <= set(numeric.inputs):
             yield "a name is no number of the program"
-        if any(name not in numeric.index for name in kinds.initial) or (kinds.initial and (model.closures or ready.causal.dependent)):
+        bound = kinds.initial and (model.closures or ready.causal.dependent)
+        if bound or any(name not in numeric.index for name in kinds.initial):
             yield "a start that others follow"
         moved = _moved(graph.parameters, kinds.parameters)
         lowered = ready.lowered
@@ -506,8 +522,10 @@ class ModelRuns:
         names = initial_names(graph, model) if initial or kinds.initial else {}
         for name in (*initial, *kinds.initial):
             place = names.get(name)
-            if place is not None and place.port is not None and (
-                place.is_content != place.port.storage.keeps_energy_variable or place.port.state != name
+            if (
+                place is not None
+                and place.port is not None
+                and (place.is_content != place.port.storage.keeps_energy_variable or place.port.state != name)
             ):
                 yield f"the start of {name}"
         followers = {graph.ports[d.port].state for d in ready.causal.dependent}
@@ -518,10 +536,17 @@ class ModelRuns:
         """Whether what is read before a run depends on parameters that move."""
         graph, model = ready.graph, self.model
         formulas: list[Expression | None] = [port.initial for port in graph.ports]
-        formulas += [getattr(law, name, None) for law in graph.signals for name in ("initial", "period", "offset", "by")]
+        formulas += [
+            getattr(law, name, None) for law in graph.signals for name in ("initial", "period", "offset", "by")
+        ]
         sources = ready.lowered.ports if ready.lowered is not None else ()
-        formulas += [p.law.signal for p in sources if isinstance(p.law, SourceLaw) and _is_constant(p.law.signal, graph)]
-        formulas += [*model.experiment.initial.values(), model.experiment.until if self.settings.until is None else None]
+        formulas += [
+            p.law.signal for p in sources if isinstance(p.law, SourceLaw) and _is_constant(p.law.signal, graph)
+        ]
+        formulas += [
+            *model.experiment.initial.values(),
+            model.experiment.until if self.settings.until is None else None,
+        ]
         for signal in model.experiment.inputs.values():
             formulas += [e for e in (signal.expression, *signal.arguments) if _is_constant(e, graph)]
         for given in (*self.settings.initial.values(), self.settings.until, *self.settings.inputs.values()):
@@ -535,7 +560,9 @@ class ModelRuns:
             if isinstance(formula, Expression) and formula.free_symbols & moved:
                 yield True
         yield any(isinstance(law, Delayed) for law in graph.signals)
-        follow = [e for n, e in graph.parameters.items() if e is not None and e.free_symbols & moved and not _keeps_sign(e)]
+        follow = [
+            e for n, e in graph.parameters.items() if e is not None and e.free_symbols & moved and not _keeps_sign(e)
+        ]
         yield bool(follow)
 
 
@@ -547,12 +574,14 @@ def _is_constant(signal: Expression | None, graph: PowerGraph) -> bool:
 def _joined(parts: Sequence[batches.RunTables], runs: ModelRuns) -> batches.RunTables:
     if len(parts) == 1:
         return parts[0]
-    stacked = [np.concatenate([getattr(part, name) for part in parts]) for name in batches.RunTables._fields[:-1]]
+    stacked: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in batches.RunTables._fields[:-1]
+    }
     shared = prepare(runs.ready.numeric).breaks(0.0, runs.ready.until)
     stops: list[Array] = []
     for part in parts:
         stops += [shared] * len(part.untils) if part.stops is None else list(part.stops)
-    return batches.RunTables(*stacked, stops)
+    return batches.RunTables(**stacked, stops=stops)
 
 
 def _moved(parameters: Mapping[str, Expression | None], names: Sequence[str]) -> frozenset[str]:
@@ -593,16 +622,3 @@ def pilot_rows(values: Array) -> list[int]:
     corners = [int(k) for column in values.T for k in (np.argmin(column), np.argmax(column))]
     spread = np.linspace(0, len(values) - 1, min(PILOTS, len(values))).astype(int).tolist()
     return list(dict.fromkeys([*corners, *spread]))[:PILOTS]
-
-
-def reading(name: str, base: Callable[[], float], dimension: Any, parameters: Callable[[], Mapping[str, float]]) -> Any:
-    """How a value of a name is read: a number, a text with a unit, or a share of what the model has."""
-
-    def read(value: Quantity, subject: str) -> float:
-        if isinstance(value, str) and (share := share_of(value)) is not None:
-            return share * base()
-        if isinstance(value, str):
-            return value_of(value, dimension, subject, parameters())
-        return value_of(value, dimension, subject)
-
-    return read

@@ -1,6 +1,5 @@
 """A study: what was kept of many runs, with the values that they were made with."""
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +16,7 @@ from tellegen.plots import Line, Look, Panel, Plot, panels_plot
 from tellegen.plots.texts import variable_latex
 from tellegen.results.files import write_atomically
 from tellegen.results.records import column
+from tellegen.results.rules import BAD_SUFFIX
 from tellegen.results.run import Run, table_lines
 from tellegen.results.units import behind_number
 from tellegen.simulation import batches
@@ -37,6 +37,9 @@ QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
 CHECKED: Final = 16
 EVERY: Final = 1000
 """At least so many runs are made again more finely, and every so many-th."""
+
+AT_START: Final = "(0)"
+"""Behind the name of an initial value that is varied."""
 
 MOST_TOLD: Final = 5
 CURVES: Final = 8
@@ -106,7 +109,9 @@ class Summary:
         rows: list[tuple[str, ...]] = [("", "", "mean", "deviation", "min", "median", "max", "runs")]
         for name, s in self.of.items():
             numbers = (s.mean, s.sd, s.min, s.quantiles[0.5], s.max)
-            rows.append((name, behind_number(s.unit), *(f"{value:.5g}" for value in numbers), f"{s.lowest}, {s.highest}"))
+            rows.append(
+                (name, behind_number(s.unit), *(f"{value:.5g}" for value in numbers), f"{s.lowest}, {s.highest}")
+            )
         return "\n".join(line.rstrip() for line in table_lines(rows))
 
 
@@ -157,7 +162,13 @@ class Study:
         """The runs that did not finish, one by one."""
         bad = np.flatnonzero((self.status != jobs.FINISHED) & (self.status != batches.UNMADE)).tolist()
         return tuple(
-            FailedRun(k, self.cases.row(k), status_word(int(self.status[k])), float(self.made.reached[k]), self.made.findings.get(k))
+            FailedRun(
+                k,
+                self.cases.row(k),
+                status_word(int(self.status[k])),
+                float(self.made.reached[k]),
+                self.made.findings.get(k),
+            )
             for k in bad
         )
 
@@ -177,27 +188,36 @@ class Study:
 
         Raises: SimulationError (S408) with the nearest name.
         """
-        if name in self.cases.names:
-            return self.cases.values[:, self.cases.names.index(name)]
+        if name in self.varied:
+            return self.varied[name]
         for group, kept in ((self.made.out, self.runs.numbers), (self.made.rows, self.runs.rows)):
             for k, one in enumerate(kept):
                 if one.text == name:
                     return np.asarray(group[..., k])
-        known = [*(kept.text for kept in self.kept), *self.cases.names]
+        known = [*(kept.text for kept in self.kept), *self.varied]
         fix = did_you_mean(name, known) or f"there are {listing(known, 20)}"
         raise rules.NOT_KEPT.error(f"the study has no '{name}'", where=self.name, fix=fix)
 
     def unit(self, name: str) -> str:
         """The SI unit of what is kept or varied."""
-        return next((kept.unit for kept in self.kept if kept.text == name), None) or self.runs.unit(name)
+        found = next((kept.unit for kept in self.kept if kept.text == name), None)
+        return self.runs.unit(name.removesuffix(AT_START)) if found is None else found
+
+    @cached_property
+    def varied(self) -> dict[str, Array]:
+        """What is varied, by run: an initial value is called `V_C(0)`, for `V_C` is what it became."""
+        return {self._label(name): self.cases.values[:, k] for k, name in enumerate(self.cases.names)}
+
+    def _label(self, name: str) -> str:
+        return f"{name}{AT_START}" if name in self.runs.kinds.initial else name
 
     def __getitem__(self, name: str) -> "xarray.DataArray":
         import xarray  # noqa: PLC0415  heavy, and only needed by who asks for it
 
         values = self.values(name)
         coords: dict[str, Any] = {
-            column(n): ("run", self.cases.values[:, k], {"units": self.runs.unit(n), "long_name": n})
-            for k, n in enumerate(self.cases.names)
+            column(n): ("run", along, {"units": self.unit(n), "long_name": n})
+            for n, along in self.varied.items()
             if n != name
         }
         coords["run"] = np.arange(len(self.cases))
@@ -225,12 +245,12 @@ class Study:
             raise rules.NOT_KEPT.error("the runs stand side by side: they are no grid", fix=f"use study['{name}']")
         values = self.values(name)[index]
         coords: dict[str, Any] = {}
-        for axis, dimension in enumerate(self.cases.shape):
+        dims = [column(self._label(name)) for name in self.cases.shape]
+        for axis, (dimension, dim) in enumerate(zip(self.cases.shape, dims, strict=True)):
             if dimension in self.cases.names:
                 first = tuple(slice(None) if k == axis else 0 for k in range(index.ndim))
-                along = self.cases.values[index[first], self.cases.names.index(dimension)]
-                coords[column(dimension)] = (column(dimension), along, {"units": self.runs.unit(dimension)})
-        dims = [column(name) for name in self.cases.shape]
+                along = self.varied[self._label(dimension)][index[first]]
+                coords[dim] = (dim, along, {"units": self.runs.unit(dimension)})
         if values.ndim > len(dims):
             dims.append("t")
             coords["t"] = ("t", self.t, {"units": "s"})
@@ -252,9 +272,8 @@ class Study:
         import pandas  # noqa: PLC0415  comes with xarray
 
         numbers = {kept.text: self.made.out[:, k] for k, kept in enumerate(self.runs.numbers)}
-        varied = dict(zip(self.cases.names, self.cases.values.T, strict=True))
         words = [status_word(int(status)) for status in self.status]
-        return pandas.DataFrame({**varied, **numbers, "status": words}).rename_axis("run")
+        return pandas.DataFrame({**self.varied, **numbers, "status": words}).rename_axis("run")
 
     def summary(self) -> Summary:
         """Mean, deviation, quantiles and extremes of what is kept, over the runs that finished."""
@@ -296,32 +315,40 @@ class Study:
         values, unit = self.values(name), self.unit(name)
         good = self.status == jobs.FINISHED
         if values.ndim == 2:
-            levels = np.nanquantile(values[good], QUANTILES, axis=0) if good.any() else np.zeros((len(QUANTILES), len(self.t)))
-            words = [f"{100 * q:g} %" for q in QUANTILES]
-            lines = [Line(name, self.t, level, words=word, look=(0, abs(k - 2))) for k, (level, word) in enumerate(zip(levels, words, strict=True))]
-            return Panel(tuple(lines), unit=unit)
+            return Panel(tuple(self._fan(name, values[good])), unit=unit)
         if over is None:
-            return Panel(
-                (Line("runs", np.sort(values[good]), (np.arange(good.sum()) + 0.5) / max(int(good.sum()), 1), words="share of runs below"),),
-                unit="1",
-                x_title=variable_latex(name),
-                x_unit=unit,
-            )
-        along = self.values(over)
-        return Panel(tuple(self._curves(name, over, along, values, good)), unit=unit, x_title=variable_latex(over), x_unit=self.unit(over))
+            shares = (np.arange(good.sum()) + 0.5) / max(int(good.sum()), 1)
+            line = Line("share", np.sort(values[good]), shares, words="of runs below")
+            return Panel((line,), unit="1", x_title=self._latex(name), x_unit=unit)
+        lines = self._curves(name, over, self.values(over), values, good)
+        return Panel(tuple(lines), unit=unit, x_title=variable_latex(over), x_unit=self.unit(over))
+
+    def _fan(self, name: str, values: Array) -> Iterator[Line]:
+        """The quantiles over time, those farther from the median in other broken lines."""
+        for k, q in enumerate(QUANTILES):
+            level = np.nanquantile(values, q, axis=0) if len(values) else np.full(len(self.t), np.nan)
+            yield Line(name, self.t, level, words=f"{100 * q:g} %", look=(0, abs(k - len(QUANTILES) // 2)))
 
     def _curves(self, name: str, over: str, along: Array, values: Array, good: NDArray[np.bool_]) -> Iterator[Line]:
         """A curve for each choice of the other names where these are few; else a point for each run."""
-        others = [k for k, n in enumerate(self.cases.names) if n != over]
+        others = [k for k, n in enumerate(self.varied) if n != over]
         groups = np.unique(self.cases.values[good][:, others], axis=0) if others else np.zeros((1, 0))
         if len(groups) > CURVES:
-            yield Line(name, along[good], values[good], mark="o")
+            yield Line(name, along[good], values[good], mark="o", latex=self._latex(name))
             return
         for group in groups:
             mine = np.flatnonzero(good & (self.cases.values[:, others] == group).all(axis=1))
             mine = mine[np.argsort(along[mine], kind="stable")]
-            words = ", ".join(f"{self.cases.names[k]} = {value:.4g}" for k, value in zip(others, group, strict=True))
-            yield Line(name, along[mine], values[mine], words=words)
+            words = ", ".join(f"{list(self.varied)[k]} = {value:.4g}" for k, value in zip(others, group, strict=True))
+            yield Line(name, along[mine], values[mine], words=words, latex=self._latex(name))
+
+    def _latex(self, name: str) -> str:
+        kept = next((kept for kept in self.kept if kept.text == name), None)
+        if kept is None or kept.text == kept.name:
+            return variable_latex(name)
+        before, _, after = name.partition(kept.name)
+        told = [rf"\text{{{part}}}".replace("_", r"\_") if part else "" for part in (before, after)]
+        return variable_latex(kept.name).join(told)
 
     def save(self, path: str | Path) -> Path:
         """Write the study: .nc (netCDF) with all that is kept, .parquet or .csv with a row for each run.
@@ -354,8 +381,8 @@ class Study:
             "lanes": None,
             "error": None if self.error is None else {"median": self.error.median, "largest": self.error.largest},
             "vary": {
-                name: {"unit": self.runs.unit(name), "min": float(values.min()), "max": float(values.max())}
-                for name, values in zip(self.cases.names, self.cases.values.T, strict=True)
+                name: {"unit": self.unit(name), "min": float(values.min()), "max": float(values.max())}
+                for name, values in self.varied.items()
             },
             "keep": {
                 name: {
@@ -390,7 +417,10 @@ class Study:
         away = f", {len(self.failed)} failed" if self.failed else ""
         missing = int(np.count_nonzero(self.status == batches.UNMADE))
         yield "finished", f"{self.finished}{away}{f', {missing} not made' if missing else ''}"
-        yield "how", f"{'in one batch by ' + self.plan.solver if self.plan.how == 'batch' else 'one by one'} ({self.plan.reason})"
+        yield (
+            "how",
+            f"{'in one batch by ' + self.plan.solver if self.plan.how == 'batch' else 'one by one'} ({self.plan.reason})",
+        )
         if self.error is not None:
             told = f"{self.error.median:.2g} tolerances in the median, {self.error.largest:.2g} at most"
             yield "error", f"{told}, of {self.error.checked} runs made again with a tenth of it"
@@ -403,7 +433,9 @@ class Study:
         told = []
         for (status, _), ones in list(counted.items())[:MOST_TOLD]:
             first = ones[0]
-            about = str(first.finding) if first.finding is not None else f"run {first.run}: {status} at t = {first.t:.4g} s"
+            about = (
+                str(first.finding) if first.finding is not None else f"run {first.run}: {status} at t = {first.t:.4g} s"
+            )
             told.append((about, len(ones)))
         return told
 
@@ -417,9 +449,7 @@ def check_suffix(target: Path) -> None:
     Raises: ExportError (X201).
     """
     if target.suffix not in SUFFIXES:
-        from tellegen.results.rules import UNKNOWN_FORMAT  # noqa: PLC0415
-
-        raise UNKNOWN_FORMAT.error(f"'{target}' has no ending of a study", fix=f"use one of {', '.join(SUFFIXES)}")
+        raise BAD_SUFFIX.error(f"'{target}' has no ending of a study", fix=f"use one of {', '.join(SUFFIXES)}")
 
 
 def status_word(status: int) -> str:
@@ -427,7 +457,9 @@ def status_word(status: int) -> str:
     return STATUS_WORDS.get(status, f"status {status}")
 
 
-def checked_error(runs: ModelRuns, cases: RunTable, plan: Plan, made: Made, *, everything: bool, threads: int) -> StudyError | None:
+def checked_error(
+    runs: ModelRuns, cases: RunTable, plan: Plan, made: Made, *, everything: bool, threads: int
+) -> StudyError | None:
     """Make some runs again with a tenth of the tolerance, and compare; None where nothing can be compared."""
     good = np.flatnonzero(made.status == jobs.FINISHED)
     if not len(good) or not made.out.size:
@@ -445,8 +477,3 @@ def checked_error(runs: ModelRuns, cases: RunTable, plan: Plan, made: Made, *, e
         return None
     at = chosen[again.status == jobs.FINISHED][int(np.argmax(worst))]
     return StudyError(float(np.median(worst)), float(np.max(worst)), int(at), len(worst))
-
-
-def now() -> float:
-    """Seconds that pass."""
-    return time.perf_counter()

@@ -4,27 +4,25 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final, Literal, final
 
+import numpy as np
 import numpy.typing as npt
 
 from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import DIMENSIONLESS, parse_unit
 from tellegen.equations.system import parameter_values
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, value_of
+from tellegen.experiments.rules import BAD_CHOICE, BAD_SETTING
 from tellegen.experiments.simulating import Start, is_watched
+from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.units import variable_units
-from tellegen.core.units import parse_unit
-from tellegen.experiments.rules import BAD_CHOICE, BAD_SETTING
-from tellegen.core.units import DIMENSIONLESS
-from tellegen.graph import lower
-from tellegen.simulation.solvers import jobs
 from tellegen.studies.runs import rules
-from tellegen.studies.runs.model_runs import ModelRuns, RunSettings, pilot_rows
+from tellegen.studies.runs.model_runs import ModelRuns, RunSettings, pilot_rows, sorted_names
 from tellegen.studies.runs.study import Study, checked_error
 from tellegen.studies.runs.table import Drawing, RunTable, make_table, names_of, table_of
 from tellegen.studies.runs.variation import Reading, Variation, share_of
@@ -82,23 +80,26 @@ def sweep(
 
     Raises: SimulationError for a name, a range or a request that makes no sense, before any run.
     """
-    for word, known, subject in ((check, ("some", "all", "none"), "check"), (on_failure, ("keep", "raise"), "on_failure")):
+    for word, known, subject in (
+        (check, ("some", "all", "none"), "check"),
+        (on_failure, ("keep", "raise"), "on_failure"),
+    ):
         if word not in known:
             fix = did_you_mean(word, known) or f"choose one of {listing(known)}"
             raise BAD_CHOICE.error(f"'{word}' is not a choice of {subject}", fix=fix)
     described = as_model(model)
-    settings = RunSettings(
+    settings = checked_settings(
         until,
-        dict(inputs or {}),
-        dict(initial or {}),
-        dict(parameters or {}),
-        solver,
-        None if rtol is None else value_of(rtol, DIMENSIONLESS, "the relative tolerance"),
-        atol,
-        max_step,
-        start,
-        _samples(samples),
-        None if times is None else tuple(float(t) for t in _listed(times)),
+        inputs,
+        initial,
+        parameters,
+        solver=solver,
+        rtol=rtol,
+        atol=atol,
+        max_step=max_step,
+        start=start,
+        samples=samples,
+        times=times,
     )
     cases = cases_of(described, vary, settings, draws=draws, by=by, seed=seed, paired=paired)
     runs = prepared_runs(described, cases, settings, keep)
@@ -118,15 +119,54 @@ def sweep(
         if line is not None:
             line.close()
     whole = not made.interrupted and check != "none"
-    error = checked_error(runs, cases, plan, made, everything=check == "all", threads=usable_cores(threads)) if whole else None
+    error = (
+        checked_error(runs, cases, plan, made, everything=check == "all", threads=usable_cores(threads))
+        if whole
+        else None
+    )
     settings_of_draws = {"draws": draws, "by": by, "seed": seed} if draws else {}
     study = Study(runs, cases, plan, made, error, time.perf_counter() - began, settings_of_draws)
     if on_failure == "raise" and study.failed:
         first = study.failed[0]
         if first.finding is not None:
             raise SimulationError(first.finding)
-        raise rules.ALL_FAILED.error(f"run {first.run} failed at t = {first.t:.4g} s: {first.status}", fix="look at study.failed")
+        raise rules.ALL_FAILED.error(
+            f"run {first.run} failed at t = {first.t:.4g} s: {first.status}", fix="look at study.failed"
+        )
     return study
+
+
+def checked_settings(
+    until: Quantity | None,
+    inputs: Mapping[str, InputSignal] | None,
+    initial: Mapping[str, Quantity] | None,
+    parameters: Mapping[str, Quantity] | None,
+    *,
+    solver: str,
+    rtol: Quantity | None,
+    atol: float | None,
+    max_step: Quantity | None,
+    start: Start,
+    samples: int | None = None,
+    times: npt.ArrayLike | None = None,
+) -> RunSettings:
+    """The settings of all runs, as `simulate` takes them.
+
+    Raises: SimulationError (S303) for what is no number.
+    """
+    return RunSettings(
+        until,
+        dict(inputs or {}),
+        dict(initial or {}),
+        dict(parameters or {}),
+        solver,
+        None if rtol is None else value_of(rtol, DIMENSIONLESS, "the relative tolerance"),
+        atol,
+        max_step,
+        start,
+        _samples(samples),
+        None if times is None else tuple(_listed(times)),
+    )
 
 
 def usable_cores(threads: int | None) -> int:
@@ -148,8 +188,6 @@ def _samples(samples: int | None) -> int | None:
 
 
 def _listed(times: npt.ArrayLike) -> list[float]:
-    import numpy as np  # noqa: PLC0415
-
     try:
         return list(np.asarray(times, dtype=float).ravel())
     except (TypeError, ValueError):
@@ -183,8 +221,6 @@ def readings_of(model: Model, names: Sequence[str], settings: RunSettings) -> di
 
     Raises: SimulationError (S302) for a name that is no parameter, input or initial value.
     """
-    from tellegen.studies.runs.model_runs import sorted_names  # noqa: PLC0415
-
     kinds = sorted_names(model, names)
     units = variable_units(lower(model)) if kinds.inputs or kinds.initial else {}
     known = _KnownValues(model, settings)
@@ -230,7 +266,9 @@ class _KnownValues:
             ready = ModelRuns(self._model, (), (), self._settings).ready
             self._base = {**ready.start, **ready.inputs, **ready.parameters}
         if not self._base.get(name):
-            what = f"a share of '{name}' is asked for, which has {'the value zero' if name in self._base else 'no value'}"
+            what = (
+                f"a share of '{name}' is asked for, which has {'the value zero' if name in self._base else 'no value'}"
+            )
             raise rules.BAD_VARIATION.error(what, where=name, fix="give numbers in place of shares")
         return self._base[name]
 
@@ -283,11 +321,3 @@ class RunsLine:
         sys.stderr.write(f"\r{text.ljust(self._width)}" + ("" if text else "\r"))
         sys.stderr.flush()
         self._width = len(text)
-
-
-def default_name(model: Model) -> Path:
-    """The folder of a study that was given no name."""
-    return Path(f"{model.name}.study")
-
-
-FINISHED: Final = jobs.FINISHED

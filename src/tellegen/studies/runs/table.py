@@ -61,14 +61,20 @@ def make_table(
     lengths = {name: len(values) for name, values in listed.items()}
     if paired and len(set(lengths.values())) > 1:
         told = listing(f"{name} has {count}" for name, count in lengths.items())
-        raise rules.NOT_PAIRED.error(f"the values do not pair: {told}", fix="give as many of each, or leave out 'paired'")
+        raise rules.NOT_PAIRED.error(
+            f"the values do not pair: {told}", fix="give as many of each, or leave out 'paired'"
+        )
     points = next(iter(lengths.values()), 1) if paired else prod(lengths.values())
     count = points * (draws or 1)
     if count > MOST_RUNS:
-        what = f"the study has {count:.3g} runs: {' x '.join(map(str, [*lengths.values(), *([draws] if draws else [])]))}"
+        what = (
+            f"the study has {count:.3g} runs: {' x '.join(map(str, [*lengths.values(), *([draws] if draws else [])]))}"
+        )
         raise rules.TOO_MANY_RUNS.error(what, fix="take fewer values, or draws in place of a grid")
     found = np.empty((count, len(vary)))
-    for k, column in enumerate(_columns(vary, listed, drawn, paired=paired, draws=draws, by=by, seed=seed, readings=readings)):
+    for k, column in enumerate(
+        _columns(vary, listed, drawn, paired=paired, draws=draws, by=by, seed=seed, readings=readings)
+    ):
         found[:, k] = column
     shape = {} if paired else dict(lengths)
     return RunTable(tuple(vary), found, {**shape, **({DRAW: draws} if draws else {})} if not paired else {})
@@ -80,11 +86,15 @@ def _check_draws(drawn: Mapping[str, Variation], draws: int | None, by: str) -> 
         raise rules.NO_DRAWS.error(f"there are no draws by '{by}'", fix=fix)
     if drawn and draws is None:
         name = next(iter(drawn))
-        raise rules.NO_DRAWS.error(f"'{name}' follows a distribution, and nothing says how often to draw", fix="give draws=1024")
+        raise rules.NO_DRAWS.error(
+            f"'{name}' follows a distribution, and nothing says how often to draw", fix="give draws=1024"
+        )
     if draws is None:
         return
     if not drawn:
-        raise rules.NO_DRAWS.error(f"{draws} draws are asked for, and no name follows a distribution", fix="leave them out")
+        raise rules.NO_DRAWS.error(
+            f"{draws} draws are asked for, and no name follows a distribution", fix="leave them out"
+        )
     if isinstance(draws, bool) or draws != int(draws) or draws < 1:
         raise rules.NO_DRAWS.error(f"{draws} draws are asked for", fix="give a positive whole number")
 
@@ -108,9 +118,7 @@ def _columns(
         meshed = np.meshgrid(*listed.values(), indexing="ij") if listed else []
         grids = {name: mesh.ravel() for name, mesh in zip(listed, meshed, strict=True)}
     points = len(next(iter(grids.values()), np.zeros(1)))
-    return [
-        np.tile(inner[name], points) if name in inner else np.repeat(grids[name], len(shares)) for name in vary
-    ]
+    return [np.tile(inner[name], points) if name in inner else np.repeat(grids[name], len(shares)) for name in vary]
 
 
 def shares_drawn(width: int, count: int, by: Drawing, seed: int) -> Array:
@@ -131,7 +139,9 @@ def shares_drawn(width: int, count: int, by: Drawing, seed: int) -> Array:
 # -- tables that are given -----------------------------------------------------------------------------------------------------
 
 
-def given_table(source: Any, readings: Mapping[str, Reading] | None = None) -> tuple[tuple[str, ...], list[list[Any]], list[str]]:
+def given_table(
+    source: Any, readings: Mapping[str, Reading] | None = None
+) -> tuple[tuple[str, ...], list[list[Any]], list[str]]:
     """Names, columns and units of a table: a file, or what has columns (DataFrame, Dataset).
 
     Raises: SimulationError (S411) for what is no table.
@@ -145,12 +155,16 @@ def given_table(source: Any, readings: Mapping[str, Reading] | None = None) -> t
         heads = [str(name) for name in source.columns]
         columns = [list(source[name]) for name in source.columns]
     else:
-        raise rules.BAD_TABLE.error(f"a {type(source).__name__} is no table", fix="give a mapping, a DataFrame or a file")
+        raise rules.BAD_TABLE.error(
+            f"a {type(source).__name__} is no table", fix="give a mapping, a DataFrame or a file"
+        )
     named = [head_of(head) for head in heads]
     if not named or not columns or not columns[0]:
         raise rules.BAD_TABLE.error("the table has no rows", fix="give a row of values for each run")
     if len({len(column) for column in columns}) > 1:
-        raise rules.BAD_TABLE.error("the columns of the table have different lengths", fix="give a row of values for each run")
+        raise rules.BAD_TABLE.error(
+            "the columns of the table have different lengths", fix="give a row of values for each run"
+        )
     names = tuple(name for name, _ in named)
     if len(set(names)) < len(names) or not all(names):
         raise rules.BAD_TABLE.error(f"the columns are {listing(heads, 20)}", fix="give each column a name of its own")
@@ -191,7 +205,9 @@ def _cell(name: str, cell: Any, unit: str, row: int, read: Reading) -> float:
 
 
 def _no_number(name: str, cell: Any, row: int) -> TellegenError:
-    return rules.BAD_TABLE.error(f"row {row + 1} of '{name}' is '{cell}'", where=name, fix="give a finite number in each cell")
+    return rules.BAD_TABLE.error(
+        f"row {row + 1} of '{name}' is '{cell}'", where=name, fix="give a finite number in each cell"
+    )
 
 
 def _read_file(path: Path) -> tuple[list[str], list[list[Any]]]:

@@ -41,7 +41,9 @@ class Range:
         if isinstance(self.count, bool) or self.count != int(self.count) or self.count < 1:
             raise _bad(name, f"has {self.count} values", "give a positive whole number")
         if self.count > 1 and first == last:
-            raise _bad(name, f"goes from {first:g} to {last:g}", "let it end elsewhere than it begins, or give one value")
+            raise _bad(
+                name, f"goes from {first:g} to {last:g}", "let it end elsewhere than it begins, or give one value"
+            )
         if self.log and (first <= 0.0 or last <= 0.0):
             raise _bad(name, f"goes from {first:g} to {last:g} in even ratios", "give two positive ends")
         spaced = np.geomspace if self.log else np.linspace
@@ -61,19 +63,24 @@ class Distribution:
 
         Raises: SimulationError (S407) for numbers that make no distribution.
         """
-        given = [
-            _share(value) if isinstance(value, str) and self._is_deviation(k) and "%" in value else read(value, f"{self.word} of {name}")
-            for k, value in enumerate(self.arguments)
-        ]
+        given = [self._number(k, name, read) for k in range(len(self.arguments))]
         found = getattr(self, f"_{self.word}")(name, shares, *given)
         return np.asarray(found, dtype=float)
 
-    def _is_deviation(self, k: int) -> bool:
-        return k == 1 and self.word in ("normal", "lognormal")
+    def _number(self, k: int, name: str, read: Reading) -> float:
+        value = self.arguments[k]
+        # A share as a deviation is one of the mean, not of what the model has.
+        own = k == 1 and self.word in ("normal", "lognormal")
+        share = share_of(value) if own and isinstance(value, str) else None
+        return read(value, f"{self.word} of {name}") if share is None else share
 
     def _uniform(self, name: str, u: Array, low: float, high: float) -> Array:
         if not low < high:
-            raise _bad(name, f"is uniform between {low:g} and {high:g}", "give the smaller end first, and a larger one behind it")
+            raise _bad(
+                name,
+                f"is uniform between {low:g} and {high:g}",
+                "give the smaller end first, and a larger one behind it",
+            )
         return low + (high - low) * u
 
     def _normal(self, name: str, u: Array, mean: float, deviation: float) -> Array:
@@ -89,7 +96,9 @@ class Distribution:
         from scipy.special import ndtri  # noqa: PLC0415
 
         if not deviation > 0.0:
-            raise _bad(name, f"has a logarithm with a deviation of {deviation:g}", "give a positive one, such as 0.1 or '10 %'")
+            raise _bad(
+                name, f"has a logarithm with a deviation of {deviation:g}", "give a positive one, such as 0.1 or '10 %'"
+            )
         if not median > 0.0:
             raise _bad(name, f"has a logarithm and the median {median:g}", "give a positive median, or use normal")
         return np.asarray(median * np.exp(deviation * ndtri(u)))
@@ -98,7 +107,10 @@ class Distribution:
         if not (low <= peak <= high and low < high):
             raise _bad(name, f"is triangular over {low:g}, {peak:g}, {high:g}", "give the three in order")
         share = (peak - low) / (high - low)
-        rising, falling = low + np.sqrt(u * (high - low) * (peak - low)), high - np.sqrt((1 - u) * (high - low) * (high - peak))
+        rising, falling = (
+            low + np.sqrt(u * (high - low) * (peak - low)),
+            high - np.sqrt((1 - u) * (high - low) * (high - peak)),
+        )
         return np.where(u < share, rising, falling)
 
     def __str__(self) -> str:
@@ -153,7 +165,11 @@ def sequence_values(name: str, variation: Variation, read: Reading) -> Array:
     """
     if isinstance(variation, Range):
         return variation.values(name, read)
-    given = [variation] if isinstance(variation, str | float | int) or not isinstance(variation, Iterable) else list(variation)
+    given = (
+        [variation]
+        if isinstance(variation, str | float | int) or not isinstance(variation, Iterable)
+        else list(variation)
+    )
     if not given:
         raise _bad(name, "has no values", "give at least one")
     return np.array([read(value, f"a value of {name}") for value in given])
@@ -164,11 +180,12 @@ def drawn_values(name: str, variation: Variation, shares: Array, read: Reading) 
 
     Raises: SimulationError (S407) where these are no finite numbers.
     """
+    frozen: Any = variation
     inside = np.clip(shares, SMALLEST, 1.0 - 2.0**-53)
     if isinstance(variation, Distribution):
         found = variation.quantiles(name, inside, read)
     else:
-        found = np.asarray(variation.ppf(inside), dtype=float)
+        found = np.array(frozen.ppf(inside), dtype=np.float64)
     if not np.isfinite(found).all():
         raise _bad(name, "has draws that are no finite numbers", "check the numbers of its distribution")
     return found
@@ -191,9 +208,11 @@ def read_variation(name: str, text: str) -> Variation:
             raise _bad(name, f"follows '{word}', which is no distribution", fix)
         arguments = [part.strip() for part in found["inside"].split(",")]
         try:
-            made: Distribution = DISTRIBUTIONS[word](*arguments)  # type: ignore[operator]
+            made: Distribution = DISTRIBUTIONS[word](*arguments)
         except TypeError:
-            raise _bad(name, f"follows '{text}'", f"give {'three numbers' if word == 'triangular' else 'two numbers'}") from None
+            raise _bad(
+                name, f"follows '{text}'", f"give {'three numbers' if word == 'triangular' else 'two numbers'}"
+            ) from None
         return made
     if found := _RANGE.match(text):
         try:
