@@ -152,12 +152,15 @@ class VectorPlanner:
             plan.BoxPlan("integrator", INTEGRATOR),
             plan.BoxPlan("gain", inverse_letter(self._letter("L"), self.n)),
         )
-        element = plan.ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
         others = self._others()
+        names = storages if others else (*storages, *self._passing())
+        element = plan.ElementPlan(" ".join(names), boxes, "down", self._domain(), q, self._weight(self.n))
         sections = [
             self._section(str(int(BEHIND) + k), self._taken([*others][k:]), self.x, right=False, size=self.n)
             for k in range(len(others))
         ]
+        if not others:
+            return [plan.ColumnPlan(left, None, element)]
         columns = [plan.ColumnPlan(left, sections[0], element, frozenset({("upper", "right")}))]
         for k, (part, (text, names)) in enumerate(others.items()):
             behind = sections[k + 1] if k + 1 < len(sections) else None
@@ -191,15 +194,21 @@ class VectorPlanner:
             block.gain is None and not block.field and block.kind == "static" for block in self.scheme.blocks.values()
         ):
             found["f"] = rf"{self._function}(\cdot)", ()
-        # Where nothing else takes power A is shown even when it is zero: the loop has to be closed by something.
-        if not is_null(self.block.A) or not found:
+        # Where nothing enters A is shown even when it is zero: the loop has to be closed by something.
+        if not is_null(self.block.A) or not (found or self.m):
             found["A"] = self._letter("A"), ()
-        graph = self.scheme.causal.graph
-        if not self.part or self.block is self.scheme.parts[0]:  # what several parts share stands in the first one
-            static = [p.element for p in graph.ports if isinstance(p.law, ResistiveLaw)]
+        if found:
             part = [*found][-1]
-            found[part] = found[part][0], (*static, *(c.element for c in graph.couplings))
+            found[part] = found[part][0], self._passing()
         return found
+
+    def _passing(self) -> tuple[str, ...]:
+        """What stores nothing: resistive elements and couplings."""
+        if self.part and self.block is not self.scheme.parts[0]:  # what several parts share stands in the first one
+            return ()
+        graph = self.scheme.causal.graph
+        static = (p.element for p in graph.ports if isinstance(p.law, ResistiveLaw))
+        return (*static, *(c.element for c in graph.couplings))
 
     def _taken(self, parts: Sequence[str]) -> str:
         """What the blocks behind a section take together; N gives."""
@@ -224,7 +233,8 @@ class VectorPlanner:
             legend[self.u] = column_latex(self.block.inputs)
         if self.options.matrices == "named" or (self.options.matrices == "auto" and self.n > MOST_SHOWN):
             return
-        names = ["L", "A", "B", *(name for name in ("N", "B_1") if not is_null(getattr(self.block, name)))]
+        always = {"B", *self._others()}
+        names = ["L", *(n for n in ("A", "B", "N", "B_1") if n in always or not is_null(getattr(self.block, n)))]
         for name in names:
             rows: Matrix = getattr(self.block, name)
             if rows and rows[0]:
