@@ -40,7 +40,10 @@ def elements(causal: CausalGraph) -> list[str]:
 def test_the_rigid_crank_has_the_inertia_of_its_angle_and_its_force_behind_a_moving_ratio() -> None:
     scene = scene_of("crank_rod")
     assert texts(scene).count(r"H(\theta)") == 2
-    assert r"L(\theta) = J_m + H^{2} m_p" in texts(scene)
+    assert r"J(\theta) = J_m + H^{2} m_p" in texts(scene)
+    assert r"b(\theta) = b_m + H^{2} b_p" in texts(scene)
+    # Its formula is longer than a line; of one state it is half of the rate of J.
+    assert r"N_{1}(\theta, \omega) = \frac{1}{2}\,\dot{J}" in texts(scene)
     sections = sorted(s.start[0] for s in scene.shapes if isinstance(s, Section))
     assert len(sections) == 5  # before the crank, behind the storages, N and A, and behind the ratio
     assert check_scene(scene) == ()
@@ -82,7 +85,7 @@ def test_what_moves_alone_stays_in_the_ladder() -> None:
     scene = scene_of("rotational_first")
     storages = {s.origin.element for s in scene.shapes if isinstance(s, Block) and s.origin.part == "integrator"}
     assert storages == {"J_1 J_2", "c", "J_3"}
-    assert r"L = J_1 + \frac{J_2}{\mathrm{ratio}^{2}}" in texts(scene)
+    assert r"J = J_1 + \frac{J_2}{\mathrm{ratio}^{2}}" in texts(scene)
 
 
 def test_the_reduced_corking_machine_keeps_its_motors_and_belts() -> None:
@@ -219,21 +222,20 @@ network:
   V: {voltage source: [a, gnd]}
   L: {inductor: [a, b], L: 1 mH}
   motor: {dc machine: [b, gnd, s, frame], K: 0.1 N*m/A}
-  J_1: {inertia: [s], J: 2 g*m^2}
+  J: {inertia: [s], J: 2 g*m^2}
   gear: {gear: [s, t], n: 2}
   J_2: {inertia: [t], J: 4 g*m^2}
 """
 
 
-def test_a_letter_that_another_block_shows_gets_an_index() -> None:
+def test_a_letter_that_the_model_uses_gets_an_index() -> None:
     shown = texts(model_pog_scene(causal_of(GEARS)))
-    assert shown.count(r"\frac{1}{L}") == 1
-    assert shown.count(r"\frac{1}{L_{\mathrm{e}}}") == 1
-    assert any(text.startswith(r"L_{\mathrm{e}} = J_1 +") for text in shown)
+    assert shown.count(r"\frac{1}{J_{\mathrm{e}}}") == 1
+    assert any(text.startswith(r"J_{\mathrm{e}} = J +") for text in shown)
 
 
 def test_values_stand_in_the_legend_of_what_moves_together_too() -> None:
-    assert r"L_{\mathrm{e}} = 0.003" in texts(model_pog_scene(causal_of(GEARS), Options(labels="values")))
+    assert r"J_{\mathrm{e}} = 0.003" in texts(model_pog_scene(causal_of(GEARS), Options(labels="values")))
 
 
 def test_a_storage_that_the_structure_holds_at_zero_is_drawn_without_a_field() -> None:
