@@ -27,7 +27,7 @@ from tellegen.drawing.pog.texts import (
     transposed_letter,
 )
 from tellegen.elements.kinds import Role, kinds_of
-from tellegen.expressions import ONE, ZERO, Expression, is_zero
+from tellegen.expressions import ONE, ZERO, Expression, Symbol, is_zero
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Weight
@@ -456,6 +456,9 @@ class _GroupPlanner:
     # -- letters ---------------------------------------------------------------------------------------------------------------
 
     def _letter(self, letter: str, matrix: Matrix) -> str:
+        # What one element alone makes keeps its name.
+        if self.n == 1 and isinstance(matrix[0][0], Symbol):
+            return self.texts.expression(matrix[0][0])
         return self.texts.called(self._plain(letter), matrix)
 
     def _plain(self, letter: str) -> str:
@@ -473,7 +476,7 @@ class _GroupPlanner:
         if self.n > 1:
             self.texts.legend[self.z] = column_latex(group.states)
         for name, matrix in (("L", group.L), ("N", group.N), ("A", group.A)):
-            if not is_null(matrix):
+            if not is_null(matrix) and not (self.n == 1 and isinstance(matrix[0][0], Symbol)):
                 self.texts.explain_matrix(self._letter(name, matrix), matrix)
         letter = self._letter("N", group.N)
         # L' = N + N^T: of a single state N is half of the rate, however long its formula is.
