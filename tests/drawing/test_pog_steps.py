@@ -112,8 +112,7 @@ def test_a_parameter_within_a_matrix_that_is_only_named_has_its_entry_under_the_
 RING = (
     "system: ring\nnetwork:\n  V: {voltage source: [n1, gnd]}\n"
     + "".join(
-        f"  C_{k}: {{capacitor: [n{k}, gnd]}}\n  R_{k}: {{resistor: [n{k}, n{k % 6 + 1}]}}\n"
-        for k in range(1, 7)
+        f"  C_{k}: {{capacitor: [n{k}, gnd]}}\n  R_{k}: {{resistor: [n{k}, n{k % 6 + 1}]}}\n" for k in range(1, 7)
     )
 ).replace("  C_1: {capacitor: [n1, gnd]}\n", "  C_1: {capacitor: [n2, n5]}\n")
 
