@@ -227,7 +227,7 @@ def finding_of(
         return rules.MANY_STEPS.finding(
             f"{end.effort.steps} steps led only to t = {t:.6g} s, the last one {end.last_step:.3g} s long",
             where=model.name,
-            fix=_fix_for_many(solver),
+            fix=_fix_for_many(solver, settings),
         )
     if end.status == jobs.UNSUITED:
         return rules.UNSUITED.finding(
@@ -362,6 +362,7 @@ def _changing(model: NumericModel, standing: StatePoint, name: str) -> str:
     return f"'{name}' changes fastest (value {standing.y[k]:.3g}, rate {standing.yp[k]:.3g} per second)"
 
 
-def _fix_for_many(solver: str) -> str:
-    advice = "shorten the run, loosen the tolerance or raise max_steps"
+def _fix_for_many(solver: str, settings: SolverSettings) -> str:
+    more = f"choose the solver '{solver}' yourself to wait for it" if settings.most_expected else "raise max_steps"
+    advice = f"shorten the run, look for a value that makes the model so fast, loosen the tolerance or {more}"
     return f"{advice}; a stiff model wants the solver 'cvode'" if solver == "runge-kutta" else advice
