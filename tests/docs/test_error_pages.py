@@ -87,6 +87,8 @@ WITHOUT_EXAMPLE = {
     "E132": "an output asked for, not something in a file",
     "E133": "an output asked for, not something in a file",
     "E134": "an input asked for, not something in a file",
+    **{f"E14{k}": "an inverse asked for, not something in a file" for k in range(3)},
+    **{f"S40{k}": "an inverse asked for, not something in a file" for k in range(1, 7)},
     **{f"C1{k:02}": "a form or a motion asked for, not something in a file" for k in range(1, 12)},
     "T130": "a transformation asked for, not something in a file",
     "T140": "a limit asked for, not something in a file",
