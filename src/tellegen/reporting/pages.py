@@ -271,11 +271,16 @@ def _html_picture(picture: PagePicture) -> str:
     )
 
 
+_UNSAFE = re.compile(r"[^\w !$'()*+,\-./:;=?@~\[\]|]+", re.ASCII)
+"""What the address of a picture must not hold as it is."""
+
+
 def _html_image(svg: str, words: str) -> str:
     # As data, so that the names inside one picture do not meet those of another.
     # Percent signs for the few letters that an address must not hold: a quarter shorter than base64.
     plain = re.sub("<[^<>']*>", lambda tag: tag[0].replace('"', "'"), svg)
-    data = percent_encoded(plain, safe=" !$'()*+,-./:;=?@_~[]|")
+    # Only where they stand: the library's function looks at every letter of a picture by itself.
+    data = _UNSAFE.sub(lambda letters: percent_encoded(letters[0], safe=""), plain)
     return f'<img alt="{escape(words, quote=True)}" src="data:image/svg+xml;charset=utf-8,{data}">'
 
 

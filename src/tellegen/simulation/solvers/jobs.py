@@ -67,7 +67,10 @@ class Job(ctypes.Structure):
         ("sample_log", _pointer),
         *_alike(_long, "n_sampled sample_room turns n_instants"),
         ("doubled", _double * 6),
-        *_alike(_pointer, "bands see seer"),
+        ("bands", _pointer),
+        ("most_expected", _long),
+        ("halfway", _double),
+        *_alike(_pointer, "see seer"),
     )
 
 
