@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from tellegen.studies.projection import project
     from tellegen.studies.runs.response import Response, response
     from tellegen.studies.runs.study import Study
-    from tellegen.studies.runs.sweep import sweep
+    from tellegen.studies.runs.sweep import read_study, sweep
     from tellegen.studies.runs.variation import between, lognormal, normal, triangular, uniform
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
@@ -148,6 +148,7 @@ __all__ = [
     "ramp",
     "read",
     "read_run",
+    "read_study",
     "reduce",
     "reduction_study",
     "report",
@@ -207,7 +208,7 @@ _NAMES_OF_MODULE = {
     "studies.projection": "project",
     "studies.runs.response": "Response response",
     "studies.runs.study": "Study",
-    "studies.runs.sweep": "sweep",
+    "studies.runs.sweep": "read_study sweep",
     "studies.runs.variation": "between lognormal normal triangular uniform",
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
