@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from tellegen.reporting.reports import report
     from tellegen.results import Run, compare_runs, read_run
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
+    from tellegen.studies.inversion import Inverse, invert
     from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
@@ -86,6 +87,7 @@ __all__ = [
     "FigureError",
     "Finding",
     "GraphError",
+    "Inverse",
     "KeptCode",
     "LagrangeSystem",
     "MechanismError",
@@ -124,6 +126,7 @@ __all__ = [
     "feedback_linearise",
     "import_model",
     "inverse_dynamics",
+    "invert",
     "keep_layout",
     "linearise",
     "load",
@@ -186,6 +189,7 @@ _NAMES_OF_MODULE = {
     "results": "Run compare_runs read_run",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",
+    "studies.inversion": "Inverse invert",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
     "studies.suggestion": "activity suggest_limits",

@@ -15,15 +15,18 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, NamedTuple, final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
+from tellegen.core.ordering import in_order
 from tellegen.equations.start import initial_names, outputs_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
@@ -340,13 +343,17 @@ def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: t
         parameters=ready.parameters,
         given_inputs=ready.inputs,
         shown=shown or ready.model.experiment.outputs,
-        again=lambda times: integrate_graph(ready.graph, replace(problem, times=times)),
+        again=partial(_with_rows_at, ready.graph, problem),
         notices=(*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
         described_signals=tuple(ready.model.signals),
         elements=ready.model.elements,
     )
     left_out = tuple(_left_out(ready, run)) if ready.graph.switching and len(run.t) else ()
     return replace(run, notices=(*left_out, *run.notices)) if left_out else run
+
+
+def _with_rows_at(graph: PowerGraph, problem: Problem, times: Array) -> Trajectory:
+    return integrate_graph(graph, replace(problem, times=times))
 
 
 def _left_out(ready: Setup, run: Run) -> Iterator[Finding]:
@@ -409,21 +416,19 @@ def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantit
 
 def _check_order(formulas: Mapping[str, Expression | None]) -> None:
     """Raises: SimulationError (S303) where values that are given lead a parameter back to itself."""
-    waiting = {name: e.free_symbols for name, e in formulas.items() if e is not None and e.free_symbols}
-    while waiting:
-        ready = [name for name, read in waiting.items() if waiting.keys().isdisjoint(read)]
-        if not ready:
-            # Those that only read the circle are waiting too: what every one of them leads to is in it.
-            name = next(iter(waiting))
-            path: list[str] = []
-            while name not in path:
-                path.append(name)
-                name = min(waiting.keys() & waiting[name])
-            circle = [*path[path.index(name) :], name]
-            what = f"the parameter {name} is defined by itself: {' -> '.join(circle)}"
-            raise rules.BAD_SETTING.error(what, fix=f"give '{name}' a value that does not use it, such as '{name}=1'")
-        for name in ready:
-            del waiting[name]
+    reads = {name: formulas.keys() & e.free_symbols for name, e in formulas.items() if e is not None}
+    known = {name: read & reads.keys() for name, read in reads.items()}
+    waiting = known.keys() - set(in_order(known))
+    if waiting:
+        # Those that only read the circle are waiting too: what every one of them leads to is in it.
+        name = next(name for name in formulas if name in waiting)
+        path: list[str] = []
+        while name not in path:
+            path.append(name)
+            name = min(waiting & known[name])
+        circle = [*path[path.index(name) :], name]
+        what = f"the parameter {name} is defined by itself: {' -> '.join(circle)}"
+        raise rules.BAD_SETTING.error(what, fix=f"give '{name}' a value that does not use it, such as '{name}=1'")
 
 
 def _doubts_about(model: Model, values: Mapping[str, float]) -> tuple[Finding, ...]:

@@ -488,7 +488,7 @@ static int rk_advance(work *w, double halt, double *next) {
       return TG_PAUSED;
     }
     if (j->t >= j->pause_at) j->pause_at = INFINITY; /* looked at once */
-    if (j->steps >= j->max_steps) return TG_MANY_STEPS;
+    if (tg_too_many_steps(j)) return TG_MANY_STEPS;
   }
   memcpy(j->yp, w->k[0], sizeof(double) * (size_t)j->n);
   return -1;

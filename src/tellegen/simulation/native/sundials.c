@@ -615,7 +615,7 @@ static int advance(run *r, double halt) {
     }
     if ((flag == TSTOP_RETURN && !event) || reached >= stop) return -1;
     if (j->cancel) return TG_CANCELLED;
-    if (j->steps >= j->max_steps) return TG_MANY_STEPS;
+    if (tg_too_many_steps(j)) return TG_MANY_STEPS;
   }
 }
 
