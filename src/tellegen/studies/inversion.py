@@ -499,7 +499,7 @@ def _poles(equations: InverseSystem, at: Mapping[str, float]) -> tuple[Pole, ...
 def _check_on_course(found: Inverse, courses: Mapping[str, Sequence[Expression]], rtol: float) -> None:
     """Refuse a run whose outputs are not where they should be.
 
-    Raises: SimulationError (S405).
+    Raises: SimulationError (S455).
     """
     for output, names in zip(found.equations.plant.outputs, found.equations.courses, strict=True):
         is_, wanted = found.values(output), found.values(names[0])
