@@ -77,8 +77,11 @@ def test_a_modulus_of_zero_holds_what_nodal_analysis_says(network: Network, s: F
     assume(couplings)
     chosen = data.draw(st.sampled_from(couplings)).name
     # As a number written out, and as a parameter that has the value zero.
-    none = {"value": Fraction(0)} | ({"parameter": ""} if data.draw(st.booleans()) else {})
-    parts = [replace(p, **none) if p.name == chosen else p for p in network.parts]
+    written = data.draw(st.booleans())
+    parts = [
+        replace(p, value=Fraction(0), parameter="" if written else p.parameter) if p.name == chosen else p
+        for p in network.parts
+    ]
     severed = replace(network.with_parts(parts), valued=True)
     model = legal(severed)
     found, expected = model.transfer_matrix(s), nodal.transfer_matrix(severed, s)
