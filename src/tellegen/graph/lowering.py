@@ -165,6 +165,11 @@ def _law(element: Element, names: VariableNames, parameters: Mapping[str, Expres
         return law.modes[law.start]
     if kind.role == "source":
         return power_graph.SourceLaw(kind.side, names.input_of(element))
+    if kind.role == "potential":
+        assert element.value is not None and element.law is not None, f"'{element.name}' has a pull and an energy"
+        return power_graph.ResistiveLaw(
+            kind.side, None, element.value, invertible=False, potential=element.law.expression
+        )
     if element.law is not None:
         if kind.role == "storage":
             return _storage_law(element.law, element)
