@@ -36,6 +36,7 @@ KeyMeaning = Literal[
     "initial",
     "law",
     "potential",
+    "height",
     "causality",
     "notes",
     "domains",
@@ -80,6 +81,9 @@ _DRIVER = LineKey("signal", "", SIGNAL, "what drives the source")
 _INITIAL = LineKey("initial", "", QUANTITY, "the output of the storage at the start, with its unit")
 _ENERGY = LineKey("law", "energy", TEXT, "the stored energy, of what is stored or of the output")
 _POTENTIAL = LineKey("potential", "", TEXT, "the potential energy, a formula of displacements and parameters")
+_HEIGHT = LineKey(
+    "height", "", QUANTITY, "how high it is, a formula of displacements: gravity pulls it; a new name is a displacement"
+)
 _COENERGY = LineKey("law", "coenergy", TEXT, "the co-energy, of the output")
 _CAUSALITY = LineKey(
     "causality",
@@ -157,6 +161,8 @@ def make_form(kind: ElementKind) -> LineForm:
     keys["notes"] = _NOTES
     if kind.role == "source":
         keys["signal"] = _DRIVER
+    if kind.name == "mass":
+        keys["height"] = _HEIGHT
     # What is lost in a thermal domain is heat already.
     if kind.role in ("resistive", "switching") and kind.domains[0] not in THERMAL_DOMAINS:
         keys[HEAT] = _HEAT

@@ -228,6 +228,10 @@ class _LineReader:
         else:
             self.law = (self.context.formula(node, f"the {form} of {self.name}"), form)
 
+    def read_height(self, key: Scalar, node: Node, _: str) -> None:
+        """How high a mass is; its weight is made when all masses and the gravity are known."""
+        self.line.height_node = self.context.formula(node, f"the height of {self.name}")
+
     def read_potential(self, key: Scalar, node: Node, _: str) -> None:
         """The energy of a weight; what it reads is known when all displacements are."""
         text = self.context.formula(node, f"the energy of {self.name}")
