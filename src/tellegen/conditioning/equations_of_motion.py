@@ -436,7 +436,9 @@ def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
         where=kept,
         loads={name: e for name, e in system.signals.drivers.items() if e.free_symbols <= at_rest},
         springs=made.free_elongations(),
-        forces=tuple(port.source.input for port in sources if port.domain == "translational" and port.law.side == "through"),
+        forces=tuple(
+            port.source.input for port in sources if port.domain == "translational" and port.law.side == "through"
+        ),
     )
 
 

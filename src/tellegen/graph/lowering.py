@@ -16,6 +16,7 @@ from tellegen.core.union_find import UnionFind
 from tellegen.core.units import Dimension
 from tellegen.elements import ACTS_ON, KINDS
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
+from tellegen.expressions.elimination import with_definitions
 from tellegen.expressions.polynomials import interpolated_integral
 from tellegen.graph import power_graph, rules
 from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_energy, with_heat_conduction
@@ -587,9 +588,7 @@ def _pull(
     Raises: GraphError (G111) where the energy moves with other than the nodes of the weight.
     """
     assert element.law is not None, "weights have an energy"
-    energy, ends = element.law.expression, (ports[k].plus, ports[k].minus)
-    for name, formula in reversed(moving.items()):
-        energy = energy.substitute({name: formula})
+    energy, ends = with_definitions(element.law.expression, moving), (ports[k].plus, ports[k].minus)
     # Whatever lies between the same nodes has the same velocity, under its own name.
     speed = power_graph.argument()
     own = {p.across: speed for p in ports if (p.plus, p.minus) == ends}

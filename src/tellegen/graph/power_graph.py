@@ -19,6 +19,7 @@ from tellegen.core.errors import Finding, Place
 from tellegen.core.memory import Known
 from tellegen.core.units import Dimension
 from tellegen.expressions import ZERO, Expression, symbol, total
+from tellegen.expressions.elimination import with_definitions
 from tellegen.graph.signals import SignalLaw
 
 ARGUMENT = "@"
@@ -85,8 +86,8 @@ class ResistiveLaw:
     asked for too; a law that is not fixes its causality right after the sources. `coupled` tells that the matrix of a field adds
     what other ports are told, so a coefficient of zero does not make the variable zero.
 
-    A weight has a `potential` of displacements, whose slope along the motion of the port its `expression` is: what such a port takes
-    is kept there and not lost.
+    A weight has a `potential` of displacements, and its `expression` is the slope of that along the motion of the port: what such
+    a port takes is kept there and not lost.
     """
 
     side: Side
@@ -352,10 +353,7 @@ class PowerGraph:
     def potential_energy(self) -> Expression:
         """The potential energy of all weights, over displacements and parameters that stay."""
         found = total(e for k in self.weights() if (e := self.ports[k].resistive.potential) is not None)
-        # Each moving parameter stands after those that it reads: backwards, one round writes them all out.
-        for name, formula in reversed(self.position_dependent.items()):
-            found = found.substitute({name: formula})
-        return found
+        return with_definitions(found, self.position_dependent)
 
     def has_loose_end(self) -> bool:
         """Whether a terminal stands alone at a node, so that nothing flows through it."""

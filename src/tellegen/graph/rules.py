@@ -164,7 +164,10 @@ NO_PULL = RULES.rule(
     "a weight that its energy does not move with",
     meaning="The energy of a weight is a formula of displacements that other than its own nodes move.",
     why="the pull is the rate of the energy over the velocity of the nodes: they have to move together",
-    example=_INCLINE.replace("{s: v}", "{s: w}").replace("  b: {", "  J: {inertia: [shaft], J: 1 kg*m^2, speed: w}\n  r: {rack: [shaft, frame, cart, frame], r: 0.1 m/rad}\n  b: {"),
+    example=_INCLINE.replace("{s: v}", "{s: w}").replace(
+        "  b: {",
+        "  J: {inertia: [shaft], J: 1 kg*m^2, speed: w}\n  r: {rack: [shaft, frame, cart, frame], r: 0.1 m/rad}\n  b: {",
+    ),
     instead=_INCLINE,
 )
 NO_HEIGHT = RULES.rule(

@@ -37,10 +37,12 @@ _WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
 
 @final
 class EnergyBooks:
-    """Energies in J over a run: supplied + generated + modulation = stored + potential + dissipated + impulsive, up to the residual.
+    """Energies in J over a run, where supplied + generated + modulation = stored + potential + dissipated + impulsive up to the
+    residual.
 
-    `stored` is the change of what storages hold, `potential` that of what weights do; `generated` comes from negative resistances; `modulation` is the work that moves the
-    parameters of storages; `impulsive` is lost in impacts and changes of mode. `residual` is relative to the energy handled.
+    `stored` is the change of what storages hold, `potential` that of what weights do; `generated` comes from negative resistances;
+    `modulation` is the work that moves the parameters of storages; `impulsive` is lost in impacts and changes of mode. `residual`
+    is relative to the energy handled.
     Where heat flows are counted, heat that leaves to the ambient is dissipated, heat that comes from there supplied. What
     dissipators bring into thermal ports is `transferred` and in no other entry.
     """
@@ -74,7 +76,15 @@ class EnergyBooks:
         """The books by name, in J; `residual` is relative. `potential` is there only where something has a weight, `generated` and
         `transferred` only where not zero.
         """
-        names = ["stored", *["potential"] * bool(lifted(self._run.graph)), "supplied", "dissipated", "modulation", "impulsive", "residual"]
+        names = [
+            "stored",
+            *["potential"] * bool(lifted(self._run.graph)),
+            "supplied",
+            "dissipated",
+            "modulation",
+            "impulsive",
+            "residual",
+        ]
         found = {name: float(getattr(self, name)) for name in names}
         rare = {"generated": self.generated, "transferred": self.transferred}
         return found | {name: float(energy) for name, energy in rare.items() if energy}

@@ -138,8 +138,8 @@ def element_details(
     details: dict[str, str] = {}
     value, law = element_value(port, kind), element_law(port)
     if law is not None and law.form == "potential":
-        assert kind.quantity is not None and value is not None, "a weight has a pull"
-        details |= {kind.quantity.key: to_text(value), "energy": law.text}
+        assert kind.quantity is not None, "weights have a quantity"
+        details |= {kind.quantity.key: to_text(value or ZERO), "energy": law.text}
     elif law is not None:
         details["energy" if law.form == "energy" else "law"] = law.text
     elif (

@@ -83,7 +83,7 @@ def with_heights(form: "HamiltonianSystem", system: EquationSystem) -> "Hamilton
 
 
 def _spread(row: Sequence[Expression], places: Sequence[int], count: int) -> tuple[Expression, ...]:
-    found = [ZERO] * count
+    found: list[Expression] = [ZERO] * count
     for place, e in zip(places, row, strict=True):
         found[place] = e
     return tuple(found)
