@@ -19,6 +19,7 @@ from tellegen.equations.matrices import Matrix
 from tellegen.expressions import Expression
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
+from tellegen.schemes.translation import Notation
 
 seeds = st.integers(0, 2**16)
 chains = st.one_of(open_chains(3), closed_chains())
@@ -182,7 +183,7 @@ def test_masses_of_networks_keep_their_energy(seed: int) -> None:
 
 @pytest.mark.parametrize("notation", ["network", "bond", "pog"])
 @pytest.mark.parametrize("seed", [0, 3])
-def test_weights_are_the_same_in_every_notation(notation: str, seed: int) -> None:
+def test_weights_are_the_same_in_every_notation(notation: Notation, seed: int) -> None:
     model = read_model(hanging(seed))
     again = read_model(tg.translate(model, notation))
     one, two = tg.derive(model), tg.derive(again)

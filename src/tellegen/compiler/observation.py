@@ -14,6 +14,7 @@ from tellegen.compiler.program import BookVariables, Program
 from tellegen.compiler.scheduling import ScheduledItem
 from tellegen.compiler.steps import LawGroup, Step, TemplateInstance, coefficient, slot, split_steps, variable
 from tellegen.core.domains import DOMAINS
+from tellegen.core.ordering import in_order
 from tellegen.equations.storages import energy_of_law
 from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, number, postorder, substitute_all, total
 from tellegen.expressions.antiderivatives import integrated_terms
@@ -112,11 +113,9 @@ def _moves(e: Expression, time: int) -> bool:
 
 def _in_order(formulas: Mapping[str, Expression]) -> dict[str, Expression]:
     """Formulas by name, each after those that it reads."""
-    waiting, found = dict(formulas), dict[str, Expression]()
-    while waiting:
-        ready = [name for name, e in waiting.items() if waiting.keys().isdisjoint(e.free_symbols)]
-        assert ready, "no parameter is defined by itself"
-        found |= {name: waiting.pop(name) for name in ready}
+    read = {name: formulas.keys() & e.free_symbols for name, e in formulas.items()}
+    found = {name: formulas[name] for name in in_order(read)}
+    assert len(found) == len(formulas), "no parameter is defined by itself"
     return found
 
 

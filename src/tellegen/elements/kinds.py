@@ -151,6 +151,14 @@ def kinds_of(domain: str, role: Role) -> list[ElementKind]:
     return [k for k in dict.fromkeys(KINDS.values()) if k.role == role and set(k.domains) == {domain}]
 
 
+def coupling_kind(domains: tuple[str, str], coupling: CouplingType, reciprocal: bool = False) -> ElementKind:
+    """The kind of a coupling with a name of its own where there is one, such as a lever; else a connection."""
+    for kind in KINDS.values():
+        if (kind.role, kind.domains, kind.coupling, kind.reciprocal) == ("coupling", domains, coupling, reciprocal):
+            return kind
+    return connection(domains, coupling, reciprocal=reciprocal)
+
+
 def connection(domains: tuple[str, str], coupling: CouplingType, *, reciprocal: bool = False) -> ElementKind:
     """A connection block between any two domains, as POG draws it, for couplings that have no name of their own.
 

@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.ordering import in_order
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, zeros
 from tellegen.equations.printing.explanation import ElementModes, Sign
@@ -362,15 +363,10 @@ def parameter_values(parameters: Mapping[str, Expression | None]) -> dict[str, f
     Raises: EquationError (E110) where the values of some give no number for another, such as a division by zero.
     """
     values: dict[str, float] = {}
-    waiting = {name: e for name, e in parameters.items() if e is not None}
-    while waiting:
-        # Parameters may stand in any order in a file.
-        ready = [name for name, e in waiting.items() if e.free_symbols <= values.keys()]
-        # What is left waits for parameters without a value, and has none itself.
-        if not ready:
-            break
-        for name in ready:
-            values[name] = _computed(name, waiting.pop(name), values)
+    formulas = {name: e for name, e in parameters.items() if e is not None}
+    # Parameters may stand in any order in a file. What waits for one without a value has none itself.
+    for name in in_order({name: e.free_symbols for name, e in formulas.items()}):
+        values[name] = _computed(name, formulas[name], values)
     return {name: values[name] for name in parameters if name in values}
 
 

@@ -16,6 +16,7 @@ from tellegen.compiler.context import Array
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding
 from tellegen.core.names import listing
+from tellegen.core.tables import Rows, TitledTable, tables_text
 from tellegen.graph import PowerGraph
 from tellegen.model.model import Element
 from tellegen.plots import Look, Plot
@@ -57,25 +58,22 @@ MOST_SHOWN = 24
 """Final values beyond so many are counted, not shown."""
 
 
-def run_to_text(run: "Run", *, findings: bool = True) -> str:
-    """Solver and why, times, final values and the energy books; `findings` tells what was wrong below them."""
-    lines = [run.name, "", *table_lines(_facts(run))]
-    if len(run.t):
-        lines += ["", _end(run), *table_lines(_finals(run))]
-    lines += ["", "energy [J]", *table_lines(_books(run))]
-    for finding in run_findings(run) if findings else ():
-        lines += ["", str(finding)]
-    return "\n".join(line.rstrip() for line in lines)
+def run_tables(run: "Run") -> list[TitledTable]:
+    """Solver and why, times, final values and the energy books."""
+    ends = [TitledTable(_end(run), _finals(run))] if len(run.t) else []
+    return [TitledTable("", _facts(run)), *ends, TitledTable("energy [J]", _books(run))]
+
+
+def run_to_text(run: "Run") -> str:
+    """A run in a few lines, with what was wrong below them."""
+    return "\n\n".join([tables_text(run.name, run_tables(run)), *map(str, run_findings(run))])
 
 
 def run_to_html(run: "Run") -> str:
     """The same for a notebook."""
-    parts = [f"<b>{escape(run.name)}</b>", _html_table(_facts(run))]
-    if len(run.t):
-        parts.append(f"{_end(run)}{_html_table(_finals(run))}")
-    parts.append(f"energy [J]{_html_table(_books(run))}")
-    parts += [f"<pre>{escape(str(finding))}</pre>" for finding in run_findings(run)]
-    return "<div>" + "\n".join(parts) + "</div>"
+    tables = (f"{escape(table.title)}{_html_table(table.rows)}" for table in run_tables(run))
+    findings = (f"<pre>{escape(str(finding))}</pre>" for finding in run_findings(run))
+    return "<div>" + "\n".join([f"<b>{escape(run.name)}</b>", *tables, *findings]) + "</div>"
 
 
 def run_findings(run: "Run") -> list[Finding]:
@@ -136,13 +134,7 @@ def _books(run: "Run") -> list[tuple[str, ...]]:
     return [*rows, ("residual", f"{books.residual:.1e} of the energy handled{within}")]
 
 
-def table_lines(rows: list[tuple[str, ...]]) -> list[str]:
-    """Rows of cells as lines of text, columns below each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
-    return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)) for row in rows]
-
-
-def _html_table(rows: list[tuple[str, ...]]) -> str:
+def _html_table(rows: Rows) -> str:
     lines = ("".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) for row in rows)
     return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
 
