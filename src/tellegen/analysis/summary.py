@@ -32,7 +32,7 @@ from tellegen.analysis.responses import (
     step_response,
 )
 from tellegen.core.names import identifier
-from tellegen.core.tables import TitledTable, tables_text
+from tellegen.core.tables import TitledTable, tables_html, tables_text
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.rules import NOT_CONTINUOUS
 from tellegen.plots import Look, Plot
@@ -401,3 +401,6 @@ class Analysis(LinearAnalysis):
     def __str__(self) -> str:
         """The analysis as an engineer reads it on a terminal."""
         return tables_text(self.model.name, self.tables())
+
+    def _repr_html_(self) -> str:
+        return tables_html(self.model.name, self.tables())

@@ -2,8 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from html import escape
 from itertools import zip_longest
 from typing import NamedTuple
+
+from tellegen.core.files import visible
 
 Rows = Sequence[tuple[str, ...]]
 
@@ -24,6 +27,27 @@ def tables_text(name: str, tables: Sequence[TitledTable]) -> str:
     """Tables below each other under a name, with an empty line between them."""
     lines = [name, *(line for table in tables for line in ("", *table.lines()))]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def tables_html(name: str, tables: Sequence[TitledTable], after: Sequence[str] = ()) -> str:
+    """The same for a notebook, with texts below as they are."""
+    parts = [f"<b>{_escaped(name)}</b>", *(f"{_escaped(table.title)}{_html_rows(table)}" for table in tables)]
+    return "<div>" + "\n".join([*parts, *(f"<pre>{_escaped(text)}</pre>" for text in after)]) + "</div>"
+
+
+def _html_rows(table: TitledTable) -> str:
+    cells = [
+        "".join(
+            f"<td style='text-align:left'>{'<b>' if head else ''}{_escaped(cell)}{'</b>' if head else ''}</td>"
+            for cell in row
+        )
+        for row, head in ((row, table.headed and k == 0) for k, row in enumerate(table.rows))
+    ]
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>" if cells else "<br>"
+
+
+def _escaped(text: str) -> str:
+    return escape(visible(text))
 
 
 def table_lines(rows: Rows) -> list[str]:

@@ -8,10 +8,12 @@ paths that cross no integrator.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
+from tellegen.core.files import visible
 from tellegen.core.names import named_after, unused
 from tellegen.equations.forms.hamiltonian import energy_names
 from tellegen.equations.matrices import Matrix, dot, negative, zeros
@@ -507,6 +509,10 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        # Paragraphs of LaTeX need amsmath, which notebooks have only for single formulas.
+        return f"<pre>{escape(visible(self.to_text()))}</pre>"
 
 
 def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation:

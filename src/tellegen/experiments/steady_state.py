@@ -14,7 +14,7 @@ from tellegen.compiler.context import PAST, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, SimulationError, TellegenError
 from tellegen.core.names import TIME, identifier
-from tellegen.core.tables import TitledTable, tables_text
+from tellegen.core.tables import TitledTable, tables_html, tables_text
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, run_of_trajectory, set_up
@@ -351,7 +351,8 @@ class SteadyState:
         """Any variable of the model, in SI units."""
         return float(self.run.values(name)[0])
 
-    def __str__(self) -> str:
+    def tables(self) -> list[TitledTable]:
+        """The values of all variables, and the power of each element."""
         run, shown = self.run, self.run.display
         rows: list[tuple[str, ...]] = [
             (n, f"{shown.shown_value(n, v):.6g}", behind_number(shown.unit(n, run.unit(n))))
@@ -360,7 +361,13 @@ class SteadyState:
         given = [(name, "gives", f"{power:.5g}") for name, power in self.power.given.items()]
         taken = [(name, "takes", f"{power:.5g}") for name, power in self.power.taken.items()]
         powers = [TitledTable("power [W]", [*given, *taken])] if given or taken else []
-        return tables_text(run.name, [TitledTable(f"steady state, inputs as at t = {run.t[0]:g} s", rows), *powers])
+        return [TitledTable(f"steady state, inputs as at t = {run.t[0]:g} s", rows), *powers]
+
+    def __str__(self) -> str:
+        return tables_text(self.run.name, self.tables())
+
+    def _repr_html_(self) -> str:
+        return tables_html(self.run.name, self.tables())
 
     def to_json(self) -> dict[str, object]:
         """The record of it: values and powers in SI units."""

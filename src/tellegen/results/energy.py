@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Array
 from tellegen.core.errors import Finding
+from tellegen.core.tables import TitledTable, tables_html
 from tellegen.plots import Look, Plot, bars_plot
 from tellegen.results.channels import hermite
 from tellegen.results.element_variables import exchanges_heat, lifted, sources_of, supplying, transferring
@@ -88,6 +89,17 @@ class EnergyBooks:
         found = {name: float(getattr(self, name)) for name in names}
         rare = {"generated": self.generated, "transferred": self.transferred}
         return found | {name: float(energy) for name, energy in rare.items() if energy}
+
+    def table(self) -> TitledTable:
+        """The books as rows."""
+        told = {name: f"{value:.6g}" for name, value in self.to_json().items() if name != "residual" and value}
+        return TitledTable("energy [J]", [*told.items(), ("residual", f"{self.residual:.1e} of the energy handled")])
+
+    def __repr__(self) -> str:
+        return "\n".join(self.table().lines())
+
+    def _repr_html_(self) -> str:
+        return tables_html(self._run.name, [self.table()])
 
     # -- By element ------------------------------------------------------------------------------------------------------------
 

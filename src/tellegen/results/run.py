@@ -5,7 +5,6 @@ lines.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Unpack, final
 
@@ -16,7 +15,7 @@ from tellegen.compiler.context import Array
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding
 from tellegen.core.names import listing
-from tellegen.core.tables import Rows, TitledTable, tables_text
+from tellegen.core.tables import TitledTable, tables_html, tables_text
 from tellegen.graph import PowerGraph
 from tellegen.model.model import Element
 from tellegen.plots import Look, Plot
@@ -67,13 +66,6 @@ def run_tables(run: "Run") -> list[TitledTable]:
 def run_to_text(run: "Run") -> str:
     """A run in a few lines, with what was wrong below them."""
     return "\n\n".join([tables_text(run.name, run_tables(run)), *map(str, run_findings(run))])
-
-
-def run_to_html(run: "Run") -> str:
-    """The same for a notebook."""
-    tables = (f"{escape(table.title)}{_html_table(table.rows)}" for table in run_tables(run))
-    findings = (f"<pre>{escape(str(finding))}</pre>" for finding in run_findings(run))
-    return "<div>" + "\n".join([f"<b>{escape(run.name)}</b>", *tables, *findings]) + "</div>"
 
 
 def run_findings(run: "Run") -> list[Finding]:
@@ -132,11 +124,6 @@ def _books(run: "Run") -> list[tuple[str, ...]]:
     missing, explained = abs(books.books.difference), books.books.explained
     within = f", within the {explained:.1e} J that the tolerance leaves open" if 0.0 < missing <= explained else ""
     return [*rows, ("residual", f"{books.residual:.1e} of the energy handled{within}")]
-
-
-def _html_table(rows: Rows) -> str:
-    lines = ("".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) for row in rows)
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
 
 
 Again = Callable[[Array], Trajectory]
@@ -472,7 +459,7 @@ class Run:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return run_to_html(self)
+        return tables_html(self.name, run_tables(self), [str(finding) for finding in run_findings(self)])
 
     # -- How it is done --------------------------------------------------------------------------------------------------------
 
