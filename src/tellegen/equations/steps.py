@@ -397,6 +397,9 @@ class _Lesson:
             symmetric = self._equal(self.system.matrices["L"], 1)
             items.append(Sentence(f"$L$ is {'' if symmetric else 'not '}symmetric.", listed=True))
             items += self._parts()
+        if self.system.potential_energy is not ZERO:
+            items.append(Sentence("The weights keep:", listed=True))
+            items.append(NamedFormula("V", self.system.potential_energy))
         if self.system.dissipated_power is not ZERO:
             items.append(Sentence("The resistive elements dissipate:", listed=True))
             power = self.system.dissipated_power

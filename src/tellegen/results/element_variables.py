@@ -84,6 +84,11 @@ def transferring(graph: PowerGraph) -> list[str]:
     return [port.element for port in graph.ports if port.transferred and not isinstance(port.law, SourceLaw)]
 
 
+def lifted(graph: PowerGraph) -> list[str]:
+    """The elements that keep potential energy."""
+    return [graph.ports[k].element for k in graph.weights()]
+
+
 def exchanges_heat(graph: PowerGraph) -> bool:
     """Whether heat passes between the system and the ambient."""
     leads = (port for port in graph.ports if isinstance(port.law, ResistiveLaw))

@@ -11,7 +11,7 @@ from tellegen.core.errors import Finding
 from tellegen.core.tables import TitledTable, tables_html
 from tellegen.plots import Look, Plot, bars_plot
 from tellegen.results.channels import hermite
-from tellegen.results.element_variables import exchanges_heat, sources_of, supplying, transferring
+from tellegen.results.element_variables import exchanges_heat, lifted, sources_of, supplying, transferring
 from tellegen.simulation.rules import OPEN_BOOKS
 from tellegen.simulation.trajectory import Books
 
@@ -38,10 +38,12 @@ _WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
 
 @final
 class EnergyBooks:
-    """Energies in J over a run: supplied + generated + modulation = stored + dissipated + impulsive, up to the residual.
+    """Energies in J over a run, where supplied + generated + modulation = stored + potential + dissipated + impulsive up to the
+    residual.
 
-    `stored` is the change of stored energy; `generated` comes from negative resistances; `modulation` is the work that moves the
-    parameters of storages; `impulsive` is lost in impacts and changes of mode. `residual` is relative to the energy handled.
+    `stored` is the change of what storages hold, `potential` that of what weights do; `generated` comes from negative resistances;
+    `modulation` is the work that moves the parameters of storages; `impulsive` is lost in impacts and changes of mode. `residual`
+    is relative to the energy handled.
     Where heat flows are counted, heat that leaves to the ambient is dissipated, heat that comes from there supplied. What
     dissipators bring into thermal ports is `transferred` and in no other entry.
     """
@@ -52,7 +54,18 @@ class EnergyBooks:
         self.supplied, self.dissipated, self.generated = books.supplied, books.dissipated, books.generated
         self.modulation, self.impulsive, self.residual = books.modulation, books.impulsive, books.residual
         self.stored_start, self.stored_end = books.stored_start, books.stored_end
-        self.stored = books.stored_end - books.stored_start
+
+    @cached_property
+    def potential(self) -> float:
+        """The change of the energy that weights have by their heights."""
+        names = lifted(self._run.graph)
+        held = [self._run.values(f"energy.{name}") for name in names]
+        return sum(float(e[-1] - e[0]) for e in held if len(e))
+
+    @cached_property
+    def stored(self) -> float:
+        """The change of the energy that storages hold."""
+        return self.stored_end - self.stored_start - self.potential
 
     @cached_property
     def transferred(self) -> float:
@@ -61,8 +74,18 @@ class EnergyBooks:
         return sum(self._by_element[name] for name in names) if names else 0.0
 
     def to_json(self) -> dict[str, float]:
-        """The books by name, in J; `residual` is relative. `generated` and `transferred` are there only where not zero."""
-        names = ["stored", "supplied", "dissipated", "modulation", "impulsive", "residual"]
+        """The books by name, in J; `residual` is relative. `potential` is there only where something has a weight, `generated` and
+        `transferred` only where not zero.
+        """
+        names = [
+            "stored",
+            *["potential"] * bool(lifted(self._run.graph)),
+            "supplied",
+            "dissipated",
+            "modulation",
+            "impulsive",
+            "residual",
+        ]
         found = {name: float(getattr(self, name)) for name in names}
         rare = {"generated": self.generated, "transferred": self.transferred}
         return found | {name: float(energy) for name, energy in rare.items() if energy}

@@ -2,7 +2,7 @@
 lines.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from tellegen.model.model import Element
 from tellegen.plots import Look, Plot
 from tellegen.results import plotting, rules
 from tellegen.results.channels import Channels, ObservableCatalogue, Observer, trajectory_at
-from tellegen.results.element_variables import ElementVariables, SectionPowers
+from tellegen.results.element_variables import ElementVariables, SectionPowers, lifted
 from tellegen.results.energy import EnergyBooks
 from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set, save
 from tellegen.results.units import DisplayUnits, behind_number, check_unit, in_unit
@@ -116,6 +116,8 @@ def _finals(run: "Run") -> list[tuple[str, ...]]:
 def _books(run: "Run") -> list[tuple[str, ...]]:
     books = run.energy
     shown = [("supplied", books.supplied), ("stored", books.stored), ("dissipated", books.dissipated)]
+    if lifted(run.graph):
+        shown.insert(2, ("potential", books.potential))
     rare = [("generated", books.generated), ("modulation", books.modulation), ("impulsive", books.impulsive)]
     rare.append(("transferred", books.transferred))
     rows = [(name, f"{value:.6g}") for name, value in [*shown, *((n, v) for n, v in rare if v)]]
@@ -353,8 +355,17 @@ class Run:
     @property
     def stored_energy(self) -> "xarray.DataArray":
         """The energy that all storages hold together."""
-        places = [k for element in self.catalogue.elements("energy") for k in self.catalogue.of("energy", element)]
-        return data_array(self, "stored_energy", self.channels.sums([places])[:, 0], "J")
+        weights = set(lifted(self.graph))
+        return self._energy_of("stored_energy", (e for e in self.catalogue.elements("energy") if e not in weights))
+
+    @property
+    def potential_energy(self) -> "xarray.DataArray":
+        """The energy that all weights have together by their heights."""
+        return self._energy_of("potential_energy", lifted(self.graph))
+
+    def _energy_of(self, name: str, elements: Iterable[str]) -> "xarray.DataArray":
+        places = [k for element in elements for k in self.catalogue.of("energy", element)]
+        return data_array(self, name, self.channels.sums([places])[:, 0], "J")
 
     @cached_property
     def energy(self) -> EnergyBooks:
