@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from tellegen.core.errors import Finding
 from tellegen.core.names import did_you_mean, listing
+from tellegen.core.tables import table_lines
 from tellegen.plots import Line, Look, Panel, Plot, panels_plot
 from tellegen.plots.texts import variable_latex
 from tellegen.results.files import write_atomically
 from tellegen.results.records import column
 from tellegen.results.rules import BAD_SUFFIX
-from tellegen.results.run import Run, table_lines
+from tellegen.results.run import Run
 from tellegen.results.units import behind_number
 from tellegen.simulation import batches
 from tellegen.simulation.global_error import PROMISED
