@@ -55,9 +55,14 @@ if TYPE_CHECKING:
     from tellegen.reporting.reports import report
     from tellegen.results import Run, compare_runs, read_run
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
+    from tellegen.studies.inversion import Inverse, invert
     from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
+    from tellegen.studies.runs.response import Response, response
+    from tellegen.studies.runs.study import Study
+    from tellegen.studies.runs.sweep import read_study, sweep
+    from tellegen.studies.runs.variation import between, lognormal, normal, triangular, uniform
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
@@ -86,6 +91,7 @@ __all__ = [
     "FigureError",
     "Finding",
     "GraphError",
+    "Inverse",
     "KeptCode",
     "LagrangeSystem",
     "MechanismError",
@@ -95,11 +101,13 @@ __all__ = [
     "PowerGraph",
     "Reduction",
     "ReductionError",
+    "Response",
     "Rule",
     "Run",
     "SimulationError",
     "SteadyState",
     "Stiffened",
+    "Study",
     "TellegenError",
     "TransferMatrix",
     "__version__",
@@ -107,6 +115,7 @@ __all__ = [
     "analyse",
     "animate",
     "assign_causality",
+    "between",
     "bond_graph",
     "cache",
     "check",
@@ -124,10 +133,13 @@ __all__ = [
     "feedback_linearise",
     "import_model",
     "inverse_dynamics",
+    "invert",
     "keep_layout",
     "linearise",
     "load",
+    "lognormal",
     "lower",
+    "normal",
     "parse",
     "pog",
     "project",
@@ -136,9 +148,11 @@ __all__ = [
     "ramp",
     "read",
     "read_run",
+    "read_study",
     "reduce",
     "reduction_study",
     "report",
+    "response",
     "schema",
     "sensitivities",
     "simulate",
@@ -147,11 +161,14 @@ __all__ = [
     "step",
     "stiffen",
     "suggest_limits",
+    "sweep",
     "table",
     "to_yaml",
     "trajectory_loss",
     "translate",
     "trapezoid",
+    "triangular",
+    "uniform",
 ]
 
 _NAMES_OF_MODULE = {
@@ -186,8 +203,13 @@ _NAMES_OF_MODULE = {
     "results": "Run compare_runs read_run",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",
+    "studies.inversion": "Inverse invert",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
+    "studies.runs.response": "Response response",
+    "studies.runs.study": "Study",
+    "studies.runs.sweep": "read_study sweep",
+    "studies.runs.variation": "between lognormal normal triangular uniform",
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",

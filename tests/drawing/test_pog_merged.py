@@ -4,6 +4,7 @@ from math import pi
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from drawing.reading_pogs import loops_through, shown_elements, signal_loops
 from schemes.comparing import causal_of, legal_causality
@@ -12,10 +13,12 @@ from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.scene import model_pog_scene
+from tellegen.equations.derivation import derive_equations
 from tellegen.expressions import is_zero
 from tellegen.graph import SourceLaw, lower
 from tellegen.notations.loading import load
 from tellegen.scenes.ink import check_scene
+from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Block, Label, Scene, Section
 from tellegen.schemes import pog
 from tellegen.schemes.algebra.figure_graphs import collapsed_graph
@@ -37,7 +40,10 @@ def elements(causal: CausalGraph) -> list[str]:
 def test_the_rigid_crank_has_the_inertia_of_its_angle_and_its_force_behind_a_moving_ratio() -> None:
     scene = scene_of("crank_rod")
     assert texts(scene).count(r"H(\theta)") == 2
-    assert r"L(\theta) = J_m + H^{2} m_p" in texts(scene)
+    assert r"J(\theta) = J_m + H^{2} m_p" in texts(scene)
+    assert r"b(\theta) = b_m + H^{2} b_p" in texts(scene)
+    # Its formula is longer than a line; of one state it is half of the rate of J.
+    assert r"N_{1}(\theta, \omega) = \frac{1}{2}\,\dot{J}" in texts(scene)
     sections = sorted(s.start[0] for s in scene.shapes if isinstance(s, Section))
     assert len(sections) == 5  # before the crank, behind the storages, N and A, and behind the ratio
     assert check_scene(scene) == ()
@@ -79,7 +85,7 @@ def test_what_moves_alone_stays_in_the_ladder() -> None:
     scene = scene_of("rotational_first")
     storages = {s.origin.element for s in scene.shapes if isinstance(s, Block) and s.origin.part == "integrator"}
     assert storages == {"J_1 J_2", "c", "J_3"}
-    assert r"L = J_1 + \frac{J_2}{\mathrm{ratio}^{2}}" in texts(scene)
+    assert r"J = J_1 + \frac{J_2}{\mathrm{ratio}^{2}}" in texts(scene)
 
 
 def test_the_reduced_corking_machine_keeps_its_motors_and_belts() -> None:
@@ -124,6 +130,78 @@ def test_nothing_overlaps_and_every_element_stands_once(network: Network) -> Non
     assert sorted(name for name in shown_elements(scene) if name in elements(causal)) == elements(causal)
 
 
+@st.composite
+def geared_shafts(draw: st.DrawFn) -> str:
+    """A tree of shafts, each with an inertia, joined by gears and springs; torques act on some of them."""
+    count = draw(st.integers(3, 6))
+    lines = ["system: shafts", "network:"]
+    for k in range(count):
+        lines.append(f"  J_{k}: {{inertia: [s{k}], J: {k + 1}}}")
+        if k:
+            joint = draw(st.sampled_from(["gear", "gear", "torsion spring"]))
+            value = f"n: {k + 1}" if joint == "gear" else f"K: {k + 1}"
+            lines.append(f"  g_{k}: {{{joint}: [s{draw(st.integers(0, k - 1))}, s{k}], {value}}}")
+    driven = draw(st.sets(st.integers(0, count - 1), min_size=1))
+    lines += [f"  T_{k}: {{torque source: [frame, s{k}]}}" for k in sorted(driven)]
+    braked = draw(st.sets(st.integers(0, count - 1), max_size=2))
+    lines += [f"  b_{k}: {{friction: [s{k}], b: {k + 1}}}" for k in sorted(braked)]
+    return "\n".join(lines) + "\n"
+
+
+@settings(max_examples=20)
+@given(geared_shafts())
+def test_every_source_is_in_the_figure_of_shafts_that_gears_join(text: str) -> None:
+    assert missing_inputs(causal_of(text)) == []
+
+
+def missing_inputs(causal: CausalGraph) -> list[str]:
+    """The inputs that nothing written in the figure of a model names."""
+    # Letter by letter, since a vector of inputs stands in the legend as a whole.
+    scene = model_pog_scene(causal, Options(max_width=100000, matrices="shown"))
+    written = " ".join(texts(scene))
+    return [name for name in derive_equations(causal).inputs if name_latex(name) not in written]
+
+
+DIFFERENTIAL = """
+system: differential
+bond graph:
+  - Se:T_1 -> 1:a(rotational)
+  - a -> I:J_1
+  - Se:T_2 -> 1:b(rotational)
+  - b -> I:J_2
+  - a -> TF:n_1 -> 0:m(rotational)
+  - b -> TF:n_2 -> m
+  - m -> 1:c
+  - c -> I:J_3
+  - Se:T_3 -> c
+"""
+
+CRANK_ON_A_CARRIAGE = """
+system: crank on a carriage
+parameters: {R: 0.05 m}
+displacements: {theta: omega}
+network:
+  tau: {torque source: [frame, crank]}
+  J: {inertia: [crank], J: 0.01 kg*m^2, angular velocity: omega}
+  rod: {connection: [crank, frame, pin, car], domains: [rotational, translational], relation: across_2 = -R*sin(theta)*across_1}
+  m: {mass: [pin], m: 0.5 kg}
+  M: {mass: [car], m: 2 kg}
+  F_car: {force source: [frame, car]}
+  F_pin: {force source: [frame, pin]}
+"""
+
+
+@pytest.mark.parametrize("text", [DIFFERENTIAL, CRANK_ON_A_CARRIAGE])
+def test_a_source_at_the_end_of_a_side_ladder_within_a_group_is_not_lost(text: str) -> None:
+    causal = causal_of(text)
+    assert missing_inputs(causal) == []
+    assert all(
+        storage_groups(laddered, ladder) is None
+        for laddered in [pog(causal, derivative=True)]
+        for ladder in laddered.ladders
+    )
+
+
 @given(networks(couplings=True))
 def test_a_group_has_the_energy_matrix_of_its_states_in_the_whole_model(network: Network) -> None:
     causal = legal_causality(network)
@@ -144,21 +222,20 @@ network:
   V: {voltage source: [a, gnd]}
   L: {inductor: [a, b], L: 1 mH}
   motor: {dc machine: [b, gnd, s, frame], K: 0.1 N*m/A}
-  J_1: {inertia: [s], J: 2 g*m^2}
+  J: {inertia: [s], J: 2 g*m^2}
   gear: {gear: [s, t], n: 2}
   J_2: {inertia: [t], J: 4 g*m^2}
 """
 
 
-def test_a_letter_that_another_block_shows_gets_an_index() -> None:
+def test_a_letter_that_the_model_uses_gets_an_index() -> None:
     shown = texts(model_pog_scene(causal_of(GEARS)))
-    assert shown.count(r"\frac{1}{L}") == 1
-    assert shown.count(r"\frac{1}{L_{\mathrm{e}}}") == 1
-    assert any(text.startswith(r"L_{\mathrm{e}} = J_1 +") for text in shown)
+    assert shown.count(r"\frac{1}{J_{\mathrm{e}}}") == 1
+    assert any(text.startswith(r"J_{\mathrm{e}} = J +") for text in shown)
 
 
 def test_values_stand_in_the_legend_of_what_moves_together_too() -> None:
-    assert r"L_{\mathrm{e}} = 0.003" in texts(model_pog_scene(causal_of(GEARS), Options(labels="values")))
+    assert r"J_{\mathrm{e}} = 0.003" in texts(model_pog_scene(causal_of(GEARS), Options(labels="values")))
 
 
 def test_a_storage_that_the_structure_holds_at_zero_is_drawn_without_a_field() -> None:

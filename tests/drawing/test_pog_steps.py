@@ -1,5 +1,7 @@
 """Steps of the algebra of POGs side by side."""
 
+from math import inf
+
 import pytest
 
 from schemes.comparing import causal_of
@@ -9,6 +11,7 @@ from tellegen.drawing import draw
 from tellegen.drawing.pog.steps import reduction_scene
 from tellegen.graph import lower
 from tellegen.notations.loading import load
+from tellegen.notations.reading import read_model
 from tellegen.scenes.ink import check_scene
 from tellegen.scenes.scene import Block, Label, Scene, Section
 from tellegen.schemes import (
@@ -72,6 +75,46 @@ def test_every_limit_has_a_row_of_its_own() -> None:
     assert blocks(scene, "c") == {("R_a", "gain")}
     assert blocks(scene, "f") == {("b_m", "gain")}
     assert check_scene(scene) == ()
+
+
+def test_storages_that_follow_others_in_the_limit_share_a_block_at_the_end() -> None:
+    scene = draw(reduce("crank_rod_elastic", {"K": inf}), "steps").scene
+    assert {part for _, part in blocks(scene, "c")} == {"integrator", "gain", "N", "A", "K", "transposed"}
+    assert r"J(\theta) = J_m + H^{2} m_p" in texts(scene, "legend")
+    # The force of the rod follows from rates: zero would be wrong.
+    (beside,) = texts(scene, "congruence")
+    assert beside.startswith(r"\begin{bmatrix} \omega \\ v_p \end{bmatrix} = ")
+    assert check_scene(scene) == ()
+
+
+def test_a_vector_scheme_shows_the_parameter_that_tends_to_its_limit_and_the_vector_scheme_in_the_limit() -> None:
+    scene = draw(reduce("corking_shaft", {"K_se": inf, "K_sr": inf}), "steps").scene
+    before, after = (
+        [s.text for s in scene.shapes if isinstance(s, Label) and s.origin.port.startswith(f"{panel}.")]
+        for panel in "ab"
+    )
+    assert any(r"K_\text{se}" in text and "diag" in text for text in before)
+    assert not any(r"K_\text{se}" in text for text in after if r"\rightarrow" not in text)
+    assert "derivative" not in {part for panel in "ab" for _, part in blocks(scene, panel)}
+    assert [text for text in before + after if r"\infty" in text] == [
+        r"K_\text{se} < \infty,\ K_\text{sr} < \infty",
+        r"K_\text{se} \rightarrow \infty,\ K_\text{sr} \rightarrow \infty",
+    ]
+    assert check_scene(scene) == ()
+
+
+def test_a_parameter_within_a_matrix_that_is_only_named_has_its_entry_under_the_figure() -> None:
+    scene = draw(reduce(read_model(RING), {"C_1": 0}), "steps").scene
+    assert any(r"_{1,1} = C_1" in text for text in texts(scene, "legend"))
+    assert check_scene(scene) == ()
+
+
+RING = (
+    "system: ring\nnetwork:\n  V: {voltage source: [n1, gnd]}\n"
+    + "".join(
+        f"  C_{k}: {{capacitor: [n{k}, gnd]}}\n  R_{k}: {{resistor: [n{k}, n{k % 6 + 1}]}}\n" for k in range(1, 7)
+    )
+).replace("  C_1: {capacitor: [n1, gnd]}\n", "  C_1: {capacitor: [n2, n5]}\n")
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,15 @@ def test_a_wrong_gain_is_told_with_the_element_it_reaches(motor_pump: PogScheme)
     assert "bring something else to 'L_a' than the model does" in caught.value.finding.what
 
 
+def test_a_source_that_a_scheme_lost_is_told(motor_pump: PogScheme) -> None:
+    assert wrong_gains(replace(motor_pump, inputs=motor_pump.inputs[:1], outputs=motor_pump.outputs[:1])) == ("Q_0",)
+    assert wrong_gains(replace(motor_pump, outputs=motor_pump.outputs[:1])) == ("Q_0",)
+    # An output that is read elsewhere has another gain, and one that is counted the other way has another sign.
+    one, two = motor_pump.outputs
+    assert wrong_gains(replace(motor_pump, outputs=(two, two))) == ("V_a",)
+    assert wrong_gains(replace(motor_pump, outputs=(one, replace(two, sign=-two.sign)))) == ("Q_0",)
+
+
 def test_a_scheme_that_is_right_passes(motor_pump: PogScheme) -> None:
     check_gains(motor_pump)
 

@@ -133,6 +133,23 @@ def test_too_many_steps_are_a_finding() -> None:
     assert run.finding.what.startswith("1000 steps led only to t = ")
 
 
+@pytest.mark.parametrize("law", ["", ', law: "I = 1 A*tanh(phi*1000/(1 Wb))"'])
+def test_a_run_that_would_take_days_is_given_up_at_once(law: str) -> None:
+    text = f"""
+system: Far too fast
+network:
+  V: {{voltage source: [a, gnd]}}
+  L: {{inductor: [a, b]{law or ", L: 1 mH"}}}
+  C: {{capacitor: [b, gnd], C: 1e-24 F}}
+experiment: {{until: 1 s, inputs: {{V: step(1 V)}}}}
+"""
+    run = simulate(read_model(text), on_failure="return")
+    assert run.finding is not None
+    assert run.finding.code == "S111"
+    assert run.trajectory.steps <= 1 << 20
+    assert f"choose the solver '{run.solver}' yourself" in run.finding.fix
+
+
 @pytest.mark.parametrize("solver", ["runge-kutta", "cvode", "exponential", "midpoint"])
 def test_a_cancelled_run_keeps_its_rows(solver: str) -> None:
     model = oscillator()

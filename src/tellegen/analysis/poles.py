@@ -9,9 +9,7 @@ from typing import final
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
-from scipy.sparse import coo_array, csc_array
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, splu
+import scipy  # its parts, a fifth of the start of a report, are loaded where they are first used
 
 from tellegen.analysis import rules
 from tellegen.analysis.linear_model import Array, ComplexArray, LinearModel, StateSpace, energy_coordinates
@@ -210,7 +208,7 @@ def poles_near(system: DescriptorSystem, *, near: complex = 0.0, count: int = 12
     size = len(system.unknowns)
     E, F = _matrix(system.E, size, size), _matrix(system.F, size, size)
     try:
-        factors = splu(csc_array(F - near * E if near else F))
+        factors = scipy.sparse.linalg.splu(scipy.sparse.csc_array(F - near * E if near else F))
     except RuntimeError:
         fix = f"ask near another point, such as {complex(near).real + 1.0:g}"
         raise rules.NO_CONVERGENCE.error(f"{near:g} is a pole of '{system.name}'", where=system.name, fix=fix) from None
@@ -220,7 +218,8 @@ def poles_near(system: DescriptorSystem, *, near: complex = 0.0, count: int = 12
     if size <= FEW:
         inverse = np.linalg.eigvals(factors.solve(E.toarray().astype(kind)))
     else:
-        inverse = _largest(LinearOperator((size, size), lambda v: factors.solve(E @ v), dtype=kind), count, system.name)
+        shifted = scipy.sparse.linalg.LinearOperator((size, size), lambda v: factors.solve(E @ v), dtype=kind)
+        inverse = _largest(shifted, count, system.name)
     # Algebraic equations give eigenvalues at infinity, which are zeros of the inverse.
     dynamic = inverse[np.abs(inverse) > 1e-10 * np.abs(inverse).max(initial=0.0)]
     # Back from the shifted inverse to poles.
@@ -238,24 +237,27 @@ def frequency_response(system: DescriptorSystem, frequencies: Array) -> ComplexA
     E, F, G = (_matrix(m, size, k) for m, k in ((system.E, size), (system.F, size), (system.G, inputs)))
     H, D = _matrix(system.H, outputs, size), _matrix(system.D, outputs, inputs)
     right = G.toarray().astype(complex)
-    found = [H @ splu(csc_array(1j * w * E - F)).solve(right) + D.toarray() for w in frequencies]
+    factors = (scipy.sparse.linalg.splu(scipy.sparse.csc_array(1j * w * E - F)) for w in frequencies)
+    found = [H @ each.solve(right) + D.toarray() for each in factors]
     return np.array(found, dtype=complex).reshape(len(frequencies), outputs, inputs)
 
 
-def _largest(operator: LinearOperator, count: int, name: str) -> ComplexArray:
+def _largest(operator: "scipy.sparse.linalg.LinearOperator", count: int, name: str) -> ComplexArray:
     size = operator.shape[0]
     try:
         # Twice as many as asked for: of each pair of conjugate poles only one is shown.
-        return np.asarray(eigs(operator, k=min(2 * count, size - 2), which="LM", return_eigenvectors=False))
-    except ArpackError as reason:
+        return np.asarray(
+            scipy.sparse.linalg.eigs(operator, k=min(2 * count, size - 2), which="LM", return_eigenvectors=False)
+        )
+    except scipy.sparse.linalg.ArpackError as reason:
         what = f"the {count} poles of '{name}' were not found"
         raise rules.NO_CONVERGENCE.error(what, where=name, why=str(reason), fix="ask for fewer poles") from reason
 
 
-def _matrix(entries: Mapping[tuple[int, int], Expression], rows: int, columns: int) -> csc_array:
+def _matrix(entries: Mapping[tuple[int, int], Expression], rows: int, columns: int) -> "scipy.sparse.csc_array":
     values = [e.evaluate({}) for e in entries.values()]
     places = [k for k, _ in entries], [k for _, k in entries]
-    return csc_array(coo_array((values, places), shape=(rows, columns), dtype=float))
+    return scipy.sparse.csc_array(scipy.sparse.coo_array((values, places), shape=(rows, columns), dtype=float))
 
 
 def _refuse_nonlinear(system: DescriptorSystem) -> None:

@@ -1,12 +1,13 @@
 """Responses of a linear model: Bode, step, impulse, the gain at rest, and their figures."""
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, Unpack, final
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from tellegen.analysis import rules
 from tellegen.analysis.linear_model import Array, ComplexArray, LinearModel, StateSpace, energy_coordinates
@@ -16,6 +17,9 @@ from tellegen.scenes.lettering import name_latex
 
 DECADES = 1.5
 """How far a Bode diagram reaches beyond the poles and zeros."""
+
+SMALL = 12
+"""Up to so many states each frequency is solved by itself: hundreds of small solutions cost less than loading SciPy."""
 
 SETTLED = 7.0
 """A step response is shown for so many of the slowest time constants: e^-7 is a thousandth."""
@@ -75,6 +79,10 @@ def transfer_values(space: StateSpace, s: ComplexArray) -> ComplexArray:
     direct = space.D[None] + s[:, None, None] * space.D_1[None]
     if not space.A.size:
         return np.asarray(direct, dtype=complex)
+    if len(space.A) <= SMALL:
+        with suppress(np.linalg.LinAlgError):  # at a pole
+            shifted = s[:, None, None] * np.eye(len(space.A)) - space.A
+            return np.asarray(space.C @ np.linalg.solve(shifted, space.B[None].astype(complex)) + direct)
     # Triangular once, so that each frequency costs one back-substitution; all of them go through it together, row by row, because
     # the time of hundreds of small solutions is that of calling them.
     T, Z = scipy.linalg.schur(space.A.astype(complex), output="complex")

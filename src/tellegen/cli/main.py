@@ -1,5 +1,6 @@
 """The `tellegen` command: its list of commands, how their help reads, and what it does with errors."""
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -29,7 +30,9 @@ COMMANDS = {
     ),
     "derive": CommandPlace("derive", "Derive the equations of a model."),
     "simulate": CommandPlace("experiments", "Simulate a model: its experiment, or what the options say."),
+    "sweep": CommandPlace("studies", "Run a model many times, over ranges, draws or a table of values."),
     "analyse": CommandPlace("experiments", "Poles, zeros, damping, gains, structure and the split of power."),
+    "invert": CommandPlace("invert", "The inputs with which outputs follow a course: what an actuator has to give."),
     "reduce": CommandPlace("transforming", "Reduce a model: parameters at zero or infinity, fewer states."),
     "draw": CommandPlace(
         "draw",
@@ -158,6 +161,8 @@ def _options(
 
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 errors in the model, 2 wrong usage, 3 a mistake of ours."""
+    # A command makes most of its objects once and ends: looking for cycles every 700 objects is a twentieth of its time.
+    gc.set_threshold(100_000, 20, 20)
     sys.exit(run(sys.argv[1:]))
 
 

@@ -77,7 +77,10 @@ def _recent_or_compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -
         # The name first: two graphs that differ mostly differ there, and comparing them as a whole is dear.
         if known.around == around and known.unvalued.graph.name == causal.graph.name and known.unvalued == unvalued:
             if known.causal != causal:
-                known.causal, known.model = causal, _with_values(known.code, replace(known.built, cached=True), causal)
+                known.causal, known.model = (
+                    causal,
+                    _with_values(known.code, replace(known.built, cached=True), causal, (backend, form)),
+                )
             return known.model
     large = form == "looped" or (form == "auto" and len(causal.graph.ports) > LARGEST_UNROLLED)
     # Looped code computes its coefficients from the values, and stands for these alone.
@@ -87,7 +90,7 @@ def _recent_or_compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -
         raise rules.COMPILER_FAILED.error(
             built.findings[0].what, where=causal.graph.name, fix="compile with another backend, or set CC"
         )
-    model = _with_values(code, built, causal)
+    model = _with_values(code, built, causal, (backend, form))
     # Large models would hold much memory, and one that runs in Python shall look for a compiler the next time.
     if not large and model.backend == "c":
         _RECENT.append(_Recent(unvalued, around, code, built, causal, model))
@@ -132,7 +135,14 @@ def with_drives(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:
     return replace(causal, graph=replace(graph, ports=tuple(ports), signals=tuple(signals)))
 
 
-def _with_values(made: Code, built: Build, causal: CausalGraph) -> numeric_model.NumericModel:
+def _again(causal: CausalGraph, backend: Backend, form: CodeForm) -> numeric_model.NumericModel:
+    """The model that was pickled; its code is kept on disk."""
+    return compile_model(causal, backend=backend, form=form)
+
+
+def _with_values(
+    made: Code, built: Build, causal: CausalGraph, asked: tuple[Backend, CodeForm]
+) -> numeric_model.NumericModel:
     """The model of code with the values that a graph has."""
     program = made.program
     values = parameter_values(causal.graph.parameters)
@@ -171,6 +181,7 @@ def _with_values(made: Code, built: Build, causal: CausalGraph) -> numeric_model
         variables=(*names, *(o.name for o, _ in program.observables), *(program.names[k] for k in program.unknowns)),
         data=made.data,
         owner=owner,
+        made_by=(_again, (causal, *asked)),
     )
 
 

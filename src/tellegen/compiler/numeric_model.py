@@ -194,8 +194,17 @@ class NumericModel:
     variables: tuple[str, ...] = field(default=(), repr=False)
     data: ModelData | None = field(default=None, repr=False, compare=False)
     owner: object = field(default=None, repr=False, compare=False)
+    made_by: tuple[Callable[..., "NumericModel"], tuple[object, ...]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    """The function and the values that made it: what it is pickled as, for addresses mean nothing in another process."""
     plans: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What solvers have worked out for this model and need again in its next run."""
+
+    def __reduce__(self) -> tuple[Callable[..., "NumericModel"], tuple[object, ...]]:
+        if self.made_by is None:
+            raise TypeError(f"'{self.name}' was made by hand, of functions that no other process knows")
+        return self.made_by
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from tellegen.compiler.program import BookVariables, Program
 from tellegen.compiler.scheduling import ScheduledItem
 from tellegen.compiler.steps import LawGroup, Step, TemplateInstance, coefficient, slot, split_steps, variable
 from tellegen.core.domains import DOMAINS
+from tellegen.core.ordering import in_order
 from tellegen.equations.storages import energy_of_law
 from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, number, postorder, substitute_all, total
 from tellegen.expressions.antiderivatives import integrated_terms
@@ -112,11 +113,9 @@ def _moves(e: Expression, time: int) -> bool:
 
 def _in_order(formulas: Mapping[str, Expression]) -> dict[str, Expression]:
     """Formulas by name, each after those that it reads."""
-    waiting, found = dict(formulas), dict[str, Expression]()
-    while waiting:
-        ready = [name for name, e in waiting.items() if waiting.keys().isdisjoint(e.free_symbols)]
-        assert ready, "no parameter is defined by itself"
-        found |= {name: waiting.pop(name) for name in ready}
+    read = {name: formulas.keys() & e.free_symbols for name, e in formulas.items()}
+    found = {name: formulas[name] for name in in_order(read)}
+    assert len(found) == len(formulas), "no parameter is defined by itself"
     return found
 
 
@@ -212,6 +211,8 @@ class Observation:
             return  # what a dissipator takes, a thermal source brings: neither lost nor supplied
         if is_source:  # one that is part of a field does the work that moves its matrix
             (self.books.modulation if port.part_of else self.books.supplied).append(power)
+        elif isinstance(port.law, ResistiveLaw) and port.law.potential is not None:
+            self._keep(port, self.builder.instance(port.law.potential, port))
         elif isinstance(port.law, ResistiveLaw):
             self._dissipates(k, power) if not domain.heat_books else self._leaves(port, power)
         elif isinstance(port.law, StorageLaw):
@@ -241,7 +242,6 @@ class Observation:
 
     def _store(self, k: int, port: Port, law: StorageLaw, power: int) -> None:
         builder = self.builder
-        energy = builder.variables.new(f"energy.{port.element}")
         at = builder.output(k)
         if law.keeps_energy_variable:
             state = builder.variables.number(port.state)
@@ -257,12 +257,18 @@ class Observation:
             how = TemplateInstance(KINETIC, (at,), (law.inertia,))
         else:
             how = builder.filled(storage_energy(law), {ARGUMENT: at}, port)
-        self._compute(energy, how)
-        self._add(Observable(f"energy.{port.element}", "energy", port.element, port.domain, "J"), energy)
-        self.books.stored.append(energy)
+        energy = self._keep(port, how)
         # The energy of a field stands at its first port: where one port has parameters that move, all take part.
         if any(self._is_modulated(j) for j in self._members.get(k, (k,))):
             self._modulated.append((port.element, energy, power))
+
+    def _keep(self, port: Port, how: TemplateInstance) -> int:
+        """Show the energy that a port keeps, and count it."""
+        energy = self.builder.variables.new(f"energy.{port.element}")
+        self._compute(energy, how)
+        self._add(Observable(f"energy.{port.element}", "energy", port.element, port.domain, "J"), energy)
+        self.books.stored.append(energy)
+        return energy
 
     def _is_modulated(self, k: int) -> bool:
         law = self.graph.ports[k].law

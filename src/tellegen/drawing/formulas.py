@@ -12,6 +12,7 @@ from typing import Protocol
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
+from tellegen.core.ordering import in_order
 from tellegen.core.units import describe, parse_unit
 from tellegen.drawing.options import DEFAULTS, LabelChoice, Options
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, to_latex
@@ -108,13 +109,12 @@ class ParameterValues:
     def __init__(self, graph: PowerGraph) -> None:
         self.numbers: dict[str, float] = {}
         # Parameters that define each other in a ring never become ready, and simply have no value here.
-        waiting = {name: given for name, given in graph.parameters.items() if given is not None}
+        formulas = {name: given for name, given in graph.parameters.items() if given is not None}
         # In whatever order they are described; what has no value leaves those that are made of it without one.
-        while ready := [name for name, given in waiting.items() if given.free_symbols <= self.numbers.keys()]:
-            for name in ready:
-                value = self.value(waiting.pop(name))
-                if value is not None:
-                    self.numbers[name] = value
+        for name in in_order({name: given.free_symbols for name, given in formulas.items()}):
+            value = self.value(formulas[name])
+            if value is not None:
+                self.numbers[name] = value
 
     def value(self, expression: Expression) -> float | None:
         """The value of a formula, or None where something in it has none."""

@@ -146,3 +146,23 @@ NOT_MEASURED = RULES.rule(
     meaning="Something was to be measured that has a memory, a table or the time in it, or a product of rates.",
     why="a row of C and D reads states, inputs and rates of inputs; a signal with a memory belongs to the closed loop",
 )
+NO_INPUT_REACHES = RULES.rule(
+    "E140",
+    "output that no input reaches",
+    meaning="Inputs were asked for that give an output its course, and none of them acts on it, at once or through storages.",
+    why="a causal path leads from an input to every variable that it can move; without one the transfer function is zero",
+)
+NOT_INDEPENDENT = RULES.rule(
+    "E141",
+    "inputs that act in one direction",
+    meaning="""Several inputs were asked for that give as many outputs their courses, and in the highest derivatives of these they
+act in one direction only.""",
+    why="""the derivatives in which inputs first appear are as many equations for them; where their matrix is singular one input would
+have to be differentiated before the others count, which makes it a state (dynamic extension)""",
+)
+RATE_OF_INPUT = RULES.rule(
+    "E142",
+    "input whose rate acts",
+    meaning="An input was asked for that fixes a storage, so that its rate acts on the model beside its value.",
+    why="the output would give the rate of the input, and the input only up to a constant that nothing decides",
+)

@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.ordering import in_order
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, zeros
 from tellegen.equations.printing.explanation import ElementModes, Sign
@@ -247,6 +248,7 @@ class EquationSystem(PrintedForm):
     vectors: Mapping[VectorName, Vector]
     stored_energy: Expression | None
     dissipated_power: Expression
+    potential_energy: Expression = ZERO
     algebraic: Algebraic = Algebraic()
     where: Mapping[str, Expression] = field(default_factory=dict)
     dependent: Mapping[str, Expression] = field(default_factory=dict)
@@ -308,6 +310,7 @@ class EquationSystem(PrintedForm):
             measured=self.measured.changed(change),
             stored_energy=None if energy is None else change(energy),
             dissipated_power=change(self.dissipated_power),
+            potential_energy=change(self.potential_energy),
         )
 
     def everywhere(self, change: Callable[[Expression], Expression]) -> "EquationSystem":
@@ -327,7 +330,7 @@ class EquationSystem(PrintedForm):
             *self.signals.entries(),
             *self.measured.entries(),
         ]
-        return [*flat, *vectors, *others, *energy, self.dissipated_power]
+        return [*flat, *vectors, *others, *energy, self.dissipated_power, self.potential_energy]
 
     # -- Printouts -------------------------------------------------------------------------------------------------------------
 
@@ -360,15 +363,10 @@ def parameter_values(parameters: Mapping[str, Expression | None]) -> dict[str, f
     Raises: EquationError (E110) where the values of some give no number for another, such as a division by zero.
     """
     values: dict[str, float] = {}
-    waiting = {name: e for name, e in parameters.items() if e is not None}
-    while waiting:
-        # Parameters may stand in any order in a file.
-        ready = [name for name, e in waiting.items() if e.free_symbols <= values.keys()]
-        # What is left waits for parameters without a value, and has none itself.
-        if not ready:
-            break
-        for name in ready:
-            values[name] = _computed(name, waiting.pop(name), values)
+    formulas = {name: e for name, e in parameters.items() if e is not None}
+    # Parameters may stand in any order in a file. What waits for one without a value has none itself.
+    for name in in_order({name: e.free_symbols for name, e in formulas.items()}):
+        values[name] = _computed(name, formulas[name], values)
     return {name: values[name] for name in parameters if name in values}
 
 

@@ -15,15 +15,18 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, NamedTuple, final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
+from tellegen.core.ordering import in_order
 from tellegen.equations.start import initial_names, outputs_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
@@ -272,6 +275,8 @@ class Setup:
     seconds: float = 0.0
     doubts: tuple[Finding, ...] = ()
     """Warnings about the values given to parameters, and about speeds at which nobody asked to start."""
+    lowered: PowerGraph | None = None
+    """The graph of the model as it was described, without what was given."""
 
     @property
     def graph(self) -> PowerGraph:
@@ -288,17 +293,20 @@ def set_up(
     parameters: Mapping[str, Quantity] | None = None,
     mode: Mapping[str, str] | None = None,
     rtol: float | None = None,
+    alike: Setup | None = None,
 ) -> Setup:
     """The model compiled, with what is given taken before what its experiment says.
 
     Changing a parameter, an initial value or a constant input compiles nothing again. With `rtol`, laws that are infinitely steep
-    at zero are softened within that tolerance.
+    at zero are softened within that tolerance. `alike` is the same model set up before, with other numbers for the same names:
+    its graph and causality serve again where no number is zero that was not, nor the other way round.
 
     Raises: SimulationError for a name or a value that cannot be used, and errors of the layers in between.
     """
     began = time.perf_counter()
     with without_collector():
-        graph = with_parameters(lower(model), model, parameters or {})
+        lowered = lower(model) if alike is None or alike.lowered is None else alike.lowered
+        graph = with_parameters(lowered, model, parameters or {})
         values = parameter_values(graph.parameters)
         doubts = _doubts_about(model, values) if parameters else ()
         # What is given wins over the experiment.
@@ -312,7 +320,7 @@ def set_up(
         # Softening is a matter of solvers; equations that are printed keep the law as it was written.
         if rtol is not None:
             graph = soften_laws(graph, values, start, constants, duration, rtol)
-        causal = assign_causality(graph)
+        causal = _causality_like(alike, graph, values) or assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
         said = {**initial_values_of_dependents(causal, values), **start}
@@ -329,7 +337,17 @@ def set_up(
         until=duration,
         seconds=time.perf_counter() - began,
         doubts=doubts,
+        lowered=lowered,
     )
+
+
+def _causality_like(known: Setup | None, graph: PowerGraph, values: Mapping[str, float]) -> CausalGraph | None:
+    """The causality found before; None where other numbers may have changed it."""
+    if known is None or values.keys() != known.parameters.keys():
+        return None
+    # Only a number that vanishes makes another structure; all others are as good as any.
+    same = all((value == 0.0) == (known.parameters[name] == 0.0) for name, value in values.items())
+    return replace(known.causal, graph=graph) if same else None
 
 
 def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:
@@ -341,13 +359,17 @@ def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: t
         parameters=ready.parameters,
         given_inputs=ready.inputs,
         shown=shown or ready.model.experiment.outputs,
-        again=lambda times: integrate_graph(ready.graph, replace(problem, times=times)),
+        again=partial(_with_rows_at, ready.graph, problem),
         notices=(*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
         described_signals=(*ready.model.signals, *named_variables(ready.graph)),
         elements=ready.model.elements,
     )
     left_out = tuple(_left_out(ready, run)) if ready.graph.switching and len(run.t) else ()
     return replace(run, notices=(*left_out, *run.notices)) if left_out else run
+
+
+def _with_rows_at(graph: PowerGraph, problem: Problem, times: Array) -> Trajectory:
+    return integrate_graph(graph, replace(problem, times=times))
 
 
 def _left_out(ready: Setup, run: Run) -> Iterator[Finding]:
@@ -410,21 +432,19 @@ def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantit
 
 def _check_order(formulas: Mapping[str, Expression | None]) -> None:
     """Raises: SimulationError (S303) where values that are given lead a parameter back to itself."""
-    waiting = {name: e.free_symbols for name, e in formulas.items() if e is not None and e.free_symbols}
-    while waiting:
-        ready = [name for name, read in waiting.items() if waiting.keys().isdisjoint(read)]
-        if not ready:
-            # Those that only read the circle are waiting too: what every one of them leads to is in it.
-            name = next(iter(waiting))
-            path: list[str] = []
-            while name not in path:
-                path.append(name)
-                name = min(waiting.keys() & waiting[name])
-            circle = [*path[path.index(name) :], name]
-            what = f"the parameter {name} is defined by itself: {' -> '.join(circle)}"
-            raise rules.BAD_SETTING.error(what, fix=f"give '{name}' a value that does not use it, such as '{name}=1'")
-        for name in ready:
-            del waiting[name]
+    reads = {name: formulas.keys() & e.free_symbols for name, e in formulas.items() if e is not None}
+    known = {name: read & reads.keys() for name, read in reads.items()}
+    waiting = known.keys() - set(in_order(known))
+    if waiting:
+        # Those that only read the circle are waiting too: what every one of them leads to is in it.
+        name = next(name for name in formulas if name in waiting)
+        path: list[str] = []
+        while name not in path:
+            path.append(name)
+            name = min(waiting & known[name])
+        circle = [*path[path.index(name) :], name]
+        what = f"the parameter {name} is defined by itself: {' -> '.join(circle)}"
+        raise rules.BAD_SETTING.error(what, fix=f"give '{name}' a value that does not use it, such as '{name}=1'")
 
 
 def _doubts_about(model: Model, values: Mapping[str, float]) -> tuple[Finding, ...]:

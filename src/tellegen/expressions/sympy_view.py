@@ -167,12 +167,32 @@ def rational_functions(
     matrices = [sympy.polys.matrices.DomainMatrix.from_Matrix(_dense(sympy, m)) for m in (pencil, right, left, direct)]
     total_of = matrices[3]
     if pencil:
-        # Over a field of fractions the pencil is solved exactly, and common factors cancel by polynomial arithmetic
-        # rather than by `simplify`.
         p, r, c, d = sympy.polys.matrices.DomainMatrix.unify(*(m.to_field() for m in matrices), fmt="sparse")
-        total_of = c * p.to_dense().lu_solve(r.to_dense()).to_sparse() + d
+        total_of = c * _solved(sympy, p, r) + d
     s = sympy.Symbol(name)
     return tuple(tuple(_fraction_of(sympy, e, s) for e in row) for row in total_of.to_Matrix().tolist())
+
+
+def _solved(sympy: Any, pencil: Any, right: Any) -> Any:
+    """pencil^-1 right over a field of fractions, by polynomials alone: common factors are looked for once, at the end."""
+    # Fractions that are eliminated step by step have their common factors cancelled each time: 40 s for six sections.
+    field, ring = pencil.domain, pencil.domain.get_ring()
+    rows = [
+        _without_denominators(field, ring, [*a, *b]) for a, b in zip(pencil.to_list(), right.to_list(), strict=True)
+    ]
+    n, matrix = pencil.shape[1], sympy.polys.matrices.DomainMatrix
+    left = matrix([row[:n] for row in rows], pencil.shape, ring).to_sparse()
+    above, below = left.solve_den(matrix([row[n:] for row in rows], right.shape, ring).to_sparse(), method="charpoly")
+    share = field.one / field.convert_from(below, ring)
+    found = [[field.convert_from(e, ring) * share for e in row] for row in above.to_list()]
+    return matrix(found, right.shape, field).to_sparse()
+
+
+def _without_denominators(field: Any, ring: Any, row: Sequence[Any]) -> list[Any]:
+    common = ring.one
+    for entry in row:
+        common = ring.lcm(common, field.denom(entry))
+    return [ring.exquo(field.numer(entry) * common, field.denom(entry)) for entry in row]
 
 
 def _dense(sympy: Any, rows: Sequence[Sequence[Expression]]) -> Any:

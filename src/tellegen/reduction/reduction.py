@@ -250,6 +250,15 @@ class Reduction:
         """The variables that the limit removes: velocities without inertia, forces of constraints."""
         return {**self.static, **self._by_rates.variables}
 
+    def follows_from_rates(self, name: str) -> bool:
+        """Whether only rates determine a state of the full model, as they do the force of a constraint: its row of T is free."""
+        row = self.full_states.index(name)
+        entries = (*self.transformation[row], *self.input_transformation[row])
+        # A row of zeros with a formula, or without any, is one whose entries were free, and chosen as zero.
+        if any(e is not ZERO for e in entries) or name in self.equations.states or name in self.equations.inputs:
+            return False
+        return name in self.indeterminate or self.recovered.get(name, ZERO) is not ZERO
+
     @property
     def where(self) -> Mapping[str, Expression]:
         """What the names in `transformation` and `recovered` stand for, beside those of the equations."""

@@ -159,8 +159,10 @@ class _ReductionSteps:
     def _relations(self) -> Iterator[Item]:
         gone = [name for name in self.reduction.full_states if name not in self.small.states]
         # Two sorts of relations: those without rates define what is gone, those with rates only carry the constraint.
-        static = [name for name in gone if name in self.reduction.recovered and not self._by_rates(name)]
-        others = [name for name in gone if name in self.reduction.recovered and self._by_rates(name)]
+        static = [
+            name for name in gone if name in self.reduction.recovered and not self.reduction.follows_from_rates(name)
+        ]
+        others = [name for name in gone if name in self.reduction.recovered and self.reduction.follows_from_rates(name)]
         if static:
             yield Sentence(
                 "In the limit the equations of these states hold no rate any more, or tie states to each other:"
@@ -181,13 +183,6 @@ class _ReductionSteps:
                 else "keeps the value that it starts with: it is an input"
             )
             yield Sentence(f"{_names(frozen)} {keep} now.")
-
-    def _by_rates(self, name: str) -> bool:
-        row = self.reduction.full_states.index(name)
-        entries = (*self.reduction.transformation[row], *self.reduction.input_transformation[row])
-        expression = self.reduction.recovered[name]
-        # A row of zeros with a formula is one whose value needs rates: its entries were free, and chosen as zero.
-        return all(str(e) == "0" for e in entries) and str(expression) != "0"
 
     def _transformation(self) -> Iterator[Item]:
         states, inputs = self.small.states, self.small.inputs

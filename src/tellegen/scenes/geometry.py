@@ -74,10 +74,13 @@ def box_about(centre: Point, width: float, height: float) -> Box:
 
 def hull(points: Iterable[Point]) -> Box:
     """The smallest box that holds all points."""
-    # One pass without lists: this is called for every shape of every figure. Of no points at all it is empty in both directions.
+    # One pass without lists or calls: every shape of every figure comes here. Of no points at all it is empty in both directions.
     left, top, right, bottom = inf, inf, -inf, -inf
     for x, y in points:
-        left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
+        left = x if x < left else left
+        right = x if x > right else right
+        top = y if y < top else top
+        bottom = y if y > bottom else bottom
     return Box(left, top, right, bottom)
 
 

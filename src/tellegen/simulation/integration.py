@@ -43,6 +43,8 @@ from tellegen.simulation.trajectory import Books, Effort, RunEvent, Segment, Sta
 COMPARED: Final = ("runge-kutta", "cvode", "ida")
 """Solvers whose runs are compared with others, so that there may be several."""
 STATIC_STEPS: Final = 200
+MOST_EXPECTED: Final = 20_000_000
+"""Steps of a run for which nobody has chosen a solver: minutes, of a small model. Who chooses one wants to wait."""
 
 
 def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
@@ -107,7 +109,7 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
         past=past,
     )
     missed = missed_tolerance(choice.solver, settings.rtol, made.error, model.name)
-    return found if found.finding or missed is None else replace(found, finding=missed)
+    return replace(found, finding=found.finding or missed, share=made.share)
 
 
 def _attempting(
@@ -198,6 +200,7 @@ def settings_of(problem: Problem) -> SolverSettings:
         max_step=problem.max_step if problem.model.size else min(problem.max_step, span / STATIC_STEPS),
         first_step=problem.step or 0.0,
         max_steps=problem.max_steps,
+        most_expected=MOST_EXPECTED if problem.solver == "auto" else 0,
         keep_books=problem.books,
     )
 

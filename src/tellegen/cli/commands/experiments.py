@@ -36,7 +36,7 @@ from tellegen.workflow.files import refuse_overwriting
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Plotted(OfModel):
+class Plotted(OfModel):
     """How plots of a model look."""
 
     max_width: str | None = option(
@@ -53,7 +53,7 @@ class _Plotted(OfModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulateOptions(_Plotted):
+class SimulateOptions(Plotted):
     """What `simulate` is asked for."""
 
     settings: Mapping[str, str] = settings()
@@ -184,7 +184,7 @@ def _warn(run: Run) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnalyseOptions(_Plotted):
+class AnalyseOptions(Plotted):
     """What `analyse` is asked for."""
 
     at: Mapping[str, str] | None = option(

@@ -6,14 +6,16 @@ from math import ceil, floor
 from string import ascii_lowercase
 from typing import final
 
+from tellegen.causality import CausalGraph, assign_causality
 from tellegen.drawing import rules
 from tellegen.drawing.formulas import figure_latex
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.placement import NOTE, SMALL
-from tellegen.drawing.pog.plan import LadderPlan
-from tellegen.drawing.pog.scene import legend_room, note_shapes, plan_pog, plan_scene
-from tellegen.drawing.pog.texts import formula_size, is_null, matrix_latex
+from tellegen.drawing.pog.plan import BoxPlan, BranchPlan, ConnectionPlan, ElementPlan, LadderPlan
+from tellegen.drawing.pog.scene import legend_room, note_shapes, plan_model_pog, plan_pog, plan_scene
+from tellegen.drawing.pog.texts import bold, formula_size, is_null, is_too_long, matrix_latex
 from tellegen.expressions import ONE
+from tellegen.graph import lower
 from tellegen.graph.power_graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.reduction import Reduction, scheme_pictures
 from tellegen.scenes.geometry import Box
@@ -127,7 +129,8 @@ def _limit(pictures: ReductionPictures) -> tuple[str, str]:
         text = name if law.coefficient is None else figure_latex(law.coefficient)
         # The inverted loop asks the element the other way: what it gives back then has to vanish, or to grow without bound.
         vanishes = law.side == pictures.inverted.elements[pictures.element].decides
-        return text, rf"{text} \rightarrow {'0' if vanishes else INFINITY}"
+        before, end = ("> 0", "0") if vanishes else (rf"< {INFINITY}", INFINITY)
+        return f"{text} {before}", rf"{text} \rightarrow {end}"
     inertia = law.inertia if isinstance(law, StorageLaw) else None
     if isinstance(after, SourceLaw):
         text = name if inertia is None else figure_latex(inertia)
@@ -270,15 +273,75 @@ def _reduction_scene(reduction: Reduction, options: Options) -> Scene:
         what = pictures.why_not or "the limits take no element out of the scheme"
         raise rules.NO_STEPS.error(what, where=reduction.original.name, fix="look at its equations: reduce --steps")
     panels: list[_Panel] = []
-    for stage in pictures.stages:
-        panels += _reduction_panels(stage, options, starts_row=bool(panels))
+    if _shows_loops(pictures.stages):
+        for stage in pictures.stages:
+            panels += _reduction_panels(stage, options, starts_row=bool(panels))
+        if _follows(pictures.stages[-1].simplified):
+            panels[-1] = replace(panels[-1], scene=_model_scene(assign_causality(lower(reduction.model)), options))
+    else:
+        there, gone = (r",\ ".join(texts) for texts in zip(*map(_limit, pictures.stages), strict=True))
+        full = _model_scene(reduction.causal, options, [limit.name for limit in reduction.limits])
+        panels = [
+            _Panel(full, "extended model,", there),
+            _Panel(_model_scene(assign_causality(lower(reduction.model)), options), "reduced,", gone),
+        ]
     notes = [f"{note}." for note in (*pictures.notes, pictures.why_not) if note]
     return _side_by_side(reduction.original.name, panels, options, beside=_congruence(reduction), notes=notes)
 
 
+def _shows_loops(stages: Sequence[ReductionPictures]) -> bool:
+    """Whether the loops of a reduction can be seen: a vector block hides them, and so does one that stands for several storages."""
+    schemes = [scheme for stage in stages for scheme in (stage.original, stage.inverted, stage.simplified)]
+    return not any(scheme.vectorial for scheme in schemes) and not any(
+        _follows(stage.simplified) for stage in stages[:-1]
+    )
+
+
+def _follows(scheme: PogScheme) -> bool:
+    """Whether storages of a scheme follow others."""
+    return any(block.kind == "derivative" for block in scheme.blocks.values())
+
+
+MOST_MARKED = 6
+"""Entries of matrices that are written out under a figure because a limit changes them."""
+
+
+def _model_scene(causal: CausalGraph, options: Options, marked: Sequence[str] = ()) -> Scene:
+    """The figure of a model, with the entries of its matrices in which marked parameters stand where nothing shows them."""
+    plan, scheme = plan_model_pog(causal, options)
+    boxes = (box.text for ladder in plan.ladders for column in ladder.all_columns() for box in _boxes(column.content))
+    seen = " ".join((*boxes, *plan.legend))
+    hidden = {name for name in marked if name_latex(name) not in seen}
+    if scheme.vector is None or not hidden:
+        return plan_scene(plan, options)
+    entries = [
+        (rf"{bold(letter)}_{{{i + 1},{j + 1}}}", entry)
+        for letter in ("L", "A", "B")
+        for i, row in enumerate(getattr(scheme.vector, letter))
+        for j, entry in enumerate(row)
+        if hidden & entry.free_symbols
+    ]
+    shown = tuple(f"{name} = {figure_latex(entry)}" for name, entry in entries[:MOST_MARKED] if not is_too_long(entry))
+    return plan_scene(replace(plan, legend=(*plan.legend, *shown)), options)
+
+
+def _boxes(content: ElementPlan | ConnectionPlan | BranchPlan | None) -> tuple[BoxPlan, ...]:
+    match content:
+        case ElementPlan(boxes=boxes):
+            return boxes
+        case ConnectionPlan(upper=upper, lower=lower):
+            return upper, lower
+    return ()
+
+
 def _congruence(reduction: Reduction) -> str:
-    """x = T z + T_u u, with the names of all three; empty where it is too large for a figure."""
-    T, T_u = reduction.transformation, reduction.input_transformation
+    """x = T z + T_u u, with the names of all three; empty where it is too large for a figure.
+
+    What only rates determine, such as the force of a constraint, has a row of zeros in T that says nothing: it is left out.
+    """
+    full = reduction.full.states
+    kept = [k for k, name in enumerate(full) if not reduction.follows_from_rates(name)]
+    T, T_u = (tuple(M[k] for k in kept) for M in (reduction.transformation, reduction.input_transformation))
     terms = [(T, reduction.equations.states), (T_u, reduction.equations.inputs)]
     shown = [(matrix, names) for matrix, names in terms if not is_null(matrix)]
     entries = [entry for matrix, _ in shown for row in matrix for entry in row]
@@ -293,7 +356,7 @@ def _congruence(reduction: Reduction) -> str:
         return rf"\left({matrix_latex(matrix)}\right)" if alone else matrix_latex(matrix)
 
     told = " + ".join(rf"{bracketed(matrix)}\,{_column(names)}" for matrix, names in shown)
-    return f"{_column(reduction.full.states)} = {told}"
+    return f"{_column([full[k] for k in kept])} = {told}"
 
 
 def _column(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import final
 
-from tellegen.core.domains import DOMAINS, other_side
+from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import plan
 from tellegen.drawing.pog.ladders import ScalarPlanner
@@ -26,7 +26,8 @@ from tellegen.drawing.pog.texts import (
     is_too_long,
     transposed_letter,
 )
-from tellegen.expressions import ONE, ZERO, Expression, is_zero
+from tellegen.elements.kinds import Role, kinds_of
+from tellegen.expressions import ONE, ZERO, Expression, Symbol, is_zero
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Weight
@@ -152,12 +153,15 @@ class VectorPlanner:
             plan.BoxPlan("integrator", INTEGRATOR),
             plan.BoxPlan("gain", inverse_letter(self._letter("L"), self.n)),
         )
-        element = plan.ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
         others = self._others()
+        names = storages if others else (*storages, *self._passing())
+        element = plan.ElementPlan(" ".join(names), boxes, "down", self._domain(), q, self._weight(self.n))
         sections = [
             self._section(str(int(BEHIND) + k), self._taken([*others][k:]), self.x, right=False, size=self.n)
             for k in range(len(others))
         ]
+        if not others:
+            return [plan.ColumnPlan(left, None, element)]
         columns = [plan.ColumnPlan(left, sections[0], element, frozenset({("upper", "right")}))]
         for k, (part, (text, names)) in enumerate(others.items()):
             behind = sections[k + 1] if k + 1 < len(sections) else None
@@ -191,15 +195,21 @@ class VectorPlanner:
             block.gain is None and not block.field and block.kind == "static" for block in self.scheme.blocks.values()
         ):
             found["f"] = rf"{self._function}(\cdot)", ()
-        # Where nothing else takes power A is shown even when it is zero: the loop has to be closed by something.
-        if not is_null(self.block.A) or not found:
+        # Where nothing enters A is shown even when it is zero: the loop has to be closed by something.
+        if not is_null(self.block.A) or not (found or self.m):
             found["A"] = self._letter("A"), ()
-        graph = self.scheme.causal.graph
-        if not self.part or self.block is self.scheme.parts[0]:  # what several parts share stands in the first one
-            static = [p.element for p in graph.ports if isinstance(p.law, ResistiveLaw)]
+        if found:
             part = [*found][-1]
-            found[part] = found[part][0], (*static, *(c.element for c in graph.couplings))
+            found[part] = found[part][0], self._passing()
         return found
+
+    def _passing(self) -> tuple[str, ...]:
+        """What stores nothing: resistive elements and couplings."""
+        if self.part and self.block is not self.scheme.parts[0]:  # what several parts share stands in the first one
+            return ()
+        graph = self.scheme.causal.graph
+        static = (p.element for p in graph.ports if isinstance(p.law, ResistiveLaw))
+        return (*static, *(c.element for c in graph.couplings))
 
     def _taken(self, parts: Sequence[str]) -> str:
         """What the blocks behind a section take together; N gives."""
@@ -224,7 +234,8 @@ class VectorPlanner:
             legend[self.u] = column_latex(self.block.inputs)
         if self.options.matrices == "named" or (self.options.matrices == "auto" and self.n > MOST_SHOWN):
             return
-        names = ["L", "A", "B", *(name for name in ("N", "B_1") if not is_null(getattr(self.block, name)))]
+        always = {"B", *self._others()}
+        names = ["L", *(n for n in ("A", "B", "N", "B_1") if n in always or not is_null(getattr(self.block, n)))]
         for name in names:
             rows: Matrix = getattr(self.block, name)
             if rows and rows[0]:
@@ -347,9 +358,15 @@ class _GroupPlanner:
         comes_above = comes_above if self.left is None else self.left.upper_goes_right
         self.acting: plan.Line = "upper" if comes_above else "lower"
         self.z = name_latex(group.states[0]) if self.n == 1 else indexed_letter(bold("x"), self.index)
-        # What acts on a single state has the letter of its domain; on several, of several domains perhaps, the neutral e.
+        # What stands for a single state has the letters of its domain, J and b; for several, of several domains perhaps, the
+        # neutral ones of the equations.
         single = self.n == 1
-        self._symbol = DOMAINS[items[0].domain].power(other_side(items[0].decides)).symbol if single else ""
+        own = DOMAINS[items[0].domain]
+        self._symbol = own.power(other_side(items[0].decides)).symbol if single else ""
+        self._energy = own.energy(items[0].decides).symbol if single else bold("q")
+        self._letters = _letters_of(own.name, items[0].decides) if single else {}
+        gains = (block.gain for block in planner.scheme.blocks.values() if block.gain is not None)
+        self._known = {*planner.scheme.causal.graph.parameters, *(name for gain in gains for name in gain.free_symbols)}
         self._count = 0
 
     @property
@@ -409,7 +426,7 @@ class _GroupPlanner:
         inverse = inverse_letter(self._letter("L", self.group.L), self.n)
         boxes = plan.BoxPlan("integrator", INTEGRATOR), plan.BoxPlan("gain", inverse)
         way: plan.Way = "down" if self.acting == "upper" else "up"
-        energy = indexed_letter(bold("q") if self.n > 1 else "q", self.index)
+        energy = indexed_letter(self._energy if self.n > 1 else name_latex(self._energy), self.index)
         return plan.ElementPlan(" ".join(names), boxes, way, self.domain, energy, self.weight)
 
     def _after(self) -> Iterator[plan.ElementPlan]:
@@ -439,12 +456,17 @@ class _GroupPlanner:
     # -- letters ---------------------------------------------------------------------------------------------------------------
 
     def _letter(self, letter: str, matrix: Matrix) -> str:
-        name, _, index = letter.partition("_")
-        gains = (block.gain for block in self.texts.scheme.blocks.values() if block.gain is not None)
-        # A scalar L is not bold, and would be taken for a parameter L of the model.
-        taken = self.n == 1 and any(letter in gain.free_symbols for gain in gains)
+        # What one element alone makes keeps its name.
+        if self.n == 1 and isinstance(matrix[0][0], Symbol):
+            return self.texts.expression(matrix[0][0])
+        return self.texts.called(self._plain(letter), matrix)
+
+    def _plain(self, letter: str) -> str:
+        name, _, index = self._letters.get(letter, letter).partition("_")
+        # A scalar is not bold, and would be taken for a parameter of the model with that name.
+        taken = self.n == 1 and (f"{name}_{index}" if index else name) in self._known
         index = index or (TOGETHER if taken else "")
-        return self.texts.called(indexed_letter(name if self.n == 1 else bold(name), index, self.index), matrix)
+        return indexed_letter(name if self.n == 1 else bold(name), index, self.index)
 
     def _explain(self) -> None:
         group = self.group
@@ -454,8 +476,25 @@ class _GroupPlanner:
         if self.n > 1:
             self.texts.legend[self.z] = column_latex(group.states)
         for name, matrix in (("L", group.L), ("N", group.N), ("A", group.A)):
-            if not is_null(matrix):
+            if not is_null(matrix) and not (self.n == 1 and isinstance(matrix[0][0], Symbol)):
                 self.texts.explain_matrix(self._letter(name, matrix), matrix)
+        letter = self._letter("N", group.N)
+        # L' = N + N^T: of a single state N is half of the rate, however long its formula is.
+        if self.n == 1 and letter in self.texts.left_out:
+            del self.texts.left_out[letter]
+            self.texts.legend[letter] = rf"\frac{{1}}{{2}}\,\dot{{{self._plain('L')}}}"
+
+
+def _letters_of(domain: str, side: Side) -> dict[str, str]:
+    """The letters of L, A and N for one state: those of the kinds that store and lose in its domain, and N_1."""
+    # Kinds whose parameter multiplies the state: a stiffness or a resistance in the place of a mass or a damping would be the
+    # reciprocal of what stands there.
+    found = {"N": "N_1"}
+    wanted: tuple[tuple[str, Role, Side], ...] = ("L", "storage", side), ("A", "resistive", other_side(side))
+    for letter, role, given in wanted:
+        kinds = (k for k in kinds_of(domain, role) if k.side == given and k.quantity is not None and not k.inverse)
+        found[letter] = next((k.quantity.key for k in kinds if k.quantity is not None), letter)
+    return found
 
 
 def _is_one(row: tuple[Expression, ...]) -> bool:

@@ -230,6 +230,16 @@ def open_loop(system: EquationSystem, cut: Sequence[str], at: Mapping[str, float
     return _straightened(with_measured_outputs(made, (*kept, *measured, *shown)))
 
 
+def signals_written_in(system: EquationSystem, cut: Sequence[str], wanted: Iterable[str]) -> EquationSystem:
+    """The model over time, with what drives its sources and moduli in the equations; what is cut is an input instead.
+
+    Signals that are `wanted` are among the outputs, or the displacements, beside those that the equations read.
+
+    Raises: EquationError (E121) where a signal that the equations read is sampled, delayed or a function.
+    """
+    return _Closing(system, cut, whole=False, wanted=wanted).system(symbol(TIME))
+
+
 def held_signals(system: EquationSystem, cut: Collection[str]) -> tuple[str, ...]:
     """The sampled and delayed signals that a model cut open still reads: they keep their values in its linear model."""
     reads = {law.name: _read_by(law) for law in system.signals.laws if law.name not in cut}
@@ -326,7 +336,7 @@ class _Closing:
     """Writes signals into the equations.
 
     `inputs` are inputs beside the sources that no signal drives. Of the `whole` loop references are inputs too. `held` gives the
-    values of sampled and delayed signals that stay as they are.
+    values of sampled and delayed signals that stay as they are. Signals that are `wanted` are part of it, whoever reads them.
     """
 
     def __init__(
@@ -336,7 +346,9 @@ class _Closing:
         held: Mapping[str, Expression] = NOTHING_HELD,
         *,
         whole: bool = True,
+        wanted: Iterable[str] = (),
     ) -> None:
+        self.wanted = tuple(wanted)
         self.open = _without_parameters(system, inputs)
         self.signals = _with_formulas(self.open.signals, held)
         self.cut = frozenset(inputs)
@@ -372,7 +384,7 @@ class _Closing:
         """The signals that reach the power equations."""
         found: set[str] = set()
         # Backwards from the power equations: a signal that only a plot reads has no part in the loop.
-        waiting = [*_power_entries(self.open), *self.drivers.values()]
+        waiting = [*_power_entries(self.open), *self.drivers.values(), *map(symbol, self.wanted)]
         laws = {law.name: law for law in self.signals.laws}
         while waiting:
             for name in waiting.pop().free_symbols & (laws.keys() | self.taken.keys()):

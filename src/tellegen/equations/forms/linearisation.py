@@ -37,7 +37,7 @@ def linearise_equations(system: EquationSystem, at: Point, origin: str = "") -> 
     point = _Point(system, at)
     written = point.system
     states = (*system.states, *system.displacements)
-    forces, rates, outputs = _right_sides(written)
+    forces, rates, outputs = right_sides(written)
     # Where L moves with the state, L x' has a slope of its own beside L dx': it counts against the forces.
     A = plus(negative(point.jacobian(rates, states)), point.inertial_term(forces, states))
     B = plus(point.jacobian(rates, system.inputs), negative(point.inertial_term(forces, system.inputs)))
@@ -63,7 +63,7 @@ def linearise_loop(closed: EquationSystem, at: Point, origin: str = "") -> Equat
     states = (*closed.states, *closed.displacements)
     # Variables get numbers and parameters stay symbols: so poles can be told as formulas of gains.
     tangent = _Tangent(closed, {name: number(at.get(name, 0.0)) for name in (*states, *closed.inputs)})
-    _, rates, outputs = _right_sides(closed)
+    _, rates, outputs = right_sides(closed)
     found = [tangent.of(part, names) for part in (rates, outputs) for names in (states, closed.inputs)]
     if any(part is None for part in found):
         return None
@@ -79,14 +79,14 @@ def linearise_loop(closed: EquationSystem, at: Point, origin: str = "") -> Equat
 def has_constant_tangent(closed: EquationSystem) -> bool:
     """Whether the linear part of a system is the same at every point."""
     variables = {*closed.states, *closed.displacements, *closed.inputs, *closed.algebraic.unknowns}
-    parts = [*_right_sides(closed)[1], *_right_sides(closed)[2], *closed.algebraic.residuals]
+    parts = [*right_sides(closed)[1], *right_sides(closed)[2], *closed.algebraic.residuals]
     names = sorted(variables)
     return _is_constant(closed) and not any(
         variables & f.derivative(name).free_symbols for f in parts for name in names if name in f.free_symbols
     )
 
 
-def _right_sides(system: EquationSystem) -> tuple[Vector, Vector, Vector]:
+def right_sides(system: EquationSystem) -> tuple[Vector, Vector, Vector]:
     """-(A + N) x - f + B u, the same with the rates of displacements below, and C x + D u + f_y."""
     m, v = system.matrices, system.vectors
     x, u = [symbol(n) for n in system.states], [symbol(n) for n in system.inputs]

@@ -259,7 +259,7 @@ class FieldReader:
         # Energy is a function of what is stored, so its second derivatives do not depend on their order (Maxwell).
         for i, row in enumerate(matrix) if kinds[0].role == "storage" else ():
             for j in range(i):
-                if not is_zero(row[j] - matrix[j][i]):
+                if row[j] is not matrix[j][i] and not is_zero(row[j] - matrix[j][i]):
                     at = f"its entries ({i + 1},{j + 1}) and ({j + 1},{i + 1}) differ"
                     self._refuse_unsymmetric(at, "give a symmetric matrix")
         return FieldLaw(self._compliances(matrix), stiffness=matrix) if stiff else FieldLaw(matrix)
@@ -538,6 +538,10 @@ def _symmetric_numbers(matrix: Sequence[Sequence[Expression]], values: Mapping[s
     return [[(found[i][j] + found[j][i]) / 2 for j in n] for i in n]
 
 
+_Pivot = tuple[int, dict[int, float]]
+"""An entry that was eliminated, and by how much of it each of those left was moved."""
+
+
 def _negative_direction(S: Numbers) -> list[float] | None:
     """A direction x with x^T S x < 0 for a symmetric matrix that has one beyond rounding; None for others."""
     n = len(S)
@@ -546,36 +550,42 @@ def _negative_direction(S: Numbers) -> list[float] | None:
     size = max(scale, default=0.0)
     scale = [x if x > 1e-12 * size else size or 1.0 for x in scale]
     rest = [[S[i][j] / scale[i] / scale[j] for j in range(n)] for i in range(n)]
-    # rest = T^T S T, column k of T being the direction in which its k-th entry is measured
-    T = [[float(i == j) / scale[i] for j in range(n)] for i in range(n)]
-    open_ = list(range(n))
+    open_, pivots = list(range(n)), list[_Pivot]()
     while open_:
         # The largest pivot first: what is left over then tells the sign and no rounding.
-        k = max(open_, key=lambda i: rest[i][i])
-        bad = next((i for i in open_ if rest[i][i] < -_ROUNDING), None)
+        at = max(range(len(open_)), key=lambda i: rest[i][i])
+        bad = next((i for i, row in enumerate(rest) if row[i] < -_ROUNDING), None)
         if bad is not None:
-            return _unit_direction([row[bad] for row in T])
-        if rest[k][k] <= _ROUNDING:
-            return _saddle(rest, T, open_)
-        open_.remove(k)
-        for j in open_:
-            ratio = rest[k][j] / rest[k][k]
-            for i in open_:
-                rest[i][j] -= rest[i][k] * ratio
-            for row in T:
-                row[j] -= row[k] * ratio
+            return _direction({open_[bad]: 1.0}, pivots, scale)
+        if rest[at][at] <= _ROUNDING:
+            flat = _saddle(rest)
+            return None if flat is None else _direction({open_[i]: x for i, x in flat.items()}, pivots, scale)
+        k, row = open_.pop(at), rest.pop(at)
+        largest = row.pop(at)
+        for other in rest:
+            ratio = other.pop(at) / largest
+            if ratio:
+                other[:] = [x - ratio * y for x, y in zip(other, row, strict=True)]
+        pivots.append((k, {j: x / largest for j, x in zip(open_, row, strict=True) if x}))
     return None
 
 
-def _saddle(rest: Numbers, T: Numbers, open_: Sequence[int]) -> list[float] | None:
+def _saddle(rest: Numbers) -> dict[int, float] | None:
     """With nothing left on the diagonal, an entry beside it is negative in one of its two diagonals."""
-    for a in open_:
-        for b in open_:
+    for a, row in enumerate(rest):
+        for b in range(a + 1, len(row)):
             # Beside a zero on the diagonal any entry makes the form negative: 2 x y is, at x = -y.
-            if a < b and abs(rest[a][b]) > _ROUNDING**0.5:
-                sign = -1.0 if rest[a][b] > 0 else 1.0
-                return _unit_direction([row[a] + sign * row[b] for row in T])
+            if abs(row[b]) > _ROUNDING**0.5:
+                return {a: 1.0, b: -1.0 if row[b] > 0 else 1.0}
     return None
+
+
+def _direction(left: Mapping[int, float], pivots: Sequence[_Pivot], scale: Sequence[float]) -> list[float]:
+    """The direction with these entries in which all that was eliminated is at rest."""
+    found = dict(left)
+    for k, ratios in reversed(pivots):
+        found[k] = -sum(x * ratios[j] for j, x in found.items() if j in ratios)
+    return _unit_direction([found.get(i, 0.0) / scale[i] for i in range(len(scale))])
 
 
 def _unit_direction(x: Sequence[float]) -> list[float]:

@@ -220,17 +220,22 @@ CONSTANT = -1
 def wrong_gains(scheme: PogScheme) -> tuple[str, ...]:
     """The elements at which the scheme does not bring together what the model does; none for a scheme that `pog` made.
 
-    Where a modulus or a law has no value at the random point, or the scheme is not of the whole model, nothing is said.
+    Sources count as elements: each has an input and an output in the scheme, which have to be those of the equations. Where a
+    modulus or a law has no value at the random point, or the scheme is not of the whole model, nothing is said.
     """
     # Reductions and transfer functions differ from the model on purpose.
     if not _is_whole(scheme):
         return ()
+    sources = [item.name for item in scheme.sources()]
+    if len(sources) != len(scheme.inputs) or len(sources) != len(scheme.outputs):
+        return tuple(sources[min(len(scheme.inputs), len(scheme.outputs)) :]) or (scheme.name,)
     try:
         drawn, meant = _by_scheme(scheme), _by_model(scheme)
     except _NoValueError:
         return ()
-    # Equality of residues at a random point: a wrong gain is found with certainty for all practical purposes.
-    return tuple(name for name, value in drawn.items() if meant.get(name, value) != value)
+    # Equality of residues at a random point: a wrong gain is found with certainty for all practical purposes. What the model tells
+    # and the scheme does not is wrong as well: a port that was lost on the way.
+    return tuple(name for name in {**meant, **drawn} if drawn.get(name) != meant.get(name))
 
 
 def _is_whole(scheme: PogScheme) -> bool:

@@ -317,11 +317,11 @@ def _with_static(ladder: pog_scheme.Ladder, last: int, end: int) -> int:
 def _group(scheme: pog_scheme.PogScheme, ladder: pog_scheme.Ladder, first: int, last: int) -> StorageGroup | None:
     inside = list(_columns(ladder, first, last))
     blocks = {name: scheme.blocks[name] for column in inside for name in column.blocks}
-    within = {column.branch.entry for column in inside if column.branch is not None and not column.branch.columns}
-    # A source within a group would need a section in the middle of a block.
-    if within or not all(map(_is_linear, blocks.values())):
+    outer = ladder.columns[first].left, ladder.columns[last].right
+    # What enters from outside within a group would need a section in the middle of a block.
+    if _is_open_within(scheme, inside, outer) or not all(map(_is_linear, blocks.values())):
         return None
-    ends = [scheme.sections.get(name) for name in (ladder.columns[first].left, ladder.columns[last].right)]
+    ends = [scheme.sections.get(name) for name in outer]
     left, right = ends
     # What enters through the two outer sections plays the part of inputs, so that the group is a scheme of its own.
     inputs = tuple(s for s in (left and left.into_right, right and right.into_left) if s)
@@ -354,6 +354,12 @@ def _group(scheme: pog_scheme.PogScheme, ladder: pog_scheme.Ladder, first: int, 
         storages=kinds["storages"],
         others=kinds["others"],
     )
+
+
+def _is_open_within(scheme: pog_scheme.PogScheme, inside: Iterable[pog_scheme.Column], outer: tuple[str, str]) -> bool:
+    """Whether a side ladder within a group leads outside, at whichever depth: a source stands at its end."""
+    names = {name for c in inside for name in (c.left, c.right, c.branch.entry if c.branch else "")} - {*outer, ""}
+    return any(not (scheme.sections[name].left and scheme.sections[name].right) for name in names)
 
 
 def _is_linear(block: pog_scheme.SchemeBlock) -> bool:

@@ -733,7 +733,7 @@ static int expo_advance(expo *x, double halt) {
     if (bad) return bad;
     if (h == x->longest) x->longest = fmin(1.25 * h, LONGEST / x->rho);
     if (j->cancel) return TG_CANCELLED;
-    if (j->steps >= j->max_steps) return TG_MANY_STEPS;
+    if (tg_too_many_steps(j)) return TG_MANY_STEPS;
   }
   return -1;
 }

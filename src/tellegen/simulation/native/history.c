@@ -51,6 +51,19 @@ double tg_past(void *history, int k, double time) {
   return sum;
 }
 
+/* Take a past that was kept elsewhere; returns whether there is memory for it. The struct must not hold another one. */
+int tg_recall(tg_history *h, int64_t count, const double *times, const double *values, const char *fresh) {
+  while (h->room < count)
+    if (tg_more_past(h)) return 0;
+  if (count) {
+    memcpy(h->times, times, sizeof(double) * (size_t)count);
+    memcpy(h->values, values, sizeof(double) * (size_t)(count * h->n_delays));
+    memcpy(h->fresh, fresh, (size_t)count);
+  }
+  h->count = count;
+  return 1;
+}
+
 void tg_forget(tg_history *h) {
   free(h->times);
   free(h->values);

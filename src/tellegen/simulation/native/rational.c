@@ -491,7 +491,7 @@ static int stiff_advance(stiff *s, double halt) {
   if (!know_input(s, j->t, stop - j->t)) return UNSUITED;
   int bad = steady_oscillation(s);
   if (!bad) bad = first_window(s, stop);
-  while (!bad && j->t < stop) bad = j->steps < j->max_steps ? next_window(s, stop) : TG_MANY_STEPS;
+  while (!bad && j->t < stop) bad = tg_too_many_steps(j) ? TG_MANY_STEPS : next_window(s, stop);
   return bad ? bad : -1;
 }
 

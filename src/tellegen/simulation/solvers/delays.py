@@ -2,14 +2,17 @@
 
 import ctypes
 from collections.abc import Iterable, Iterator, Mapping
-from typing import final
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation.solvers.jobs import History
 from tellegen.simulation.solvers.library import library
+
+Integers = NDArray[np.int32]
 
 GENERATIONS = 4
 """A jump comes back after the delay, smoother by one order each time: so often it is treated as a break."""
@@ -24,22 +27,44 @@ class Past:
         more = np.zeros(0) if slopes is None else slopes.ravel()
         beyond = np.arange(len(model.observables), len(model.observables) + len(more))
         # Slopes of delayed signals stand behind the observables: to C they are further signals with delays.
-        self._observables = np.array([*(d.observable for d in model.delays), *beyond], dtype=np.int32)
-        self._delays = np.resize([d.by for d in model.delays], len(model.delays) + len(more)).astype(float)
-        self._initial = np.array([*(d.initial for d in model.delays), *more])
-        self._scratch = np.zeros(len(model.observables) + len(more))
+        observables = np.array([*(d.observable for d in model.delays), *beyond], dtype=np.int32)
+        delays = np.resize([d.by for d in model.delays], len(model.delays) + len(more)).astype(float)
+        initial = np.array([*(d.initial for d in model.delays), *more])
+        self._hold(observables, delays, initial, len(model.observables) + len(more))
+        self.tie(context)
+
+    def _hold(self, observables: Integers, delays: Array, initial: Array, width: int) -> None:
+        # Kept, for C holds only their addresses.
+        self._observables, self._delays, self._initial, self._scratch = observables, delays, initial, np.zeros(width)
         self._forget = library().tg_forget
         self._forget.argtypes = [ctypes.c_void_p]
         self.struct = History()
-        self.struct.n_delays = len(self._observables)
-        self.struct.observables = self._observables.ctypes.data
-        self.struct.delays = self._delays.ctypes.data
-        self.struct.initial = self._initial.ctypes.data
+        self.struct.n_delays = len(observables)
+        self.struct.observables = observables.ctypes.data
+        self.struct.delays = delays.ctypes.data
+        self.struct.initial = initial.ctypes.data
         self.struct.scratch = self._scratch.ctypes.data
         self.struct.most_echoes = GENERATIONS
         # Kept, for the context holds only its address.
         self._tell = library().tg_past
-        self.tie(context)
+
+    # Addresses mean nothing in another process: the columns that C wrote go there, and into memory of its own.
+    def __getstate__(self) -> tuple[object, ...]:
+        told, count = self.struct, self.struct.count
+        lengths = (8 * count, 8 * count * told.n_delays, count)
+        columns = [
+            ctypes.string_at(at, n) for at, n in zip((told.times, told.values, told.fresh), lengths, strict=True) if n
+        ]
+        return self._observables, self._delays, self._initial, len(self._scratch), told.start, count, columns
+
+    def __setstate__(self, kept: tuple[Any, ...]) -> None:
+        *arrays, start, count, columns = kept
+        self._hold(*arrays)
+        self.struct.start = start
+        recall = library().tg_recall
+        recall.argtypes = [ctypes.c_void_p, ctypes.c_int64, *3 * [ctypes.c_char_p]]
+        if not recall(self.address, count, *(columns or 3 * [None])):
+            raise MemoryError("no memory for the past of delayed signals")
 
     @property
     def address(self) -> int:

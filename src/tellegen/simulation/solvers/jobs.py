@@ -68,6 +68,9 @@ class Job(ctypes.Structure):
         *_alike(_long, "n_sampled sample_room turns n_instants"),
         ("doubled", _double * 6),
         ("bands", _pointer),
+        ("most_expected", _long),
+        ("halfway", _double),
+        *_alike(_pointer, "see seer"),
     )
 
 

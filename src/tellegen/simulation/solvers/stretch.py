@@ -119,6 +119,8 @@ class SolverSettings:
     max_step: float = np.inf
     first_step: float = 0.0
     max_steps: int = 100_000_000
+    most_expected: int = 0
+    """A run that will need more steps than these is given up as soon as that shows; 0: it goes on."""
     keep_books: bool = True
     watch_stiffness: bool = False
     work: float = np.inf
@@ -407,7 +409,8 @@ def make_job(
     job.rtol = settings.rtol
     # A step longer than the shortest delay would read what it is about to write.
     job.max_step = min(settings.max_step, longest_delay_step(model), until - standing.t)
-    job.first_step, job.max_steps = settings.first_step, settings.max_steps
+    job.first_step, job.max_steps, job.most_expected = settings.first_step, settings.max_steps, settings.most_expected
+    job.halfway = standing.t
     job.keep_books = int(settings.keep_books and "balance" in model.addresses)
     job.watch_stiffness = int(settings.watch_stiffness)
     job.pause_at, job.pause_turns = settings.pause_at, settings.pause_turns

@@ -1,0 +1,185 @@
+"""Inverses of models: the inputs with which outputs follow a course, what they say, and what is refused."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tellegen as tg
+from tellegen.notations.reading import read_model
+
+MOTOR = "quintic(0, 100, from=0, to=0.5)"
+
+
+def test_the_voltage_of_a_motor_is_that_of_its_equations() -> None:
+    """V = R i + L i' + K omega with i = (J omega' + b omega)/K, by hand."""
+    found = tg.invert("dc_motor", prescribe={"omega": "3*sin(t/(1 s))"}, for_=["V"], inputs={"tau": 0}, until=2)
+    p = found.run.parameters
+    t = found.t
+    w, w1, w2 = 3 * np.sin(t), 3 * np.cos(t), -3 * np.sin(t)
+    i, i1 = (p["J"] * w1 + p["b"] * w) / p["K"], (p["J"] * w2 + p["b"] * w1) / p["K"]
+    voltage = p["R"] * i + p["L"] * i1 + p["K"] * w
+    assert found.values("V") == pytest.approx(voltage, abs=1e-6 * np.abs(voltage).max())
+    assert found.equations.degrees == {"omega": 2}
+    size = found.sizes["V"]
+    assert size.peak == pytest.approx(np.abs(voltage).max())
+    assert size.rms == pytest.approx(np.sqrt(np.trapezoid(voltage**2, t) / 2))
+    assert size.conjugate == "I"
+    assert size.power_peak == pytest.approx(np.abs(voltage * i).max(), rel=1e-5)
+    # At t = 0 the course has a rate, which takes a current at once.
+    assert found.moved["I"] == pytest.approx((0.0, i[0]), rel=1e-6)
+
+
+def test_names_alone_give_equations_that_print_themselves() -> None:
+    made = tg.invert("dc_motor", prescribe=["I"], for_=["V"])
+    assert str(made).splitlines() == [
+        "DC motor: V so that I follows a course",
+        "",
+        "relative degree of I  1, with the course I_d, I_d_rate",
+        "states left to themselves  1 of 2",
+        "",
+        "  V = I*R + I_d_rate*L + K*omega",
+    ]
+    assert made.to_json()["inputs"] == {"V": "I*R + I_d_rate*L + K*omega"}
+    assert r"\begin{align*}" in made.to_latex()
+
+
+def test_several_inputs_and_outputs_and_the_same_through_oil() -> None:
+    courses = {"omega_m": MOTOR, "P_0": "quintic(0, 1e5, from=0, to=0.5)"}
+    found = tg.invert("dc_motor_pump", prescribe=courses, for_=["V_a", "Q_0"], until=0.6)
+    assert found.equations.degrees == {"omega_m": 2, "P_0": 1}
+    assert found.values("P_0")[-1] == pytest.approx(1e5)
+    assert found.values("omega_m")[-1] == pytest.approx(100)
+    assert found.run.energy.residual < 1e-6
+
+
+NON_MINIMUM = """
+system: right half plane
+network:
+  I: {current source: [gnd, n]}
+  C: {capacitor: [n, gnd], C: 1 F, voltage: x}
+  R: {resistor: [n, gnd], R: 1 ohm}
+signals:
+  z: {integral: (x - z)/(1 s), initial: 0 V}
+  y: x - 4*z
+experiment: {until: 0.5 s}
+"""
+
+
+def test_a_zero_in_the_right_half_plane_is_an_unstable_pole_and_is_said() -> None:
+    found = tg.invert(read_model(NON_MINIMUM), prescribe={"y": "sin(t/(1 s))"}, for_=["I"])
+    # With y = x - 4 z given, z' = x - z = y + 3 z.
+    assert [pole.value for pole in found.poles] == pytest.approx([3.0])
+    (finding,) = found.findings
+    assert (finding.code, finding.severity) == ("S456", "warning")
+    assert "poles at 3 " in finding.what
+
+
+VALVE = """
+system: valve and cylinder
+parameters: {p_s: 100 bar, k_v: 2e-9 m^3/(s*Pa)}
+network:
+  P: {pressure source: [s, tank]}
+  valve: {leak: [s, c], law: Q = k_v*o*P}
+  C: {accumulator: [c, tank], C: 1e-12 m^3/Pa, pressure: p}
+  piston: {cylinder: [c, tank, rod, frame], A: 1e-3 m^2}
+  m: {mass: [rod], m: 50 kg, velocity: v}
+  d: {damper: [rod], b: 2e3 N*s/m}
+signals: {o: 0.1}
+experiment: {until: 1 s, inputs: {P: p_s}}
+"""
+
+
+def test_a_signal_can_be_asked_for_as_a_source_can() -> None:
+    found = tg.invert(read_model(VALVE), prescribe={"v": "quintic(0, 0.2, from=0.1, to=0.8)"}, for_=["o"])
+    assert found.equations.degrees == {"v": 2}
+    o = found.values("o")
+    assert o[0] == pytest.approx(0, abs=1e-9)
+    # At rest the valve passes what the piston takes: k_v o (p_s - p) = A v with A p = b v.
+    assert o[-1] == pytest.approx(1e-3 * 0.2 / (2e-9 * (1e7 - 2e3 * 0.2 / 1e-3)), rel=1e-5)
+
+
+CURVED = """
+system: lamp
+network:
+  V: {voltage source: [a, gnd]}
+  R: {resistor: [a, b], law: i = 2 mA*sinh(v/(3 V))}
+  C: {capacitor: [b, gnd], C: 100 uF, voltage: u}
+  G: {resistor: [b, gnd], R: 1 kohm}
+experiment: {until: 1 s}
+"""
+
+
+def test_an_input_that_does_not_act_in_proportion_is_solved_for() -> None:
+    found = tg.invert(read_model(CURVED), prescribe={"u": "5*(1 - cos(4*t/(1 s)))"}, for_=["V"])
+    assert not found.equations.formulas
+    t = found.t
+    u, rate = 5 * (1 - np.cos(4 * t)), 20 * np.sin(4 * t)
+    expected = u + 3 * np.arcsinh((1e-4 * rate + u / 1e3) / 2e-3)
+    assert found.values("V") == pytest.approx(expected, abs=1e-5)
+
+
+def test_inverse_dynamics_of_a_mechanism_is_the_same() -> None:
+    course = "pi/2 + quintic(0, 3, from=0 s, to=2 s)"
+    torque = tg.inverse_dynamics("crank_rod", {"theta": course}, by=["tau"])
+    found = tg.invert("crank_rod", prescribe={"theta": course}, for_=["tau"], until=2, samples=20)
+    by_hand = torque.at(found.t)["tau"]
+    assert found.values("tau") == pytest.approx(by_hand, abs=1e-5 * np.abs(by_hand).max())
+
+
+WRONG: list[tuple[str, Mapping[str, Any], list[str], str, str]] = [
+    ("dc_motor", {"omeg": 1}, ["V"], "E132", "did you mean 'omega'"),
+    ("dc_motor", {"omega": 1}, ["W"], "S451", "'W' is no input of 'DC motor'"),
+    ("dc_motor", {"omega": 1}, ["V", "tau"], "S451", "1 output ('omega') cannot be given courses by 2 inputs"),
+    ("dc_motor", {"omega": "step(3, 0.5)"}, ["V"], "S452", "it jumps at t = 0.5 s"),
+    (
+        "dc_motor",
+        {"omega": "ramp(3, 0.5)"},
+        ["V"],
+        "S452",
+        "its course and its rate must be continuous: its rate jumps at t = 0.5 s",
+    ),
+    ("dc_motor", {"omega": tg.table([0, 0.3, 1], [0, 1, 1])}, ["V"], "S452", "its rate jumps at t = 0.3 s"),
+    ("dc_motor", {"omega": np.sin}, ["V"], "S452", "a Python function"),
+    ("dc_motor", {"omega": "J*omega"}, ["V"], "S452", "reads 'omega'"),
+    ("clutch_drive", {"omega_m": 1}, ["tau"], "S453", "has modes"),
+]
+
+
+@pytest.mark.parametrize(("model", "prescribe", "for_", "code", "words"), WRONG)
+def test_what_cannot_be_inverted_says_why(
+    model: str, prescribe: Mapping[str, Any], for_: list[str], code: str, words: str
+) -> None:
+    with pytest.raises(tg.TellegenError, match=code) as caught:
+        tg.invert(model, prescribe=prescribe, for_=for_, until=1)
+    assert words in str(caught.value)
+
+
+APART = """
+system: two circuits
+network:
+  V: {voltage source: [a, gnd]}
+  U: {voltage source: [a, e]}
+  R: {resistor: [e, b], R: 1 ohm}
+  C: {capacitor: [b, gnd], C: 1 F, voltage: u}
+  W: {voltage source: [c, gnd]}
+  S: {resistor: [c, d], R: 1 ohm}
+  D: {capacitor: [d, gnd], C: 1 F, voltage: w}
+  E: {capacitor: [c, gnd], C: 1 F}
+experiment: {until: 1 s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("outputs", "inputs", "code", "words"),
+    [
+        (["w"], ["V"], "E140", "'V' does not act on 'w' in 'two circuits'"),
+        (["u", "V_R"], ["V", "U"], "E141", "'V', 'U' do not act independently on 'u', 'V_R'"),
+        (["I_E"], ["W"], "E142", "the rate of 'W' counts"),
+    ],
+)
+def test_inputs_that_cannot_do_it_say_why(outputs: list[str], inputs: list[str], code: str, words: str) -> None:
+    with pytest.raises(tg.EquationError, match=code) as caught:
+        tg.invert(read_model(APART), prescribe=outputs, for_=inputs)
+    assert words in str(caught.value)
