@@ -214,6 +214,7 @@ class ElementLine:
     signal_node: Scalar | None = None
     heat: str | NamePattern | None = None
     height_node: Scalar | None = None
+    initial_content: bool = False
 
     def begin_modes(self, context: ReadingContext, indices: Indices) -> None:
         """Get ready for the keys of an element with modes."""
@@ -285,6 +286,7 @@ def add_element(
         signal=line.signal if signal is None else signal,
         signal_text=line.signal_text,
         switching=switching,
+        initial_content=line.initial_content,
     )
     if heat is not None:
         context.heated.append(HeatPort(name, heat, line.key))
