@@ -54,7 +54,8 @@ def test_a_bent_storage_starts_by_its_output_or_by_what_it_holds(kind: ElementKi
 
 
 def test_a_parameter_says_by_its_unit_what_is_meant() -> None:
-    text = "system: s\nparameters: {s_0: 6 uC}\nnetwork:\n  C: {capacitor: [a], C: 2 uF, initial: s_0}\n  R: {resistor: [a], R: 1 ohm}\n"
+    network = "network:\n  C: {capacitor: [a], C: 2 uF, initial: s_0}\n  R: {resistor: [a], R: 1 ohm}\n"
+    text = "system: s\nparameters: {s_0: 6 uC}\n" + network
     assert start(text) == pytest.approx(3.0, rel=1e-14)
     assert start(text.replace("6 uC", "6 V")) == pytest.approx(6.0, rel=1e-14)
 
