@@ -343,7 +343,7 @@ def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
     for element in listed:
         found |= _coupling_variables(element) if element.kind.role == "coupling" else _port_variables(element)
         found.setdefault(f"power.{element.name}", _dimension("W"))
-        if element.kind.role == "storage":
+        if element.kind.role in ("storage", "potential"):
             found.setdefault(f"energy.{element.name}", _dimension("J"))
     return found | {name: _dimension(unit) for name, unit in _given_way(listed).items()}
 
