@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tellegen.experiments.simulating import simulate
     from tellegen.experiments.steady_state import SteadyState, equilibrium
     from tellegen.exporting.exports import export_model
+    from tellegen.exporting.python.functions import functions
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
     from tellegen.model.model import Model
@@ -124,6 +125,7 @@ __all__ = [
     "explain",
     "export_model",
     "feedback_linearise",
+    "functions",
     "import_model",
     "inverse_dynamics",
     "invert",
@@ -176,6 +178,7 @@ _NAMES_OF_MODULE = {
     "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",
+    "exporting.python.functions": "functions",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",
     "model.model": "Model",
