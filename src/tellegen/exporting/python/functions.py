@@ -1,5 +1,6 @@
 """`functions`: a model as functions that NumPy evaluates, JAX differentiates and CasADi builds from symbols."""
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final, get_args
@@ -11,8 +12,9 @@ from tellegen.core.names import did_you_mean, identifier
 from tellegen.core.packages import load_package
 from tellegen.exporting import rules
 from tellegen.exporting.exchanged import Exchanged, Sources, exchanged
-from tellegen.exporting.python.libraries import LIBRARIES
-from tellegen.exporting.python.text import functions_text, python_file, reads_unknowns
+from tellegen.exporting.python.libraries import LIBRARIES, table, table_slope
+from tellegen.exporting.python.text import function_lines, model_values, python_file, reads_unknowns
+from tellegen.expressions.python_code import made_function
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 
@@ -97,13 +99,18 @@ def functions(model: AnyModel, of: Library = "numpy", *, sources: Sources = "ope
             "JAX computes in 32 bits, which is not enough for a model",
             fix="jax.config.update('jax_enable_x64', True) before anything else",
         )
-    space: dict[str, Any] = {}
-    # Our own text: names in it are numbered variables, and texts of the model stand in it as constants alone.
-    exec(compile(functions_text(made), f"<{made.code.program.name}>", "exec"), space)
-    names = ModelNames(*(space[word] for word in ("STATES", "INPUTS", "PARAMETERS", "OUTPUTS")))
+    lines, known = function_lines(made), model_values(made)
+    space = {word: _function(word, getattr(lines, word), lines.tables) for word in ("rates", "outputs")}
+    names = ModelNames(*(tuple(map(str, known[word])) for word in ("STATES", "INPUTS", "PARAMETERS", "OUTPUTS")))
     rates, outputs = _in_library(of, library, space, names, symbols_of_calls=reads_unknowns(made))
-    values = (np.array(space[word], dtype=float) for word in ("START", "INPUT_VALUES", "PARAMETER_VALUES"))
+    values = (np.array(known[word], dtype=float) for word in ("START", "INPUT_VALUES", "PARAMETER_VALUES"))
     return ModelFunctions(made.name, of, rates, outputs, names, *values)
+
+
+def _function(word: str, lines: Sequence[str], tables: Mapping[str, object]) -> Callable[..., Any]:
+    """A function from its lines, in which variables are numbers: no text of a model stands in them."""
+    body = ast.parse("\n".join(lines)).body
+    return made_function(("t", "y", "u", "p", "F"), body, word, {"table": table, "table_slope": table_slope, **tables})
 
 
 def _in_library(

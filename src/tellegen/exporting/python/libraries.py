@@ -14,6 +14,18 @@ CLOSE = 1e-12
 WORDS = "sin cos tan asin acos atan sinh cosh tanh exp log sqrt floor atan2 hypot"
 
 
+def table(x: Any, rows: Any, F: SimpleNamespace) -> Any:
+    """A table at x: a cubic on each piece between its points."""
+    d, a, b, c, e = F.piece(x, rows)
+    return a + d * (b + d * (c + d * e))
+
+
+def table_slope(x: Any, rows: Any, F: SimpleNamespace) -> Any:
+    """The slope of a table at x."""
+    d, _, b, c, e = F.piece(x, rows)
+    return b + d * (2 * c + 3 * d * e)
+
+
 def numpy_functions() -> SimpleNamespace:
     """Of numbers: a value that does not exist is not a number."""
     import numpy as np

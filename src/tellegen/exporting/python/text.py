@@ -1,6 +1,7 @@
 """The functions of a model as one text of Python, which NumPy, JAX and CasADi run alike: all that differs is behind F."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
@@ -22,7 +23,7 @@ from tellegen.expressions import Expression, printing
 from tellegen.expressions.nodes import Constant, Logic, Rational, Relation, postorder
 from tellegen.expressions.printing import ATOM, PrintedPiece
 
-ARRAYS = {"y": "y", "u": "u", "p": "p"}
+ARRAYS = ("y", "u", "p")
 
 
 @final
@@ -152,51 +153,47 @@ def reads_unknowns(made: Exchanged) -> bool:
     return any(isinstance(s, Newton) for r in routines for s in all_statements(r.statements))
 
 
-def functions_text(made: Exchanged) -> str:
-    """Names, values and the functions `rates` and `outputs`, without the libraries."""
-    program = made.code.program
+@final
+@dataclass(frozen=True)
+class FunctionLines:
+    """The bodies of `rates` and `outputs`, which read t, y, u, p, F and the tables, and nothing else."""
+
+    rates: list[str]
+    outputs: list[str]
+    tables: Mapping[str, object]
+
+
+def function_lines(made: Exchanged) -> FunctionLines:
+    """The functions of a model, line by line."""
     routines = {routine.name: routine for routine in made.code.routines}
     rates, observe = routines["rhs"], routines["observe"]
-    shown = made.by_role.get("observable", ())
-    input_starts = {v.place: v.start or 0.0 for v in made.by_role.get("input", ())}
-    head = [
-        f"NAME = {made.name!r}",
-        _names("STATES", (program.names[k] for k in made.code.y)),
-        _names("INPUTS", (program.names[k] for k in program.inputs)),
-        _names("PARAMETERS", made.code.base),
-        _names("OUTPUTS", (v.name for v in shown)),
-        _numbers("START", made.start),
-        _numbers("INPUT_VALUES", (input_starts.get(k, 0.0) for k in range(len(program.inputs)))),
-        _numbers("PARAMETER_VALUES", (made.setup.parameters[name] for name in made.code.base)),
-        *_tables(made),
-        "",
-        TABLES,
-    ]
-    leaves = {
-        k: "t" if word == "t" else f"{ARRAYS[word]}[{i}]"
-        for k, (word, i) in rates.leaves.items()
-        if word in {*ARRAYS, "t"}
-    }
-    together = _with_rates(rates, observe, made)
-    results = [together.results[v.place] for v in shown]
-    return "\n".join(
-        [
-            *head,
-            "",
-            "def rates(t, y, u, p, F):",
-            '    """The rates of the states y at the time t, for inputs u and parameters p."""',
-            *(f"    {line}" for line in _Function(rates, leaves).lines(list(rates.results))),
-            "",
-            "",
-            "def outputs(t, y, u, p, F):",
-            '    """The outputs at the same point."""',
-            *(f"    {line}" for line in _Function(together, leaves).lines(results)),
-            "",
-        ]
+    words = {*ARRAYS, "t"}
+    leaves = {k: "t" if word == "t" else f"{word}[{i}]" for k, (word, i) in rates.leaves.items() if word in words}
+    together = _with_rates(rates, observe)
+    shown = [together.results[v.place] for v in made.by_role.get("observable", ())]
+    return FunctionLines(
+        _Function(rates, leaves).lines(list(rates.results)),
+        _Function(together, leaves).lines(shown),
+        dict(_tables(made)),
     )
 
 
-def _with_rates(rates: Routine, observe: Routine, made: Exchanged) -> Routine:
+def model_values(made: Exchanged) -> dict[str, tuple[str, ...] | list[float]]:
+    """Names and numbers of what the functions are given and give, under the words of a written file."""
+    program = made.code.program
+    input_starts = {v.place: v.start or 0.0 for v in made.by_role.get("input", ())}
+    return {
+        "STATES": tuple(program.names[k] for k in made.code.y),
+        "INPUTS": tuple(program.names[k] for k in program.inputs),
+        "PARAMETERS": tuple(made.code.base),
+        "OUTPUTS": tuple(v.name for v in made.by_role.get("observable", ())),
+        "START": list(map(float, made.start)),
+        "INPUT_VALUES": [float(input_starts.get(k, 0.0)) for k in range(len(program.inputs))],
+        "PARAMETER_VALUES": [float(made.setup.parameters[name]) for name in made.code.base],
+    }
+
+
+def _with_rates(rates: Routine, observe: Routine) -> Routine:
     """The outputs behind the rates, which they may read."""
     own = set(rates.statements)
     yp = {i: k for k, (word, i) in observe.leaves.items() if word == "yp"}
@@ -205,34 +202,9 @@ def _with_rates(rates: Routine, observe: Routine, made: Exchanged) -> Routine:
     return Routine("outputs", statements, observe.results, observe.leaves)
 
 
-def _names(word: str, names: Iterable[str]) -> str:
-    return f"{word} = {tuple(names)!r}"
-
-
-def _numbers(word: str, values: Iterable[float]) -> str:
-    texts = [repr(float(value)) for value in values]
-    return f"{word} = [{', '.join(texts)}]".replace("inf", 'float("inf")').replace("nan", 'float("nan")')
-
-
-TABLES = '''
-def table(x, rows, F):
-    """A table at x: a cubic on each piece between its points."""
-    d, a, b, c, e = F.piece(x, rows)
-    return a + d * (b + d * (c + d * e))
-
-
-def table_slope(x, rows, F):
-    """The slope of a table at x."""
-    d, a, b, c, e = F.piece(x, rows)
-    return b + d * (2 * c + 3 * d * e)
-
-'''
-
-
-def _tables(made: Exchanged) -> Iterator[str]:
+def _tables(made: Exchanged) -> Iterator[tuple[str, object]]:
     """Each table as points, where its pieces begin, and their coefficients; before and behind all points a value holds."""
-    for k, table in enumerate(made.code.program.signals.tables):
-        begin = made.code.places[k]
+    for k, begin in enumerate(made.code.places):
         packed = made.code.data.tables[begin:].tolist()
         kind, n = packed[0], int(packed[1])
         points, values, slopes = (packed[2 + j * n : 2 + (j + 1) * n] for j in range(3))
@@ -241,7 +213,7 @@ def _tables(made: Exchanged) -> Iterator[str]:
             rows.append((points[i], *_cubic(kind, points[i : i + 2], values[i : i + 2], slopes[i : i + 2])))
         rows.append((points[-1], values[-1], 0.0, 0.0, 0.0))
         columns = [list(column) for column in zip(*rows, strict=True)]
-        yield f"TABLE_{k} = {(points, *columns)!r}  # {table.name}"
+        yield f"TABLE_{k}", (points, *columns)
 
 
 def _cubic(
@@ -263,9 +235,32 @@ def _cubic(
 def python_file(made: Exchanged) -> str:
     """A module that needs nothing of this package."""
     libraries = Path(__file__).with_name("libraries.py").read_text(encoding="utf-8").split('"""', 2)[2].lstrip("\n")
-    about = (
-        '"""A model written by Tellegen: NAME, its states, inputs, parameters and outputs, and their functions.\n\n'
-        "`rates(t, y, u, p, F)` and `outputs(t, y, u, p, F)` are formulas; F is what they call: `numpy_functions()`,\n"
-        '`jax_functions()` or `casadi_functions()`. All values are in SI units.\n"""\n'
+    lines = function_lines(made)
+    values = {"NAME": made.name, **model_values(made), **lines.tables}
+    return "\n".join(
+        [
+            ABOUT,
+            libraries,
+            "",
+            *(f"{word} = {value!r}" for word, value in values.items()),
+            "",
+            "",
+            "def rates(t, y, u, p, F):",
+            '    """The rates of the states y at the time t, for inputs u and parameters p."""',
+            *(f"    {line}" for line in lines.rates),
+            "",
+            "",
+            "def outputs(t, y, u, p, F):",
+            '    """The outputs at the same point."""',
+            *(f"    {line}" for line in lines.outputs),
+            "",
+        ]
     )
-    return "\n".join([about, libraries, "", functions_text(made)])
+
+
+ABOUT = '''"""A model written by Tellegen: NAME, its states, inputs, parameters and outputs, and their functions.
+
+`rates(t, y, u, p, F)` and `outputs(t, y, u, p, F)` are formulas; F is what they call: `numpy_functions()`, `jax_functions()` or
+`casadi_functions()`. All values are in SI units.
+"""
+'''
