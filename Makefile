@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+SECONDS ?= 60
+SEED ?= 1
 
 # Tests of one file stay together, so that what they share is made once; an idle worker takes over from the other.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
@@ -14,7 +16,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-tools check format bench bench-page docs wheels clean
+.PHONY: help setup demo test test-slow sheet test-tools fuzz check format bench bench-page docs wheels clean
 
 MACHINES := linux-x86_64 linux-aarch64 macos-x86_64 macos-arm64 windows-x86_64
 
@@ -34,8 +36,14 @@ test: setup  ## run the tests
 test-slow: setup  ## run all tests, the slow ones too, with more random examples
 	@TELLEGEN_SLOW=1 $(PYTEST) -m 'slow or not slow'
 
+sheet: setup  ## draw all examples in all notations on one sheet, to be looked at
+	@$(BIN)/python tools/sheet.py
+
 test-tools:  ## install the programs that some tests compare with: Octave, pdflatex, Chromium (Debian, Ubuntu)
 	@sh tools/install_test_tools.sh
+
+fuzz: setup  ## attack everything with random and hostile input: SECONDS=600 SEED=1, another seed, other examples
+	@$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED)
 
 check: setup  ## check format, style and types
 	@$(BIN)/ruff format --check .

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tellegen.experiments.simulating import simulate
     from tellegen.experiments.steady_state import SteadyState, equilibrium
     from tellegen.exporting.exports import export_model
+    from tellegen.exporting.python.functions import functions
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
     from tellegen.model.model import Model
@@ -59,6 +60,10 @@ if TYPE_CHECKING:
     from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
+    from tellegen.studies.runs.response import Response, response
+    from tellegen.studies.runs.study import Study
+    from tellegen.studies.runs.sweep import read_study, sweep
+    from tellegen.studies.runs.variation import between, lognormal, normal, triangular, uniform
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
@@ -97,11 +102,13 @@ __all__ = [
     "PowerGraph",
     "Reduction",
     "ReductionError",
+    "Response",
     "Rule",
     "Run",
     "SimulationError",
     "SteadyState",
     "Stiffened",
+    "Study",
     "TellegenError",
     "TransferMatrix",
     "__version__",
@@ -109,6 +116,7 @@ __all__ = [
     "analyse",
     "animate",
     "assign_causality",
+    "between",
     "bond_graph",
     "cache",
     "check",
@@ -124,13 +132,16 @@ __all__ = [
     "explain",
     "export_model",
     "feedback_linearise",
+    "functions",
     "import_model",
     "inverse_dynamics",
     "invert",
     "keep_layout",
     "linearise",
     "load",
+    "lognormal",
     "lower",
+    "normal",
     "parse",
     "pog",
     "project",
@@ -139,9 +150,11 @@ __all__ = [
     "ramp",
     "read",
     "read_run",
+    "read_study",
     "reduce",
     "reduction_study",
     "report",
+    "response",
     "schema",
     "sensitivities",
     "simulate",
@@ -150,11 +163,14 @@ __all__ = [
     "step",
     "stiffen",
     "suggest_limits",
+    "sweep",
     "table",
     "to_yaml",
     "trajectory_loss",
     "translate",
     "trapezoid",
+    "triangular",
+    "uniform",
 ]
 
 _NAMES_OF_MODULE = {
@@ -176,6 +192,7 @@ _NAMES_OF_MODULE = {
     "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",
+    "exporting.python.functions": "functions",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",
     "model.model": "Model",
@@ -192,6 +209,10 @@ _NAMES_OF_MODULE = {
     "studies.inversion": "Inverse invert",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
+    "studies.runs.response": "Response response",
+    "studies.runs.study": "Study",
+    "studies.runs.sweep": "read_study sweep",
+    "studies.runs.variation": "between lognormal normal triangular uniform",
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",

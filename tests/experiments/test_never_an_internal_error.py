@@ -5,15 +5,18 @@ import copy
 import pickle
 import resource
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tellegen as tg
+from support.all_models import ModelFile, all_models
+from support.amount import SLOW
+from support.every_function import answered, questions
 from support.library_use import use
 from tellegen.core.errors import TellegenError
-from tellegen.notations.loading import example_names
 from tellegen.notations.reading import read_model
 
 LOADED = "V: {voltage source: [p]}, L: {inductor: [a, c], L: 0.2 mH, current: i}, R: {resistor: [c, END], R: 2 ohm}"
@@ -84,17 +87,20 @@ def _tried(call: Callable[[], object]) -> str:
     return said
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", example_names())
-def test_every_function_answers_for_every_example(name: str) -> None:
-    for call in (
-        lambda: tg.check(name),
-        lambda: tg.derive(name),
-        lambda: tg.derive(name, form="dae", numeric=True),
-        lambda: tg.simulate(name),
-        lambda: tg.simulate(name, start="steady"),
-        lambda: tg.analyse(name),
-        *(lambda figure=figure: tg.draw(name, figure) for figure in ("pog", "bond graph", "network", "equations")),
-        *(lambda to=to: tg.translate(name, to) for to in ("network", "bond graph", "pog")),
-    ):
-        _tried(call)
+QUICK = 90
+"""Of so many models one is asked in the default tests, and no runs are made."""
+
+
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(m, marks=() if k % QUICK == 0 else pytest.mark.slow, id=str(m)) for k, m in enumerate(all_models())],
+)
+def test_every_function_answers_for_every_model(file: ModelFile, tmp_path: Path) -> None:
+    """Models of pages, of the library, of systems and of rules, wrong ones included, once they can be read."""
+    try:
+        model = tg.read(file.put(tmp_path))
+    except TellegenError:
+        assert not file.right
+        return
+    for question in questions(model, tmp_path, runs=SLOW):
+        answered(question)

@@ -8,10 +8,12 @@ paths that cross no integrator.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
+from tellegen.core.files import visible
 from tellegen.core.names import named_after, unused
 from tellegen.equations.forms.hamiltonian import energy_names
 from tellegen.equations.matrices import Matrix, dot, negative, zeros
@@ -312,7 +314,7 @@ class _Lesson:
         # Paths must add up to the entry. What is left goes through a loop that was eliminated, or is the rate of a
         # storage; anything else means that the system is not that of this graph.
         rest = value - total(path.gain for path in paths)
-        if is_zero(self.finder.written(rest, self.system.where)):
+        if self._vanishes(rest):
             return tuple(paths)
         members = self.finder.eliminated_between(told, decided)
         if not members and not self._sees_rates(name, told):
@@ -368,7 +370,7 @@ class _Lesson:
                 rest = rest - placed.gain * law
                 # In f the path carries the variable that a law decides, not a state: it is a factor of the gain.
                 paths.append(CausalPath(placed.forward * symbol(start), placed.stops, placed.cofactor, placed.delta))
-        if is_zero(self.finder.written(rest, self.system.where)):
+        if self._vanishes(rest):
             return tuple(paths)
         members = [m for k in decided for m in self.finder.eliminated_between(told, k)]
         # Laws that read each other pass on more than paths of gains tell: what is left comes from them all the same.
@@ -395,6 +397,9 @@ class _Lesson:
             symmetric = self._equal(self.system.matrices["L"], 1)
             items.append(Sentence(f"$L$ is {'' if symmetric else 'not '}symmetric.", listed=True))
             items += self._parts()
+        if self.system.potential_energy is not ZERO:
+            items.append(Sentence("The weights keep:", listed=True))
+            items.append(NamedFormula("V", self.system.potential_energy))
         if self.system.dissipated_power is not ZERO:
             items.append(Sentence("The resistive elements dissipate:", listed=True))
             power = self.system.dissipated_power
@@ -430,17 +435,21 @@ class _Lesson:
         for name, part in (("A_s", self.system.symmetric_part), ("A_w", self.system.skew_part)):
             yield ShownMatrix(name, negative(part) if flipped else part)
 
+    def _vanishes(self, rest: Expression) -> bool:
+        """Whether nothing is left; moduli may read dependent storages, which entries show as what they follow from."""
+        return is_zero(self.finder.written(rest, {**self.system.where, **self.system.dependent}))
+
     def _equal(self, matrix: Matrix, sign: int) -> bool:
         """Whether a matrix is its transpose times a sign."""
         n = len(matrix)
         pairs = [(matrix[i][j], sign * matrix[j][i]) for i in range(n) for j in range(i + 1)]
-        return all(is_zero(self.finder.written(a - b, self.system.where)) for a, b in pairs)
+        return all(self._vanishes(a - b) for a, b in pairs)
 
     def _reciprocity(self) -> str:
         B, C = self.system.matrices["B"], self.system.matrices["C"]
         pairs = [(B[i][j], C[j][i]) for i in range(len(B)) for j in range(len(C))]
         # The same path leads there and back, with the same gain, because the interconnection is skew.
-        if all(is_zero(self.finder.written(b - c, self.system.where)) for b, c in pairs):
+        if all(self._vanishes(b - c) for b, c in pairs):
             return "$C = B^T$: each output answers its input along the same paths."
         return "$C$ is not $B^T$: elements at a source take power from it on paths that cross no integrator."
 
@@ -500,6 +509,10 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        # Paragraphs of LaTeX need amsmath, which notebooks have only for single formulas.
+        return f"<pre>{escape(visible(self.to_text()))}</pre>"
 
 
 def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation:

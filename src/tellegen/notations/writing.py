@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
-from tellegen.core.domains import DOMAINS, Side, Variable
+from tellegen.core.domains import DOMAINS, REFERENCES, Side, Variable
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import is_name, named_after
+from tellegen.core.names import is_name, joined, named_after, unused
 from tellegen.core.units import Dimension, dimension_of, parse_unit
-from tellegen.elements import START, ElementKind, schedule_key
+from tellegen.elements import START, ElementKind, coupling_kind, schedule_key
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, symbol, to_text
 from tellegen.model.dimensions import without_marks
 from tellegen.model.laws import Law, MatrixField, Multiport
@@ -255,7 +255,7 @@ def _causality(element: Element) -> str:
 
 
 def _law_key(law: Law) -> str:
-    return law.form if law.form in ("energy", "coenergy") else "law"
+    return {"energy": "energy", "coenergy": "coenergy", "potential": "energy"}.get(law.form, "law")
 
 
 def _law_text(law: Law, element: Element) -> str:
@@ -358,6 +358,7 @@ WIDEST = 24
 
 def to_yaml(model: Model) -> str:
     """The text of a file that `read_model` turns into the same model (comments and places aside)."""
+    model = _with_own_nodes(model)
     writer = _ModelWriter(model, _kept_parts(model))
     structure = [writer.parts(), writer.network()]
     # Elements keep their order by the order of these sections, and with it states and equations keep theirs.
@@ -365,6 +366,32 @@ def to_yaml(model: Model) -> str:
     begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
     end = [writer.closures(), writer.signals(), writer.geometry(), writer.experiment(), writer.layout()]
     return "\n".join(text for text in [*begin, *described, *end] if text)
+
+
+def _with_own_nodes(model: Model) -> Model:
+    """The model as a network can say it: what stores against the reference but stands elsewhere, a transformer joins to its pair.
+
+    Bond graphs may ask for the inertia of a difference of speeds, and limits may move a mass between two points.
+    """
+    floating = {e.name for e in model.elements if e.kind.grounded and e.nodes[1] not in REFERENCES}
+    if not floating:
+        return model
+    names, nodes = {e.name for e in model.elements}, {n for e in model.elements for n in e.nodes}
+    elements: list[Element] = []
+    for element in model.elements:
+        elements.append(element)
+        if element.name not in floating:
+            continue
+        own = (unused(element.name, nodes), element.kind.domain.reference)
+        name = unused(joined(element.name, "ends"), names)
+        nodes.add(own[0])
+        names.add(name)
+        kind = coupling_kind((element.kind.domains[0],) * 2, "transformer")
+        elements[-1:] = [
+            replace(element, nodes=own),
+            Element(name, kind, (*own, *element.nodes), ONE, place=element.place),
+        ]
+    return replace(model, elements=tuple(elements))
 
 
 def file_with_notation(model: Model, notation: str, details: str, further: Mapping[str, str] = NOTHING) -> str:

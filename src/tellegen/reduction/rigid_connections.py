@@ -12,7 +12,7 @@ fictitious parameter at its limit gives the equations of the rigid model back.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from math import pi, sqrt
+from math import isfinite, pi, sqrt
 from typing import final
 
 from tellegen.causality import assign_causality
@@ -375,14 +375,15 @@ class _Stiffening:
     def _suggested(self, inertia: float | None) -> float:
         """The resonance of the new storage with the old one lies far above what the model and the experiment show."""
         speed = self._fastest()
-        if inertia is None or speed is None:
+        stiffness = 0.0 if inertia is None or speed is None else inertia * (FASTER * speed) ** 2
+        # A model that rests whatever happens, or numbers beyond floating point, ask for no resonance.
+        if not (stiffness > 0 and isfinite(1 / stiffness)):
             raise rules.NO_SUGGESTION.error(
                 f"no value for '{self.name}' follows from the model",
                 where=self.cut.name,
                 fix=f"give the {self.storage.quantity.word if self.storage.quantity else 'value'} (value=...)",
             )
-        other = 1 / (inertia * (FASTER * speed) ** 2)
-        return 1 / other if self.storage.inverse else other
+        return stiffness if self.storage.inverse else 1 / stiffness
 
     def _fastest(self) -> float | None:
         """The fastest pole of the rigid model, or what the duration of the experiment can show, in rad/s."""

@@ -1,15 +1,14 @@
 """A causal graph as the elements of a network, and a model as the text of a file in any notation: network, bond graph or POG."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import REFERENCES
-from tellegen.core.names import joined
 from tellegen.core.union_find import UnionFind
-from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection, multiport_kind
+from tellegen.elements import COUPLING_OF, coupling_kind, multiport_kind
 from tellegen.expressions import ONE, symbol
 from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw, lower
 from tellegen.model.laws import MatrixField, Multiport
@@ -19,7 +18,6 @@ from tellegen.schemes import element_texts
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.bond_graph_scheme import default_variable
 from tellegen.schemes.bond_graph_writing import bond_graph_text
-from tellegen.schemes.names import UniqueNames
 from tellegen.schemes.pog_construction import pog
 from tellegen.schemes.pog_writing import ladder_text
 
@@ -192,7 +190,8 @@ class _Nodes:
 
 def _may_be_wire(coupling: Coupling) -> bool:
     # By identity: a modulus that is one only for some values of its parameters is no wire.
-    if not _is_scalar(coupling) or coupling.K[0][0] is not ONE:
+    # One whose variables have names stays: a wire has no line to name them on.
+    if not _is_scalar(coupling) or coupling.K[0][0] is not ONE or coupling.names:
         return False
     one, two = coupling.side_1[0], coupling.side_2[0]
     return one.domain == two.domain and one.side == two.side
@@ -208,7 +207,8 @@ def _element(port: Port, nodes: tuple[str, str], *, own: bool = True) -> Element
     weightless = element_texts.weightless_kind(port) if own else None
     kind = weightless or element_texts.element_kind(port)
     law = element_texts.element_law(port) if own else None
-    value = element_texts.element_value(port, kind) if law is None and weightless is None else None
+    valued = weightless is None and (law is None or law.form == "potential")
+    value = element_texts.element_value(port, kind) if valued else None
     variables = {
         side: port.variable(side)
         for side in ("across", "through")
@@ -246,20 +246,10 @@ def _coupling(coupling: Coupling, nodes: tuple[str, ...]) -> Element:
         return _multiport(coupling, nodes)
     one, two = coupling.side_1[0], coupling.side_2[0]
     # A motor is called a motor where a kind of that name fits; else the connection is written in its general form.
-    kind = _coupling_kind((one.domain, two.domain), *COUPLING_OF[one.side, two.side])
-    return Element(coupling.element, kind, nodes, coupling.K[0][0], place=coupling.place)
-
-
-def _coupling_kind(domains: tuple[str, str], coupling: CouplingType, reciprocal: bool) -> ElementKind:
-    """The kind with a name of its own where one fits, else a connection."""
-    for kind in KINDS.values():
-        if (
-            kind.role == "coupling"
-            and kind.domains == domains
-            and (kind.coupling, kind.reciprocal) == (coupling, reciprocal)
-        ):
-            return kind
-    return connection(domains, coupling, reciprocal=reciprocal)
+    kind = coupling_kind((one.domain, two.domain), *COUPLING_OF[one.side, two.side])
+    return Element(
+        coupling.element, kind, nodes, coupling.K[0][0], variables=dict(coupling.names), place=coupling.place
+    )
 
 
 Notation = Literal["network", "bond", "pog"]
@@ -276,22 +266,7 @@ def translation(model: Model, notation: Notation) -> str:
 
 def _network(model: Model, causal: CausalGraph) -> str:
     found = network_of(causal, model=model)
-    return to_yaml(
-        replace(model, elements=tuple(_on_own_nodes(found.elements)), fields=found.fields, source="", parts=())
-    )
-
-
-def _on_own_nodes(elements: tuple[Element, ...]) -> Iterator[Element]:
-    """The elements as a file says them: what stores against the reference but stands elsewhere, a transformer joins to its pair."""
-    names, nodes = UniqueNames(e.name for e in elements), UniqueNames(n for e in elements for n in e.nodes)
-    for element in elements:
-        if not element.kind.grounded or element.nodes[1] in REFERENCES:
-            yield element
-            continue
-        own = nodes.take(element.name), element.kind.domain.reference
-        yield replace(element, nodes=own)
-        kind = _coupling_kind((element.kind.domains[0],) * 2, "transformer", reciprocal=False)
-        yield Element(names.take(joined(element.name, "ends")), kind, (*own, *element.nodes), ONE, place=element.place)
+    return to_yaml(replace(model, elements=found.elements, fields=found.fields, source="", parts=()))
 
 
 _WRITERS: dict[Notation, Callable[[Model, CausalGraph], str]] = {

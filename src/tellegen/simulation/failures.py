@@ -258,8 +258,7 @@ def _stuck(
             words = f"the law of '{element}' has a pole"
         ahead = f"; just ahead {words}" if words else ""
         return rules.TINY_STEP.finding(
-            f"{at} the steps became smaller than time can resolve; '{name}' changes fastest "
-            f"({_change(model, standing, name)}){ahead}",
+            f"{at} the steps became smaller than time can resolve; {_changing(model, standing, name)}{ahead}",
             where=model.name,
             fix=f"keep the motion inside the domain of the law of '{element}', or smooth it"
             if words
@@ -275,7 +274,7 @@ def _stuck(
         )
     if end.status == jobs.NO_CONVERGENCE:
         return rules.NO_CONVERGENCE.finding(
-            f"{at} the equations of a step were not solved; '{name}' changes fastest ({_change(model, standing, name)})",
+            f"{at} the equations of a step were not solved; {_changing(model, standing, name)}",
             where=model.name,
             fix=f"see whether a law near '{name}' is discontinuous, or give a smaller max_step",
             members=(name,),
@@ -356,9 +355,11 @@ def fastest_variable(model: NumericModel, standing: StatePoint, settings: Solver
     return model.names[int(np.argmax(np.nan_to_num(rates, nan=np.inf)))] if n else "nothing"
 
 
-def _change(model: NumericModel, standing: StatePoint, name: str) -> str:
+def _changing(model: NumericModel, standing: StatePoint, name: str) -> str:
+    if not model.size:
+        return "the model has no state, and only its inputs and modes change"
     k = model.names.index(name)
-    return f"value {standing.y[k]:.3g}, rate {standing.yp[k]:.3g} per second"
+    return f"'{name}' changes fastest (value {standing.y[k]:.3g}, rate {standing.yp[k]:.3g} per second)"
 
 
 def _fix_for_many(solver: str, settings: SolverSettings) -> str:

@@ -13,7 +13,8 @@ Several bases are tried for each method (see `bases`), and the one that comes ne
 taken. All of them keep L symmetric and positive and W positive semidefinite.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
@@ -135,7 +136,9 @@ def by_moments(m: Matrices, states: int) -> Iterator[SmallModel]:
     for factor in STARTS:
         reductor = _pymor("reductors.ph.ph_irka").PHIRKAReductor(full)
         try:
-            reductor.reduce({"sigma": factor * _points(A, states), "b": directions, "c": directions}, tol=1e-6)
+            _strictly(
+                reductor.reduce, {"sigma": factor * _points(A, states), "b": directions, "c": directions}, tol=1e-6
+            )
         except _failures():
             continue  # points met each other, or a pole
         yield congruent(m, _columns(reductor.V, len(A)))
@@ -166,7 +169,7 @@ def balanced(m: Matrices, states: int, gain: float) -> Iterator[SmallModel]:
 def _reduced(kind: str, matrices: tuple[Array, Array, Array, Array], states: int) -> Any:
     full = _pymor("models.iosys").LTIModel.from_matrices(*matrices)
     reductor = getattr(_pymor("reductors.bt"), kind)(full)
-    reductor.reduce(states, projection="sr")
+    _strictly(reductor.reduce, states, projection="sr")
     return reductor
 
 
@@ -180,7 +183,13 @@ def _pymor(module: str) -> Any:
 def _failures() -> tuple[type[Exception], ...]:
     """What pyMOR raises where a basis does not exist in floating point."""
     inexact: type[Exception] = _pymor("core.exceptions").AccuracyError
-    return (np.linalg.LinAlgError, ValueError, AssertionError, inexact)
+    return (np.linalg.LinAlgError, RuntimeWarning, ValueError, AssertionError, inexact)
+
+
+def _strictly(step: Callable[..., object], *given: object, **options: object) -> None:
+    """A step of pyMOR, in which a matrix that is singular ends it: SciPy warns, and goes on with infinities or other numbers."""
+    with warnings.catch_warnings(action="error", category=RuntimeWarning):
+        step(*given, **options)
 
 
 def _points(A: Array, states: int) -> Array:
@@ -376,6 +385,10 @@ def _refuse(system: EquationSystem, states: int) -> None:
     if not system.linear or system.algebraic.unknowns or rates:
         what = f"rates in {listing(rates)}" if rates and system.linear else "laws that are not linear"
         raise _not_projectable(f"'{system.name}' has {what}", "linearise it first, or reduce it by limits")
+    if not system.inputs:
+        raise _not_projectable(
+            f"'{system.name}' has no input whose answers could be kept", "give it a source, or reduce it by limits"
+        )
     if not 0 < states < len(system.states):
         raise _not_projectable(
             f"{states} states are asked for, and '{system.name}' has {len(system.states)}",

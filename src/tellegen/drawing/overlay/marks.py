@@ -90,13 +90,13 @@ def bond_powers(scheme: BondGraphScheme, run: Run) -> dict[int, Array]:
     give the last; in a mesh the variables of a bond give its power where the run has both.
     """
     known = {bond.number: power for bond in scheme.bonds if (power := _at_element(bond, scheme, run)) is not None}
-    inner = (*scheme.junctions, *scheme.two_ports)
-    _balance(scheme, inner, known)
+    inner, nothing = (*scheme.junctions, *scheme.two_ports), np.zeros(len(run.t))
+    _balance(scheme, inner, known, nothing)
     # One bond of a mesh is enough to find the others of its junctions, so the balance is asked again after each.
     for bond in scheme.bonds:
         if bond.number not in known and (power := _product(bond, run)) is not None:
             known[bond.number] = power
-            _balance(scheme, inner, known)
+            _balance(scheme, inner, known, nothing)
     return known
 
 
@@ -124,8 +124,8 @@ def _product(bond: PowerBond, run: Run) -> Array | None:
     return through if DOMAINS[bond.domain].heat_books else through * run.values(bond.across)
 
 
-def _balance(scheme: BondGraphScheme, inner: Iterable[str], known: dict[int, Array]) -> None:
-    """Complete what follows from the balance of items that conserve power, in place."""
+def _balance(scheme: BondGraphScheme, inner: Iterable[str], known: dict[int, Array], nothing: Array) -> None:
+    """Complete what follows from the balance of items that conserve power, in place; `nothing` passes a bond that is alone."""
     # Power runs through the tree of junctions like water: what becomes known at one item may complete its neighbours.
     waiting = list(inner)
     while waiting:
@@ -135,8 +135,8 @@ def _balance(scheme: BondGraphScheme, inner: Iterable[str], known: dict[int, Arr
         if len(unknown) != 1:
             continue
         last = unknown[0]
-        arriving = sum(known[b.number] * (1 if b.head == item else -1) for b in bonds if b is not last)
-        known[last.number] = np.asarray(-arriving if last.head == item else arriving, dtype=float)
+        arriving = sum((known[b.number] * (1 if b.head == item else -1) for b in bonds if b is not last), start=nothing)
+        known[last.number] = -arriving if last.head == item else arriving
         other = last.other(item)
         if other not in scheme.one_ports:
             waiting.append(other)

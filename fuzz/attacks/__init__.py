@@ -1,0 +1,1 @@
+"""Properties that only attacks try; the others are those of the tests."""

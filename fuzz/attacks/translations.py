@@ -1,0 +1,101 @@
+"""What a command writes is read again and says the same: random models after one translation or two answer as before."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import tellegen as tg
+from support.bond_graphs import Graph, Ladder, graphs, ladders
+from support.evaluated import CONFLICTS, Evaluated
+from support.field_networks import FieldNetwork, field_networks
+from support.networks import Network
+from support.strategies import networks
+from support.transfers import transfer_at_with_rates
+from tellegen.core.errors import TellegenError
+from tellegen.equations.system import EquationSystem, with_values
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
+from tellegen.schemes.translation import NOTATIONS, Notation, translation
+
+chains = st.lists(st.sampled_from(NOTATIONS), min_size=1, max_size=2)
+HANGING = ("G204", "G205")
+"""What hangs at one terminal alone has no text as a bond graph or a ladder."""
+
+
+@given(networks(), chains)
+def test_networks_answer_alike_after_translations(network: Network, chain: list[Notation]) -> None:
+    # A parameter that several elements share has one unit in a file, so each gets its own.
+    own = network.with_parts(replace(part, parameter=part.name) for part in network.parts)
+    assert_chain(own.model(), chain, own.values)
+
+
+@given(field_networks(), chains)
+def test_networks_with_fields_answer_alike_after_translations(network: FieldNetwork, chain: list[Notation]) -> None:
+    assume(network.is_regular())
+    before = read_model(network.text)
+    after = translated(before, chain)
+    for s in (0.9, 1.7):
+        known = network.transfer(s)
+        size = abs(known).max()
+        assert transfer_at_with_rates(numbers(after), s) == pytest.approx(known, rel=1e-7, abs=1e-8 * size)
+
+
+@given(graphs(), chains)
+def test_bond_graphs_answer_alike_after_translations(graph: Graph, chain: list[Notation]) -> None:
+    assert_chain(read_model(graph.text), chain, graph.values)
+
+
+@given(ladders(), chains)
+def test_ladders_answer_alike_after_translations(ladder: Ladder, chain: list[Notation]) -> None:
+    assert_chain(read_model(ladder.text), chain, ladder.values)
+
+
+def assert_chain(model: Model, chain: list[Notation], values: dict[str, Fraction]) -> None:
+    """At two points without rounding, and with as many states."""
+    try:
+        before = evaluated(model, values)
+        after = evaluated(translated(model, chain), values)
+    except TellegenError as error:
+        assume(error.code not in (*CONFLICTS, "E101", "D408"))
+        raise
+    assert before.n == after.n
+    names = list(before.system.inputs)
+    assert sorted(names) == sorted(after.system.inputs)
+    place = [list(after.system.inputs).index(name) for name in names]
+    for s in (Fraction(3, 7), Fraction(11, 5)):
+        one, two = before.transfer_matrix(s), after.transfer_matrix(s)
+        assert (one is None) == (two is None)
+        assert one is None or two is None or one == [[two[i][j] for j in place] for i in place]
+
+
+def evaluated(model: Model, values: dict[str, Fraction]) -> Evaluated:
+    system = tg.derive(model)
+    assert isinstance(system, EquationSystem)
+    assert system.origin is not None
+    assume(all(finding.code not in ("K106", "K206") for finding in system.origin.findings))
+    known = {name: value for name, value in system.parameters.items() if value is not None and name not in values}
+    return Evaluated(system, {**values, **{n: Fraction(str(e.evaluate({}))) for n, e in known.items()}})
+
+
+def translated(model: Model, chain: list[Notation]) -> Model:
+    for notation in chain:
+        try:
+            text = translation(model, notation)
+        except TellegenError as error:
+            assume(error.code not in HANGING)
+            raise
+        model = read_model(text)
+        # What was read from a written file is written again without a change.
+        written = to_yaml(read_model(to_yaml(model)))
+        assert to_yaml(read_model(written)) == written
+    return model
+
+
+def numbers(model: Model) -> EquationSystem:
+    found = tg.derive(model)
+    assert isinstance(found, EquationSystem)
+    return with_values(found)

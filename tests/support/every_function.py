@@ -1,0 +1,142 @@
+"""All that can be asked about a model, as calls of public functions: what cannot be done is a `TellegenError`, never another."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tellegen as tg
+from tellegen.conditioning.forms import FORMS as CONDITIONS
+from tellegen.core.errors import TellegenError
+from tellegen.drawing.figures import NOTATIONS as FIGURES
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
+from tellegen.schemes.translation import NOTATIONS
+from tellegen.workflow.deriving import FORMS
+
+FEW = 40
+"""Rows of a run: what is asked is whether there is an answer."""
+
+
+class Question(NamedTuple):
+    """A call and how it reads."""
+
+    words: str
+    ask: Callable[[], object]
+
+
+def questions(model: Model, folder: Path, *, runs: bool = True, most: int = 3) -> Iterator[Question]:
+    """The calls, those that name an element or a parameter for the first `most` of them; files go to the folder."""
+    yield Question("check", lambda: tg.check(model).to_json())
+    yield from _equations(model)
+    yield from _texts(model, folder)
+    yield from _figures(model)
+    parameters = [name for name, p in model.parameters.items() if p.expression is not None]
+    yield from _other_models(model, parameters[:most], [e.name for e in model.elements][:most])
+    yield from _points(model)
+    if runs:
+        yield from _runs(model, folder, parameters[:2])
+
+
+def _equations(model: Model) -> Iterator[Question]:
+    for form in FORMS:
+        for numeric in (False, True):
+            yield Question(f"derive {form} {numeric=}", partial(_derived, model, form=form, numeric=numeric))
+    yield Question("derive eliminated", partial(_derived, model, numeric=True, eliminate=True))
+    yield Question("derive steps", partial(_derived, model, steps=True))
+    yield Question("derive closed", partial(_derived, model, closed=True))
+    modes = {e.name: e.kind.modes[0] for e in model.elements if e.kind.modes}
+    if modes:
+        yield Question("derive in a mode", partial(_derived, model, mode=modes))
+
+
+def _derived(model: Model, **options: Any) -> None:
+    found = tg.derive(model, **options)
+    for word in ("to_text", "to_latex", "to_json"):
+        getattr(found, word)()
+
+
+def _texts(model: Model, folder: Path) -> Iterator[Question]:
+    yield Question("to_yaml", lambda: tg.to_yaml(model))
+    for notation in NOTATIONS:
+        yield Question(f"translate {notation}", partial(tg.translate, model, notation))
+    yield Question("export", lambda: tg.export_model(model, "simulink", folder / "export", overwrite=True))
+
+
+def _figures(model: Model) -> Iterator[Question]:
+    for figure in FIGURES:
+        yield Question(f"draw {figure}", partial(_drawn, model, figure))
+    yield Question("draw vectorial", lambda: tg.draw(model, "pog", vectorial=True).svg())
+
+
+def _other_models(model: Model, parameters: list[str], elements: list[str]) -> Iterator[Question]:
+    for name in parameters:
+        for value in (0.0, math.inf):
+            yield Question(f"reduce {name}={value}", partial(_reduced, model, {name: value}))
+    for name in elements:
+        yield Question(f"stiffen {name}", partial(_stiffened, model, name))
+    for form in CONDITIONS:
+        yield Question(f"condition {form}", partial(_conditioned, model, form))
+    yield Question("project", lambda: tg.project(model, 1))
+
+
+def _points(model: Model) -> Iterator[Question]:
+    yield Question("analyse", lambda: str(tg.analyse(model)))
+    yield Question("poles", lambda: _poles(model))
+    yield Question("linearise", lambda: tg.linearise(model))
+    yield Question("equilibrium", lambda: str(tg.equilibrium(model)))
+
+
+def _poles(model: Model) -> object:
+    from tellegen.analysis.poles import poles_near
+
+    return poles_near(tg.derive(model, form="dae", numeric=True), near=0.0, count=3)
+
+
+def _runs(model: Model, folder: Path, parameters: list[str]) -> Iterator[Question]:
+    until = 0.01 if model.experiment.until is None else None
+    run: list[tg.Run] = []
+    yield Question("simulate", lambda: run.append(tg.simulate(model, until, samples=FEW, progress=False)))
+    yield Question("its text, plot and energy", lambda: [(str(r), r.plot().svg(), r.energy.plot().svg()) for r in run])
+    yield Question("its files", lambda: [r.save(folder / f"run{end}") for r in run for end in (".csv", ".nc", ".mat")])
+    yield Question("its power in a figure", lambda: [tg.draw(r, "bond", at=r.trajectory.t[-1]).svg() for r in run])
+    yield Question("activity", lambda: [str(tg.activity(r)) for r in run])
+    yield Question("simulate from rest", lambda: tg.simulate(model, until, samples=FEW, start="steady", progress=False))
+    yield Question("sensitivities", lambda: tg.sensitivities(model, parameters, until, times=[0.0, until or 1e-3]))
+    yield Question("report", lambda: tg.report(model, folder / "report.html", force=True))
+    for name in parameters:
+        yield Question(f"loss of {name}", partial(_lost, model, {name: 0.0}, until))
+
+
+def _drawn(model: Model, figure: str) -> str:
+    return tg.draw(model, figure).svg()
+
+
+def _reduced(model: Model, limits: dict[str, float]) -> object:
+    """What is written is read again, too."""
+    found = tg.reduce(model, limits)
+    read_model(tg.to_yaml(found.model))
+    return found.to_json("-")
+
+
+def _stiffened(model: Model, name: str) -> object:
+    return read_model(tg.to_yaml(tg.stiffen(model, name).model))
+
+
+def _conditioned(model: Model, form: str) -> object:
+    found = tg.condition(model, form)
+    return found.to_text(), found.to_json()
+
+
+def _lost(model: Model, limits: dict[str, float], until: float | None) -> str:
+    return str(tg.trajectory_loss(model, limits, until=until))
+
+
+def answered(question: Question) -> str:
+    """The code of the refusal, empty for an answer; any other exception goes on."""
+    try:
+        question.ask()
+    except TellegenError as refused:
+        return refused.code
+    return ""
