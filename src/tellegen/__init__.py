@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tellegen.experiments.simulating import simulate
     from tellegen.experiments.steady_state import SteadyState, equilibrium
     from tellegen.exporting.exports import export_model
+    from tellegen.exporting.python.functions import functions
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
     from tellegen.model.model import Model
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from tellegen.studies.projection import project
     from tellegen.studies.runs.response import Response, response
     from tellegen.studies.runs.study import Study
-    from tellegen.studies.runs.sweep import sweep
+    from tellegen.studies.runs.sweep import read_study, sweep
     from tellegen.studies.runs.variation import between, lognormal, normal, triangular, uniform
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
@@ -131,6 +132,7 @@ __all__ = [
     "explain",
     "export_model",
     "feedback_linearise",
+    "functions",
     "import_model",
     "inverse_dynamics",
     "invert",
@@ -149,6 +151,7 @@ __all__ = [
     "ramp",
     "read",
     "read_run",
+    "read_study",
     "reduce",
     "reduction_study",
     "report",
@@ -190,6 +193,7 @@ _NAMES_OF_MODULE = {
     "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",
+    "exporting.python.functions": "functions",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",
     "model.model": "Model",
@@ -208,7 +212,7 @@ _NAMES_OF_MODULE = {
     "studies.projection": "project",
     "studies.runs.response": "Response response",
     "studies.runs.study": "Study",
-    "studies.runs.sweep": "sweep",
+    "studies.runs.sweep": "read_study sweep",
     "studies.runs.variation": "between lognormal normal triangular uniform",
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",

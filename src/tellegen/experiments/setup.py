@@ -37,6 +37,7 @@ from tellegen.expressions import ZERO, Call, Expression, call, derivative, numbe
 from tellegen.expressions.nodes import Mul, Number, Pow
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, drive, lower
 from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
+from tellegen.graph.signal_lowering import named_variables
 from tellegen.graph.switching import put_into_mode
 from tellegen.model.model import Model
 from tellegen.notations.reading import check_numbers
@@ -360,7 +361,7 @@ def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: t
         shown=shown or ready.model.experiment.outputs,
         again=partial(_with_rows_at, ready.graph, problem),
         notices=(*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
-        described_signals=tuple(ready.model.signals),
+        described_signals=(*ready.model.signals, *named_variables(ready.graph)),
         elements=ready.model.elements,
     )
     left_out = tuple(_left_out(ready, run)) if ready.graph.switching and len(run.t) else ()

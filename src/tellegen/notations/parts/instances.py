@@ -246,7 +246,11 @@ class Renaming:
         settings = {key: self._setting(value) for key, value in definition.settings.items()}
         name = self.path(definition.name)
         dimension, unit = definition.dimension, definition.unit
-        return SignalDefinition(name, definition.block, settings, dimension, definition.place, unit=unit)
+        ends = definition.between
+        between = None if ends is None else (self.path(ends[0]), self.path(ends[1]))
+        return SignalDefinition(
+            name, definition.block, settings, dimension, definition.place, unit=unit, between=between
+        )
 
     def driven(self, definition: SignalDefinition, course: Expression) -> SignalDefinition:
         """A signal input that the whole gives a formula."""
