@@ -99,7 +99,7 @@ WITHOUT_EXAMPLE = {
     **{f"S2{k:02}": "something asked of a run, not something in a file" for k in range(1, 11)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
     "S132": "met during a run, not something in a file",
-    **{f"S4{k:02}": "many runs asked for, not something in a file" for k in (1, 2, 3, 4, 5, 7, 8, 9, *range(10, 15))},
+    **{f"S4{k:02}": "many runs asked for, not something in a file" for k in (1, 2, 3, 4, 5, 7, 8, 9, *range(10, 16))},
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
     "S342": "initial values given to a run, not something that a file is refused for",

@@ -14,7 +14,8 @@ from tellegen.experiments.setup import sort_settings
 from tellegen.notations.loading import as_model
 from tellegen.results.files import check_folder
 from tellegen.studies.runs.rules import BAD_VARIATION
-from tellegen.studies.runs.study import Study, check_suffix
+from tellegen.studies.runs.study import SUFFIXES, Study, check_suffix
+from tellegen.studies.runs.sweep import resume as resumed
 from tellegen.studies.runs.sweep import sweep as swept
 from tellegen.studies.runs.table import Drawing
 from tellegen.studies.runs.variation import read_variation
@@ -36,6 +37,7 @@ class ManyRuns(Plotted):
 class SweepOptions(ManyRuns):
     """What `sweep` is asked for."""
 
+    model: str = option("", "A model file, or the name of a built-in example.", metavar="MODEL", positional=True)
     vary: Mapping[str, str] = option(
         {},
         "What to vary: first:last:count[:log], values with commas, or normal(0.5 ohm, 5 %); once for each name.",
@@ -58,8 +60,13 @@ class SweepOptions(ManyRuns):
     check: str = option("some", "Which runs are made again to tell their error: some, all or none.")
     strict: bool = option(False, "Exit with 1 where some runs did not finish.")
     target: Path | None = option(
-        None, "Write the study: .nc (netCDF), .parquet or .csv.", flag="--output", short="-o", metavar="FILE"
+        None,
+        "Write the study: .nc (netCDF), .parquet or .csv at its end, or a folder that grows and can be resumed.",
+        flag="--output",
+        short="-o",
+        metavar="FILE",
     )
+    resume: Path | None = option(None, "Go on with the study in this folder; nothing else is needed.", metavar="DIR")
     plot: str | None = option(None, "Plot it, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
     over: str | None = option(None, "With --plot: what is varied along the axis.", metavar="NAME", needs="plot")
     force: bool = force()
@@ -68,35 +75,43 @@ class SweepOptions(ManyRuns):
 
 @command(
     "tellegen sweep dc_motor_pump --vary R_a=0.3:0.7:41 --keep 'max(I_a)'",
-    "tellegen sweep motor.yaml --vary 'R=normal(2 ohm, 5 %)' --draws 1024 -o motor.nc",
+    "tellegen sweep motor.yaml --vary 'R=normal(2 ohm, 5 %)' --draws 1024 -o motor.study",
+    "tellegen sweep --resume motor.study",
 )
 def sweep(options: SweepOptions) -> None:
     """Run a model many times, over ranges, draws or a table of values."""
-    if options.target is not None:
-        check_suffix(options.target)
-        check_folder(options.target)
-        refuse_overwriting(options.target, force=options.force)
-    check_picture(options.plot, options.model, force=options.force)
-    study = _swept(options)
-    written = [] if options.target is None else [str(study.save(options.target))]
+    into = options.target if options.target is not None and options.target.suffix not in SUFFIXES else None
+    file = None if into is not None else options.target
+    if file is not None:
+        check_suffix(file)
+        check_folder(file)
+        refuse_overwriting(file, force=options.force)
+    name = options.model or str(options.resume)
+    check_picture(options.plot, name, force=options.force)
+    study = _swept(options, into) if options.resume is None else resumed(options.resume, threads=options.threads)
+    written = [] if file is None else [str(study.save(file))]
     if options.plot is not None:
-        written.append(save_plot(study.plot(over=options.over, **options.look), options.plot, options.model))
+        written.append(save_plot(study.plot(over=options.over, **options.look), options.plot, name))
     output.show(options, study.to_json, lambda: str(study))
     if not options.as_json:
         output.say_written(*written, below=True)
     if study.cancelled:
+        if folder := into or options.resume:
+            output.complain(f"whole chunks are kept; go on with: tellegen sweep --resume {folder}")
         raise typer.Exit(output.INTERRUPTED)
     if study.finished == 0 or (options.strict and study.failed):
         raise typer.Exit(output.MODEL_ERRORS)
 
 
-def _swept(options: SweepOptions) -> Study:
+def _swept(options: SweepOptions, into: Path | None) -> Study:
+    if not options.model:
+        raise typer.BadParameter("name a model, or a study to go on with: --resume DIR", param_hint="MODEL")
     if options.table is None and not options.vary:
         raise BAD_VARIATION.error("nothing is varied", fix="give --vary K=1e4:1e6:50, or --table FILE")
     model = as_model(options.model)
     given = sort_settings(model, options.settings)
     vary = {name: read_variation(name, text) for name, text in options.vary.items()}
-    asked = keywords(options, swept)
+    asked = {**keywords(options, swept), "force": options.force and into is not None}
     return swept(
         model,
         options.table if options.table is not None else vary,
@@ -104,5 +119,6 @@ def _swept(options: SweepOptions) -> Study:
         parameters=given.parameters,
         inputs=given.inputs,
         initial=given.initial,
+        into=into,
         **asked,
     )

@@ -44,13 +44,14 @@ def _rates(displacements: Mapping[str, Expression], width: int) -> str:
 
 
 def _signals(signals: "SignalEquations", width: int) -> str:
-    """The formulas of signals and of their states."""
+    """The formulas of variables with names of their own, of signals and of their states."""
     lines = []
     for name, is_rate, word, inside in shown.signal_lines(signals):
         texts = ", ".join(map(to_text, inside))
         left = f"{name}'" if is_rate else name
         lines.append(_wrapped(f"{left} = {f'{word}({texts})' if word else texts}", width))
-    return "\n".join(["signals", *lines]) if lines else ""
+    parts = [_named("variables", signals.named, width), "\n".join(["signals", *lines]) if lines else ""]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _variables(form: "EquationSystem | HamiltonianSystem", units: Mapping[str, str]) -> str:

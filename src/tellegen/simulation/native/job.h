@@ -165,7 +165,7 @@ static int tg_too_many_steps(tg_job *j) {
   return expected > (double)j->most_expected * fmax(1, (double)TG_SURE / (double)j->steps);
 }
 
-static int tg_seen(tg_job *j, tg_point_at *point, void *step, double from, double to) {
+static int tg_step_seen(tg_job *j, tg_point_at *point, void *step, double from, double to) {
   return j->see ? j->see(j, point, step, from, to) : 0;
 }
 

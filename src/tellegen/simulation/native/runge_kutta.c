@@ -314,7 +314,7 @@ static int rk_write_start(work *w) {
   }
   if (j->n_events && events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
   tg_wake_bends(j, w->g0);
-  int bad = tg_seen(j, 0, 0, j->t, j->t);
+  int bad = tg_step_seen(j, 0, 0, j->t, j->t);
   return bad ? bad : tg_remember_break(j);
 }
 
@@ -453,7 +453,7 @@ static int rk_advance(work *w, double halt, double *next) {
       for (int b = 0; b < 4; b++) j->books[b] += share * w->h * w->power[b];
     }
     bad = rk_write_rows(w, at);
-    if (!bad) bad = tg_seen(j, rk_point, w, w->t, at);
+    if (!bad) bad = tg_step_seen(j, rk_point, w, w->t, at);
     if (!bad && j->history) bad = remember_between(w, at);
     if (bad) return bad;
     *next = h * factor;

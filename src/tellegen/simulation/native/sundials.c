@@ -556,7 +556,7 @@ static int write_start(run *r) {
   if (tg_remember_break(j)) return TG_NOT_FINITE;
   r->n_kept = 0;
   if (note_powers(r, j->t, j->y, j->yp)) return TG_NOT_FINITE;
-  int bad = tg_seen(j, 0, 0, j->t, j->t);
+  int bad = tg_step_seen(j, 0, 0, j->t, j->t);
   if (bad) return bad;
   for (; j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
     memcpy(j->out_y + (size_t)j->n * (size_t)j->next_time, j->y, size);
@@ -597,7 +597,7 @@ static int advance(run *r, double halt) {
     if (event < 0) return TG_NOT_FINITE;
     bad = book(r, j->t, reached);
     if (!bad) bad = write_rows(r, reached);
-    if (!bad) bad = tg_seen(j, point_at, r, j->t, reached);
+    if (!bad) bad = tg_step_seen(j, point_at, r, j->t, reached);
     double start = j->t;
     j->t = reached;
     j->progress = reached;

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.equations.start import initial_names, outputs_at_start
+from tellegen.equations.start import initial_names, solved_at_start
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, expression_of, value_of
 from tellegen.experiments.setup import Setup, run_of_trajectory, set_up, sort_settings
@@ -243,14 +243,13 @@ class ModelRuns:
         Raises: SimulationError where none of those that are looked at can be made.
         """
         refusal = self.refusal()
-        if refusal:
-            return Plan("one by one", refusal)
-        if len(values) <= ONE_BY_ONE and len(values) > 1:
-            return Plan("one by one", "the runs are few")
+        if refusal or 1 < len(values) <= ONE_BY_ONE:
+            plan = Plan("one by one", refusal or "the runs are few")
+            return self._timed(plan, values[len(values) // 2 :][:1]) if len(values) > ONE_BY_ONE else plan
         found: list[tuple[SolverChoice, Trajectory]] = []
         problems: list[TellegenError] = []
-        began = time.process_time()
-        for number in pilot_rows(values):
+        rows = pilot_rows(values)
+        for number in rows:
             try:
                 run = self.simulated(values[number], own_rows=True)
                 ready = self.setup(values[number], self.ready)
@@ -259,12 +258,17 @@ class ModelRuns:
                 problems.append(error)
         if not found:
             return Plan("one by one", f"a pilot found no run that can be made: {problems[0].what}")
-        seconds = (time.process_time() - began) / len(found)
         choices = [choice for choice, _ in found]
         first = self._common_choice(choices)
         share = min(made.share for _, made in found)
         steps = [choice.longest_step for choice in choices]
-        return Plan("batch", first.reason, first.solver, first.stiff, share, min(steps), seconds)
+        return self._timed(Plan("batch", first.reason, first.solver, first.stiff, share, min(steps)), values[rows])
+
+    def _timed(self, plan: Plan, values: Array) -> Plan:
+        """The plan with how long a run takes by it, which decides how many of them are written at once."""
+        began = time.perf_counter()
+        self.make(values, plan)
+        return replace(plan, seconds=(time.perf_counter() - began) / len(values))
 
     def _choice(self, ready: Setup) -> SolverChoice:
         problem = self._problem(ready)
@@ -518,7 +522,7 @@ class ModelRuns:
             yield "formulas of parameters"
         if kinds.parameters and parameter_dependent_breaks(graph, kinds.parameters) is not NOTHING_MOVES:
             yield "breaks"
-        initial = {**outputs_at_start(graph), **model.experiment.initial, **self.settings.initial}
+        initial = {**solved_at_start(graph, model), **model.experiment.initial, **self.settings.initial}
         names = initial_names(graph, model) if initial or kinds.initial else {}
         for name in (*initial, *kinds.initial):
             place = names.get(name)

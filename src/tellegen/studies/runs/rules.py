@@ -83,3 +83,9 @@ NO_PACKAGE = RULES.rule(
     meaning="A store, or a search by evolution, needs a package that the core installation does not bring.",
     why="the core installation stays small",
 )
+NOT_STORED = RULES.rule(
+    "S415",
+    "setting that no file can hold",
+    meaning="A study was to be kept in a folder, and one of its settings is a function of Python or something else without a text.",
+    why="whoever resumes the study, perhaps tomorrow, has nothing but its folder",
+)

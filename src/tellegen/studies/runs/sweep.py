@@ -3,7 +3,10 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, Literal, final
 
 import numpy as np
@@ -23,6 +26,16 @@ from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.units import variable_units
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.model_runs import ModelRuns, RunSettings, pilot_rows, sorted_names
+from tellegen.studies.runs.store import (
+    Store,
+    Writing,
+    begin_store,
+    open_store,
+    spec_of,
+    stored_model,
+    stored_settings,
+    writing,
+)
 from tellegen.studies.runs.study import Study, checked_error
 from tellegen.studies.runs.table import Drawing, RunTable, make_table, names_of, table_of
 from tellegen.studies.runs.variation import Reading, Variation, share_of
@@ -58,6 +71,8 @@ def sweep(
     paired: bool = False,
     check: Check = "some",
     threads: int | None = None,
+    into: str | Path | None = None,
+    force: bool = False,
     progress: Progress | bool | None = None,
     on_failure: OnFailure = "keep",
 ) -> Study:
@@ -72,6 +87,9 @@ def sweep(
     `rms`, `integral`, `at(NAME, TIME)`, `time_of_max`, `time_of_min`. Without it these are the outputs of the experiment, or the
     states. All else means what it means in `simulate`. Some runs are made again with a tenth of the tolerance, and tell how far the
     others may be off (`study.error`). Runs that fail are kept with their findings.
+
+    `into` is a folder: a Zarr group to which whole chunks of runs are added. The same call goes on where it ended, whatever
+    ended it, and gives the same bits; more draws of Sobol's sequence or at random extend it. `force` begins anew.
 
     >>> import tellegen as tg
     >>> study = tg.sweep("dc_motor_pump", {"R_a": tg.between(0.3, 0.7, 5)}, keep=["max(I_a)"])
@@ -101,31 +119,28 @@ def sweep(
         samples=samples,
         times=times,
     )
+    if into is not None:
+        described, settings = stored_model(described), stored_settings(settings)
     cases = cases_of(described, vary, settings, draws=draws, by=by, seed=seed, paired=paired)
     runs = prepared_runs(described, cases, settings, keep)
-    began = time.perf_counter()
-    plan = runs.plan(cases.values)
-    line = RunsLine(described.name, len(cases)) if progress is True or (progress is None and is_watched()) else None
-    told = progress if callable(progress) else line
-
-    def between(begun: int) -> bool:
-        if told is not None:
-            told(begun, len(cases))
-        return False
-
-    try:
-        made = runs.make(cases.values, plan, usable_cores(threads), None if told is None else between)
-    finally:
-        if line is not None:
-            line.close()
-    whole = not made.interrupted and check != "none"
-    error = (
-        checked_error(runs, cases, plan, made, everything=check == "all", threads=usable_cores(threads))
-        if whole
-        else None
-    )
-    settings_of_draws = {"draws": draws, "by": by, "seed": seed} if draws else {}
-    study = Study(runs, cases, plan, made, error, time.perf_counter() - began, settings_of_draws)
+    drawn = {"draws": draws, "by": by, "seed": seed} if draws else {}
+    if into is not None:
+        folder = Path(into)
+        with writing(folder) as right:
+            spec = spec_of(runs, cases, drawn)
+            there = folder.exists() and not force
+            plan = open_store(folder).plan if there else runs.plan(cases.values)
+            store = begin_store(folder, spec, runs, cases, plan, anew=force)
+            study = fill_store(store, runs, right, threads=threads, progress=progress, check=check)
+    else:
+        began = time.perf_counter()
+        plan = runs.plan(cases.values)
+        with shown_progress(described.name, len(cases), progress) as told:
+            made = runs.make(cases.values, plan, usable_cores(threads), told)
+        error = None
+        if check != "none" and not made.interrupted:
+            error = checked_error(runs, cases, plan, made, everything=check == "all", threads=usable_cores(threads))
+        study = Study(runs, cases, plan, made, error, time.perf_counter() - began, drawn)
     if on_failure == "raise" and study.failed:
         first = study.failed[0]
         if first.finding is not None:
@@ -134,6 +149,80 @@ def sweep(
             f"run {first.run} failed at t = {first.t:.4g} s: {first.status}", fix="look at study.failed"
         )
     return study
+
+
+def resume(
+    folder: str | Path, *, threads: int | None = None, check: Check = "some", progress: Progress | bool | None = None
+) -> Study:
+    """Go on with a study in a folder, where it ended; nothing else is needed. One that is whole is only read.
+
+    Raises: SimulationError where there is no study (S412), or somebody else is writing it (S404).
+    """
+    with writing(Path(folder)) as right:
+        store = open_store(Path(folder))
+        return fill_store(store, store.runs(), right, threads=threads, progress=progress, check=check)
+
+
+def read_study(folder: str | Path) -> Study:
+    """The study in a folder, as far as it was made.
+
+    Raises: SimulationError (S412) where there is none.
+    """
+    store = open_store(Path(folder))
+    return store.study(store.runs())
+
+
+def fill_store(
+    store: Store,
+    runs: ModelRuns,
+    right: Writing,
+    *,
+    threads: int | None,
+    progress: Progress | bool | None,
+    check: Check,
+) -> Study:
+    """Make the chunks that are missing, and write each as it is whole; Ctrl-C keeps those."""
+    cases, began = store.cases(), time.perf_counter()
+    missing = list(store.missing())
+    before = len(cases) - sum(part.stop - part.start for part in missing)
+    with shown_progress(runs.model.name, len(cases), progress) as told:
+        for part in missing:
+
+            def between(begun: int, done: int = before) -> bool:
+                right.beat()
+                return told is not None and told(done + begun)
+
+            made = runs.make(cases.values[part], store.plan, usable_cores(threads), between)
+            if made.interrupted:
+                break
+            store.write(part, made, runs)
+            before += part.stop - part.start
+    study = store.study(runs, time.perf_counter() - began)
+    if check != "none" and missing and not study.cancelled:
+        error = checked_error(
+            runs, cases, store.plan, study.made, everything=check == "all", threads=usable_cores(threads)
+        )
+        store.keep_error(error)
+        study = replace(study, error=error)
+    return study
+
+
+@contextmanager
+def shown_progress(name: str, count: int, progress: Progress | bool | None) -> Iterator[Callable[[int], bool] | None]:
+    """What is told how many runs were begun, and never stops them; a line on stderr where somebody looks at it."""
+    line = RunsLine(name, count) if progress is True or (progress is None and is_watched()) else None
+    told = progress if callable(progress) else line
+
+    def between(begun: int) -> bool:
+        if told is not None:
+            told(begun, count)
+        return False
+
+    try:
+        yield None if told is None else between
+    finally:
+        if line is not None:
+            line.close()
 
 
 def checked_settings(
