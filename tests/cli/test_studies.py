@@ -80,12 +80,8 @@ def test_exit_codes_say_what_happened(
 def test_a_fit_is_printed_written_and_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     t = np.linspace(0.0, 0.5, 51)
     machine = tg.simulate("dc_motor_pump", 0.5, times=t, parameters={"R_a": 0.6, "K_m": 0.14})
-    rows = machine.table(["t", "omega_m", "I_a"]).tolist()
     lines = ["t,omega_m,I_a [mA]"]
-    lines += [
-        f"{x},{w},{1e3 * i}"
-        for x, w, i in zip(t, run_of_machine.values("omega_m"), run_of_machine.values("I_a"), strict=True)
-    ]
+    lines += [f"{x},{w},{1e3 * i}" for x, w, i in machine.table(["t", "omega_m", "I_a"]).tolist()]
     data, target, picture = str(tmp_path / "data.csv"), str(tmp_path / "fitted.yaml"), str(tmp_path / "fit.svg")
     Path(data).write_text("\n".join(lines), encoding="utf-8")
     words = ["fit", "dc_motor_pump", data, "--free", "R_a,K_m=0.05:0.3", "--check", data, "--profile", "R_a"]
