@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tellegen.experiments.simulating import simulate
     from tellegen.experiments.steady_state import SteadyState, equilibrium
     from tellegen.exporting.exports import export_model
+    from tellegen.exporting.python.functions import functions
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
     from tellegen.model.model import Model
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
-    from tellegen.workflow.files import Example, examples, import_model
+    from tellegen.workflow.files import Example, examples, import_model, migrate
     from tellegen.workflow.kept_code import KeptCode, cache
     from tellegen.workflow.transforming import bond_graph, pog, reduce, stiffen, translate
 
@@ -131,6 +132,7 @@ __all__ = [
     "explain",
     "export_model",
     "feedback_linearise",
+    "functions",
     "import_model",
     "inverse_dynamics",
     "invert",
@@ -139,6 +141,7 @@ __all__ = [
     "load",
     "lognormal",
     "lower",
+    "migrate",
     "normal",
     "parse",
     "pog",
@@ -190,6 +193,7 @@ _NAMES_OF_MODULE = {
     "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",
+    "exporting.python.functions": "functions",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",
     "model.model": "Model",
@@ -213,7 +217,7 @@ _NAMES_OF_MODULE = {
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",
-    "workflow.files": "Example examples import_model",
+    "workflow.files": "Example examples import_model migrate",
     "workflow.kept_code": "KeptCode cache",
     "workflow.transforming": "bond_graph pog reduce stiffen translate",
 }

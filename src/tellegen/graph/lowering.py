@@ -155,6 +155,7 @@ def _port_of(
         forced=element.forced,
         place=element.place,
         part_of=element.notes.get(PART_OF, ""),
+        initial_content=element.initial_content,
     )
 
 

@@ -113,7 +113,9 @@ class Element:
     signal: Expression | None = None
     signal_text: str = field(default="", compare=False)
     switching: Switching | None = None
+    initial_content: bool = False
 
+    # `initial` is the output of a storage at the start, or with `initial_content` what it holds.
     # `variables` maps "across" / "through" (a coupling: "across_1", ...; a storage: "energy" too) to names that the user chose.
     # `prefer` is the power variable that the element should decide; `forced` makes that a demand.
     # `signal` is what drives a source: a formula of signals, variables, parameters and time.
@@ -343,7 +345,7 @@ def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
     for element in listed:
         found |= _coupling_variables(element) if element.kind.role == "coupling" else _port_variables(element)
         found.setdefault(f"power.{element.name}", _dimension("W"))
-        if element.kind.role == "storage":
+        if element.kind.role in ("storage", "potential"):
             found.setdefault(f"energy.{element.name}", _dimension("J"))
     return found | {name: _dimension(unit) for name, unit in _given_way(listed).items()}
 

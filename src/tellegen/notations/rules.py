@@ -113,7 +113,17 @@ UNKNOWN_VERSION = RULES.rule(
     meaning="The file says that it is written in a version of the format that this program does not read.",
     why="words may mean other things in another version",
     example="version: 7\n" + charging(),
-    instead="version: 1\n" + charging(),
+    instead="version: 2\n" + charging(),
+)
+_BENT = charging(capacitor="{capacitor: [b, gnd], law: v = q/C + 1e9 V/C^3*q^3, initial: %s}")
+OF_BEFORE = RULES.rule(
+    "D145",
+    "a file of before",
+    meaning="The file is of version 1 of the format, and something in it means something else now.",
+    why="it is read as it was meant; weights were inputs, and 1 V of a capacitor whose law reads its charge was 1 C",
+    example="version: 1\n" + _BENT % "1 V",
+    instead=_BENT % "1 C",
+    severity="notice",
 )
 DESCRIBED_TWICE = RULES.rule(
     "D105",

@@ -19,7 +19,7 @@ from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.signals.formulas import SHAPES
 
 Contents = dict[str, grammar.Content]
-VERSION = 1
+VERSION = 2
 NOTATIONS = ("network", "bond graph", "pog")
 """The keys under which a file describes its elements; it has one of them."""
 
@@ -42,7 +42,7 @@ FILE = grammar.record(
     """
     system*  | value | the name of the system
     about    | text  | what it is, in a sentence or two
-    version  | version | the version of this format: 1
+    version  | version | the version of this format: 2; what a file of version 1 means otherwise is told when it is read
     parameters | #parameters | named constants: numbers with units, and expressions of other parameters
     ports    | #ports | where other systems are joined to this one: a node, two nodes, or {source: name} for the place of a source
     signal ports | signal ports | the signals that this system takes from others and those that it offers
@@ -63,7 +63,7 @@ from them
     layout   | anything | where items stand in figures: 'bond: {L_a: [340, 120]}'
     """,
     {
-        "version": grammar.Leaf("version", {"enum": [VERSION, str(VERSION)]}),
+        "version": grammar.Leaf("version", {"enum": [number for k in (1, VERSION) for number in (k, str(k))]}),
         "signal ports": grammar.SIGNAL_PORTS,
         "rates": grammar.Named(grammar.TEXT, grammar.PLAIN_NAME),
         "mechanism": MECHANISM,

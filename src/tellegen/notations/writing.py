@@ -28,7 +28,15 @@ from tellegen.model.model import (
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.grammar import AT, PART, SOURCE
 from tellegen.notations.network.fields import entry_dimension, stiff_kind, stiffness_dimension
-from tellegen.notations.network.keys import CONNECTION, SIDES, LineForm, form_of, make_form, port_dimension
+from tellegen.notations.network.keys import (
+    CONNECTION,
+    SIDES,
+    LineForm,
+    form_of,
+    initial_dimension,
+    make_form,
+    port_dimension,
+)
 from tellegen.notations.network.laws import table_text
 from tellegen.notations.parameters import FormulaWriter, closure_texts, closures_of_parts, curve_keys
 from tellegen.notations.parts.instances import part_instance, written_names
@@ -98,7 +106,9 @@ class ElementWriter:
         pairs += [self._law(element.law, element)] if element.law else []
         pairs += [(_word(element, form, side), quoted(name)) for side, name in element.variables.items()]
         if element.initial is not None:
-            pairs.append(("initial", quoted(self.units.text(element.initial, form.initial, _output_unit(kind)))))
+            held = element.initial_content
+            unit = kind.domain.energy(kind.side).unit if held else _output_unit(kind)
+            pairs.append(("initial", quoted(self.units.text(element.initial, initial_dimension(form, held), unit))))
         if element.prefer is not None:
             pairs.append(("causality", _causality(element)))
         if element.notes:

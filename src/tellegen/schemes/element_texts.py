@@ -158,7 +158,10 @@ def element_details(
         details[kind.quantity.key] = to_text(value)
     details |= _names(port, name, kind, set(named))
     if port.initial is not None:
-        details["initial"] = to_text(port.initial)
+        # Without a unit it is read as the output.
+        unit = DOMAINS[port.domain].energy(port.law.side).unit
+        plain = port.initial_content and isinstance(port.initial, Number)
+        details["initial"] = f"{to_text(port.initial)} {unit}" if plain else to_text(port.initial)
     causality = _causality(port, decides, ties)
     return details | ({"causality": causality} if causality else {})
 
