@@ -100,7 +100,7 @@ WITHOUT_EXAMPLE = {
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
     "S132": "met during a run, not something in a file",
     **{f"S4{k:02}": "many runs asked for, not something in a file" for k in (*range(1, 6), *range(7, 16))},
-    **{f"S4{k}": "a fit asked for, not something in a file" for k in range(20, 28)},
+    **{f"S4{k}": "a fit asked for, not something in a file" for k in range(20, 29)},
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
     "S342": "initial values given to a run, not something that a file is refused for",
