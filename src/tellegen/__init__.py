@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tellegen.experiments.simulating import simulate
     from tellegen.experiments.steady_state import SteadyState, equilibrium
     from tellegen.exporting.exports import export_model
+    from tellegen.exporting.python.functions import functions
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
     from tellegen.model.model import Model
@@ -59,10 +60,16 @@ if TYPE_CHECKING:
     from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
+    from tellegen.studies.runs.fit import Fit, fit
+    from tellegen.studies.runs.measurements import record
+    from tellegen.studies.runs.response import Response, response
+    from tellegen.studies.runs.study import Study
+    from tellegen.studies.runs.sweep import read_study, sweep
+    from tellegen.studies.runs.variation import between, lognormal, normal, triangular, uniform
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
-    from tellegen.workflow.files import Example, examples, import_model
+    from tellegen.workflow.files import Example, examples, import_model, migrate
     from tellegen.workflow.kept_code import KeptCode, cache
     from tellegen.workflow.transforming import bond_graph, pog, reduce, stiffen, translate
 
@@ -86,6 +93,7 @@ __all__ = [
     "Figure",
     "FigureError",
     "Finding",
+    "Fit",
     "GraphError",
     "Inverse",
     "KeptCode",
@@ -97,11 +105,13 @@ __all__ = [
     "PowerGraph",
     "Reduction",
     "ReductionError",
+    "Response",
     "Rule",
     "Run",
     "SimulationError",
     "SteadyState",
     "Stiffened",
+    "Study",
     "TellegenError",
     "TransferMatrix",
     "__version__",
@@ -109,6 +119,7 @@ __all__ = [
     "analyse",
     "animate",
     "assign_causality",
+    "between",
     "bond_graph",
     "cache",
     "check",
@@ -125,13 +136,18 @@ __all__ = [
     "explain",
     "export_model",
     "feedback_linearise",
+    "fit",
+    "functions",
     "import_model",
     "inverse_dynamics",
     "invert",
     "keep_layout",
     "linearise",
     "load",
+    "lognormal",
     "lower",
+    "migrate",
+    "normal",
     "parse",
     "pog",
     "project",
@@ -140,9 +156,12 @@ __all__ = [
     "ramp",
     "read",
     "read_run",
+    "read_study",
+    "record",
     "reduce",
     "reduction_study",
     "report",
+    "response",
     "schema",
     "sensitivities",
     "simulate",
@@ -151,11 +170,14 @@ __all__ = [
     "step",
     "stiffen",
     "suggest_limits",
+    "sweep",
     "table",
     "to_yaml",
     "trajectory_loss",
     "translate",
     "trapezoid",
+    "triangular",
+    "uniform",
 ]
 
 _NAMES_OF_MODULE = {
@@ -177,6 +199,7 @@ _NAMES_OF_MODULE = {
     "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",
+    "exporting.python.functions": "functions",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",
     "model.model": "Model",
@@ -193,10 +216,16 @@ _NAMES_OF_MODULE = {
     "studies.inversion": "Inverse invert",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
+    "studies.runs.fit": "Fit fit",
+    "studies.runs.measurements": "record",
+    "studies.runs.response": "Response response",
+    "studies.runs.study": "Study",
+    "studies.runs.sweep": "read_study sweep",
+    "studies.runs.variation": "between lognormal normal triangular uniform",
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",
-    "workflow.files": "Example examples import_model",
+    "workflow.files": "Example examples import_model migrate",
     "workflow.kept_code": "KeptCode cache",
     "workflow.transforming": "bond_graph pog reduce stiffen translate",
 }

@@ -23,7 +23,8 @@ LAYERS = [
     "analysis",
     "experiments",
     "studies",
-    "drawing exporting",
+    "drawing",
+    "exporting",
     "reporting",
     "workflow",
     "server",
@@ -57,6 +58,30 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.drawing.overlay.animation", "PIL"): "pictures are read when a GIF or a video is written",
     ("tellegen.results.records", "xarray"): "labelled arrays are made when asked for; a run does without",
     (
+        "tellegen.studies.runs.variation",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who draws values",
+    (
+        "tellegen.studies.runs.fit",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who fits",
+    (
+        "tellegen.studies.runs.table",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who draws values",
+    (
+        "tellegen.studies.runs.table",
+        "pyarrow",
+    ): "pyarrow is an extra, needed for tables in Parquet files alone",
+    (
+        "tellegen.studies.runs.study",
+        "xarray",
+    ): "labelled arrays are made when asked for",
+    (
+        "tellegen.studies.runs.study",
+        "pandas",
+    ): "tables of data frames are made when asked for; pandas comes with xarray",
+    (
         "tellegen.experiments.sensitivities",
         "xarray",
     ): "labelled arrays are made when asked for; importing needs none",
@@ -65,6 +90,15 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.scenes.typesetting", "ziafont"): "a font is read when the first label is set",
     ("tellegen.reporting.formulas", "latex2mathml"): "its tables of symbols are read when a page has formulas",
     ("tellegen.experiments.simulating", "IPython"): "there only in a notebook",
+    (
+        "tellegen.exporting.python.libraries",
+        "numpy",
+    ): "it stands in written files, whose users have one of the libraries",
+    ("tellegen.exporting.python.libraries", "jax"): "it stands in written files, whose users have one of the libraries",
+    (
+        "tellegen.exporting.python.libraries",
+        "casadi",
+    ): "it stands in written files, whose users have one of the libraries",
     ("tellegen.experiments.simulating", "rich"): "most runs are over before there is progress to show",
 }
 """(module, imported top-level package or module): why the import stands inside a function."""

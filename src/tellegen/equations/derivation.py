@@ -321,14 +321,16 @@ class _Assembly:
             vectors=vectors,
             stored_energy=storage_motion.stored.total(),
             dissipated_power=self.told.dissipated,
+            potential_energy=self.causal.graph.potential_energy(),
             algebraic=Algebraic(self.told.unknowns, self.told.residuals),
             # In order of definition: slopes of parameters, then names of the elimination that may read them, then rates
             # that read both.
             where={**storage_motion.before, **self.field.where, **storage_motion.after},
             dependent=storages.dependent_outputs(),
-            initial={ports[k].state: e for k in self.states if (e := ports[k].initial) is not None},
+            initial={ports[k].state: e for k in self.states if (e := ports[k].initial_state) is not None},
             signals=signals,
             origin=self.causal,
+            symbols=self.causal.graph.symbols,
         )
         return self._without_dependent_storages(
             self._with_measured(made, storage_motion) if self.measured else made, settled

@@ -8,10 +8,12 @@ paths that cross no integrator.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
+from tellegen.core.files import visible
 from tellegen.core.names import named_after, unused
 from tellegen.equations.forms.hamiltonian import energy_names
 from tellegen.equations.matrices import Matrix, dot, negative, zeros
@@ -34,6 +36,7 @@ from tellegen.equations.structure import causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem, MatrixName, VectorName, parameter_values
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
 from tellegen.expressions.elimination import NamedEntries, used_names, with_definitions
+from tellegen.expressions.symbols import written_with
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT
 
@@ -395,6 +398,9 @@ class _Lesson:
             symmetric = self._equal(self.system.matrices["L"], 1)
             items.append(Sentence(f"$L$ is {'' if symmetric else 'not '}symmetric.", listed=True))
             items += self._parts()
+        if self.system.potential_energy is not ZERO:
+            items.append(Sentence("The weights keep:", listed=True))
+            items.append(NamedFormula("V", self.system.potential_energy))
         if self.system.dissipated_power is not ZERO:
             items.append(Sentence("The resistive elements dissipate:", listed=True))
             power = self.system.dissipated_power
@@ -476,6 +482,7 @@ class Explanation:
     parameters: Mapping[str, Expression | None]
     sections: tuple[ExplanationSection, ...]
     where: Mapping[str, Expression] = field(default_factory=dict)
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def values(self) -> dict[str, float]:
         """The values of the parameters that have one."""
@@ -496,7 +503,8 @@ class Explanation:
 
     def to_latex(self) -> str:
         """The steps as LaTeX paragraphs. Needs amsmath."""
-        return steps_to_latex(self)
+        with written_with(self.symbols):
+            return steps_to_latex(self)
 
     def to_json(self) -> dict[str, object]:
         """The record that `derive --steps --json` prints."""
@@ -504,6 +512,10 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        # Paragraphs of LaTeX need amsmath, which notebooks have only for single formulas.
+        return f"<pre>{escape(visible(self.to_text()))}</pre>"
 
 
 def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation:
@@ -542,6 +554,7 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation
         parameters=system.parameters,
         sections=tuple(section for section in sections if section.items),
         where={name: e for name, e in where.items() if name in needed},
+        symbols=system.symbols,
     )
 
 

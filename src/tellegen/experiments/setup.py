@@ -27,7 +27,7 @@ from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
 from tellegen.core.ordering import in_order
-from tellegen.equations.start import initial_names, outputs_at_start
+from tellegen.equations.start import initial_names, solved_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import chosen_start, independent_start, initial_states, with_drift_control
@@ -37,6 +37,7 @@ from tellegen.expressions import ZERO, Call, Expression, call, derivative, numbe
 from tellegen.expressions.nodes import Mul, Number, Pow
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, drive, lower
 from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
+from tellegen.graph.signal_lowering import named_variables
 from tellegen.graph.switching import put_into_mode
 from tellegen.model.model import Model
 from tellegen.notations.reading import check_numbers
@@ -274,6 +275,8 @@ class Setup:
     seconds: float = 0.0
     doubts: tuple[Finding, ...] = ()
     """Warnings about the values given to parameters, and about speeds at which nobody asked to start."""
+    lowered: PowerGraph | None = None
+    """The graph of the model as it was described, without what was given."""
 
     @property
     def graph(self) -> PowerGraph:
@@ -290,17 +293,20 @@ def set_up(
     parameters: Mapping[str, Quantity] | None = None,
     mode: Mapping[str, str] | None = None,
     rtol: float | None = None,
+    alike: Setup | None = None,
 ) -> Setup:
     """The model compiled, with what is given taken before what its experiment says.
 
     Changing a parameter, an initial value or a constant input compiles nothing again. With `rtol`, laws that are infinitely steep
-    at zero are softened within that tolerance.
+    at zero are softened within that tolerance. `alike` is the same model set up before, with other numbers for the same names:
+    its graph and causality serve again where no number is zero that was not, nor the other way round.
 
     Raises: SimulationError for a name or a value that cannot be used, and errors of the layers in between.
     """
     began = time.perf_counter()
     with without_collector():
-        graph = with_parameters(lower(model), model, parameters or {})
+        lowered = lower(model) if alike is None or alike.lowered is None else alike.lowered
+        graph = with_parameters(lowered, model, parameters or {})
         values = parameter_values(graph.parameters)
         doubts = _doubts_about(model, values) if parameters else ()
         duration = duration_of(model, until, values)
@@ -309,12 +315,12 @@ def set_up(
         # As numbers of the run, not of the program: a sweep over a constant input compiles once.
         graph, constants = _without_constants(drive(graph, courses), values)
         graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
-        begun = {**outputs_at_start(graph), **model.experiment.initial}
+        begun = {**solved_at_start(graph, model), **model.experiment.initial}
         start = initial_states(graph, model, {**begun, **(initial or {})}, values)
         # Softening is a matter of solvers; equations that are printed keep the law as it was written.
         if rtol is not None:
             graph = soften_laws(graph, values, start, constants, duration, rtol)
-        causal = assign_causality(graph)
+        causal = _causality_like(alike, graph, values) or assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
         said = {**initial_values_of_dependents(causal, values), **start}
@@ -332,6 +338,7 @@ def set_up(
         until=duration,
         seconds=time.perf_counter() - began,
         doubts=doubts,
+        lowered=lowered,
     )
 
 
@@ -346,6 +353,15 @@ def _switches_unknown(numeric: NumericModel, until: float) -> Iterator[Finding]:
         )
 
 
+def _causality_like(known: Setup | None, graph: PowerGraph, values: Mapping[str, float]) -> CausalGraph | None:
+    """The causality found before; None where other numbers may have changed it."""
+    if known is None or values.keys() != known.parameters.keys():
+        return None
+    # Only a number that vanishes makes another structure; all others are as good as any.
+    same = all((value == 0.0) == (known.parameters[name] == 0.0) for name, value in values.items())
+    return replace(known.causal, graph=graph) if same else None
+
+
 def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:
     """A trajectory with the names of its model."""
     run = Run(
@@ -357,7 +373,7 @@ def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: t
         shown=shown or ready.model.experiment.outputs,
         again=partial(_with_rows_at, ready.graph, problem),
         notices=(*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
-        described_signals=tuple(ready.model.signals),
+        described_signals=(*ready.model.signals, *named_variables(ready.graph)),
         elements=ready.model.elements,
     )
     left_out = tuple(_left_out(ready, run)) if ready.graph.switching and len(run.t) else ()
@@ -393,7 +409,7 @@ def _left_out(ready: Setup, run: Run) -> Iterator[Finding]:
 def initial_values_of_dependents(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:
     """The initial values that storages give themselves although others decide them."""
     followers = [causal.graph.ports[d.port] for d in causal.dependent]
-    return {port.state: port.initial.evaluate(values) for port in followers if port.initial is not None}
+    return {port.state: e.evaluate(values) for port in followers if (e := port.initial_state) is not None}
 
 
 def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantity]) -> PowerGraph:

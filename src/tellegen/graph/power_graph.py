@@ -18,7 +18,8 @@ from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.errors import Finding, Place
 from tellegen.core.memory import Known
 from tellegen.core.units import Dimension
-from tellegen.expressions import ZERO, Expression, symbol
+from tellegen.expressions import ZERO, Expression, symbol, total
+from tellegen.expressions.elimination import with_definitions
 from tellegen.graph.signals import SignalLaw
 
 ARGUMENT = "@"
@@ -84,6 +85,9 @@ class ResistiveLaw:
     Linear: `coefficient`. Otherwise `expression` in terms of ARGUMENT. `invertible` says whether the other variable may be
     asked for too; a law that is not fixes its causality right after the sources. `coupled` tells that the matrix of a field adds
     what other ports are told, so a coefficient of zero does not make the variable zero.
+
+    A weight has a `potential` of displacements, and its `expression` is the slope of that along the motion of the port: what such
+    a port takes is kept there and not lost.
     """
 
     side: Side
@@ -91,6 +95,7 @@ class ResistiveLaw:
     expression: Expression | None = None
     invertible: bool = True
     coupled: bool = False
+    potential: Expression | None = None
 
     @property
     def linear(self) -> bool:
@@ -186,6 +191,7 @@ class Port:
 
     A source is counted the same way; its output is the conjugate with the opposite sign, so that y*u is the power it supplies.
     `transferred` marks a dissipator whose heat goes into a thermal port, and the source that brings it there: nothing is lost.
+    `initial` is the output of a storage at the start, with `initial_content` what it holds.
     `part_of` names the field, made from other elements, that the port belongs to; a source that does moves the field's matrix.
     """
 
@@ -203,6 +209,15 @@ class Port:
     place: Place | None = None
     transferred: bool = False
     part_of: str = ""
+    initial_content: bool = False
+
+    @property
+    def initial_state(self) -> Expression | None:
+        """The state at the start; None where nothing is said, or where a law has to be solved for it."""
+        law = self.law
+        if self.initial is None or not isinstance(law, StorageLaw) or self.initial_content == law.keeps_energy_variable:
+            return self.initial
+        return None if law.inertia is None or not self.initial_content else self.initial / law.inertia
 
     def variable(self, side: Side) -> str:
         """The name of a power variable of the port."""
@@ -310,7 +325,7 @@ class PowerGraph:
     the same time.
     `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
     modes of ports that are not where they start. `vectors` name the elements that were written as one vector item. `dimensions` are
-    those of parameters, where they are known and formulas of signals may read them.
+    those of parameters, where they are known and formulas of signals may read them. `symbols` say how names are written.
     """
 
     name: str
@@ -327,6 +342,7 @@ class PowerGraph:
     now: Mapping[int, str] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     dimensions: Mapping[str, Dimension] = field(default_factory=dict, compare=False)
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     def storages(self) -> Iterator[int]:
@@ -340,6 +356,15 @@ class PowerGraph:
     def sources(self) -> Iterator[int]:
         """Indices of the source ports."""
         return (k for k, port in enumerate(self.ports) if isinstance(port.law, SourceLaw))
+
+    def weights(self) -> Iterator[int]:
+        """Indices of the ports that keep potential energy."""
+        return (k for k in self.resistive() if self.ports[k].resistive.potential is not None)
+
+    def potential_energy(self) -> Expression:
+        """The potential energy of all weights, over displacements and parameters that stay."""
+        found = total(e for k in self.weights() if (e := self.ports[k].resistive.potential) is not None)
+        return with_definitions(found, self.position_dependent)
 
     def has_loose_end(self) -> bool:
         """Whether a terminal stands alone at a node, so that nothing flows through it."""

@@ -15,6 +15,7 @@ from typing import NamedTuple, final
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
 from tellegen.core.names import NAME, did_you_mean, is_dotted, is_name, listing, nearest
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, parse_unit, unit_advice
+from tellegen.elements import ElementKind
 from tellegen.expressions import RESERVED_WORDS, Expression, Number, parse
 from tellegen.model.dimensions import (
     NUMBER,
@@ -116,6 +117,22 @@ class HeatPort(NamedTuple):
     key: Scalar
 
 
+class MassHeight(NamedTuple):
+    """A mass and the formula of its height, whose names and unit are checked when everything is known."""
+
+    mass: str
+    marked: Expression
+    node: Scalar
+
+
+class ReadAsContent(NamedTuple):
+    """An initial value that version 1 of the format read as what a storage holds, whatever its unit."""
+
+    element: str
+    kind: ElementKind
+    node: Scalar
+
+
 class StopReadingError(Exception):
     """Reading stops: what follows would not help."""
 
@@ -140,6 +157,11 @@ class ReadingContext:
         self.signal_measures: dict[str, Measure] = {}
         self.driven: list[DrivenSource] = []
         self.heated: list[HeatPort] = []
+        self.heights: list[MassHeight] = []
+        self.gravity: Expression | None = None
+        self.version_1 = False  # whether the file is of before
+        self.read_as_content: list[ReadAsContent] = []
+        self.told: tuple[str, ...] = ()  # what changed since
         self.functions: Mapping[str, Callable[..., float]] = {}
         self.folder: Path | None = None  # where the tables of a model lie that is no file
         self.variables: dict[str, str] = {}

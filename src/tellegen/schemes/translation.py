@@ -190,7 +190,8 @@ class _Nodes:
 
 def _may_be_wire(coupling: Coupling) -> bool:
     # By identity: a modulus that is one only for some values of its parameters is no wire.
-    if not _is_scalar(coupling) or coupling.K[0][0] is not ONE:
+    # One whose variables have names stays: a wire has no line to name them on.
+    if not _is_scalar(coupling) or coupling.K[0][0] is not ONE or coupling.names:
         return False
     one, two = coupling.side_1[0], coupling.side_2[0]
     return one.domain == two.domain and one.side == two.side
@@ -206,7 +207,8 @@ def _element(port: Port, nodes: tuple[str, str], *, own: bool = True) -> Element
     weightless = element_texts.weightless_kind(port) if own else None
     kind = weightless or element_texts.element_kind(port)
     law = element_texts.element_law(port) if own else None
-    value = element_texts.element_value(port, kind) if law is None and weightless is None else None
+    valued = weightless is None and (law is None or law.form == "potential")
+    value = element_texts.element_value(port, kind) if valued else None
     variables = {
         side: port.variable(side)
         for side in ("across", "through")
@@ -220,6 +222,7 @@ def _element(port: Port, nodes: tuple[str, str], *, own: bool = True) -> Element
         law=law,
         variables=variables,
         initial=port.initial,
+        initial_content=port.initial_content,
         prefer=port.prefer,
         forced=port.forced,
         place=port.place,
@@ -245,7 +248,9 @@ def _coupling(coupling: Coupling, nodes: tuple[str, ...]) -> Element:
     one, two = coupling.side_1[0], coupling.side_2[0]
     # A motor is called a motor where a kind of that name fits; else the connection is written in its general form.
     kind = coupling_kind((one.domain, two.domain), *COUPLING_OF[one.side, two.side])
-    return Element(coupling.element, kind, nodes, coupling.K[0][0], place=coupling.place)
+    return Element(
+        coupling.element, kind, nodes, coupling.K[0][0], variables=dict(coupling.names), place=coupling.place
+    )
 
 
 Notation = Literal["network", "bond", "pog"]

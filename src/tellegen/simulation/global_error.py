@@ -130,6 +130,8 @@ class Attempt:
     choice: SolverChoice
     error: float = 0.0
     """At the end, in the tolerances asked for, as far as it is known to be large."""
+    share: float = 1.0
+    """Of the tolerance asked for, with which it was made."""
 
     @property
     def turns(self) -> int:
@@ -461,7 +463,8 @@ def _again(attempt: AttemptFunction, settings: SolverSettings, rows: RunRows) ->
 
 def _told(made: Attempt, turns: int, factor: float) -> Attempt:
     over = f"over {turns // 2} oscillations" if turns > 1 else "where variables grow"
-    return replace(made, choice=replace(made.choice, reason=tightened(made.choice.reason, over, factor)))
+    told = replace(made.choice, reason=tightened(made.choice.reason, over, factor))
+    return replace(made, choice=told, share=factor)
 
 
 def tightened(reason: str, over: str, factor: float) -> str:
@@ -533,7 +536,7 @@ def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
             error = runs.error_of_finest(seen, LESS_FINE * factor)
     if made.finding is None:
         made = replace(made, finding=missed_tolerance(solver, problem.rtol, error, made.model.name))
-    return made if factor == 1.0 else replace(made, reason=tightened(made.reason, over, factor))
+    return made if factor == 1.0 else replace(made, reason=tightened(made.reason, over, factor), share=factor)
 
 
 def _over(first: Trajectory) -> str:

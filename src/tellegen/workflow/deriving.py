@@ -1,7 +1,7 @@
 """The equations of a model in one call: every form, with symbols or numbers, open or closed loop."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, final, overload
 
 from tellegen.causality import assign_causality
@@ -72,7 +72,7 @@ def _tf(model: Model, options: "DeriveOptions") -> Derived:
 FORMS: Mapping[str, EquationForm] = {
     "pog": EquationForm("L x' = -A x + B u", _pog),
     "ph": EquationForm("port-Hamiltonian", _ph),
-    "lagrange": EquationForm("M q'' + C q' + R q' + G = W tau", _lagrange),
+    "lagrange": EquationForm("M q'' + C q' + R q' + G = W tau, W tau = K^T tau + J^T F", _lagrange),
     "dae": EquationForm("descriptor form, nothing eliminated", _dae),
     "tf": EquationForm("transfer matrix", _tf),
 }
@@ -172,7 +172,9 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     >>> derive("dc_motor_pump").states
     ('I_a', 'omega_m', 'P_0')
     """
-    return _derived(model, DeriveOptions(**options))
+    read = as_model(model)
+    found = _derived(read, DeriveOptions(**options))
+    return replace(found, symbols=read.symbols) if read.symbols else found
 
 
 def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:

@@ -62,7 +62,7 @@ Change = Callable[[Expression], Expression]
 MOST_COLUMNS = 10
 """amsmath's bmatrix has room for so many columns; a wider matrix is an array."""
 
-_NAMES_OF_SUMMARIES = {"E": "E", "P_d": "P_{d}"}
+_NAMES_OF_SUMMARIES = {"E": "E", "V": "V", "P_d": "P_{d}"}
 
 
 def equations_to_latex(equations: "EquationSystem", *, sign: Sign = "-", environment: str = "align*") -> str:
@@ -157,6 +157,7 @@ def _itself(expression: Expression) -> Expression:
 
 
 def _signals(signals: "SignalEquations") -> Iterator[str]:
+    yield from _definitions(signals.named)
     for name, is_rate, word, inside in shown.signal_lines(signals):
         texts = ",\\; ".join(map(to_latex, inside))
         right = rf"\operatorname{{{word}}}\left({texts}\right)" if word else texts

@@ -35,6 +35,8 @@ KeyMeaning = Literal[
     "ambiguous",
     "initial",
     "law",
+    "potential",
+    "height",
     "causality",
     "notes",
     "domains",
@@ -76,8 +78,14 @@ class LineKey(NamedTuple):
 _NOTES = LineKey("notes", "", Leaf("notes", {"type": "object"}), "what other tools wrote about the element")
 _HEAT = LineKey("heat", "", NODE, "the thermal node that takes the heat")
 _DRIVER = LineKey("signal", "", SIGNAL, "what drives the source")
-_INITIAL = LineKey("initial", "", QUANTITY, "the output of the storage at the start, with its unit")
+_INITIAL = LineKey(
+    "initial", "", QUANTITY, "the output of the storage at the start, or what it holds: its unit tells which"
+)
 _ENERGY = LineKey("law", "energy", TEXT, "the stored energy, of what is stored or of the output")
+_POTENTIAL = LineKey("potential", "", TEXT, "the potential energy, a formula of displacements and parameters")
+_HEIGHT = LineKey(
+    "height", "", QUANTITY, "how high it is, a formula of displacements: gravity pulls it; a new name is a displacement"
+)
 _COENERGY = LineKey("law", "coenergy", TEXT, "the co-energy, of the output")
 _CAUSALITY = LineKey(
     "causality",
@@ -149,12 +157,14 @@ def make_form(kind: ElementKind) -> LineForm:
     told = {"type": "string", "description": f"a law of its variables instead of a value, such as {kind.law}"}
     law = LineKey("law", "law", AnyOf((Leaf("law", told), defined("law_table"))))
     keys["law"] = law if lawful else _NO_LAW
-    keys["energy"] = _ENERGY if storage else _NO_LAW
+    keys["energy"] = _ENERGY if storage else _POTENTIAL if kind.role == "potential" else _NO_LAW
     keys["coenergy"] = _COENERGY if storage else _NO_LAW
     keys["causality"] = _CAUSALITY
     keys["notes"] = _NOTES
     if kind.role == "source":
         keys["signal"] = _DRIVER
+    if kind.name == "mass":
+        keys["height"] = _HEIGHT
     # What is lost in a thermal domain is heat already.
     if kind.role in ("resistive", "switching") and kind.domains[0] not in THERMAL_DOMAINS:
         keys[HEAT] = _HEAT
@@ -165,6 +175,11 @@ def make_form(kind: ElementKind) -> LineForm:
     unit = kind.quantity.unit if kind.quantity else ""
     dimension = parse_unit(unit).dimension if unit else modulus_dimension(kind)
     return LineForm(kind, keys, dimension, parse_unit(kind.domain.power(kind.side).unit).dimension)
+
+
+def initial_dimension(form: LineForm, content: bool) -> Dimension:
+    """The dimension of an initial value: that of the output, or of what a storage holds."""
+    return parse_unit(form.kind.domain.energy(form.kind.side).unit).dimension if content else form.initial
 
 
 def _in_unit(unit: str) -> str:
