@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
-    from tellegen.workflow.files import Example, examples, import_model
+    from tellegen.workflow.files import Example, examples, import_model, migrate
     from tellegen.workflow.kept_code import KeptCode, cache
     from tellegen.workflow.transforming import bond_graph, pog, reduce, stiffen, translate
 
@@ -141,6 +141,7 @@ __all__ = [
     "load",
     "lognormal",
     "lower",
+    "migrate",
     "normal",
     "parse",
     "pog",
@@ -216,7 +217,7 @@ _NAMES_OF_MODULE = {
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",
-    "workflow.files": "Example examples import_model",
+    "workflow.files": "Example examples import_model migrate",
     "workflow.kept_code": "KeptCode cache",
     "workflow.transforming": "bond_graph pog reduce stiffen translate",
 }

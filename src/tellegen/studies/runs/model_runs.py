@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.equations.start import initial_names, outputs_at_start
+from tellegen.equations.start import initial_names, solved_at_start
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, expression_of, value_of
 from tellegen.experiments.setup import Setup, run_of_trajectory, set_up, sort_settings
@@ -522,7 +522,7 @@ class ModelRuns:
             yield "formulas of parameters"
         if kinds.parameters and parameter_dependent_breaks(graph, kinds.parameters) is not NOTHING_MOVES:
             yield "breaks"
-        initial = {**outputs_at_start(graph), **model.experiment.initial, **self.settings.initial}
+        initial = {**solved_at_start(graph, model), **model.experiment.initial, **self.settings.initial}
         names = initial_names(graph, model) if initial or kinds.initial else {}
         for name in (*initial, *kinds.initial):
             place = names.get(name)
