@@ -45,7 +45,7 @@ def export_model(
     files = TARGETS[to](opened, program_name(name or stem or opened.name))
     # All files are made before the first is written: half an export is worse than none.
     targets = tuple(Path(path) / name for name in files)
-    there = next((target for target in targets if target.exists()), None)
+    there = next((target for target in targets if os.path.exists(target)), None)
     if there is not None and not overwrite:
         fix = "choose another folder, or force it (overwrite=True, --force)"
         raise rules.WOULD_OVERWRITE.error(f"'{there}' is there already", fix=fix)
@@ -99,11 +99,11 @@ def _refuse_one_name(diagram: Diagram | None) -> None:
 def _write_all(files: Mapping[Path, str]) -> None:
     """Write all files of a folder or none: where one fails, the others are as they were."""
     folder = next(iter(files)).parent
-    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    made = [place for place in (folder, *folder.parents) if not os.path.exists(place)]
     before: dict[Path, bytes | None] = {}
     try:
         for target, text in files.items():
-            before[target] = target.read_bytes() if target.exists() else None
+            before[target] = target.read_bytes() if os.path.exists(target) else None
             _write(target, text)
     # Ctrl-C too: half an export is worse than none.
     except BaseException:

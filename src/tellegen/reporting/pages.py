@@ -13,7 +13,8 @@ from typing import final
 from urllib.parse import quote as percent_encoded
 
 from tellegen.core.errors import Rulebook
-from tellegen.core.files import failure_reason, visible, write_bytes
+from tellegen.core.files import failure_reason, write_bytes
+from tellegen.core.hidden_characters import visible
 from tellegen.core.names import did_you_mean
 from tellegen.reporting.formulas import to_mathml, width_of
 
@@ -369,10 +370,10 @@ def check_report_target(path: Path, *, force: bool = True) -> None:
     if suffix not in SUFFIXES:
         fix = did_you_mean(suffix, SUFFIXES) or f"end the name in {', '.join(SUFFIXES)}"
         raise BAD_REPORT_SUFFIX.error(f"a report is not written as '{suffix or path.name}'", fix=fix)
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         what = f"'{path}' cannot be written: there is no folder '{path.parent}'"
         raise REPORT_NOT_WRITTEN.error(what, fix="make the folder, or choose another one")
-    if not force and path.exists():
+    if not force and os.path.exists(path):
         fix = "choose another name, or force it (force=True, --force)"
         raise WOULD_OVERWRITE.error(f"'{path}' is there already", fix=fix)
     if suffix == ".pdf":

@@ -254,11 +254,12 @@ class LadderFormat:
         if after is None or not _fits(part.gives, after):
             more["gives"] = _sides(part.gives)
         texts = self._moduli(ladder, k, part)
-        # The short form: the modulus stands under `elements`, where its parameter is found like any other.
-        if scalar and not more:
+        # The short form: the modulus stands under `elements`, where its parameter is found like any other, and states can be read.
+        moves = scalar and not part.K[0][0].free_symbols <= self.scheme.causal.graph.parameters.keys()
+        if scalar and (moves or not more):
             if part.K[0][0] is not symbol(name):
                 self.details[name] = {"K": texts[0][0]}
-            return {"connect": name}
+            return {"connect": {"name": name, **more} if more else name}
         K: object = texts[0][0] if scalar else texts
         return {"connect": {"name": name, "K": K, **more}}
 

@@ -52,7 +52,10 @@ def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkSch
                 _field_member(port, nodes.of_port(k)) if k in in_fields else _element(port, nodes.of_port(k))
             )
     fields = [_field(field, graph, elements) for field in graph.fields]
-    elements += [_coupling(c, nodes.of_coupling(c.element)) for c in couplings]
+    for coupling in couplings:
+        own, at = described.get(coupling.element), nodes.of_coupling(coupling.element)
+        # The graph knows the modulus of what passes on heat; the model knows the parameter that it is made of.
+        elements.append(replace(own, nodes=at) if own is not None and own.kind.heat else _coupling(coupling, at))
     return NetworkScheme(tuple(elements), tuple(fields))
 
 
