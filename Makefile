@@ -16,7 +16,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-tools fuzz check format bench bench-page docs wheels clean
+.PHONY: help setup demo test test-slow sheet test-tools fuzz check format bench bench-page docs wheels clean
 
 MACHINES := linux-x86_64 linux-aarch64 macos-x86_64 macos-arm64 windows-x86_64
 
@@ -35,6 +35,9 @@ test: setup  ## run the tests
 
 test-slow: setup  ## run all tests, the slow ones too, with more random examples
 	@TELLEGEN_SLOW=1 $(PYTEST) -m 'slow or not slow'
+
+sheet: setup  ## draw all examples in all notations on one sheet, to be looked at
+	@$(BIN)/python tools/sheet.py
 
 test-tools:  ## install the programs that some tests compare with: Octave, pdflatex, Chromium (Debian, Ubuntu)
 	@sh tools/install_test_tools.sh

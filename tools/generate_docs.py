@@ -28,7 +28,12 @@ from tellegen.notations.signals.formulas import SHAPES
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(tellegen.__file__).parent
 
-ROLES: dict[Role, str] = {"storage": "Storages", "resistive": "Resistive elements", "source": "Sources"}
+ROLES: dict[Role, str] = {
+    "storage": "Storages",
+    "potential": "Weights",
+    "resistive": "Resistive elements",
+    "source": "Sources",
+}
 MODES_HEAD = ("kind", "also called", "modes", "keys", "law", "what it does")
 
 

@@ -59,6 +59,10 @@ if TYPE_CHECKING:
     from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
+    from tellegen.studies.runs.response import Response, response
+    from tellegen.studies.runs.study import Study
+    from tellegen.studies.runs.sweep import read_study, sweep
+    from tellegen.studies.runs.variation import between, lognormal, normal, triangular, uniform
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
@@ -97,11 +101,13 @@ __all__ = [
     "PowerGraph",
     "Reduction",
     "ReductionError",
+    "Response",
     "Rule",
     "Run",
     "SimulationError",
     "SteadyState",
     "Stiffened",
+    "Study",
     "TellegenError",
     "TransferMatrix",
     "__version__",
@@ -109,6 +115,7 @@ __all__ = [
     "analyse",
     "animate",
     "assign_causality",
+    "between",
     "bond_graph",
     "cache",
     "check",
@@ -130,7 +137,9 @@ __all__ = [
     "keep_layout",
     "linearise",
     "load",
+    "lognormal",
     "lower",
+    "normal",
     "parse",
     "pog",
     "project",
@@ -139,9 +148,11 @@ __all__ = [
     "ramp",
     "read",
     "read_run",
+    "read_study",
     "reduce",
     "reduction_study",
     "report",
+    "response",
     "schema",
     "sensitivities",
     "simulate",
@@ -150,11 +161,14 @@ __all__ = [
     "step",
     "stiffen",
     "suggest_limits",
+    "sweep",
     "table",
     "to_yaml",
     "trajectory_loss",
     "translate",
     "trapezoid",
+    "triangular",
+    "uniform",
 ]
 
 _NAMES_OF_MODULE = {
@@ -192,6 +206,10 @@ _NAMES_OF_MODULE = {
     "studies.inversion": "Inverse invert",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
+    "studies.runs.response": "Response response",
+    "studies.runs.study": "Study",
+    "studies.runs.sweep": "read_study sweep",
+    "studies.runs.variation": "between lognormal normal triangular uniform",
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",

@@ -20,7 +20,10 @@ def test_the_crank_has_the_matrices_of_the_paper() -> None:
         assert is_zero(form.matrices[name][0][0] - parse(text))
     assert [str(e) for e in form.matrices["W"][0]] == ["1", "-H"]
     assert set(form.where) == {"H", "H_theta"}
-    assert set(form.to_json()) == KEYS | {"where"}
+    record = form.to_json()
+    assert set(record) == KEYS | {"where", "K", "J", "torques", "forces"}
+    assert (record["K"], record["torques"]) == ([["1"]], ["tau"])
+    assert (record["J"], record["forces"]) == ([["-H"]], ["F"])
 
 
 def test_springs_count_from_where_they_are_unloaded() -> None:
@@ -107,7 +110,7 @@ def test_artificial_sources_decide_one_flow_after_the_other() -> None:
 
 def test_text_latex_and_json_say_the_same() -> None:
     form = tg.derive("crank_rod", form="lagrange")
-    assert "M q'' + C q' + R q' = W tau" in form.to_text()
+    assert "M q'' + C q' + R q' = K^T tau + J^T F" in form.to_text()
     assert form.to_text().startswith("Crank and connecting rod\n")
     assert r"\mathbf{M} &= \begin{bmatrix} J_{m} + H^{2} m_{p} \end{bmatrix}" in form.to_latex()
 

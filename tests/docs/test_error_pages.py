@@ -88,7 +88,7 @@ WITHOUT_EXAMPLE = {
     "E133": "an output asked for, not something in a file",
     "E134": "an input asked for, not something in a file",
     **{f"E14{k}": "an inverse asked for, not something in a file" for k in range(3)},
-    **{f"S40{k}": "an inverse asked for, not something in a file" for k in range(1, 7)},
+    **{f"S45{k}": "an inverse asked for, not something in a file" for k in range(1, 7)},
     **{f"C1{k:02}": "a form or a motion asked for, not something in a file" for k in range(1, 12)},
     "T130": "a transformation asked for, not something in a file",
     "T140": "a limit asked for, not something in a file",
@@ -99,6 +99,7 @@ WITHOUT_EXAMPLE = {
     **{f"S2{k:02}": "something asked of a run, not something in a file" for k in range(1, 11)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
     "S132": "met during a run, not something in a file",
+    **{f"S4{k:02}": "many runs asked for, not something in a file" for k in (1, 2, 3, 4, 5, 7, 8, 9, *range(10, 16))},
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
     "S342": "initial values given to a run, not something that a file is refused for",
@@ -107,7 +108,7 @@ WITHOUT_EXAMPLE = {
     **{f"F20{k}": "a figure of a run asked for, not something in a file" for k in range(7)},
     "X001": "a package that is missing, not something in a file",
     **{f"X30{k}": "a report asked for, not something in a file" for k in range(1, 5)},
-    **{f"X40{k}": "an export asked for, not something in a file" for k in range(1, 7)},
+    **{f"X4{k:02}": "an export asked for, not something in a file" for k in range(1, 12)},
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }
 """Rules that no example on a page can break, each with the reason."""

@@ -57,6 +57,26 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.drawing.overlay.animation", "PIL"): "pictures are read when a GIF or a video is written",
     ("tellegen.results.records", "xarray"): "labelled arrays are made when asked for; a run does without",
     (
+        "tellegen.studies.runs.variation",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who draws values",
+    (
+        "tellegen.studies.runs.table",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who draws values",
+    (
+        "tellegen.studies.runs.table",
+        "pyarrow",
+    ): "pyarrow is an extra, needed for tables in Parquet files alone",
+    (
+        "tellegen.studies.runs.study",
+        "xarray",
+    ): "labelled arrays are made when asked for",
+    (
+        "tellegen.studies.runs.study",
+        "pandas",
+    ): "tables of data frames are made when asked for; pandas comes with xarray",
+    (
         "tellegen.experiments.sensitivities",
         "xarray",
     ): "labelled arrays are made when asked for; importing needs none",

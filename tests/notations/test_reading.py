@@ -459,11 +459,21 @@ def test_the_physics_of_values_is_checked_at_the_element() -> None:
         "C_0: 1 uF",
     )
     found = errors(text)
-    assert [(f.code, f.where) for f in found] == [("D130", "C"), ("D131", "L"), ("D133", "T")]
+    assert [(f.code, f.where) for f in found] == [("D130", "C"), ("D131", "L")]
     assert "energy would not be bounded below" in found[0].why
     assert "a storage without content is no storage" in found[1].why
     assert found[1].fix == "remove it, or take the limit with reduce"
-    assert found[2].what == "the turns ratio of T is 0: it passes no power"
+
+
+def test_a_modulus_of_zero_is_a_warning_that_says_what_is_held() -> None:
+    (found,) = read_model(
+        network("T: {transformer: [a, b], n: 0}\nR: {resistor: [a], R: 1}\nC: {capacitor: [b], C: 1}")
+    ).findings
+    held = "the voltage of its first side and the current of its second at zero"
+    assert (found.severity, found.what) == (
+        "warning",
+        f"the turns ratio of T is 0: it passes no power, and holds {held}",
+    )
 
 
 def test_a_negative_resistance_is_a_warning_about_an_active_element() -> None:

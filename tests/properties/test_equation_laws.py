@@ -71,6 +71,25 @@ def test_what_hangs_at_one_terminal_changes_nothing(network: Network, s: Fractio
 
 
 @given(networks(), laplace_points, st.data())
+def test_a_modulus_of_zero_holds_what_nodal_analysis_says(network: Network, s: Fraction, data: st.DataObject) -> None:
+    shared = [p.parameter for p in network.parts]
+    couplings = [p for p in network.parts if nodal.is_coupling(p) and shared.count(p.parameter) == 1]
+    assume(couplings)
+    chosen = data.draw(st.sampled_from(couplings)).name
+    # As a number written out, and as a parameter that has the value zero.
+    written = data.draw(st.booleans())
+    parts = [
+        replace(p, value=Fraction(0), parameter="" if written else p.parameter) if p.name == chosen else p
+        for p in network.parts
+    ]
+    severed = replace(network.with_parts(parts), valued=True)
+    model = legal(severed)
+    found, expected = model.transfer_matrix(s), nodal.transfer_matrix(severed, s)
+    assert (found is None) == (expected is None)
+    assert found == expected
+
+
+@given(networks(), laplace_points, st.data())
 def test_coefficients_of_zero_divide_nothing(network: Network, s: Fraction, data: st.DataObject) -> None:
     shared = [p.parameter for p in network.parts]
     resistive = [p for p in network.parts if nodal.is_resistive(p) and p.parameter and shared.count(p.parameter) == 1]

@@ -3,8 +3,10 @@
 import json
 import re
 import subprocess
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from html import unescape
 from itertools import islice
 from pathlib import Path
@@ -17,6 +19,7 @@ from command_line import tellegen
 from tellegen.core.errors import Finding
 from tellegen.reporting import reports
 from tellegen.reporting.formulas import LINE, WIDEST, formula_lines, page_lines, to_mathml, width_of
+from tellegen.reporting.html import to_html
 from tellegen.reporting.pages import (
     Folded,
     Listing,
@@ -26,10 +29,9 @@ from tellegen.reporting.pages import (
     PageTable,
     Paragraph,
     Report,
-    to_html,
-    write_report,
 )
-from tellegen.reporting.reports import FRAMES, Subject, equations_section, findings_section
+from tellegen.reporting.reports import FRAMES, Subject, equations_section, findings_section, notices_section
+from tellegen.reporting.writing import write_report
 
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 ALONE = [*QUIET, "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -68,7 +70,7 @@ def motor(made: tuple[Report, Path]) -> Path:
 def test_every_part_of_the_model_is_there(motor: Path) -> None:
     page = motor.read_text(encoding="utf-8")
     titles = re.findall(r"<h2 id=\"[^\"]+\">([^<]+)</h2>", page)
-    assert titles[:4] == ["Findings", "Figures", "Parameters", "Equations"]
+    assert titles[:5] == ["Figures", "Experiment", "Motion", "Equations", "Parameters"]
     assert titles[-2:] == ["The model", "How to make this page again"]
     assert {"Properties", "Reductions", "Experiment", "Energy"} <= set(titles)
     assert page.count("<math") >= 4
@@ -78,8 +80,30 @@ def test_every_part_of_the_model_is_there(motor: Path) -> None:
 def test_page_is_small_and_loads_nothing(motor: Path) -> None:
     page = motor.read_text(encoding="utf-8")
     assert motor.stat().st_size < 5_000_000
-    assert not re.search(r"(?:src|href)=\"(?!#|data:)", page)
-    assert "<script" not in page
+    plain = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.search(r"(?:src|href)=\"(?!#|data:)", plain)
+    assert sum(map(len, re.findall(r"<script>.*?</script>", page, flags=re.DOTALL))) < 150_000
+
+
+def test_only_the_script_of_the_page_may_run(motor: Path) -> None:
+    page = motor.read_text(encoding="utf-8")
+    (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in page
+    assert not re.search(r"<[^>]* on\w+=", page.replace(script, ""))
+
+
+def test_parameters_have_the_units_of_the_file_and_what_it_says_of_them(made: tuple[Report, Path]) -> None:
+    (section,) = [section for section in made[0].sections if section.title == "Parameters"]
+    (table,) = section.blocks
+    assert isinstance(table, PageTable)
+    assert table.rows[:2] == (("L_a", "2", "mH", "armature inductance"), ("R_a", "0.5", "Ω", "armature resistance"))
+    assert table.rows[3][1:3] == ("0.001", "kg·m²")
+
+
+def test_nothing_of_a_page_is_text_of_a_terminal(made: tuple[Report, Path]) -> None:
+    shown = [(s.title, block) for s in made[0].sections for block in s.blocks if isinstance(block, Listing)]
+    assert [title for title, _ in shown] == ["The model", "How to make this page again"]
 
 
 def test_page_shows_who_gave_energy_and_the_motion(motor: Path) -> None:
@@ -87,7 +111,7 @@ def test_page_shows_who_gave_energy_and_the_motion(motor: Path) -> None:
     assert "Who gave energy and who took it" in page
     drawn = [unquote(data) for data in re.findall(r"svg\+xml;charset=utf-8,([^\"]+)", page)]
     assert sum(picture.count("<animate ") for picture in drawn) == FRAMES
-    assert page.index(">Energy<") < page.index(">Motion<")
+    assert page.index(">Motion<") < page.index(">Energy<")
 
 
 def test_motion_that_is_too_large_is_left_to_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -100,7 +124,7 @@ def test_motion_that_is_too_large_is_left_to_a_command(monkeypatch: pytest.Monke
 def test_progress_names_the_sections(tmp_path: Path) -> None:
     heard: list[str] = []
     tg.report("rlc", tmp_path / "rlc.html", progress=heard.append)
-    assert heard[:3] == ["Findings", "Figures", "Parameters"]
+    assert heard[:3] == ["Findings", "Figures", "Experiment"]
 
 
 def test_limits_lead_to_smaller_models_one_after_another(tmp_path: Path) -> None:
@@ -149,7 +173,7 @@ def test_model_with_mistakes_gets_a_report_that_shows_them(tmp_path: Path) -> No
     assert "K101" in str(made.sections[0].blocks[0])
     assert [block.name for block in made.sections[1].blocks if isinstance(block, PagePicture)] == ["network", "bond"]
     assert "No Power-Oriented Graph: 'V_2' cannot impose its voltage" in str(made.sections[1].blocks[-1])
-    assert WRONG.splitlines()[2] in made.sections[3].blocks[0].text  # type: ignore[union-attr]
+    assert WRONG.splitlines()[2] in made.sections[3].blocks[-1].text  # type: ignore[union-attr]
 
 
 def test_properties_of_a_model_without_values_say_what_they_need_and_are_no_mistake(tmp_path: Path) -> None:
@@ -274,10 +298,11 @@ def test_large_model_gets_a_page_that_is_still_small(tmp_path: Path) -> None:
 
 
 def test_text_of_a_model_cannot_become_html() -> None:
-    nasty = "<script>alert(1)</script>"
+    nasty = "</script><script>alert(1)</script>"
     blocks = (Paragraph(nasty), Listing(nasty), PageTable((nasty,), ((nasty,),)), PagePicture("x", "<svg/>", nasty))
-    page = to_html(Report(nasty, nasty, (PageSection(nasty, blocks),)))
-    assert "<script>" not in page
+    page = to_html(Report(nasty, nasty, (PageSection(nasty, blocks),), {nasty: (nasty,)}))
+    assert "<script>alert" not in page
+    assert page.count("</script>") == 1
 
 
 def test_lines_of_formulas_leave_matrices_whole() -> None:
@@ -484,17 +509,18 @@ def test_wide_formulas_say_how_wide_they_are_and_parts_of_a_sum_have_their_rows(
     assert len(re.findall(r'<div class="formula alone" style="--em: \d+">', page)) == 2
 
 
-def test_many_notices_are_folded_by_their_reason() -> None:
+def test_notices_of_one_kind_are_one_line() -> None:
     notices = tuple(Finding("K201", "notice", f"'C{k}' depends", why="they share") for k in range(7))
+    other = Finding("G101", "notice", "'x' hangs at one terminal")
     warning = Finding("S120", "warning", "energy is missing")
-    first, second = findings_section(Subject("m", (*notices, warning), "", "m"))
-    assert isinstance(first, Paragraph)
-    assert first.strong
-    assert isinstance(second, Folded)
-    assert second.title == "7 notices K201"
-    assert second.blocks[0] == Paragraph("Because they share.")
-    few = list(findings_section(Subject("m", notices[:2], "", "m")))
-    assert [type(block) for block in few] == [Paragraph, Paragraph]
+    subject = Subject("m", (*notices, warning, other), "", "m")
+    (told,) = findings_section(subject)
+    assert isinstance(told, Paragraph)
+    assert told.strong
+    many, one = notices_section(subject)
+    assert isinstance(many, Folded)
+    assert many.title == "7 notices K201: they share"
+    assert isinstance(one, Paragraph)
 
 
 # -- How to make it again ---------------------------------------------------------------------------------------------------------

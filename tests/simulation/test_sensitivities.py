@@ -96,7 +96,7 @@ def test_of_observables() -> None:
     )
     problem = Problem(model, 1.0, y0={"x": 3.0}, rtol=1e-10, atol=1e-12, times=11)
     run, part = integrate_sensitivities(problem, ["k"])
-    slopes = observable_slopes(part, ["k"])
+    slopes = observable_slopes(part, ["k"])[1]
     assert slopes[:, 0, 0] == pytest.approx(9 * np.exp(-4 * run.t) * (1 - 4 * run.t), rel=1e-6, abs=1e-8)
 
 

@@ -72,7 +72,7 @@ def test_a_zero_in_the_right_half_plane_is_an_unstable_pole_and_is_said() -> Non
     # With y = x - 4 z given, z' = x - z = y + 3 z.
     assert [pole.value for pole in found.poles] == pytest.approx([3.0])
     (finding,) = found.findings
-    assert (finding.code, finding.severity) == ("S406", "warning")
+    assert (finding.code, finding.severity) == ("S456", "warning")
     assert "poles at 3 " in finding.what
 
 
@@ -130,20 +130,20 @@ def test_inverse_dynamics_of_a_mechanism_is_the_same() -> None:
 
 WRONG: list[tuple[str, Mapping[str, Any], list[str], str, str]] = [
     ("dc_motor", {"omeg": 1}, ["V"], "E132", "did you mean 'omega'"),
-    ("dc_motor", {"omega": 1}, ["W"], "S401", "'W' is no input of 'DC motor'"),
-    ("dc_motor", {"omega": 1}, ["V", "tau"], "S401", "1 output ('omega') cannot be given courses by 2 inputs"),
-    ("dc_motor", {"omega": "step(3, 0.5)"}, ["V"], "S402", "it jumps at t = 0.5 s"),
+    ("dc_motor", {"omega": 1}, ["W"], "S451", "'W' is no input of 'DC motor'"),
+    ("dc_motor", {"omega": 1}, ["V", "tau"], "S451", "1 output ('omega') cannot be given courses by 2 inputs"),
+    ("dc_motor", {"omega": "step(3, 0.5)"}, ["V"], "S452", "it jumps at t = 0.5 s"),
     (
         "dc_motor",
         {"omega": "ramp(3, 0.5)"},
         ["V"],
-        "S402",
+        "S452",
         "its course and its rate must be continuous: its rate jumps at t = 0.5 s",
     ),
-    ("dc_motor", {"omega": tg.table([0, 0.3, 1], [0, 1, 1])}, ["V"], "S402", "its rate jumps at t = 0.3 s"),
-    ("dc_motor", {"omega": np.sin}, ["V"], "S402", "a Python function"),
-    ("dc_motor", {"omega": "J*omega"}, ["V"], "S402", "reads 'omega'"),
-    ("clutch_drive", {"omega_m": 1}, ["tau"], "S403", "has modes"),
+    ("dc_motor", {"omega": tg.table([0, 0.3, 1], [0, 1, 1])}, ["V"], "S452", "its rate jumps at t = 0.3 s"),
+    ("dc_motor", {"omega": np.sin}, ["V"], "S452", "a Python function"),
+    ("dc_motor", {"omega": "J*omega"}, ["V"], "S452", "reads 'omega'"),
+    ("clutch_drive", {"omega_m": 1}, ["tau"], "S453", "has modes"),
 ]
 
 

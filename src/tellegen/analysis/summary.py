@@ -32,6 +32,7 @@ from tellegen.analysis.responses import (
     step_response,
 )
 from tellegen.core.names import identifier
+from tellegen.core.tables import TitledTable, tables_html, tables_text
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.rules import NOT_CONTINUOUS
 from tellegen.plots import Look, Plot
@@ -78,7 +79,8 @@ OF_PLANT = "poles of the plant; controlled sources are inputs"
 
 def poles_to_text(poles: Sequence[Pole], *, controlled: bool = False) -> str:
     """A table of poles; `controlled` tells that they are those of a plant without its controllers."""
-    return "\n".join(line.rstrip() for line in [OF_PLANT if controlled else "poles", *_table(_pole_rows(poles))])
+    table = TitledTable(OF_PLANT if controlled else "poles", _pole_rows(poles))
+    return "\n".join(line.rstrip() for line in table.lines())
 
 
 def pole_record(pole: Pole) -> dict[str, object]:
@@ -91,13 +93,14 @@ def pole_record(pole: Pole) -> dict[str, object]:
     }
 
 
-def _closed_loop_lines(loop: "ClosedLoop") -> list[str]:
+def _closed_loop_table(loop: "ClosedLoop") -> TitledTable:
     # Not every loop has poles in s; why this one has none is told instead.
     if loop.poles is None:
-        return [f"no poles of the closed loop: {loop.reason}"]
+        return TitledTable(f"no poles of the closed loop: {loop.reason}")
     point = loop.linear.model if loop.linear is not None else None
     where = f", linearised {point.origin}" if point is not None and point.origin else ""
-    return [f"poles of the closed loop; {', '.join(loop.driven)} controlled{where}", *_table(_pole_rows(loop.poles))]
+    title = f"poles of the closed loop; {', '.join(loop.driven)} controlled{where}"
+    return TitledTable(title, _pole_rows(loop.poles), headed=True)
 
 
 def _channel_records(found: "Analysis") -> Iterator[dict[str, object]]:
@@ -155,19 +158,19 @@ def _channel_rows(found: "Analysis") -> Iterator[tuple[str, ...]]:
             yield u, y, f"{gains[i, j]:.5g}", ratio_unit(found.units.get(y, ""), found.units.get(u, "")), zeros
 
 
-def _structure(found: "Analysis") -> list[str]:
+def _structure(found: "Analysis") -> list[tuple[str, str]]:
     control, observe = found.controllability, found.observability
     words = {True: "yes", False: "no", None: "not decided by W"}
     return [
-        f"controllable  {control.rank} of {control.states} states",
-        f"observable    {observe.rank} of {observe.states} states",
-        f"passive       {words[found.passivity.passive]}",
+        ("controllable", f"{control.rank} of {control.states} states"),
+        ("observable", f"{observe.rank} of {observe.states} states"),
+        ("passive", words[found.passivity.passive]),
     ]
 
 
 def _power_rows(power: PowerSplit) -> list[tuple[str, ...]]:
-    given = [(f"{name} gives", f"{p:.5g}", f"{100 * p / power.total:.1f} %") for name, p in power.given.items()]
-    taken = [(f"{name} takes", f"{p:.5g}", f"{100 * power.share(name):.1f} %") for name, p in power.taken.items()]
+    given = [(name, "gives", f"{p:.5g}", f"{100 * p / power.total:.1f} %") for name, p in power.given.items()]
+    taken = [(name, "takes", f"{p:.5g}", f"{100 * power.share(name):.1f} %") for name, p in power.taken.items()]
     return [*given, *taken] or [("nothing flows",)]
 
 
@@ -177,11 +180,6 @@ def complex_text(value: complex, *, both: bool = False) -> str:
         return f"{value.real:.5g}"
     sign = "±" if both else "+" if value.imag > 0 else "-"
     return f"{value.real:.5g} {sign} {abs(value.imag):.5g}j"
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
-    return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)) for row in rows]
 
 
 def _identifiers(names: Sequence[str]) -> list[str]:
@@ -372,31 +370,37 @@ class Analysis(LinearAnalysis):
             }
         return record
 
-    def __str__(self) -> str:
-        """The analysis as an engineer reads it on a terminal."""
+    def tables(self) -> list[TitledTable]:
+        """What it found, part by part: point, poles, channels, structure and power."""
         model = self.model
-        lines = [model.name]
+        tables: list[TitledTable] = []
         if model.point:
-            lines += [
-                "",
-                f"linearised {model.origin}".rstrip(),
-                *_table([(n, f"{v:.6g} {behind_number(self.units.get(n, ''))}") for n, v in model.point.items()]),
-            ]
+            point = [(n, f"{v:.6g} {behind_number(self.units.get(n, ''))}") for n, v in model.point.items()]
+            tables.append(TitledTable(f"linearised {model.origin}".rstrip(), point))
         if self.modes:
-            lines += ["", "in the mode", *_table([*self.modes.items()])]
+            tables.append(TitledTable("in the mode", [*self.modes.items()]))
         if self.held:
-            lines += ["", "held as sampled", *_table([(n, f"{v:.6g}") for n, v in self.held.items()])]
+            tables.append(TitledTable("held as sampled", [(n, f"{v:.6g}") for n, v in self.held.items()]))
         # A source that only follows the time closes no loop, and there is nothing to tell a plant from.
         title = "poles" if self.closed_loop is None else f"poles of the plant, cut open at {', '.join(self.cut)}"
-        lines += ["", title if self.poles else "no poles: the model is static", *_table(_pole_rows(self.poles))]
-        if self.poles:
-            lines += ["", f"stiffness ratio  {self.stiffness_ratio:.4g}"]
+        rows = _pole_rows(self.poles)
+        tables.append(TitledTable(title if rows else "no poles: the model is static", rows, headed=True))
+        if rows:
+            tables.append(TitledTable(f"stiffness ratio  {self.stiffness_ratio:.4g}"))
         if self.closed_loop is not None:
-            lines += ["", *_closed_loop_lines(self.closed_loop)]
+            tables.append(_closed_loop_table(self.closed_loop))
         # Without inputs or outputs there is a table of nothing.
         if channels := list(_channel_rows(self)):
-            lines += ["", "channels", *_table([("from", "to", "gain at rest", "unit", "zeros [1/s]"), *channels])]
-        lines += ["", *_structure(self)]
+            head = ("from", "to", "gain at rest", "unit", "zeros [1/s]")
+            tables.append(TitledTable("channels", [head, *channels], headed=True))
+        tables.append(TitledTable("structure", _structure(self)))
         if self.power is not None:
-            lines += ["", "power in steady state [W]", *_table(_power_rows(self.power))]
-        return "\n".join(line.rstrip() for line in lines)
+            tables.append(TitledTable("power in steady state [W]", _power_rows(self.power)))
+        return tables
+
+    def __str__(self) -> str:
+        """The analysis as an engineer reads it on a terminal."""
+        return tables_text(self.model.name, self.tables())
+
+    def _repr_html_(self) -> str:
+        return tables_html(self.model.name, self.tables())

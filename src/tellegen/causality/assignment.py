@@ -115,6 +115,11 @@ def _by_elimination(graph: PowerGraph, order: Sequence[exact.Demand]) -> CausalG
         decides = given.decides if given.circulates else generic.decides
         return CausalGraph(graph, decides, (), (), "elimination", (loop,), rigid=loop.members)
     special = _special_values(graph, generic, given)
+    severed = _without_zero_moduli(graph)
+    # A modulus of zero holds variables, and is no coincidence. Where others decide then, or a loop leads through it, it would be
+    # divided by it; elsewhere it stays a symbol, which other values may have.
+    if severed is not graph and (special or junction_loops(graph, given.decides)):
+        return _by_elimination(severed, order)
     # An assignment that holds at the given values holds in general as well, but not the reverse: where only the choice among
     # resistive elements differs, the given values decide, so that nothing is divided by what they make zero.
     causality = generic if special else given
@@ -312,6 +317,17 @@ def _conflict_rule(law: object, forced: bool) -> Rule:
     if forced:
         return rules.FORCED_CONFLICT
     return rules.STORAGE_LAW_BACKWARDS if isinstance(law, StorageLaw) else rules.ONE_SIDED_LAW
+
+
+def _without_zero_moduli(graph: PowerGraph) -> PowerGraph:
+    """The graph with zeros in place of moduli that the given values make zero; the same graph where there are none."""
+    residue = exact.given_residue(graph)
+    couplings = []
+    for coupling in graph.couplings:
+        K = tuple(tuple(ZERO if residue(e) == 0 else e for e in row) for row in coupling.K)
+        couplings.append(coupling if K == coupling.K else replace(coupling, K=K))
+    changed = any(new is not old for new, old in zip(couplings, graph.couplings, strict=True))
+    return replace(graph, couplings=tuple(couplings)) if changed else graph
 
 
 def _special_values(graph: PowerGraph, generic: exact.ExactCausality, given: exact.ExactCausality) -> list[Finding]:

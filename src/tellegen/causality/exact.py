@@ -128,7 +128,8 @@ def exact_causality(graph: PowerGraph, order: Sequence[Demand], residue: Callabl
     interconnection = Interconnection(graph)
     # Modulo a prime of 61 bits the question is exact: no rounding calls a small pivot zero, and a value that is none
     # vanishes by accident once in 1e18. Fractions would grow, floats would guess.
-    elimination = Elimination(interconnection.rows(cache(residue)), ResidueField())  # many moduli are the same
+    rows = interconnection.rows(cache(residue))  # many moduli are the same, and some of the given ones are zero
+    elimination = Elimination(({c: e for c, e in row.items() if e} for row in rows), ResidueField())
     # What remains over the ports is the Dirac structure. An internal column without a pivot is a variable that no port determines.
     circulates = bool(elimination.eliminate_all(interconnection.internal))
     decides: list[Side] = ["across"] * len(graph.ports)

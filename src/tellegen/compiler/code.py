@@ -9,7 +9,7 @@ import hashlib
 import io
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -24,6 +24,7 @@ from tellegen.compiler.numeric_model import SparsityPattern, pattern_of_rows
 from tellegen.compiler.program import Program, is_linear_program
 from tellegen.compiler.routines import LONG_RATES, Routines, explicit_form, flatten, implicit_form, sample_groups
 from tellegen.compiler.statements import Routine, operation_count, targets_of, variables_in, variables_read
+from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph.signals import External
 
 
@@ -65,6 +66,36 @@ def slopes_code(causal: CausalGraph) -> Code:
     """The same with the source of the slopes that `first_code` has left out."""
     made = _Unrolled(causal)
     return replace(made.code(slopes_later=True), source=c_source(made.routines.slopes(), made.places, 0))
+
+
+def exchanged_code(causal: CausalGraph, start: Sequence[Expression], outputs: Sequence[str] = ()) -> Code:
+    """The same for programs of others: with slopes along inputs, and with start, times and given parameters as formulas.
+
+    `start` are those of y as formulas of parameters; slopes are those of conjugates of sources and of observables in `outputs`.
+    """
+    made = _Unrolled(causal)
+    signals, constants = made.program.signals, made.routines.constants
+    grids = [signals.samples[members[0]][0] for members in sample_groups(signals.samples)]
+    times = [e for law in grids for e in (law.period, law.offset)]
+    times += [e for known in signals.breaks for e in (known.at, known.period or ZERO)]
+    times += [law.by for law, _ in signals.delays]
+    first = [*start, *(law.initial for law, _ in signals.samples), *(law.initial for law, _ in signals.delays)]
+    given = [symbol(name) for name in made.program.formulas]
+    more = [
+        *(made.routines.along(outputs_of(made.program, outputs)) if made.explicit is not None else ()),
+        constants("initial", first),
+        constants("times", times),
+        constants("derived", given),
+        constants("crossings", list(signals.crossings)),
+    ]
+    code = made.code(slopes_later=False)
+    routines = [*code.routines, *more]
+    return replace(code, routines=routines, source=c_source(routines, made.places, len(grids)))
+
+
+def outputs_of(program: Program, further: Iterable[str] = ()) -> frozenset[str]:
+    """The names of what a model gives to others: the conjugates of its sources, and further observables."""
+    return frozenset((*further, *(o.name for o, _ in program.observables if o.kind == "output")))
 
 
 @final
@@ -128,21 +159,41 @@ def _pattern(routines: Sequence[Routine], size: int) -> SparsityPattern:
         if routine.name in ("residual", "rhs"):
             found = _moving(routine)
             for row, result in zip(rows, routine.results, strict=True):
-                row.update(*(found.get(k, ()) for k in variables_in((result,))))
+                row.update(place for k in variables_in((result,)) for _, place in found.get(k, ()))
     return pattern_of_rows([sorted(row) for row in rows], size)
 
 
-def _moving(routine: Routine) -> dict[int, frozenset[int]]:
-    """The variables of a routine that depend on y and yp, and on which of them."""
-    found: dict[int, frozenset[int]] = {
-        k: frozenset((i,)) for k, (word, i) in routine.leaves.items() if word in ("y", "yp")
+Place = tuple[str, int]
+"""What something depends on: the letter of a list of leaves, and a place there."""
+
+
+def _moving(routine: Routine, words: Container[str] = ("y", "yp")) -> dict[int, frozenset[Place]]:
+    """The variables of a routine that depend on the leaves of some words, and on which of them."""
+    found: dict[int, frozenset[Place]] = {
+        k: frozenset((leaf,)) for k, leaf in routine.leaves.items() if leaf[0] in words
     }
-    nothing: frozenset[int] = frozenset()
+    nothing: frozenset[Place] = frozenset()
     for statement in routine.statements:
         here = nothing.union(*(found.get(k, nothing) for k in variables_read(statement)))
         if here:
             found.update((k, here) for k in targets_of(statement))
     return found
+
+
+def dependences(code: Code) -> tuple[list[list[Place]], list[list[Place]]]:
+    """The places of y ("y") and of the inputs ("u") that each rate and each observable of an explicit model depends on."""
+    routines = {routine.name: routine for routine in code.routines}
+    rates, observe = routines["rhs"], routines["observe"]
+
+    def of(routine: Routine) -> list[set[Place]]:
+        found = _moving(routine, ("y", "yp", "u"))
+        return [set().union(*(found.get(k, ()) for k in variables_in((e,)))) for e in routine.results]
+
+    by_rates = of(rates)
+    shown = [
+        set().union(*(by_rates[place] if word == "yp" else {(word, place)} for word, place in on)) for on in of(observe)
+    ]
+    return [sorted(on) for on in by_rates], [sorted(on) for on in shown]
 
 
 def external_signals(externals: Sequence[External]) -> object:

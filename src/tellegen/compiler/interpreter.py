@@ -5,7 +5,6 @@ import ctypes
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from types import CodeType, FunctionType
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -27,7 +26,7 @@ from tellegen.compiler.statements import (
 )
 from tellegen.compiler.steps import variable
 from tellegen.expressions import Expression
-from tellegen.expressions.python_code import NAMESPACE, Place, PythonWriter, assigned, called, name
+from tellegen.expressions.python_code import NAMESPACE, Place, PythonWriter, assigned, called, made_function, name
 
 _NAMES: Final = {**NAMESPACE, "NewtonSearch": NewtonSearch, "solution": solution}
 
@@ -37,15 +36,7 @@ def python_function(routine: Routine, arrays: Iterable[str]) -> Callable[..., tu
 
     The function raises FailedSearchError where a system inside has no solution.
     """
-    # Made as a tree, never as text: whatever a name in a model looks like, it cannot become code.
-    module = ast.parse(f"def routine({', '.join(('t', *arrays, 'kept', 'read'))}): pass")  # a head, to be filled
-    head = module.body[0]
-    assert isinstance(head, ast.FunctionDef), "that is what the text says"
-    head.body = _Body(routine).lines()
-    code = compile(ast.fix_missing_locations(module), f"<{routine.name}>", "exec")
-    # The code of the function itself: running the module would only define it under a name.
-    body = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
-    return FunctionType(body, _NAMES)
+    return made_function(("t", *arrays, "kept", "read"), _Body(routine).lines(), routine.name, _NAMES)
 
 
 @final

@@ -48,6 +48,14 @@ typedef int tg_observe_fn(tg_context *c, double t, const double *y, const double
 typedef int tg_balance_fn(tg_context *c, double t, const double *y, const double *yp, double power[5]);
 /* the same without the stored energy, in power[0..3]: what books are kept from, step by step */
 typedef int tg_powers_fn(tg_context *c, double t, const double *y, const double *yp, double power[4]);
+/* the same for programs of others, whose inputs move too: slopes of f, and of the observables, along y, inputs and parameters */
+typedef int tg_rates_along_fn(tg_context *c, double t, const double *y, const double *dy, const double *du, const double *dp,
+                              double *dyp);
+typedef int tg_outputs_along_fn(tg_context *c, double t, const double *y, const double *dy, const double *du, const double *dp,
+                                double *out);
+/* formulas of parameters: the first y and memory; periods and offsets of sampled groups, then break times and their periods (0: once),
+ * then delays; the parameters given by others. And those of time that vanish where a formula jumps or bends */
+typedef int tg_constants_fn(tg_context *c, double t, double *out);
 /* event functions: one number each, an event where it changes sign */
 typedef int tg_events_fn(tg_context *c, double t, const double *y, const double *yp, double *g);
 /* sampled signals: next values of memory, from those before the instant */

@@ -211,6 +211,8 @@ class Observation:
             return  # what a dissipator takes, a thermal source brings: neither lost nor supplied
         if is_source:  # one that is part of a field does the work that moves its matrix
             (self.books.modulation if port.part_of else self.books.supplied).append(power)
+        elif isinstance(port.law, ResistiveLaw) and port.law.potential is not None:
+            self._keep(port, self.builder.instance(port.law.potential, port))
         elif isinstance(port.law, ResistiveLaw):
             self._dissipates(k, power) if not domain.heat_books else self._leaves(port, power)
         elif isinstance(port.law, StorageLaw):
@@ -240,7 +242,6 @@ class Observation:
 
     def _store(self, k: int, port: Port, law: StorageLaw, power: int) -> None:
         builder = self.builder
-        energy = builder.variables.new(f"energy.{port.element}")
         at = builder.output(k)
         if law.keeps_energy_variable:
             state = builder.variables.number(port.state)
@@ -256,12 +257,18 @@ class Observation:
             how = TemplateInstance(KINETIC, (at,), (law.inertia,))
         else:
             how = builder.filled(storage_energy(law), {ARGUMENT: at}, port)
-        self._compute(energy, how)
-        self._add(Observable(f"energy.{port.element}", "energy", port.element, port.domain, "J"), energy)
-        self.books.stored.append(energy)
+        energy = self._keep(port, how)
         # The energy of a field stands at its first port: where one port has parameters that move, all take part.
         if any(self._is_modulated(j) for j in self._members.get(k, (k,))):
             self._modulated.append((port.element, energy, power))
+
+    def _keep(self, port: Port, how: TemplateInstance) -> int:
+        """Show the energy that a port keeps, and count it."""
+        energy = self.builder.variables.new(f"energy.{port.element}")
+        self._compute(energy, how)
+        self._add(Observable(f"energy.{port.element}", "energy", port.element, port.domain, "J"), energy)
+        self.books.stored.append(energy)
+        return energy
 
     def _is_modulated(self, k: int) -> bool:
         law = self.graph.ports[k].law

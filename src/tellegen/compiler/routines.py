@@ -7,7 +7,7 @@ have no explicit form.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -30,6 +30,7 @@ from tellegen.compiler.statements import (
     variables_read,
 )
 from tellegen.compiler.steps import Lookup, Step, variable
+from tellegen.core.names import TIME
 from tellegen.core.union_find import UnionFind
 from tellegen.expressions import (
     ONE,
@@ -522,6 +523,27 @@ class Routines:
                 self._tangent("rhs_tangent_p", explicit.statements, explicit.rates, states | parameters),
             ]
         return found
+
+    def along(self, outputs: Container[str]) -> list[Routine]:
+        """Slopes of the rates, and of some observables, along states, inputs and parameters; of an explicit model."""
+        assert self.explicit is not None, "only explicit models are given to others"
+        program, explicit = self.flat.program, self.explicit
+        along = {"dy": self.form.y, "du": program.inputs, "dp": [self.flat.parameters[name] for name in self.base]}
+        observed = self._observe()
+        shown = [e for (o, _), e in zip(program.observables, observed.results, strict=True) if o.name in outputs]
+        own = set(explicit.statements)
+        given = [Let(k, rate) for k, rate in zip(self.form.rates, explicit.rates, strict=True)]
+        together = [*explicit.statements, *given, *(s for s in observed.statements if s not in own)]
+        return [
+            self._tangent("rates_along", explicit.statements, explicit.rates, along),
+            self._tangent("outputs_along", together, shown, along),
+        ]
+
+    def constants(self, name: str, formulas: Sequence[Expression]) -> Routine:
+        """Formulas of parameters and of time."""
+        known = {name: variable(k) for name, k in self.flat.parameters.items()}
+        known[TIME] = variable(self.flat.program.time)
+        return self._routine(name, self.flat.core, substitute_all(tuple(formulas), known))
 
     def _tangent(
         self,

@@ -6,7 +6,7 @@ between inertias add their skew matrix to C. G stands on the left side. Karnopp,
 Systems, 1977: the efforts that come in at the artificial sources, read along causal paths, are the equations of Lagrange.
 
 Hamilton: x = (q, p), x' = (J - R) grad H + g u - f. p = M z are the contents of the independent storages together with those that
-follow them, q the displacements, q' = Q z. Then
+follow them, q the displacements, q' = Q z, and H contains the potential V(q) of the weights. Then
 
     J = [[0, Q], [-Q^T, S - A_w]],   R = [[0, 0], [0, A_s]],   g = [[0], [B]]
 
@@ -276,9 +276,10 @@ def row_products(rows: Matrix, factors: Sequence[Expression]) -> Vector:
 class LagrangeSystem:
     """`M nu' + C nu + R nu + G + f = W tau`, `q' = kinematics`. Where each coordinate has its own speed, qd = nu.
 
-    `f` holds what is neither linear in the speeds nor a function of the coordinates, such as Coulomb friction; most have none.
-    `loads` are the inputs that the model gives by a formula of coordinates and parameters, such as weights. `springs` are
-    coordinates that are elongations, by the states of their springs.
+    Robots are written M q'' + C q' + R q' + G = K^T tau + J^T F: K has the rows of W^T that belong to torques, J those of the
+    `forces`, which are Jacobians of the points where they act. `f` holds what is neither linear in the speeds nor a function of
+    the coordinates, such as Coulomb friction; most have none. `loads` are the inputs that the model gives by a formula of
+    coordinates and parameters. `springs` are coordinates that are elongations, by the states of their springs.
     """
 
     name: str
@@ -293,6 +294,17 @@ class LagrangeSystem:
     where: Mapping[str, Expression] = field(default_factory=dict)
     loads: Mapping[str, Expression] = field(default_factory=dict)
     springs: Mapping[str, Expression] = field(default_factory=dict)
+    forces: tuple[str, ...] = ()
+
+    @property
+    def torques(self) -> tuple[str, ...]:
+        """The inputs that are no forces."""
+        return tuple(name for name in self.tau if name not in self.forces)
+
+    def speeds_at(self, inputs: Sequence[str]) -> Matrix:
+        """The rows of W^T of some inputs: the speeds against which they do work, by nu."""
+        columns = [self.tau.index(name) for name in inputs]
+        return tuple(tuple(row[j] for row in self.matrices["W"]) for j in columns)
 
     @property
     def qd(self) -> tuple[str, ...]:
@@ -359,6 +371,9 @@ class LagrangeSystem:
             **{name: [[to_python(e) for e in row] for row in rows] for name, rows in self.matrices.items()},
             "G": [to_python(e) for e in self.G],
         }
+        for name, inputs, key in (("K", self.torques, "torques"), ("J", self.forces, "forces")):
+            if inputs:
+                record |= {name: [[to_python(e) for e in row] for row in self.speeds_at(inputs)], key: _names(inputs)}
         if any(e is not ZERO for e in self.f):
             record["f"] = [to_python(e) for e in self.f]
         if not self.plain:
@@ -375,6 +390,8 @@ class LagrangeSystem:
     C = matrix_view("The Coriolis matrix", lambda form: form.matrices["C"])
     R = matrix_view("The matrix of dissipation", lambda form: form.matrices["R"])
     W = matrix_view("The matrix of the inputs", lambda form: form.matrices["W"])
+    K = matrix_view("The speeds at the torques, by nu,", lambda form: form.speeds_at(form.torques))
+    J = matrix_view("The Jacobian of the forces", lambda form: form.speeds_at(form.forces))
 
 
 def lagrange_form(model: Model, coordinates: Sequence[str] = ()) -> LagrangeSystem:
@@ -400,6 +417,7 @@ def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
     kept = {n: e for n, e in system.where.items() if n in found.model.parameters or n in found.slopes}
     parameters = found.causal.graph.parameters
     at_rest = {*made.q, *parameters, *kept}
+    sources = [found.causal.graph.ports[k] for k in found.causal.sources]
     return LagrangeSystem(
         name=system.name,
         q=made.q,
@@ -418,6 +436,9 @@ def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
         where=kept,
         loads={name: e for name, e in system.signals.drivers.items() if e.free_symbols <= at_rest},
         springs=made.free_elongations(),
+        forces=tuple(
+            port.source.input for port in sources if port.domain == "translational" and port.law.side == "through"
+        ),
     )
 
 
@@ -428,14 +449,23 @@ def lagrange_sections(form: LagrangeSystem) -> tuple[ExplanationSection, ...]:
     shown = [n for n in ("M", "C", "R") if n in ("M",) or not _vanishes(form.matrices[n])]
     terms = [f"{n}*{rates if n == 'M' else speeds}" for n in shown]
     terms += ["G"] * (not _vanishes((form.G,))) + ["f"] * (not _vanishes((form.f,)))
-    equation = f"${' + '.join(terms)} = W*tau$".replace("*", " ")
+    right = " + ".join([*["K^T*tau"] * bool(form.torques), "J^T*F"]) if form.forces else "W*tau"
+    equation = f"${' + '.join(terms)} = {right}$".replace("*", " ")
     items: list[Item] = [Sentence(equation)]
     items.append(Sentence(f"$q$ = {_listed(form.q)}"))
     items.append(Sentence(f"${speeds}$ = {_listed(form.nu)}"))
-    items.append(Sentence(f"$tau$ = {_listed(form.tau) or 'nothing'}"))
+    if form.torques or not form.forces:
+        items.append(Sentence(f"$tau$ = {_listed(form.torques) or 'nothing'}"))
+    if form.forces:
+        items.append(Sentence(f"$F$ = {_listed(form.forces)}"))
     if not form.plain:
         items += [NamedFormula(f"{q}'", e) for q, e in form.kinematics.items()]
-    matrices: list[Item] = [ShownMatrix(n, form.matrices[n]) for n in (*shown, "W")]
+    matrices: list[Item] = [ShownMatrix(n, form.matrices[n]) for n in shown]
+    if form.forces:
+        given = (("K", form.torques), ("J", form.forces))
+        matrices += [ShownMatrix(n, form.speeds_at(inputs)) for n, inputs in given if inputs]
+    else:
+        matrices.append(ShownMatrix("W", form.matrices["W"]))
     for name, vector in (("G", form.G), ("f", form.f)):
         if not _vanishes((vector,)):
             matrices.append(ShownMatrix(name, tuple((e,) for e in vector)))
@@ -594,6 +624,10 @@ def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
     momenta = [symbol(name) for name in p]
     speeds = {z: dot(row, momenta) for z, row in zip(merged.speeds, inverse, strict=True)}
     slopes = merged.coordinate_slopes()
+    V = system.potential_energy
+    climbs = [V.derivative(name) for name in q]
+    pulls = [dot(column, climbs) for column in zip(*merged.kinematics(), strict=True)] if q else [ZERO] * len(p)
+    rest = [found.written(e) - pull for e, pull in zip(system.vectors["f"], pulls, strict=True)]
     S = merged.gyroscopic()
     A = tuple(tuple(found.written(e) for e in row) for row in system.matrices["A"])
     return HamiltonForm(
@@ -601,16 +635,19 @@ def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
         p=p,
         inputs=system.inputs,
         energy=fresh_name("H", taken),
-        H=HALF * dot(momenta, list(speeds.values())),
-        # At fixed momenta the energy falls where the co-energy at fixed speeds grows: dH/dq = -dT*/dq.
-        grad_H=(*(-slopes[name] for name in q), *(symbol(name) for name in merged.speeds)),
+        H=HALF * dot(momenta, list(speeds.values())) + V,
+        # At fixed momenta the kinetic energy falls where the co-energy at fixed speeds grows: dH/dq = dV/dq - dT*/dq.
+        grad_H=(
+            *(climb - slopes[name] for climb, name in zip(climbs, q, strict=True)),
+            *(symbol(name) for name in merged.speeds),
+        ),
         speeds=speeds,
         J=_interconnection(merged, plus(S, negative(half_sum(A, -1)))),
         R=_padded(half_sum(A, 1), len(q)),
         g=_below(len(q), _matrix_written(found, system.matrices["B"])),
         g_1=() if system.is_zero("B_1") else _below(len(q), _matrix_written(found, system.matrices["B_1"])),
         S=S,
-        f=tuple(found.written(e) for e in system.vectors["f"]),
+        f=tuple(ZERO if is_zero(e) else e for e in rest),
         where={**names, **more},
     )
 

@@ -181,7 +181,9 @@ def _explain_lagrange(found: ConstrainedModel, opened: OpenedModel, _: Model) ->
 
 def _explain_hamilton(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Explained:
     form = hamilton_of(found)
-    items: list[Item] = [Sentence("$x' = (J - R) grad H + g u$ with $x = (q, p)$, $p = M z$, and the energy")]
+    bent = any(e is not ZERO for e in form.f)
+    equation = "$x' = (J - R) grad H + g u - (0, f)$" if bent else "$x' = (J - R) grad H + g u$"
+    items: list[Item] = [Sentence(f"{equation} with $x = (q, p)$, $p = M z$, and the energy")]
     items.append(NamedFormula(form.energy, form.H))
     items += [NamedFormula(name, e) for name, e in form.speeds.items()]
     # Only the slopes by coordinates are said: those by momenta are the speeds above.
@@ -189,6 +191,7 @@ def _explain_hamilton(found: ConstrainedModel, opened: OpenedModel, _: Model) ->
     matrices: list[Item] = [ShownMatrix("J", form.J)]
     matrices += [ShownMatrix("R", form.R)] if not _empty(form.R) else []
     matrices.append(ShownMatrix("g", form.g))
+    matrices += [ShownMatrix("f", tuple((e,) for e in form.f))] if bent else []
     if form.g_1:
         matrices += [Sentence("Storages follow sources: $g_1 u'$ is added, with"), ShownMatrix("g_1", form.g_1)]
     text = "The constraints are holonomic: the gyroscopic block is zero, and J is canonical."

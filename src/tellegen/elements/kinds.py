@@ -20,8 +20,9 @@ from typing import Literal, final
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.core.names import did_you_mean, listing
 
-Role = Literal["storage", "resistive", "source", "coupling", "switching"]
-"""What a port does with power: keep it, lose it, bring it, pass it on, or change its mind (an element with modes)."""
+Role = Literal["storage", "potential", "resistive", "source", "coupling", "switching"]
+"""What a port does with power: keep it as a content or as a height, lose it, bring it, pass it on, or change its mind (an element
+with modes)."""
 
 Behaviour = Literal["switch", "one way", "friction", "clutch", "stop"]
 """How an element with modes changes them: told to, by the signs of its variables, by a limit of its force, by a gap."""
@@ -274,6 +275,7 @@ with it has inertia | grounded
   mobility | v = d*F | d, mobility, m/(N*s) | a damper given by v = d F | mD
   velocity source | v = input | - | imposes a velocity between its nodes | mV
   force source | F = input | - | pushes its second node away from its first | mF
+  weight | F = dE/dx | F, pull, N | keeps potential energy E of displacements, and pulls its first node to where E falls
 rotational:
   inertia | p = J*omega | J, moment of inertia, kg*m^2 | stores angular momentum, against the frame | rJ grounded
   weightless shaft | p = 0 | - | a shaft without inertia whose angular velocity is a state, because \
@@ -285,6 +287,8 @@ spring given by its compliance | rE
   rotational mobility | omega = d*tau | d, mobility, rad/(N*m*s) | friction given by omega = d tau | rD
   speed source, angular velocity source | omega = input | - | imposes an angular velocity between its nodes | rW
   torque source | tau = input | - | turns its second node against its first | rT
+  rotational weight | tau = dE/dtheta | tau, pull, N*m | keeps potential energy E of displacements, and turns \
+its first node to where E falls
 hydraulic:
   accumulator, hydraulic capacitor, chamber | V = C*P | C, capacity, m^3/Pa | stores volume under pressure; V = C P | iC
   stiff chamber | P = K*V | K, stiffness, Pa/m^3 | an accumulator given by its stiffness; P = K V | iK
@@ -390,6 +394,8 @@ def _one_port(kind: ElementKind) -> ElementKind:
     if left in kept:
         return replace(kind, role="storage", side=kept[left])
     side = _side(domain, left)
+    if right.startswith("dE/"):
+        return replace(kind, role="potential", side=side)
     # By what is stored: a stiffness gives the output, so its parameter divides in the energy.
     if right.endswith(f"*{domain.energy(side).letters[0]}"):
         return replace(kind, role="storage", side=side, inverse=True)

@@ -7,6 +7,7 @@ from typing import final
 from tellegen.causality import CausalGraph, assign_causality, impossible_modes
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import identifier
+from tellegen.core.tables import TitledTable, tables_html
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.forms.closed_loop import algebraic_unknowns
 from tellegen.graph import PowerGraph, ResistiveLaw, algebraic_signals, lower
@@ -77,6 +78,10 @@ class Check:
 
     def __str__(self) -> str:
         return "\n".join([*self._summary(), *(f"\n{finding}" for finding in self.findings)])
+
+    def _repr_html_(self) -> str:
+        rows = [(title, text) for title, text in self.rows().items() if text]
+        return tables_html(self._summary()[0], [TitledTable("", rows)], [str(finding) for finding in self.findings])
 
     def rows(self) -> dict[str, str]:
         """What was found besides findings, by title; empty texts for what there is none of."""

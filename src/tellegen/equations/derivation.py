@@ -321,6 +321,7 @@ class _Assembly:
             vectors=vectors,
             stored_energy=storage_motion.stored.total(),
             dissipated_power=self.told.dissipated,
+            potential_energy=self.causal.graph.potential_energy(),
             algebraic=Algebraic(self.told.unknowns, self.told.residuals),
             # In order of definition: slopes of parameters, then names of the elimination that may read them, then rates
             # that read both.

@@ -8,10 +8,12 @@ paths that cross no integrator.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
+from tellegen.core.hidden_characters import visible
 from tellegen.core.names import named_after, unused
 from tellegen.equations.forms.hamiltonian import energy_names
 from tellegen.equations.matrices import Matrix, dot, negative, zeros
@@ -395,6 +397,9 @@ class _Lesson:
             symmetric = self._equal(self.system.matrices["L"], 1)
             items.append(Sentence(f"$L$ is {'' if symmetric else 'not '}symmetric.", listed=True))
             items += self._parts()
+        if self.system.potential_energy is not ZERO:
+            items.append(Sentence("The weights keep:", listed=True))
+            items.append(NamedFormula("V", self.system.potential_energy))
         if self.system.dissipated_power is not ZERO:
             items.append(Sentence("The resistive elements dissipate:", listed=True))
             power = self.system.dissipated_power
@@ -504,6 +509,10 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        # Paragraphs of LaTeX need amsmath, which notebooks have only for single formulas.
+        return f"<pre>{escape(visible(self.to_text()))}</pre>"
 
 
 def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation:

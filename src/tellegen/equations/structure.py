@@ -107,8 +107,9 @@ class NonlinearLaws:
         return [self._residual(k) for k in self.torn]
 
     def powers(self) -> list[Expression]:
-        """The power that each nonlinear resistive port takes."""
-        ports = [k for k in self.curved if isinstance(self.ports[k].law, ResistiveLaw)]
+        """The power that each nonlinear resistive port takes and does not keep."""
+        kept = set(self.causal.graph.weights())
+        ports = [k for k in self.curved if isinstance(self.ports[k].law, ResistiveLaw) and k not in kept]
         ports = [k for k in ports if not DOMAINS[self.ports[k].domain].heat_books]
         return [self._value(k) * self._argument(k) for k in ports]
 

@@ -248,6 +248,7 @@ class EquationSystem(PrintedForm):
     vectors: Mapping[VectorName, Vector]
     stored_energy: Expression | None
     dissipated_power: Expression
+    potential_energy: Expression = ZERO
     algebraic: Algebraic = Algebraic()
     where: Mapping[str, Expression] = field(default_factory=dict)
     dependent: Mapping[str, Expression] = field(default_factory=dict)
@@ -309,6 +310,7 @@ class EquationSystem(PrintedForm):
             measured=self.measured.changed(change),
             stored_energy=None if energy is None else change(energy),
             dissipated_power=change(self.dissipated_power),
+            potential_energy=change(self.potential_energy),
         )
 
     def everywhere(self, change: Callable[[Expression], Expression]) -> "EquationSystem":
@@ -328,7 +330,7 @@ class EquationSystem(PrintedForm):
             *self.signals.entries(),
             *self.measured.entries(),
         ]
-        return [*flat, *vectors, *others, *energy, self.dissipated_power]
+        return [*flat, *vectors, *others, *energy, self.dissipated_power, self.potential_energy]
 
     # -- Printouts -------------------------------------------------------------------------------------------------------------
 

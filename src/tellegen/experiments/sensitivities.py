@@ -1,16 +1,18 @@
 """`sensitivities`: how the variables of a run change with parameters, integrated beside them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
-from tellegen.causality import assign_causality
+from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
 from tellegen.core.names import did_you_mean, listing
+from tellegen.equations.start import outputs_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules, setup
 from tellegen.experiments.initial_values import independent_start, initial_states
@@ -19,6 +21,7 @@ from tellegen.experiments.quantities import Quantity
 from tellegen.experiments.simulating import DEFAULT_RTOL
 from tellegen.expressions import Expression, number
 from tellegen.graph import PowerGraph, drive, lower
+from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.records import column
 from tellegen.results.units import variable_units
@@ -67,46 +70,124 @@ def sensitivities(
     grazes its limit (S175).
     """
     described = as_model(model)
+    made = sensitivity_runs(
+        described,
+        parameters,
+        until,
+        inputs=inputs,
+        initial=initial,
+        values=values,
+        outputs=outputs,
+        solver=solver,
+        rtol=rtol,
+    )
+    found = made.rows(None if times is None else np.asarray(times, dtype=float))
+    return _labelled(made.graph, found.t, made.names, parameters, found.slopes)
+
+
+class SlopeRows(NamedTuple):
+    """Variables and their slopes at times: by row and name, and by row, name and parameter."""
+
+    t: Array
+    values: Array
+    slopes: Array
+
+
+@final
+@dataclass(frozen=True)
+class SensitivityRuns:
+    """A model ready to be integrated with the slopes of some variables along some parameters, again and again for other values."""
+
+    described: Model
+    graph: PowerGraph
+    causal: CausalGraph
+    parameters: tuple[str, ...]
+    names: tuple[str, ...]
+    given: Mapping[str, Quantity | Expression]
+    duration: float
+    solver: str
+    rtol: float
+
+    def with_values(self, values: Mapping[str, float]) -> "SensitivityRuns":
+        """The same with other numbers for its parameters."""
+        numbers = {name: number(value) for name, value in values.items()}
+        graph = replace(self.graph, parameters={**self.graph.parameters, **numbers})
+        return replace(self, graph=graph, causal=replace(self.causal, graph=graph))
+
+    def rows(self, times: Array | None = None) -> SlopeRows:
+        """The variables at times, with their slopes.
+
+        Raises: SimulationError where the run does not reach its end, or an event only grazes its limit (S175).
+        """
+        graph, causal, parameters = self.graph, self.causal, self.parameters
+        numeric, known = compile_model(causal), parameter_values(graph.parameters)
+
+        def starts(name: str, value: float) -> dict[str, float]:
+            """The initial values where a parameter has another value."""
+            values = parameter_values({**graph.parameters, name: number(value)})
+            found = initial_states(graph, self.described, self.given, values)
+            if graph.switching:
+                return found
+            return independent_start(
+                {**setup.initial_values_of_dependents(causal, values), **found}, causal, numeric, {}
+            )
+
+        problem = Problem(
+            numeric,
+            self.duration,
+            y0=starts(parameters[0], known[parameters[0]]),
+            times=DEFAULT_ROWS if times is None else times,
+            solver=self.solver,
+            rtol=self.rtol,
+            max_step=setup.longest_input_step(graph, known, self.duration),
+        )
+        moving, delays = (
+            sensitivity_jumps.parameter_dependent_breaks(graph, parameters),
+            sensitivity_jumps.delay_slopes(graph, parameters),
+        )
+        if graph.switching:
+            parts = integrate_mode_sensitivities(graph, problem, parameters, starts, moving, delays)
+        else:
+            parts = [_one_mode(problem, parameters, starts, known, moving, delays)]
+        told = [_by_name(part, parameters, self.names) for part in parts]
+        t, values, slopes = (np.concatenate(found) for found in ([p.t for p in parts], *zip(*told, strict=True)))
+        return SlopeRows(t, values, slopes)
+
+
+def sensitivity_runs(
+    described: Model,
+    parameters: Sequence[str],
+    until: Quantity | None = None,
+    *,
+    inputs: Mapping[str, InputSignal] | None = None,
+    initial: Mapping[str, Quantity | Expression] | None = None,
+    values: Mapping[str, Quantity] | None = None,
+    outputs: Sequence[str] = (),
+    solver: str = "auto",
+    rtol: float = DEFAULT_RTOL,
+    further: Mapping[str, float] | None = None,
+) -> SensitivityRuns:
+    """The model ready for slopes along parameters. `further` are parameters that the model does not have, for inputs and initial
+    values to read.
+
+    Raises: SimulationError for a name that is no parameter (S302) or no variable (S176).
+    """
     graph = setup.with_parameters(lower(described), described, values or {})
+    graph = replace(graph, parameters={**graph.parameters, **{name: number(v) for name, v in (further or {}).items()}})
     _check_names(graph, parameters)
     graph, courses = with_input_signals(graph, {**described.experiment.inputs, **(inputs or {})})
     graph = drive(graph, courses)  # constant inputs too: they may follow from a parameter
     known = parameter_values(graph.parameters)
-    given: Mapping[str, Quantity | Expression] = {**described.experiment.initial, **(initial or {})}
+    given: Mapping[str, Quantity | Expression] = {
+        **outputs_at_start(graph),
+        **described.experiment.initial,
+        **(initial or {}),
+    }
     duration = setup.duration_of(described, until, known)
     graph = setup.soften_laws(graph, known, initial_states(graph, described, given, known), {}, duration, rtol)
     causal = assign_causality(graph)
-    numeric = compile_model(causal)
-
-    def starts(name: str, value: float) -> dict[str, float]:
-        """The initial values where a parameter has another value."""
-        values = parameter_values({**graph.parameters, name: number(value)})
-        found = initial_states(graph, described, given, values)
-        if graph.switching:
-            return found
-        return independent_start({**setup.initial_values_of_dependents(causal, values), **found}, causal, numeric, {})
-
-    problem = Problem(
-        numeric,
-        duration,
-        y0=starts(parameters[0], known[parameters[0]]),
-        times=DEFAULT_ROWS if times is None else np.asarray(times, dtype=float),
-        solver=solver,
-        rtol=rtol,
-        max_step=setup.longest_input_step(graph, known, duration),
-    )
-    names = _shown(graph, numeric, outputs)
-
-    moving, delays = (
-        sensitivity_jumps.parameter_dependent_breaks(graph, parameters),
-        sensitivity_jumps.delay_slopes(graph, parameters),
-    )
-    if graph.switching:
-        parts = integrate_mode_sensitivities(graph, problem, parameters, starts, moving, delays)
-    else:
-        parts = [_one_mode(problem, parameters, starts, known, moving, delays)]
-    slopes = [_by_name(part, parameters, names) for part in parts]
-    return _labelled(graph, np.concatenate([part.t for part in parts]), names, parameters, np.concatenate(slopes))
+    names = _shown(graph, compile_model(causal), outputs)
+    return SensitivityRuns(described, graph, causal, tuple(parameters), tuple(names), given, duration, solver, rtol)
 
 
 def _one_mode(
@@ -145,19 +226,20 @@ def _shown(graph: PowerGraph, numeric: NumericModel, outputs: Sequence[str]) -> 
     return list(dict.fromkeys((*always, *outputs)))
 
 
-def _by_name(part: SensitivityRows, parameters: Sequence[str], names: Sequence[str]) -> Array:
-    """The slopes of the variables asked for, by row, variable and parameter."""
+def _by_name(part: SensitivityRows, parameters: Sequence[str], names: Sequence[str]) -> tuple[Array, Array]:
+    """The variables asked for and their slopes, by row and variable, and by row, variable and parameter."""
     own = {name: k for k, name in enumerate(part.model.names)}
     observed = {o.name: k for k, o in enumerate(part.model.observables)}
-    others = None if own.keys() >= set(names) else observable_slopes(part, parameters)
-    found = np.empty((len(part.t), len(names), len(parameters)))
+    told, others = (None, None) if own.keys() >= set(names) else observable_slopes(part, parameters)
+    values, found = np.empty((len(part.t), len(names))), np.empty((len(part.t), len(names), len(parameters)))
     for k, name in enumerate(names):
         if name in own:
-            found[:, k] = part.slopes[:, own[name]]
+            values[:, k], found[:, k] = part.y[:, own[name]], part.slopes[:, own[name]]
         else:
-            assert others is not None, "something is not a variable"
-            found[:, k] = others[:, observed[name]]
-    return found
+            assert told is not None, "something is not a variable"
+            assert others is not None, "they come together"
+            values[:, k], found[:, k] = told[:, observed[name]], others[:, observed[name]]
+    return values, found
 
 
 def _check_names(graph: PowerGraph, parameters: Sequence[str]) -> None:

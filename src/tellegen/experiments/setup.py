@@ -274,6 +274,8 @@ class Setup:
     seconds: float = 0.0
     doubts: tuple[Finding, ...] = ()
     """Warnings about the values given to parameters, and about speeds at which nobody asked to start."""
+    lowered: PowerGraph | None = None
+    """The graph of the model as it was described, without what was given."""
 
     @property
     def graph(self) -> PowerGraph:
@@ -290,17 +292,20 @@ def set_up(
     parameters: Mapping[str, Quantity] | None = None,
     mode: Mapping[str, str] | None = None,
     rtol: float | None = None,
+    alike: Setup | None = None,
 ) -> Setup:
     """The model compiled, with what is given taken before what its experiment says.
 
     Changing a parameter, an initial value or a constant input compiles nothing again. With `rtol`, laws that are infinitely steep
-    at zero are softened within that tolerance.
+    at zero are softened within that tolerance. `alike` is the same model set up before, with other numbers for the same names:
+    its graph and causality serve again where no number is zero that was not, nor the other way round.
 
     Raises: SimulationError for a name or a value that cannot be used, and errors of the layers in between.
     """
     began = time.perf_counter()
     with without_collector():
-        graph = with_parameters(lower(model), model, parameters or {})
+        lowered = lower(model) if alike is None or alike.lowered is None else alike.lowered
+        graph = with_parameters(lowered, model, parameters or {})
         values = parameter_values(graph.parameters)
         doubts = _doubts_about(model, values) if parameters else ()
         # What is given wins over the experiment.
@@ -314,7 +319,7 @@ def set_up(
         # Softening is a matter of solvers; equations that are printed keep the law as it was written.
         if rtol is not None:
             graph = soften_laws(graph, values, start, constants, duration, rtol)
-        causal = assign_causality(graph)
+        causal = _causality_like(alike, graph, values) or assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
         said = {**initial_values_of_dependents(causal, values), **start}
@@ -331,7 +336,17 @@ def set_up(
         until=duration,
         seconds=time.perf_counter() - began,
         doubts=doubts,
+        lowered=lowered,
     )
+
+
+def _causality_like(known: Setup | None, graph: PowerGraph, values: Mapping[str, float]) -> CausalGraph | None:
+    """The causality found before; None where other numbers may have changed it."""
+    if known is None or values.keys() != known.parameters.keys():
+        return None
+    # Only a number that vanishes makes another structure; all others are as good as any.
+    same = all((value == 0.0) == (known.parameters[name] == 0.0) for name, value in values.items())
+    return replace(known.causal, graph=graph) if same else None
 
 
 def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:

@@ -14,6 +14,7 @@ from tellegen.compiler.context import PAST, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, SimulationError, TellegenError
 from tellegen.core.names import TIME, identifier
+from tellegen.core.tables import TitledTable, tables_html, tables_text
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, run_of_trajectory, set_up
@@ -21,7 +22,7 @@ from tellegen.graph import PowerGraph, lower
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.element_variables import sources_of
-from tellegen.results.run import Run, table_lines
+from tellegen.results.run import Run
 from tellegen.results.units import behind_number
 from tellegen.simulation import rules
 from tellegen.simulation.hybrid.integration import integrate_graph
@@ -350,18 +351,23 @@ class SteadyState:
         """Any variable of the model, in SI units."""
         return float(self.run.values(name)[0])
 
-    def __str__(self) -> str:
+    def tables(self) -> list[TitledTable]:
+        """The values of all variables, and the power of each element."""
         run, shown = self.run, self.run.display
         rows: list[tuple[str, ...]] = [
             (n, f"{shown.shown_value(n, v):.6g}", behind_number(shown.unit(n, run.unit(n))))
             for n, v in self.values.items()
         ]
-        given = [(f"{name} gives", f"{power:.5g}", "") for name, power in self.power.given.items()]
-        taken = [(f"{name} takes", f"{power:.5g}", "") for name, power in self.power.taken.items()]
-        lines = [run.name, "", f"steady state, inputs as at t = {run.t[0]:g} s", *table_lines(rows)]
-        if given or taken:
-            lines += ["", "power [W]", *table_lines([*given, *taken])]
-        return "\n".join(line.rstrip() for line in lines)
+        given = [(name, "gives", f"{power:.5g}") for name, power in self.power.given.items()]
+        taken = [(name, "takes", f"{power:.5g}") for name, power in self.power.taken.items()]
+        powers = [TitledTable("power [W]", [*given, *taken])] if given or taken else []
+        return [TitledTable(f"steady state, inputs as at t = {run.t[0]:g} s", rows), *powers]
+
+    def __str__(self) -> str:
+        return tables_text(self.run.name, self.tables())
+
+    def _repr_html_(self) -> str:
+        return tables_html(self.run.name, self.tables())
 
     def to_json(self) -> dict[str, object]:
         """The record of it: values and powers in SI units."""

@@ -1,15 +1,18 @@
 """`export_model`: a model as files of another tool."""
 
 import contextlib
+import inspect
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tellegen.core.files import failure_reason, write_bytes
 from tellegen.core.names import did_you_mean
 from tellegen.exporting import rules
 from tellegen.exporting.diagram import Diagram
 from tellegen.exporting.diagram_building import block_diagram
+from tellegen.exporting.fmu.unit import fmu_files
 from tellegen.exporting.matlab_modes import hybrid_run_file, modes_file
 from tellegen.exporting.matlab_program import parameters_file, program_name, run_file
 from tellegen.exporting.mode_diagrams import mode_diagrams
@@ -20,11 +23,11 @@ from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 
-Files = Mapping[str, str]
+Files = Mapping[str, str | bytes]
 
 
 def export_model(
-    model: AnyModel, to: str, path: str | Path, *, name: str = "", overwrite: bool = False
+    model: AnyModel, to: str, path: str | Path, *, name: str = "", overwrite: bool = False, **options: Any
 ) -> tuple[Path, ...]:
     """Write a model with its experiment as files of another tool into a folder; gives their paths.
 
@@ -34,15 +37,25 @@ def export_model(
     block, and `NAME_run.m`, which integrates it in MATLAB or Octave without Simulink. A model with modes has a subsystem for each
     of them, and `NAME_modes.m` tells the model which one follows.
 
-    Raises: ExportError for an unknown tool (X403), for what the tool cannot hold (X401, X402, X406), for a file that is there
-    already (X405) or cannot be written (X404). Nothing is written then, or what was written is whole.
+    `to="fmu"` writes a functional mock-up unit, `NAME.fmu`, for model exchange and co-simulation. Its options: `fmi` ("2" or "3"),
+    `sources` ("open": they become inputs; "experiment": their courses are inside), `variables` that are outputs beside those of
+    the experiment, `platforms` to compile for.
+
+    Raises: ExportError for an unknown tool (X403) or option (X407), for what the tool cannot hold (X401, X402, X406, X408 to
+    X411), for a file that is there already (X405) or cannot be written (X404). Nothing is written then, or what was written is
+    whole.
     """
     if to not in TARGETS:
         fix = did_you_mean(to, TARGETS) or f"models are exported to {', '.join(TARGETS)}"
         raise rules.UNKNOWN_TARGET.error(f"models are not exported to '{to}'", fix=fix)
+    known = inspect.getfullargspec(TARGETS[to]).kwonlyargs
+    for option in options:
+        if option not in known:
+            fix = did_you_mean(option, known) or (f"it takes {', '.join(known)}" if known else "leave it out")
+            raise rules.UNKNOWN_OPTION.error(f"the export to '{to}' has no option '{option}'", fix=fix)
     opened = as_model(model)
     stem = Path(model).stem if isinstance(model, str | Path) else ""
-    files = TARGETS[to](opened, program_name(name or stem or opened.name))
+    files = TARGETS[to](opened, program_name(name or stem or opened.name), **options)
     # All files are made before the first is written: half an export is worse than none.
     targets = tuple(Path(path) / name for name in files)
     there = next((target for target in targets if os.path.exists(target)), None)
@@ -77,7 +90,7 @@ def simulink_files(model: Model, name: str) -> Files:
     }
 
 
-TARGETS: dict[str, Callable[[Model, str], Files]] = {"simulink": simulink_files}
+TARGETS: dict[str, Callable[..., Files]] = {"simulink": simulink_files, "fmu": fmu_files}
 """The tools that there are files for."""
 
 
@@ -96,15 +109,15 @@ def _refuse_one_name(diagram: Diagram | None) -> None:
             raise rules.ONE_NAME.error(what, where=name, fix=f"give '{name}' another name")
 
 
-def _write_all(files: Mapping[Path, str]) -> None:
+def _write_all(files: Mapping[Path, str | bytes]) -> None:
     """Write all files of a folder or none: where one fails, the others are as they were."""
     folder = next(iter(files)).parent
     made = [place for place in (folder, *folder.parents) if not os.path.exists(place)]
     before: dict[Path, bytes | None] = {}
     try:
-        for target, text in files.items():
+        for target, written in files.items():
             before[target] = target.read_bytes() if os.path.exists(target) else None
-            _write(target, text)
+            _write(target, written)
     # Ctrl-C too: half an export is worse than none.
     except BaseException:
         with contextlib.suppress(OSError):
@@ -119,11 +132,11 @@ def _write_all(files: Mapping[Path, str]) -> None:
         raise
 
 
-def _write(target: Path, text: str) -> None:
+def _write(target: Path, content: str | bytes) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         # The file behind a link is replaced, not the link.
-        write_bytes(Path(os.path.realpath(target)), text.encode())
+        write_bytes(Path(os.path.realpath(target)), content.encode() if isinstance(content, str) else content)
     except (OSError, ValueError) as error:
         what = f"'{target}' cannot be written: {failure_reason(error)}"
         raise rules.NOT_WRITTEN.error(what, fix="choose another folder") from error

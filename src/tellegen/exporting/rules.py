@@ -40,3 +40,33 @@ ONE_NAME = RULES.rule(
     meaning="Two variables or parameters of the model would have one name in MATLAB.",
     why="words of MATLAB get an underscore at their end, and names longer than 63 characters are cut there",
 )
+UNKNOWN_OPTION = RULES.rule(
+    "X407",
+    "option that the export does not know",
+    meaning="An option was given that the writer for this tool does not have, or a value of it that it does not know.",
+    why="what is not understood would be left out of the file without a word",
+)
+DELAYED = RULES.rule(
+    "X408",
+    "delayed signal that cannot be exported",
+    meaning="A model with delayed signals was to be given to a tool that asks for rates at any time and in any order.",
+    why="a delay reads what was remembered of the steps before, and only who makes the steps knows them",
+)
+NOT_EXPLICIT = RULES.rule(
+    "X409",
+    "model without explicit rates",
+    meaning="The rates of the model follow from equations that only a solver of its own solves, or it is too large to be written out.",
+    why="another tool gives states and asks for their rates",
+)
+RATE_OF_INPUT = RULES.rule(
+    "X410",
+    "input whose rate matters",
+    meaning="A storage follows a source that would become an input of the exported model.",
+    why="the storage takes the rate of the input, and a tool that sets inputs gives values alone",
+)
+PLATFORM = RULES.rule(
+    "X411",
+    "platform that cannot be compiled for",
+    meaning="A binary was asked for a platform, and there is no compiler for it.",
+    why="each system has machine code of its own",
+)

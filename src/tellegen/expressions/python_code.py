@@ -8,6 +8,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
+from types import CodeType, FunctionType
 from typing import Final, NamedTuple, final
 
 from tellegen.expressions import nodes
@@ -75,6 +76,29 @@ def called(function: ast.expr | str, *arguments: ast.expr) -> ast.expr:
 def assigned(word: str, tree: ast.expr) -> ast.stmt:
     """A name of ours set to a value."""
     return ast.Assign([ast.Name(word, ast.Store())], tree)
+
+
+def made_function(words: Sequence[str], lines: list[ast.stmt], title: str, known: Mapping[str, object]) -> FunctionType:
+    """A function of these arguments that runs these lines, and knows nothing but what it is given.
+
+    Made as a tree, never as text: whatever a name in a model looks like, it cannot become code.
+    """
+    module = ast.parse(f"def function({', '.join(words)}): pass")  # a head, to be filled
+    head = module.body[0]
+    assert isinstance(head, ast.FunctionDef), "that is what the text says"
+    head.body = lines
+    code = compile(ast.fix_missing_locations(module), f"<{title}>", "exec")
+    # The code of the function itself: running the module would only define it under a name.
+    body = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return FunctionType(body, dict(known))
+
+
+def row_function(expression: Expression, names: Sequence[str]) -> Callable[[Sequence[float]], float]:
+    """The expression as a function of a row of values, for many rows; not a number where it has no value."""
+    writer = PythonWriter({word: ("row", k) for k, word in enumerate(names)})
+    writer.count([expression])
+    value = writer.value(expression)
+    return made_function(("row",), [*writer.lines, ast.Return(value)], "formula", NAMESPACE)
 
 
 @final

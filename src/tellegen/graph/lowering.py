@@ -15,7 +15,8 @@ from tellegen.core.names import listing, named_after, nearest, unused
 from tellegen.core.union_find import UnionFind
 from tellegen.core.units import Dimension
 from tellegen.elements import ACTS_ON, KINDS
-from tellegen.expressions import ONE, ZERO, Expression, symbol
+from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
+from tellegen.expressions.elimination import with_definitions
 from tellegen.expressions.polynomials import interpolated_integral
 from tellegen.graph import power_graph, rules
 from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_energy, with_heat_conduction
@@ -165,6 +166,11 @@ def _law(element: Element, names: VariableNames, parameters: Mapping[str, Expres
         return law.modes[law.start]
     if kind.role == "source":
         return power_graph.SourceLaw(kind.side, names.input_of(element))
+    if kind.role == "potential":
+        assert element.law is not None, f"'{element.name}' has an energy"
+        # A pull that nobody gave follows from the energy, when all ports are known.
+        pull = ZERO if element.value is None else element.value
+        return power_graph.ResistiveLaw(kind.side, None, pull, invertible=False, potential=element.law.expression)
     if element.law is not None:
         if kind.role == "storage":
             return _storage_law(element.law, element)
@@ -514,7 +520,11 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
             if element.switching is not None:
                 switching[len(ports)] = switching_law(element, parameters)
             ports.append(_port_of(element, ends, names, parameters))
-    findings = [*nodes.findings, *names.findings, *_dangling_nodes(model, terminals, nodes)]
+    heights = _check_heights(model, position_dependent)
+    for element, k in _without_pull(model, ports) if not heights else ():
+        pull = _pull(element, ports, k, model.displacements, position_dependent)
+        ports[k] = replace(ports[k], law=replace(ports[k].resistive, expression=pull))
+    findings = [*nodes.findings, *names.findings, *heights, *_dangling_nodes(model, terminals, nodes)]
     references, notices = _references_of(terminals, nodes)
     # All findings are collected before one is raised, so that a file is mended in one go.
     findings += _unconnected_parts(model, terminals, len(nodes.names))
@@ -543,6 +553,60 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
         switching=switching,
     )
     return with_signals(graph, model)
+
+
+def _check_heights(model: Model, moving: Mapping[str, Expression]) -> Iterable[Finding]:
+    """Energies of weights that read anything but displacements and parameters."""
+    known = {*model.parameters, *model.displacements, *moving}
+    found = []
+    for element in model.elements:
+        law = element.law if element.kind.role == "potential" else None
+        if law is not None and (other := sorted(law.expression.free_symbols - known)):
+            what = f"the energy of '{element.name}' reads '{other[0]}', which is no displacement"
+            fix = "write it with displacements and parameters alone"
+            found.append(
+                rules.NO_HEIGHT.finding(what, where=element.name, fix=fix, place=element.place, members=[element.name])
+            )
+    return found
+
+
+def _without_pull(model: Model, ports: Sequence[power_graph.Port]) -> list[tuple[Element, int]]:
+    """The weights that give an energy alone, each with its port."""
+    weights = {e.name: e for e in model.elements if e.kind.role == "potential" and e.value is None}
+    return [(weights[port.element], k) for k, port in enumerate(ports) if port.element in weights] if weights else []
+
+
+def _pull(
+    element: Element,
+    ports: Sequence[power_graph.Port],
+    k: int,
+    displacements: Mapping[str, Expression],
+    moving: Mapping[str, Expression],
+) -> Expression:
+    """What a weight pulls with: the rate of its energy over the rate of its own motion.
+
+    Raises: GraphError (G111) where the energy moves with other than the nodes of the weight.
+    """
+    assert element.law is not None, "weights have an energy"
+    energy, ends = with_definitions(element.law.expression, moving), (ports[k].plus, ports[k].minus)
+    # Whatever lies between the same nodes has the same velocity, under its own name.
+    speed = power_graph.argument()
+    own = {p.across: speed for p in ports if (p.plus, p.minus) == ends}
+    own |= {p.across: -speed for p in ports if (p.minus, p.plus) == ends}
+    rates = {q: rate.substitute(own) for q, rate in displacements.items() if q in energy.free_symbols}
+    rate = total(energy.derivative(q) * e for q, e in rates.items())
+    pull = rate.derivative(power_graph.ARGUMENT)
+    if not rates or not is_zero(rate - pull * speed):
+        others = sorted({n for e in rates.values() for n in e.free_symbols} - {power_graph.ARGUMENT})
+        moved = f"moves with {listing(others)}" if others else "does not move"
+        key = element.kind.quantity.key if element.kind.quantity else "F"
+        raise rules.NO_PULL.error(
+            f"the energy of '{element.name}' {moved}, which is not the velocity of its nodes",
+            where=element.name,
+            fix=f"use a displacement whose rate is that velocity, '{ports[k].across}', or give the pull: '{key}: ...'",
+            place=element.place,
+        )
+    return pull
 
 
 def _dimensions(model: Model) -> dict[str, Dimension]:

@@ -18,7 +18,8 @@ from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.errors import Finding, Place
 from tellegen.core.memory import Known
 from tellegen.core.units import Dimension
-from tellegen.expressions import ZERO, Expression, symbol
+from tellegen.expressions import ZERO, Expression, symbol, total
+from tellegen.expressions.elimination import with_definitions
 from tellegen.graph.signals import SignalLaw
 
 ARGUMENT = "@"
@@ -84,6 +85,9 @@ class ResistiveLaw:
     Linear: `coefficient`. Otherwise `expression` in terms of ARGUMENT. `invertible` says whether the other variable may be
     asked for too; a law that is not fixes its causality right after the sources. `coupled` tells that the matrix of a field adds
     what other ports are told, so a coefficient of zero does not make the variable zero.
+
+    A weight has a `potential` of displacements, and its `expression` is the slope of that along the motion of the port: what such
+    a port takes is kept there and not lost.
     """
 
     side: Side
@@ -91,6 +95,7 @@ class ResistiveLaw:
     expression: Expression | None = None
     invertible: bool = True
     coupled: bool = False
+    potential: Expression | None = None
 
     @property
     def linear(self) -> bool:
@@ -340,6 +345,15 @@ class PowerGraph:
     def sources(self) -> Iterator[int]:
         """Indices of the source ports."""
         return (k for k, port in enumerate(self.ports) if isinstance(port.law, SourceLaw))
+
+    def weights(self) -> Iterator[int]:
+        """Indices of the ports that keep potential energy."""
+        return (k for k in self.resistive() if self.ports[k].resistive.potential is not None)
+
+    def potential_energy(self) -> Expression:
+        """The potential energy of all weights, over displacements and parameters that stay."""
+        found = total(e for k in self.weights() if (e := self.ports[k].resistive.potential) is not None)
+        return with_definitions(found, self.position_dependent)
 
     def has_loose_end(self) -> bool:
         """Whether a terminal stands alone at a node, so that nothing flows through it."""

@@ -150,3 +150,31 @@ IDLE_INPUT = RULES.rule(
     why="a run needs a value for each input at all times",
     severity="notice",
 )
+_INCLINE = """\
+system: Cart on a slope
+parameters: {m: 2 kg, alpha: 0.3 rad}
+gravity: 9.81 m/s^2
+displacements: {s: v}
+network:
+  m: {mass: [cart], velocity: v, height: s*sin(alpha)}
+  b: {damper: [cart], b: 1 N*s/m}
+"""
+NO_PULL = RULES.rule(
+    "G111",
+    "a weight that its energy does not move with",
+    meaning="The energy of a weight is a formula of displacements that other than its own nodes move.",
+    why="the pull is the rate of the energy over the velocity of the nodes: they have to move together",
+    example=_INCLINE.replace("{s: v}", "{s: w}").replace(
+        "  b: {",
+        "  J: {inertia: [shaft], J: 1 kg*m^2, speed: w}\n  r: {rack: [shaft, frame, cart, frame], r: 0.1 m/rad}\n  b: {",
+    ),
+    instead=_INCLINE,
+)
+NO_HEIGHT = RULES.rule(
+    "G112",
+    "an energy of other than displacements",
+    meaning="The energy of a weight reads a velocity, a signal or the time.",
+    why="what a weight keeps depends on where it is and on nothing else: else it would give back more than it took",
+    example=_INCLINE.replace("height: s*sin(alpha)}", "height: s*v}"),
+    instead=_INCLINE,
+)

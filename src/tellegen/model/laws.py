@@ -9,7 +9,7 @@ from tellegen.core.domains import Side
 from tellegen.core.errors import Place
 from tellegen.expressions import Expression
 
-LawForm = Literal["resistive", "content", "output", "energy", "coenergy"]
+LawForm = Literal["resistive", "content", "output", "energy", "coenergy", "potential"]
 """How a law was written.
 
 - resistive: one power variable of the other, `F = b*v*abs(v)`
@@ -17,6 +17,7 @@ LawForm = Literal["resistive", "content", "output", "energy", "coenergy"]
 - output: the output of a storage of its energy variable, `F = K*x + k3*x^3`
 - energy: the stored energy, of the energy variable or of the output
 - coenergy: the co-energy, of the output
+- potential: the energy of a weight, of displacements
 """
 
 

@@ -116,6 +116,14 @@ class HeatPort(NamedTuple):
     key: Scalar
 
 
+class MassHeight(NamedTuple):
+    """A mass and the formula of its height, whose names and unit are checked when everything is known."""
+
+    mass: str
+    marked: Expression
+    node: Scalar
+
+
 class StopReadingError(Exception):
     """Reading stops: what follows would not help."""
 
@@ -140,6 +148,8 @@ class ReadingContext:
         self.signal_measures: dict[str, Measure] = {}
         self.driven: list[DrivenSource] = []
         self.heated: list[HeatPort] = []
+        self.heights: list[MassHeight] = []
+        self.gravity: Expression | None = None
         self.functions: Mapping[str, Callable[..., float]] = {}
         self.folder: Path | None = None  # where the tables of a model lie that is no file
         self.variables: dict[str, str] = {}

@@ -11,9 +11,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn, final
 
+from tellegen.core.domains import DOMAINS, other_side
 from tellegen.core.errors import DescriptionError, Finding, Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension
+from tellegen.elements import ACTS_ON, ElementKind
 from tellegen.expressions import ZERO, Expression, Number, Symbol, call, is_zero, number, parse, to_text
 from tellegen.expressions.polynomials import interpolated
 from tellegen.model.dimensions import Measure, NoDimension, si_unit
@@ -206,11 +208,20 @@ def _judged(element: Element, value: float) -> Finding | None:
         what = f"{element.name} is an active element: its {_quantity(element)} is {value:g}"
         rule, fix = rules.ACTIVE_ELEMENT, "change the sign if it is meant to dissipate"
     elif role == "coupling" and value == 0:
-        what = f"the {_quantity(element)} of {element.name} is 0: it passes no power"
-        rule, fix = rules.NO_PASSAGE, "remove it"
+        what = f"the {_quantity(element)} of {element.name} is 0: it passes no power, and holds {_held(element.kind)} at zero"
+        rule, fix = rules.NO_PASSAGE, "remove it, unless it is meant to hold them"
     else:
         return None
     return rule.finding(what, where=element.name, fix=fix, place=element.place)
+
+
+def _held(kind: ElementKind) -> str:
+    """The variables that a coupling without a modulus holds: z_2 = K z_1, and their conjugates the other way."""
+    if kind.coupling is None:
+        return "a variable of each side"
+    one, two = ACTS_ON[kind.coupling, kind.reciprocal]
+    first, second = (DOMAINS[name] for name in (kind.domains[0], kind.domains[-1]))
+    return f"the {first.power(other_side(one)).word} of its first side and the {second.power(two).word} of its second"
 
 
 def _quantity(element: Element) -> str:

@@ -25,6 +25,7 @@ from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
 from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, check_switching
 from tellegen.notations.network.fields import check_fields
+from tellegen.notations.network.heights import GRAVITY, add_weights, read_gravity
 from tellegen.notations.network.keys import form_of, make_form
 from tellegen.notations.network.lines import read_line
 from tellegen.notations.network.multiports import is_multiport, read_multiport
@@ -241,6 +242,7 @@ class _ModelReader:
         self._section(root, "parameters", self.parameters.read)
         # Signals come before the network, because in formulas on its lines a word that names a signal is no unit.
         self._section(root, "signals", self.signals.read)
+        context.gravity = self._section(root, GRAVITY, partial(read_gravity, context))
         # The network comes before the mechanism, which makes the points into nodes that elements are joined to.
         self._attempt(self._read_notation, root)
         mechanism = self._attempt(self._read_mechanism, root)
@@ -250,6 +252,7 @@ class _ModelReader:
         self.parts = parts = found or ()
         geometry = None if found is None else self._attempt(self._GeometryReader, root)
         self._attempt(add_heat_sources, context)
+        self._attempt(add_weights, context)
         # Ports may lead to nodes and sources inside parts.
         # The nodes of elements that could not be read would be called unknown.
         ports = {} if context.errors else self._section(root, "ports", partial(read_ports, context)) or {}

@@ -315,10 +315,10 @@ ACTIVE_ELEMENT = RULES.rule(
 NO_PASSAGE = RULES.rule(
     "D133",
     "coupling that passes no power",
-    meaning="The modulus of a coupling is zero.",
-    why="with a modulus of zero both sides are cut, or one is shorted, and no power passes",
+    meaning="The modulus of a coupling is zero: it holds one variable of each side at zero.",
+    why="with a modulus of zero one side is shorted and the other one open, as a crank is at its dead centre: no power passes",
     example=motor("{dc machine: [a, gnd, shaft, frame], K: 0}"),
-    instead=motor(),
+    severity="warning",
 )
 NO_VALUE = RULES.rule(
     "D134",

@@ -46,6 +46,7 @@ FILE = grammar.record(
     parameters | #parameters | named constants: numbers with units, and expressions of other parameters
     ports    | #ports | where other systems are joined to this one: a node, two nodes, or {source: name} for the place of a source
     signal ports | signal ports | the signals that this system takes from others and those that it offers
+    gravity  | quantity in m/s^2 | the acceleration of free fall, which pulls bodies, and masses that have a height
     displacements | rates | angles and positions that parameters may read, with their rates: 'theta: omega'
     parts    | #parts | systems used as elements of this one, one a line: {use: motor.yaml, ports: {shaft: s}, K: 0.1 N*m/A}
     network  | #network | elements between nodes, one a line

@@ -255,7 +255,7 @@ def _causality(element: Element) -> str:
 
 
 def _law_key(law: Law) -> str:
-    return law.form if law.form in ("energy", "coenergy") else "law"
+    return {"energy": "energy", "coenergy": "coenergy", "potential": "energy"}.get(law.form, "law")
 
 
 def _law_text(law: Law, element: Element) -> str:

@@ -67,6 +67,9 @@ WIDEST = 58.0
 LONGEST_ENTRIES = (9.0, 4.0)
 """An entry of a wide matrix that takes more room than this has a line of its own: more of them where it is still too wide."""
 
+CONTINUED = r"\qquad"
+"""How a line begins that continues a sum."""
+
 LINE = 44.0
 """A sum wider than this goes on in the next line. So wide is a line on paper."""
 
@@ -130,7 +133,7 @@ def _broken(line: str) -> Iterator[str]:
         if begun and width_of(to_mathml(begun + term)) > LINE:
             yield begun
             # The indent tells readers, and the writers of pages, that a sum goes on.
-            begun = rf"\qquad {term.strip()} "
+            begun = rf"{CONTINUED} {term.strip()} "
         else:
             begun += term
     yield begun
@@ -144,7 +147,7 @@ def _terms(line: str) -> Iterator[str]:
             depth += 1
         elif found[0] in {r"\right", "}"}:
             depth -= 1
-        elif depth == 0 and line[start : found.start()].strip() not in {"", r"\qquad"}:
+        elif depth == 0 and line[start : found.start()].strip() not in {"", CONTINUED}:
             yield line[start : found.start()]
             start = found.start()
     yield line[start:]
@@ -220,4 +223,17 @@ def to_mathml(latex: str) -> str:
     """One formula as a MathML element of its own line."""
     from latex2mathml.converter import convert  # noqa: PLC0415  its tables of symbols are read when a page has formulas
 
-    return str(convert(latex, display="block"))
+    # A letter is the same with and without a row of its own, so that one name is written in one way.
+    return _LONE.sub(r"\1", str(convert(latex, display="block")))
+
+
+_LONE = re.compile(r"<mrow>(<(m[in])>[^<]*</\2>)</mrow>")
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def readable_unit(unit: str) -> str:
+    """A unit as people write it: `N·m²` for `N*m^2`."""
+    text = re.sub(r"\^(-?\d+)(?![.\d])", lambda power: power[1].translate(_RAISED), unit)
+    return text.replace("*", "·").replace("ohm", "Ω")

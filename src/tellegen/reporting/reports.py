@@ -16,7 +16,8 @@ from tellegen.analysis.summary import Analysis
 from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
-from tellegen.core.units import describe
+from tellegen.core.tables import TitledTable
+from tellegen.core.units import describe, parse_unit
 from tellegen.drawing import Animation, animate, draw
 from tellegen.equations.checking import check
 from tellegen.equations.derivation import derive_equations
@@ -26,13 +27,13 @@ from tellegen.experiments.analysing import analyse
 from tellegen.experiments.simulating import simulate
 from tellegen.expressions import Expression
 from tellegen.graph import lower
-from tellegen.model.model import Model
+from tellegen.model.model import Model, Parameter
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.writing import to_yaml
 from tellegen.plots import Line, Panel, Plot, panels_plot
 from tellegen.reduction import Limit, Limits, Reduction, read_limits, reduce_model
-from tellegen.reporting.formulas import page_lines
+from tellegen.reporting.formulas import page_lines, readable_unit
 from tellegen.reporting.pages import (
     Folded,
     Listing,
@@ -44,11 +45,10 @@ from tellegen.reporting.pages import (
     Paragraph,
     Report,
     Still,
-    check_report_target,
-    write_report,
 )
+from tellegen.reporting.writing import check_report_target, write_report
 from tellegen.results import Run
-from tellegen.results.run import run_findings, run_to_text
+from tellegen.results.run import run_findings, run_tables
 from tellegen.scenes.lettering import name_latex
 from tellegen.studies.suggestion import activity, suggest_limits
 
@@ -103,8 +103,6 @@ class Subject:
         return analyse(self.model)
 
 
-MOST_NOTICES = 6
-"""More notices than this are folded away: they are worth knowing, but not worth a page each time."""
 MOST_DRAWN = 150
 """Models with more elements are not drawn in a report: a page has an end."""
 MOST_ROWS = 60
@@ -114,28 +112,22 @@ LONGEST_TEXT = 200_000
 
 
 def findings_section(subject: Subject) -> Iterator[PageBlock]:
-    """Errors, warnings and notices, and what causality says."""
+    """Errors and warnings."""
     for finding in subject.findings:
         if finding.severity != "notice":
             yield Paragraph(str(_by_name(finding)), strong=True, error=finding.severity == "error")
-    yield from _notices([_by_name(finding) for finding in subject.findings if finding.severity == "notice"])
-    if not subject.findings:
-        yield Paragraph("No errors, no warnings.")
-    if subject.summary:
-        yield PageTable(("", ""), subject.summary)
 
 
-def _notices(notices: list[Finding]) -> Iterator[PageBlock]:
-    """Notices; many are folded away, those with one reason together."""
-    if len(notices) <= MOST_NOTICES:
-        yield from (Paragraph(str(notice)) for notice in notices)
-        return
-    # One reason is read once, however many elements it holds for.
+def notices_section(subject: Subject) -> Iterator[PageBlock]:
+    """What is worth knowing: one line for each kind, however many elements it holds for."""
+    notices = [_by_name(finding) for finding in subject.findings if finding.severity == "notice"]
     for code, why in dict.fromkeys((notice.code, notice.why) for notice in notices):
         alike = [notice for notice in notices if (notice.code, notice.why) == (code, why)]
+        if len(alike) == 1:
+            yield Paragraph(str(alike[0]))
+            continue
         rows = tuple((notice.what, str(notice.place or notice.where)) for notice in alike)
-        title = f"{len(alike)} notices {code}" if len(alike) > 1 else f"A notice {code}"
-        yield Folded(title, (Paragraph(f"Because {why}."), PageTable(("what", "where"), rows)))
+        yield Folded(f"{len(alike)} notices {code}: {why}", (PageTable(("what", "where"), rows),))
 
 
 def _by_name(finding: Finding) -> Finding:
@@ -165,26 +157,43 @@ def figures_section(subject: Subject) -> Iterator[PageBlock]:
 
 
 def parameters_section(subject: Subject) -> Iterator[PageBlock]:
-    """Parameters with their values and units."""
+    """Parameters with their values in the units of the file, and what the file says beside them."""
     assert subject.model is not None
     values = parameter_values({name: item.expression for name, item in subject.model.parameters.items()})
+    comments = _comments(subject)
     rows = [
-        (
-            name,
-            f"{values[name]:.6g}" if name in values else "",
-            "" if item.dimension is None else describe(item.dimension),
-            _formula(item.expression),
-        )
+        (name, *_measured(item, values.get(name)), _formula(item.expression), comments.get(name, ""))
         for name, item in subject.model.parameters.items()
     ]
+    head = ("parameter", "value", "unit", "formula", "")
     # A column that is empty for all parameters is left out.
-    shown = 4 if any(formula for *_, formula in rows) else 3
-    head = ("parameter", "value", "unit", "formula")
-    table = PageTable(head[:shown], tuple(row[:shown] for row in rows))
+    shown = [k for k in range(len(head)) if k < 3 or any(row[k] for row in rows)]
+    table = PageTable(tuple(head[k] for k in shown), tuple(tuple(row[k] for k in shown) for row in rows))
     if len(rows) > MOST_ROWS:
         yield Folded(f"{len(rows)} parameters", (table,))
     elif rows:
         yield table
+
+
+def _measured(item: Parameter, value: float | None) -> tuple[str, str]:
+    """The value in the unit of the file, else in SI, and the unit."""
+    if item.unit and item.expression is not None and not item.expression.free_symbols:
+        unit = parse_unit(item.unit)
+        return ("" if value is None else f"{(value - unit.offset) / unit.factor:.6g}"), readable_unit(item.unit)
+    si = "" if item.dimension is None else describe(item.dimension).split(" ", 1)[0]
+    return ("" if value is None else f"{value:.6g}"), readable_unit(si)
+
+
+def _comments(subject: Subject) -> dict[str, str]:
+    """What stands behind parameters that have a line of the file to themselves."""
+    assert subject.model is not None
+    lines = subject.text.splitlines()
+    places = {name: item.place.line for name, item in subject.model.parameters.items() if item.place is not None}
+    # Names with dots come from files of parts, whose lines are not those of this text.
+    alone = {line: name for name, line in places.items() if "." not in name}
+    shared = {line for line in alone if sum(other == line for other in places.values()) > 1}
+    behind = {name: lines[line - 1].partition(" #")[2] for line, name in alone.items() if line <= len(lines)}
+    return {name: text.strip() for name, text in behind.items() if text and places[name] not in shared}
 
 
 def _formula(expression: Expression | None) -> str:
@@ -192,7 +201,9 @@ def _formula(expression: Expression | None) -> str:
 
 
 def listing_section(subject: Subject) -> Iterator[PageBlock]:
-    """The text of the model."""
+    """What causality says of it in short, and its text."""
+    if subject.summary:
+        yield PageTable((), subject.summary)
     if len(subject.text) > LONGEST_TEXT:
         yield Paragraph(f"The first {LONGEST_TEXT} of {len(subject.text)} letters:")
     if subject.text:
@@ -291,10 +302,31 @@ def properties_section(subject: Subject) -> Iterator[PageBlock]:
             "There is no steady state under these inputs: the model is linearised where the experiment begins."
         )
     channels = len(analysis.model.inputs) * len(analysis.model.outputs)
-    told = Listing(str(analysis))
-    yield told if channels <= MOST_CHANNELS else Folded("Poles, and every channel from an input to an output", (told,))
+    told = _tables(analysis.tables())
+    if channels <= MOST_CHANNELS:
+        yield from told
+    else:
+        yield Folded("Poles, and every channel from an input to an output", tuple(told))
     if analysis.model.states and 0 < channels <= MOST_CHANNELS:
-        yield PagePicture("bode", analysis.plot().svg(symbols=True), f"Bode diagram of the linear model {where}")
+        yield _curves("bode", analysis.plot(), f"Bode diagram of the linear model {where}")
+
+
+def _tables(tables: Iterable[TitledTable]) -> Iterator[PageBlock]:
+    """Tables as blocks of a page; a title without rows is a sentence."""
+    for title, rows, headed in tables:
+        if not rows:
+            yield Paragraph(title)
+            continue
+        head, *body = rows if headed else ((), *rows)
+        yield PageTable(head, tuple(body), title)
+
+
+def _curves(name: str, plot: Plot, caption: str) -> PagePicture:
+    """A plot whose curves can be read off, unless its places say more than numbers: poles, zeros, a start."""
+    plain = all(
+        not panel.equal and not panel.start and not any(line.mark for line in panel.lines) for panel in plot.panels
+    )
+    return PagePicture(name, plot.svg(symbols=True), caption, panels=plot.panels if plain else ())
 
 
 def _without_value(subject: Subject) -> list[str]:
@@ -346,9 +378,9 @@ def _suggested(subject: Subject) -> Iterator[PageBlock]:
         yield Paragraph(
             "The energy that passed through each element. Those at the end may be left out; limits were not tried."
         )
-        yield Listing(str(activity(subject.run)))
+        yield from _tables([activity(subject.run).table()])
         return
-    yield Listing(str(suggest_limits(subject.model)))
+    yield from _tables(suggest_limits(subject.model).tables())
 
 
 def _chain(subject: Subject, model: Model) -> Iterator[PageBlock]:
@@ -387,9 +419,7 @@ def _compared(model: Model, smaller: Smaller) -> Iterator[PageBlock]:
     rows = tuple((title, *(f"{found.largest:.2e}" for found in differences)) for title, differences in apart.items())
     yield Paragraph("The largest difference to the full model, over the experiment:")
     yield PageTable(("limits", *(f"{name} [{full.unit(name)}]" for name in shown)), rows)
-    yield PagePicture(
-        "reductions", _difference_plot(full, runs, shown).svg(symbols=True), "Differences to the full model"
-    )
+    yield _curves("reductions", _difference_plot(full, runs, shown), "Differences to the full model")
 
 
 def _difference_plot(full: Run, runs: dict[str, Run], names: list[str]) -> Plot:
@@ -427,12 +457,13 @@ def experiment_section(subject: Subject) -> Iterator[PageBlock]:
     run = subject.run
     for finding in run_findings(run):
         yield Paragraph(str(finding), strong=True, error=finding.severity == "error")
-    yield Listing(run_to_text(run, findings=False))
     names = run.shown or (*run.state_names, *run.displacement_names) or run.output_names
     # Variables that the experiment wants shown come first, then what moves, then what is driven.
     chosen = _spread(names)
     told = f": {len(chosen)} of {len(names)} variables" if len(chosen) < len(names) else ""
-    yield PagePicture("run", run.plot(*chosen).svg(symbols=True), f"The experiment over time{told}")
+    yield _curves("run", run.plot(*chosen), f"The experiment over time{told}")
+    *results, _ = run_tables(run)  # the energy has a section of its own
+    yield Folded("Final values, and how they were found", tuple(_tables(results)))
 
 
 def _spread(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -492,15 +523,15 @@ Maker = Callable[[Subject], Iterable[PageBlock]]
 
 MAKERS: dict[str, Maker] = {
     "Figures": figures_section,
-    "Parameters": parameters_section,
-    "Equations": equations_section,
-    "Properties": properties_section,
-    "Reductions": reductions_section,
     "Experiment": experiment_section,
-    "Energy": energy_section,
     "Motion": motion_section,
+    "Equations": equations_section,
+    "Parameters": parameters_section,
+    "Properties": properties_section,
+    "Energy": energy_section,
+    "Reductions": reductions_section,
 }
-"""The sections of a model, in order."""
+"""The sections of a model, in order: what it is, what it does, and why."""
 ALWAYS = ("Figures", "Parameters")
 """What a model with errors has too: its bond graph shows where causality contradicts itself."""
 
@@ -509,7 +540,27 @@ def build_report(subject: Subject, progress: ProgressListener = lambda _: None) 
     """All sections of a report; `progress` hears the title of each before it is made."""
     sections = list(_sections(subject, progress))
     about = subject.model.about if subject.model is not None else ""
-    return Report(subject.name, about, tuple(sections))
+    return Report(subject.name, about, tuple(sections), _links(subject.model) if subject.model is not None else {})
+
+
+def _links(model: Model) -> dict[str, tuple[str, ...]]:
+    """The elements that each name of a model belongs to: elements themselves, their variables, and parameters in their laws."""
+    found: dict[str, dict[str, None]] = {}
+
+    def add(element: str, names: Iterable[str]) -> None:
+        for name in names:
+            found.setdefault(name, {})[element] = None
+
+    for element in model.elements:
+        add(element.name, (element.name, *element.variables.values()))
+        add(element.name, sorted(element.value.free_symbols) if element.value is not None else ())
+    try:
+        graph = lower(model)
+    except TellegenError:
+        graph = None  # a model with mistakes has elements all the same
+    for port in graph.ports if graph is not None else ():
+        add(port.element, (name for name in (port.across, port.through, port.state) if name))
+    return {name: tuple(elements) for name, elements in found.items()}
 
 
 def _sections(subject: Subject, progress: ProgressListener) -> Iterator[PageSection]:
@@ -517,6 +568,7 @@ def _sections(subject: Subject, progress: ProgressListener) -> Iterator[PageSect
     for title, maker in MAKERS.items():
         if subject.is_sound or (subject.model is not None and title in ALWAYS):
             yield from _section(title, maker, subject, progress)
+    yield from _section("Notices", notices_section, subject, progress)
     yield from _section("The model", listing_section, subject, progress)
     yield from _section("How to make this page again", commands_section, subject, progress)
 

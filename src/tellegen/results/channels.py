@@ -433,6 +433,10 @@ class Channels:
     def _in_all_segments(self, name: str) -> bool:
         return len(self._of_solver.get(name, ())) == len(self.trajectory.segments)
 
+    def observables_of(self, name: str) -> list[int]:
+        """The places of the observables whose sum has the name; none where another one tells it."""
+        return self._indices(name)
+
     def _indices(self, name: str) -> list[int]:
         kind, dot, element = name.partition(".")
         # By the element first: one of several ports has several powers, whose sum is meant.

@@ -22,7 +22,8 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing, named_after
 from tellegen.core.union_find import UnionFind
-from tellegen.expressions import ZERO, Expression, symbol, total
+from tellegen.expressions import ZERO, Expression, number, symbol, total
+from tellegen.expressions.python_code import row_function
 from tellegen.graph import Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT, Branch, heat_taken
 from tellegen.model.model import SIDES, Element, side_names
@@ -81,6 +82,11 @@ def supplying(graph: PowerGraph) -> set[str]:
 def transferring(graph: PowerGraph) -> list[str]:
     """The dissipators whose heat goes into a thermal port."""
     return [port.element for port in graph.ports if port.transferred and not isinstance(port.law, SourceLaw)]
+
+
+def lifted(graph: PowerGraph) -> list[str]:
+    """The elements that keep potential energy."""
+    return [graph.ports[k].element for k in graph.weights()]
 
 
 def exchanges_heat(graph: PowerGraph) -> bool:
@@ -355,11 +361,11 @@ class ElementVariables:
     def _of_coupling(self, element: Element, branches: list[int]) -> Iterator[tuple[str, Follower]]:
         relation = element.multiport
         order = range(len(branches)) if relation is None else (*relation.given, *relation.gives)
-        for number, j in sorted(zip(order, branches, strict=True)):
+        for position, j in sorted(zip(order, branches, strict=True)):
             for side in SIDES:
                 variable = DOMAINS[self._sides.branches[j].domain].power(side)
-                follower = Follower(variable.unit, partial(self._at_side, f"{element.name}.{number + 1}", j, side))
-                for name in side_names(element, number, side):
+                follower = Follower(variable.unit, partial(self._at_side, f"{element.name}.{position + 1}", j, side))
+                for name in side_names(element, position, side):
                     yield name, follower
         yield f"power.{element.name}", Follower("W", partial(self.power, element.name))
 
@@ -405,8 +411,7 @@ class ElementVariables:
             formula = formula.substitute(inner)
         names = sorted(formula.free_symbols - self.run.parameters.keys())
         rows = self.run.table(names) if names else np.zeros((len(self.run.t), 0))
-        known = dict(self.run.parameters)
-        return np.array([float(formula.evaluate(known | dict(zip(names, row, strict=True)))) for row in rows])
+        return _by_rows(formula, names, rows, self.run.parameters)
 
     def _defined(self, name: str) -> Expression | None:
         """What a parameter stands for that others give."""
@@ -560,9 +565,7 @@ class _Signals:
         variables, constants = self._variables(gain), self.channels.parameters
         if not variables:
             return np.asarray(gain.evaluate(constants))
-        # Numbers of Python: expressions are evaluated one row at a time, and NumPy scalars are slow there.
-        rows = self.channels.table(variables).tolist()
-        return np.array([gain.evaluate({**constants, **dict(zip(variables, row, strict=True))}) for row in rows])
+        return _by_rows(gain, variables, self.channels.table(variables), constants)
 
     def _variables(self, gain: Expression) -> list[str]:
         return sorted(gain.free_symbols - self.channels.parameters.keys())
@@ -579,3 +582,11 @@ def _connections(scheme: PogScheme) -> dict[str, _Connection]:
                 gain = gain.substitute(moving)
             found[block.output] = _Connection(block.input, gain)
     return found
+
+
+def _by_rows(formula: Expression, names: Sequence[str], rows: Array, known: Mapping[str, float]) -> Array:
+    value = row_function(
+        formula.substitute({name: number(known[name]) for name in formula.free_symbols & known.keys()}), names
+    )
+    # Numbers of Python: those of NumPy are slow one by one.
+    return np.array([value(row) for row in rows.tolist()], dtype=float)

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Array
 from tellegen.core.errors import Finding
+from tellegen.core.tables import TitledTable, tables_html
 from tellegen.plots import Look, Plot, bars_plot
 from tellegen.results.channels import hermite
-from tellegen.results.element_variables import exchanges_heat, sources_of, supplying, transferring
+from tellegen.results.element_variables import exchanges_heat, lifted, sources_of, supplying, transferring
 from tellegen.simulation.rules import OPEN_BOOKS
 from tellegen.simulation.trajectory import Books
 
@@ -37,10 +38,12 @@ _WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
 
 @final
 class EnergyBooks:
-    """Energies in J over a run: supplied + generated + modulation = stored + dissipated + impulsive, up to the residual.
+    """Energies in J over a run, where supplied + generated + modulation = stored + potential + dissipated + impulsive up to the
+    residual.
 
-    `stored` is the change of stored energy; `generated` comes from negative resistances; `modulation` is the work that moves the
-    parameters of storages; `impulsive` is lost in impacts and changes of mode. `residual` is relative to the energy handled.
+    `stored` is the change of what storages hold, `potential` that of what weights do; `generated` comes from negative resistances;
+    `modulation` is the work that moves the parameters of storages; `impulsive` is lost in impacts and changes of mode. `residual`
+    is relative to the energy handled.
     Where heat flows are counted, heat that leaves to the ambient is dissipated, heat that comes from there supplied. What
     dissipators bring into thermal ports is `transferred` and in no other entry.
     """
@@ -51,7 +54,18 @@ class EnergyBooks:
         self.supplied, self.dissipated, self.generated = books.supplied, books.dissipated, books.generated
         self.modulation, self.impulsive, self.residual = books.modulation, books.impulsive, books.residual
         self.stored_start, self.stored_end = books.stored_start, books.stored_end
-        self.stored = books.stored_end - books.stored_start
+
+    @cached_property
+    def potential(self) -> float:
+        """The change of the energy that weights have by their heights."""
+        names = lifted(self._run.graph)
+        held = [self._run.values(f"energy.{name}") for name in names]
+        return sum(float(e[-1] - e[0]) for e in held if len(e))
+
+    @cached_property
+    def stored(self) -> float:
+        """The change of the energy that storages hold."""
+        return self.stored_end - self.stored_start - self.potential
 
     @cached_property
     def transferred(self) -> float:
@@ -60,11 +74,32 @@ class EnergyBooks:
         return sum(self._by_element[name] for name in names) if names else 0.0
 
     def to_json(self) -> dict[str, float]:
-        """The books by name, in J; `residual` is relative. `generated` and `transferred` are there only where not zero."""
-        names = ["stored", "supplied", "dissipated", "modulation", "impulsive", "residual"]
+        """The books by name, in J; `residual` is relative. `potential` is there only where something has a weight, `generated` and
+        `transferred` only where not zero.
+        """
+        names = [
+            "stored",
+            *["potential"] * bool(lifted(self._run.graph)),
+            "supplied",
+            "dissipated",
+            "modulation",
+            "impulsive",
+            "residual",
+        ]
         found = {name: float(getattr(self, name)) for name in names}
         rare = {"generated": self.generated, "transferred": self.transferred}
         return found | {name: float(energy) for name, energy in rare.items() if energy}
+
+    def table(self) -> TitledTable:
+        """The books as rows."""
+        told = {name: f"{value:.6g}" for name, value in self.to_json().items() if name != "residual" and value}
+        return TitledTable("energy [J]", [*told.items(), ("residual", f"{self.residual:.1e} of the energy handled")])
+
+    def __repr__(self) -> str:
+        return "\n".join(self.table().lines())
+
+    def _repr_html_(self) -> str:
+        return tables_html(self._run.name, [self.table()])
 
     # -- By element ------------------------------------------------------------------------------------------------------------
 

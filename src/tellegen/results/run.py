@@ -2,10 +2,9 @@
 lines.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Unpack, final
 
@@ -16,12 +15,13 @@ from tellegen.compiler.context import Array
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding
 from tellegen.core.names import listing
+from tellegen.core.tables import TitledTable, tables_html, tables_text
 from tellegen.graph import PowerGraph
 from tellegen.model.model import Element
 from tellegen.plots import Look, Plot
 from tellegen.results import plotting, rules
 from tellegen.results.channels import Channels, ObservableCatalogue, Observer, trajectory_at
-from tellegen.results.element_variables import ElementVariables, SectionPowers
+from tellegen.results.element_variables import ElementVariables, SectionPowers, lifted
 from tellegen.results.energy import EnergyBooks
 from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set, save
 from tellegen.results.units import DisplayUnits, behind_number, check_unit, in_unit
@@ -57,25 +57,15 @@ MOST_SHOWN = 24
 """Final values beyond so many are counted, not shown."""
 
 
-def run_to_text(run: "Run", *, findings: bool = True) -> str:
-    """Solver and why, times, final values and the energy books; `findings` tells what was wrong below them."""
-    lines = [run.name, "", *table_lines(_facts(run))]
-    if len(run.t):
-        lines += ["", _end(run), *table_lines(_finals(run))]
-    lines += ["", "energy [J]", *table_lines(_books(run))]
-    for finding in run_findings(run) if findings else ():
-        lines += ["", str(finding)]
-    return "\n".join(line.rstrip() for line in lines)
+def run_tables(run: "Run") -> list[TitledTable]:
+    """Solver and why, times, final values and the energy books."""
+    ends = [TitledTable(_end(run), _finals(run))] if len(run.t) else []
+    return [TitledTable("", _facts(run)), *ends, TitledTable("energy [J]", _books(run))]
 
 
-def run_to_html(run: "Run") -> str:
-    """The same for a notebook."""
-    parts = [f"<b>{escape(run.name)}</b>", _html_table(_facts(run))]
-    if len(run.t):
-        parts.append(f"{_end(run)}{_html_table(_finals(run))}")
-    parts.append(f"energy [J]{_html_table(_books(run))}")
-    parts += [f"<pre>{escape(str(finding))}</pre>" for finding in run_findings(run)]
-    return "<div>" + "\n".join(parts) + "</div>"
+def run_to_text(run: "Run") -> str:
+    """A run in a few lines, with what was wrong below them."""
+    return "\n\n".join([tables_text(run.name, run_tables(run)), *map(str, run_findings(run))])
 
 
 def run_findings(run: "Run") -> list[Finding]:
@@ -126,23 +116,14 @@ def _finals(run: "Run") -> list[tuple[str, ...]]:
 def _books(run: "Run") -> list[tuple[str, ...]]:
     books = run.energy
     shown = [("supplied", books.supplied), ("stored", books.stored), ("dissipated", books.dissipated)]
+    if lifted(run.graph):
+        shown.insert(2, ("potential", books.potential))
     rare = [("generated", books.generated), ("modulation", books.modulation), ("impulsive", books.impulsive)]
     rare.append(("transferred", books.transferred))
     rows = [(name, f"{value:.6g}") for name, value in [*shown, *((n, v) for n, v in rare if v)]]
     missing, explained = abs(books.books.difference), books.books.explained
     within = f", within the {explained:.1e} J that the tolerance leaves open" if 0.0 < missing <= explained else ""
     return [*rows, ("residual", f"{books.residual:.1e} of the energy handled{within}")]
-
-
-def table_lines(rows: list[tuple[str, ...]]) -> list[str]:
-    """Rows of cells as lines of text, columns below each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
-    return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)) for row in rows]
-
-
-def _html_table(rows: list[tuple[str, ...]]) -> str:
-    lines = ("".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) for row in rows)
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
 
 
 Again = Callable[[Array], Trajectory]
@@ -374,8 +355,17 @@ class Run:
     @property
     def stored_energy(self) -> "xarray.DataArray":
         """The energy that all storages hold together."""
-        places = [k for element in self.catalogue.elements("energy") for k in self.catalogue.of("energy", element)]
-        return data_array(self, "stored_energy", self.channels.sums([places])[:, 0], "J")
+        weights = set(lifted(self.graph))
+        return self._energy_of("stored_energy", (e for e in self.catalogue.elements("energy") if e not in weights))
+
+    @property
+    def potential_energy(self) -> "xarray.DataArray":
+        """The energy that all weights have together by their heights."""
+        return self._energy_of("potential_energy", lifted(self.graph))
+
+    def _energy_of(self, name: str, elements: Iterable[str]) -> "xarray.DataArray":
+        places = [k for element in elements for k in self.catalogue.of("energy", element)]
+        return data_array(self, name, self.channels.sums([places])[:, 0], "J")
 
     @cached_property
     def energy(self) -> EnergyBooks:
@@ -469,7 +459,7 @@ class Run:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return run_to_html(self)
+        return tables_html(self.name, run_tables(self), [str(finding) for finding in run_findings(self)])
 
     # -- How it is done --------------------------------------------------------------------------------------------------------
 

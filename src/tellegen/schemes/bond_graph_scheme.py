@@ -259,7 +259,7 @@ class OnePort:
             return "Se" if law.side == domain.effort else "Sf"
         if isinstance(law, StorageLaw):
             return "C" if law.side == domain.effort else "I"
-        return "R"
+        return "R" if law.potential is None else "C"
 
     @property
     def domain(self) -> str:

@@ -10,7 +10,7 @@ from tellegen.core.domains import DOMAINS, Domain, Side, Variable, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import numbered
 from tellegen.core.units import Dimension
-from tellegen.elements import ElementKind, kinds_of
+from tellegen.elements import ElementKind, Role, kinds_of
 from tellegen.expressions import ONE, ZERO, Expression, Number, Pow, symbol, to_text
 from tellegen.expressions.simplification import NamedParts
 from tellegen.graph import Field, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
@@ -46,7 +46,8 @@ def element_kind(port: Port) -> ElementKind:
     if isinstance(law, SourceLaw):
         return next(k for k in kinds_of(domain, "source") if k.side == law.side)
     if isinstance(law, ResistiveLaw):
-        return next(k for k in kinds_of(domain, "resistive") if k.side == law.side)
+        role: Role = "resistive" if law.potential is None else "potential"
+        return next(k for k in kinds_of(domain, role) if k.side == law.side)
     kinds = [k for k in kinds_of(domain, "storage") if k.side == law.side]
     # `1/K` was given as a stiffness and `C` as a compliance: the form of the coefficient remembers which.
     return min(kinds, key=lambda k: k.inverse != _is_reciprocal(law.inertia))
@@ -68,7 +69,9 @@ def element_value(port: Port, kind: ElementKind) -> Expression | None:
     law = port.law
     if isinstance(law, StorageLaw):
         return law.inertia if law.inertia is None or not kind.inverse else ONE / law.inertia
-    return law.coefficient if isinstance(law, ResistiveLaw) else None
+    if isinstance(law, ResistiveLaw):
+        return law.coefficient if law.potential is None else law.expression
+    return None
 
 
 def element_law(port: Port) -> Law | None:
@@ -81,6 +84,8 @@ def element_law(port: Port) -> Law | None:
     if isinstance(law, SourceLaw) or (isinstance(law, ResistiveLaw) and law.linear):
         return None
     if isinstance(law, ResistiveLaw):
+        if law.potential is not None:
+            return Law("potential", "", law.potential, law.side, to_text(law.potential))
         assert law.expression is not None, "a law without coefficient has an expression"
         return _law(port, "resistive", law.side, other_side(law.side), law.expression)
     if law.inertia is not None:
@@ -132,7 +137,10 @@ def element_details(
     kind = element_kind(port)
     details: dict[str, str] = {}
     value, law = element_value(port, kind), element_law(port)
-    if law is not None:
+    if law is not None and law.form == "potential":
+        assert kind.quantity is not None, "weights have a quantity"
+        details |= {kind.quantity.key: to_text(value or ZERO), "energy": law.text}
+    elif law is not None:
         details["energy" if law.form == "energy" else "law"] = law.text
     elif (
         value is ZERO

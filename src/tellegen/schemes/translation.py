@@ -209,7 +209,8 @@ def _element(port: Port, nodes: tuple[str, str], *, own: bool = True) -> Element
     weightless = element_texts.weightless_kind(port) if own else None
     kind = weightless or element_texts.element_kind(port)
     law = element_texts.element_law(port) if own else None
-    value = element_texts.element_value(port, kind) if law is None and weightless is None else None
+    valued = weightless is None and (law is None or law.form == "potential")
+    value = element_texts.element_value(port, kind) if valued else None
     variables = {
         side: port.variable(side)
         for side in ("across", "through")

@@ -56,7 +56,7 @@ _STORAGE_LETTERS = {
 def _letter_of(kind: ElementKind) -> str:
     """The letter of a ladder that stands for a kind."""
     domain = DOMAINS[kind.domains[0]]
-    if kind.role == "storage":
+    if kind.role in ("storage", "potential"):
         usual = "C" if kind.side == domain.effort else "I"
         # K is written for a stiffness whatever the domain.
         return "K" if kind.inverse else _STORAGE_LETTERS.get((domain.name, kind.side), usual)

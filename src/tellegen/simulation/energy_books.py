@@ -73,18 +73,21 @@ def checked_books(
 
 
 def _most_stored(part: ModelRows) -> float:
-    """The largest energy that was stored at a row: a swing that starts and ends at rest has handled it, though no book shows it."""
-    if "balance" not in part.model.addresses or has_memory(part.model):
+    """The largest energy that was stored or moved at a row: a swing that starts and ends at rest has handled it, though no book
+    shows it, and what falls keeps the sum of its energies.
+    """
+    model, context = part.model, part.context
+    if "balance" not in model.addresses or has_memory(model):
         return 0.0
+    columns = [k for k, shown in enumerate(model.observables) if shown.kind == "energy"]
+    most, first = 0.0, None
     with suppress(FloatingPointError):
-        return max(
-            (
-                abs(float(part.model.balance(float(part.t[k]), part.y[k], part.yp[k], part.context)[4]))
-                for k in _looked_at(part)
-            ),
-            default=0.0,
-        )
-    return 0.0
+        for k in _looked_at(part):
+            at = float(part.t[k]), part.y[k], part.yp[k], context
+            held = model.observe(*at)[columns] if columns else np.zeros(0)
+            first = held if first is None else first
+            most = max(most, abs(float(model.balance(*at)[4])), float(np.sum(np.abs(held - first))) / 2)
+    return most
 
 
 def _looked_at(part: ModelRows) -> list[int]:

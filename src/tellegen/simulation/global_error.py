@@ -4,7 +4,7 @@ Every run meets changes of mode and impacts at times of its own, a little apart 
 their variables cannot be compared, and such rows are passed over.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Protocol, final
@@ -111,6 +111,11 @@ FASTER: Final = 1.5
 
 PHASE_LOST: Final = 0.1
 """The share of a variable beyond which a difference says nothing of how errors grow: they cannot exceed the swing."""
+LOST: Final = 1000.0 * AIM
+"""What is taken for the error of a run that has lost the one before it: on one attractor two runs are no farther apart, however
+wrong both are. The next one is a thousand times finer."""
+BESIDE: Final = 30.0
+"""A run whose error no other one tells is compared with one so many times less fine, at half of its cost."""
 
 MOST_RUNS: Final = 5
 MOST_ROWS: Final = 1001
@@ -125,6 +130,8 @@ class Attempt:
     choice: SolverChoice
     error: float = 0.0
     """At the end, in the tolerances asked for, as far as it is known to be large."""
+    share: float = 1.0
+    """Of the tolerance asked for, with which it was made."""
 
     @property
     def turns(self) -> int:
@@ -210,7 +217,8 @@ def _corrected(
             break
         now = rows.y[index]
         # Judged by the run before, not by the coarser one: how far two runs are apart shows whether errors fall at all.
-        error = error_of_finer(solver, finer / factor, float(np.max(np.abs(now - before) / size)))
+        lost = _have_parted(now, before, size)
+        error = LOST if lost else error_of_finer(solver, finer / factor, float(np.max(np.abs(now - before) / size)))
         before, factor = now, finer
         # The rule says how errors fall with the tolerance; at the finest one rounding decides, and they may not.
         if error > UNSURE and is_finest(solver, factor * settings.rtol):
@@ -219,15 +227,38 @@ def _corrected(
     return made if factor == 1.0 else _told(made, turns, factor)
 
 
+def _have_parted(one: Array, other: Array, size: Array) -> bool:
+    """Whether two runs are so far apart somewhere on the way that how far says nothing of their errors."""
+    return bool(np.any(np.abs(one - other) > PHASE_LOST * np.max(np.abs(one), axis=0) + size))
+
+
 def _error_of_finest(attempt: AttemptFunction, settings: SolverSettings, rows: RunRows, size: Array) -> float:
     """The error in tolerances where no run can be finer: how far one that is a little less fine is apart.
 
     A far coarser one tells nothing here, where rounding decides.
     """
+    _, index, beside = _run_beside(attempt, settings, rows)
+    return float(np.max(np.abs(beside - rows.y[index]) / size, initial=0.0))
+
+
+def _error_beside(attempt: AttemptFunction, settings: SolverSettings, rows: RunRows, size: Array) -> float:
+    """The error in tolerances of what was made with these settings, as one that is less fine all the way shows."""
+    made, index, beside = _run_beside(attempt, _settings_scaled(settings, BESIDE), rows)
+    if made.ends[-1].status == jobs.CANCELLED:
+        raise _CancelledError
+    if len(index) < len(compared_rows(rows.done)) or _have_parted(rows.y[index], beside, size):
+        return LOST
+    return GROWTH / BESIDE * float(np.max(np.abs(beside - rows.y[index]) / size, initial=0.0))
+
+
+def _run_beside(
+    attempt: AttemptFunction, settings: SolverSettings, rows: RunRows
+) -> tuple[Attempt, NDArray[np.int64], Array]:
+    """A run with other settings, at some of the rows, as far as it came."""
     index = compared_rows(rows.done)
     beside = RunRows.at(rows.t[index], rows.y.shape[1])
-    attempt(replace(settings, keep_books=False), beside)
-    return float(np.max(np.abs(beside.y[: beside.done] - rows.y[index[: beside.done]]) / size, initial=0.0))
+    made = attempt(replace(settings, keep_books=False), beside)
+    return made, index[: beside.done], beside.y[: beside.done]
 
 
 # -- looking at a run early ----------------------------------------------------------------------------------------------------
@@ -273,15 +304,19 @@ def _finer_at_once(
     error = factor * max(shown, expected * EARLY)  # two estimates: errors that happen to cancel fool one of them
     try:
         growth = _growth_after(coarser, rows, count, size, error)
+        # Nothing was seen of the rest: in a chaotic motion errors grow by a factor in each turn, and no power of time tells.
+        error = (
+            _error_beside(attempt, _settings_scaled(settings, factor), rows, size) if growth is None else error * growth
+        )
     except _CancelledError:
         return made
-    return _corrected(attempt, settings, rows, made, factor, error * growth)
+    return _corrected(attempt, settings, rows, made, factor, error)
 
 
-def _growth_after(coarser: "_Coarser", rows: RunRows, early: int, size: Array, error: float) -> float:
+def _growth_after(coarser: "_Coarser", rows: RunRows, early: int, size: Array, error: float) -> float | None:
     """How many times larger errors are at the end than among the first rows, where they are `error`, as a coarser run shows.
 
-    A run that has lost its phase shows no more: from there on errors grow as they did before, at least with time.
+    None where that has lost its phase: it shows no more.
     """
     whole, rough, found = float(rows.t[-1] - rows.t[0]), coarser.rows, rows.y[coarser.index]
     swing = np.max(np.abs(found), axis=0) + size
@@ -290,10 +325,10 @@ def _growth_after(coarser: "_Coarser", rows: RunRows, early: int, size: Array, e
     for share in LOOKS:
         coarser.go_on(float(rows.t[0] + share * whole) if share < 1.0 else None)
         off = np.abs(rough.y[: rough.done] - found[: rough.done])
-        lost = np.max(off / swing, axis=1) > PHASE_LOST
-        last = int(np.argmax(lost)) - 1 if lost.any() else len(lost) - 1
-        growth = _extrapolated(rough.t[: rough.done] - rough.t[0], off / size, early, last, whole)
-        if lost.any() or (share >= ENOUGH and error * growth <= SMALL and _goes_on_alike(rows, share)):
+        if np.any(off > PHASE_LOST * swing):
+            return None
+        growth = _extrapolated(rough.t[: rough.done] - rough.t[0], off / size, early, len(off) - 1, whole)
+        if share >= ENOUGH and error * growth <= SMALL and _goes_on_alike(rows, share):
             break
     return growth
 
@@ -428,7 +463,8 @@ def _again(attempt: AttemptFunction, settings: SolverSettings, rows: RunRows) ->
 
 def _told(made: Attempt, turns: int, factor: float) -> Attempt:
     over = f"over {turns // 2} oscillations" if turns > 1 else "where variables grow"
-    return replace(made, choice=replace(made.choice, reason=tightened(made.choice.reason, over, factor)))
+    told = replace(made.choice, reason=tightened(made.choice.reason, over, factor))
+    return replace(made, choice=told, share=factor)
 
 
 def tightened(reason: str, over: str, factor: float) -> str:
@@ -446,6 +482,9 @@ FINER: Final = 1.0 / 30.0
 """The share of the tolerance of a run to compare with, where a coarser one fails or takes as many steps."""
 NO_FINER: Final = 0.5
 """Such a share tells nothing."""
+CHAOTIC: Final = 20.0
+"""Errors of a phase grow with a small power of time: where the second half of the first part shows so many times those of the first
+half, the rest is looked at."""
 
 
 def whole_run_within_tolerance(problem: Problem, integrate: Integrate) -> Trajectory:
@@ -490,13 +529,14 @@ def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
         if made.status == "cancelled":
             return made
         now = _compared_part(times, made)
-        error = error_of_finer(solver, finer / factor, runs.difference(now, seen))
+        apart = runs.difference(now, seen)
+        error = LOST if runs.have_parted(now, seen) else error_of_finer(solver, finer / factor, apart)
         seen, factor = now, finer
         if error > UNSURE and is_finest(solver, factor * problem.rtol):
             error = runs.error_of_finest(seen, LESS_FINE * factor)
     if made.finding is None:
         made = replace(made, finding=missed_tolerance(solver, problem.rtol, error, made.model.name))
-    return made if factor == 1.0 else replace(made, reason=tightened(made.reason, over, factor))
+    return made if factor == 1.0 else replace(made, reason=tightened(made.reason, over, factor), share=factor)
 
 
 def _over(first: Trajectory) -> str:
@@ -551,23 +591,33 @@ class _Runs:
 
     def first_error(self) -> float:
         """The error of the first run in tolerances; of one with many events, if it grows with time as it does in its first part."""
-        share = EARLY if self.seen_early else 1.0
-        return self._error_up_to(self.problem.t0 + share * (self.problem.until - self.problem.t0), share) / share
+        if not self.seen_early:
+            return self._error_up_to(1.0)[0]
+        error, before = self._error_up_to(EARLY)
+        # What grows faster than any error of a phase does not stay small because it is.
+        return self._error_up_to(1.0)[0] if error > CHAOTIC * before else error / EARLY
 
-    def _error_up_to(self, until: float, share: float) -> float:
-        """The error in tolerances up to a time, as a coarser run shows, or a finer one where that tells nothing."""
+    def _error_up_to(self, share: float) -> tuple[float, float]:
+        """The error in tolerances up to a share of the run, and up to half of that, as a coarser run shows, or a finer one where
+        that tells nothing.
+        """
         by = min(COARSER, COARSEST_RTOL / self.problem.rtol)
+        until = self.problem.t0 + share * (self.problem.until - self.problem.t0)
         # The cheap way first: a coarser run costs a third to a half of the steps.
         rough = self._compared(by, until)
         # With as many steps it is not coarser at all: something else than the tolerance decides them.
         if rough.status == "finished" and rough.steps <= SAME_STEPS * share * self.first.steps:
-            return GROWTH / by * self.difference(rough, self.first)
+            return GROWTH / by * self.difference(rough, self.first), GROWTH / by * self.difference(
+                rough, self.first, 0.5
+            )
         finer = max(FINER, FINEST_RTOL / self.problem.rtol)
         if finer > NO_FINER:
-            return 0.0
+            return 0.0, 0.0
         # Who has cancelled the run does not want another one.
         fine = rough if rough.status == "cancelled" else self._compared(finer, until)
-        return self.difference(fine, self.first) if fine.status == "finished" else 0.0
+        if fine.status != "finished":
+            return 0.0, 0.0
+        return self.difference(fine, self.first), self.difference(fine, self.first, 0.5)
 
     def error_of_finest(self, found: _Seen, by: float) -> float:
         """The error in tolerances where no run can be finer: how far one that is a little less fine is apart."""
@@ -577,19 +627,33 @@ class _Runs:
         asked = replace(_with_tolerances_scaled(self.problem, by), until=until, times=self.times[self.times <= until])
         return _compared_part(self.times, self.integrate(replace(asked, books=False, rows_at_changes=False)))
 
-    def difference(self, one: _Seen, other: _Seen) -> float:
-        """How far two runs are apart at most, in tolerances."""
-        count, most = min(len(one.t), len(other.t)), 0.0
+    def difference(self, one: _Seen, other: _Seen, share: float = 1.0) -> float:
+        """How far two runs are apart at most, in tolerances, in a share of the rows that both have."""
+        count = int(share * min(len(one.t), len(other.t)))
+        return max((float(np.max(off)) for _, off in self._apart(one, other, count)), default=0.0)
+
+    def have_parted(self, one: _Seen, other: _Seen) -> bool:
+        """Whether two runs are so far apart somewhere on the way that how far says nothing of their errors."""
+        # A tolerance of each variable, and the part of the largest value in it.
+        most = {
+            name: 1.0 + PHASE_LOST * (1.0 - self.problem.absolute_tolerance(name) / size) / self.problem.rtol
+            for name, size in self.size.items()
+        }
+        count = min(len(one.t), len(other.t))
+        return any(
+            bool(np.any(off > [most.get(name, np.inf) for name in names]))
+            for names, off in self._apart(one, other, count)
+        )
+
+    def _apart(self, one: _Seen, other: _Seen, count: int) -> Iterator[tuple[tuple[str, ...], Array]]:
+        """How far two runs are apart in each variable, in tolerances, at rows where they are in the same mode."""
         for k in np.flatnonzero(_agree(one, other, one.t[:count])):
             names = one.names[k]
             # In another mode y holds other variables.
-            if names == other.names[k]:
-                off = np.abs(one.y[k, : len(names)] - other.y[k, : len(names)])
-                size = np.array(
-                    [self.size.get(name, np.inf) for name in names]
-                )  # none of modes that the first run has not met
-                most = max(most, float(np.max(off / size, initial=0.0)))
-        return most
+            if names and names == other.names[k]:
+                # Modes that the first run has not met have no sizes.
+                size = np.array([self.size.get(name, np.inf) for name in names])
+                yield names, np.abs(one.y[k, : len(names)] - other.y[k, : len(names)]) / size
 
 
 def _agree(one: _Seen, other: _Seen, times: Array) -> NDArray[np.bool_]:

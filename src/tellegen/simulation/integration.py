@@ -109,7 +109,7 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
         past=past,
     )
     missed = missed_tolerance(choice.solver, settings.rtol, made.error, model.name)
-    return found if found.finding or missed is None else replace(found, finding=missed)
+    return replace(found, finding=found.finding or missed, share=made.share)
 
 
 def _attempting(

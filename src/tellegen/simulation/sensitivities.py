@@ -21,7 +21,7 @@ from tellegen.simulation.solvers.delays import Past
 from tellegen.simulation.solvers.jobs import FUNCTIONS, SlopeWrapper
 from tellegen.simulation.solvers.library import library, solver
 from tellegen.simulation.starting import consistent_start
-from tellegen.simulation.trajectory import HeldRows, Trajectory
+from tellegen.simulation.trajectory import HeldRows, Trajectory, observe_rows
 
 DelaySlopes = Mapping[str, tuple[Array, Array]]
 """How delays and their initial values change with each parameter, by the names of the delayed signals."""
@@ -379,26 +379,31 @@ def sensitivity_rows(
     )
 
 
-def observable_slopes(part: SensitivityRows, parameters: Sequence[str]) -> Array:
-    """d(observable)/dp by row, observable and parameter.
+def observable_slopes(part: SensitivityRows, parameters: Sequence[str]) -> tuple[Array, Array]:
+    """Observables by row, and d(observable)/dp by row, observable and parameter.
 
     Observables are differentiated along the known slopes by central differences, good to about nine digits.
     """
     model, wide = part.model, part.wide
-    found = np.zeros((len(part.t), len(model.observables), len(parameters)))
+    everything = np.arange(len(model.observables))
+    found = np.zeros((len(part.t), len(everything), len(parameters)))
+
+    def told(context: ModelContext, y: Array, yp: Array, memory: HeldRows | None) -> Array:
+        into = np.empty((len(part.t), len(everything)))
+        observe_rows(model, context, part.t, y, yp, memory=memory, indices=everything, into=into)
+        return into
+
     for k, number in enumerate(parameter_numbers(model, parameters)):
         step = sensitivity_jumps.difference_step(wide.context.parameters[number])
         for by in (step, -step):
             context = sensitivity_jumps.context_with_parameter(model, wide.context, int(number), by)
+            memory = None if part.memory is None else HeldRows.of(np.asarray(part.memory) + by * part.held[:, k])
             with wide.moved_past(k, by):
-                for i, t in enumerate(part.t):
-                    if part.memory is not None:
-                        context.memory[: len(model.memory)] = part.memory.row(i) + by * part.held[i, k]
-                    # Along the slopes: the difference is of the parameter and of all that moves with it.
-                    y = part.y[i] + by * part.slopes[i, :, k]
-                    yp = part.yp[i] + by * part.rate_slopes[i, :, k]
-                    found[i, :, k] += model.observe(t, y, yp, context) / (2.0 * by)
-    return found
+                # Along the slopes: the difference is of the parameter and of all that moves with it.
+                y, yp = part.y + by * part.slopes[..., k], part.yp + by * part.rate_slopes[..., k]
+                found[..., k] += told(context, y, yp, memory) / (2.0 * by)
+    here = sensitivity_jumps.context_with_parameter(model, wide.context, 0, 0.0)
+    return told(here, part.y, part.yp, part.memory), found
 
 
 def solver_with_sensitivities(choice: SolverChoice) -> SolverChoice:

@@ -230,6 +230,8 @@ class Trajectory:
     """What delayed signals were, at every step: observing a row needs it. None where nothing is delayed."""
     turns: int = 0
     """How often the variable that swings most has turned back; changes of mode count, too."""
+    share: float = 1.0
+    """Of the tolerance asked for, with which the run was made, because errors would have added up."""
 
     @property
     def parts(self) -> list[tuple[NumericModel, slice]]:

@@ -53,7 +53,7 @@ def start_on_course(
 ) -> CourseStart:
     """The states nearest to those of the model, in energy, that are on the courses.
 
-    Raises: SimulationError (S404) where there are none.
+    Raises: SimulationError (S454) where there are none.
     """
     given = initial_states(graph, model, {**model.experiment.initial, **initial}, parameters)
     known = {**model_start(model, given, parameters), **given}

@@ -19,6 +19,7 @@ from tellegen.analysis.summary import complex_text
 from tellegen.conditioning.opened_constraints import formula_signal, fresh_name
 from tellegen.core.errors import Finding
 from tellegen.core.names import TIME, did_you_mean, identifier, listing
+from tellegen.core.tables import table_lines
 from tellegen.equations.derivation import measured_equations
 from tellegen.equations.forms.inverse import InverseSystem, invert_equations
 from tellegen.equations.outputs import measurable_names
@@ -36,7 +37,7 @@ from tellegen.model.signals import Signal
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.signals.formulas import SHAPES
 from tellegen.plots import Look, Plot
-from tellegen.results.run import Run, table_lines
+from tellegen.results.run import Run
 from tellegen.studies import rules
 from tellegen.studies.inverse_start import start_on_course
 
@@ -498,7 +499,7 @@ def _poles(equations: InverseSystem, at: Mapping[str, float]) -> tuple[Pole, ...
 def _check_on_course(found: Inverse, courses: Mapping[str, Sequence[Expression]], rtol: float) -> None:
     """Refuse a run whose outputs are not where they should be.
 
-    Raises: SimulationError (S405).
+    Raises: SimulationError (S455).
     """
     for output, names in zip(found.equations.plant.outputs, found.equations.courses, strict=True):
         is_, wanted = found.values(output), found.values(names[0])

@@ -46,37 +46,37 @@ NOT_PROJECTABLE = RULES.rule(
 INVERSES = Rulebook("S")
 
 WRONG_INVERSE = INVERSES.rule(
-    "S401",
+    "S451",
     "inverse that is not asked for rightly",
     meaning="An inverse was asked for from as many inputs as there are outputs with a course, and a name or their number is wrong.",
     why="each course is one equation, and each input one unknown",
 )
 ROUGH_COURSE = INVERSES.rule(
-    "S402",
+    "S452",
     "course that is not smooth enough",
     meaning="An output was given a course that has fewer continuous derivatives than storages lie between the input and the output.",
     why="each storage takes one integration, so that the input follows from a derivative of the course: a jump of it takes an impulse",
 )
 INVERSE_OF_MODES = INVERSES.rule(
-    "S403",
+    "S453",
     "inverse of a model with modes",
     meaning="An inverse was asked for of a model with switches, diodes, clutches, stops or dry friction.",
     why="each mode has another causality, and so another relative degree",
 )
 NO_START_ON_COURSE = INVERSES.rule(
-    "S404",
+    "S454",
     "course that cannot be begun",
     meaning="No values of the states give the outputs, and the derivatives in which no input acts, what their courses say at the start.",
     why="no finite input brings an output onto a course at once: a run has to begin on it",
 )
 LEFT_COURSE = INVERSES.rule(
-    "S405",
+    "S455",
     "output that leaves its course",
     meaning="Along the run an output is farther from its course than the tolerance explains.",
     why="where a law between input and output jumps, or an input no longer acts, no finite input keeps the output on its course",
 )
 UNSTABLE_REST = INVERSES.rule(
-    "S406",
+    "S456",
     "states that move away by themselves",
     meaning="""With the outputs on their courses, some states are left to themselves, and their equations have poles in the right half
 plane where the run begins.""",

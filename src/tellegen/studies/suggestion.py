@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import identifier
-from tellegen.core.tables import finite, text_table
+from tellegen.core.tables import TitledTable, finite, text_table
 from tellegen.core.units import DIMENSIONLESS
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity
@@ -92,12 +92,16 @@ class Activity:
             },
         }
 
-    def __str__(self) -> str:
-        rows = [("element", "activity (J)", "share", "together")]
+    def table(self) -> TitledTable:
+        """The elements, most active first."""
+        rows: list[tuple[str, ...]] = [("element", "activity (J)", "share", "together")]
         together = np.cumsum(list(self.shares.values()))
         for (name, share), sum_so_far in zip(self.shares.items(), together, strict=True):
             rows.append((name, f"{self.energies[name]:.4g}", f"{100 * share:.3g} %", f"{100 * sum_so_far:.5g} %"))
-        return text_table(rows)
+        return TitledTable("activity: the energy that passed through each element", rows, headed=True)
+
+    def __str__(self) -> str:
+        return text_table(self.table().rows)
 
 
 def activity(run: Run) -> Activity:
@@ -238,12 +242,16 @@ class Suggestions:
         """Activities and proposals."""
         return {**self.activity.to_json(), "proposals": [proposal.to_json() for proposal in self.proposals]}
 
-    def __str__(self) -> str:
-        parts = ["activity: the energy that passed through each element", str(self.activity), ""]
+    def tables(self) -> list[TitledTable]:
+        """Activities and proposals, which may be none."""
         if not self.proposals:
-            return "\n".join([*parts, "no element is idle enough to be proposed"])
+            return [self.activity.table(), TitledTable("no element is idle enough to be proposed")]
         rows = [("limit", "expected", "loss (rms)", "in"), *map(_row, self.proposals)]
-        return "\n".join([*parts, "proposals, each by itself", text_table(rows)])
+        return [self.activity.table(), TitledTable("proposals, each by itself", rows, headed=True)]
+
+    def __str__(self) -> str:
+        parts = (f"{table.title}\n{text_table(table.rows)}" if table.rows else table.title for table in self.tables())
+        return "\n\n".join(parts)
 
 
 def _row(proposal: Suggestion) -> tuple[str, str, str, str]:

@@ -72,7 +72,7 @@ def _tf(model: Model, options: "DeriveOptions") -> Derived:
 FORMS: Mapping[str, EquationForm] = {
     "pog": EquationForm("L x' = -A x + B u", _pog),
     "ph": EquationForm("port-Hamiltonian", _ph),
-    "lagrange": EquationForm("M q'' + C q' + R q' + G = W tau", _lagrange),
+    "lagrange": EquationForm("M q'' + C q' + R q' + G = W tau, W tau = K^T tau + J^T F", _lagrange),
     "dae": EquationForm("descriptor form, nothing eliminated", _dae),
     "tf": EquationForm("transfer matrix", _tf),
 }

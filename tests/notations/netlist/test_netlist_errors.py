@@ -226,7 +226,6 @@ def test_a_bad_line_is_told_with_its_place_and_what_to_do(
             "write the modulus without its minus and exchange the two points of one side",
         ),
         ("CB, [1;2], [0;b], Kn, F2=*F1", "D219", "the relation has no modulus", "F2=K_m*F1"),
-        ("CB, [1;2], [0;b], Kn, F2=0*F1", "D133", "the modulus is zero", "give another value"),
         ("CB, [1;2], [0;b], Kn, F2=K+1*F1", "D212", "'K+1' cannot be a name", ""),
         ("CB, [1;2], [0;2], Kn, F2=K*F1", "D211", "the element is shorted: both ends are the point '2'", ""),
         ("CB, [1;2], [0;b], Kn, F2=K*F1, Kn, F2=K*F1", "D214", "this option stands twice in the line", ""),
@@ -265,6 +264,11 @@ def test_a_parameter_given_twice_with_the_same_value_is_no_error() -> None:
 def test_a_negative_resistance_is_a_warning() -> None:
     (finding,) = read_netlist(LOOP.replace("R_a", "R_a=-3")).findings
     assert (finding.code, finding.severity) == ("D132", "warning")
+
+
+def test_a_modulus_of_zero_is_a_warning() -> None:
+    (finding,) = read_netlist("eV, 1, 0\neR, 1, 2, Kn, R=1\nCB, [2;3], [0;b], Kn, F2=0*F1\nrJ, 3, b, Kn, J\n").findings
+    assert (finding.code, finding.severity) == ("D133", "warning")
 
 
 # Nothing is run

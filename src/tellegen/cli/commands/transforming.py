@@ -193,17 +193,40 @@ class ExportOptions(OfModel):
     """What `export` is asked for."""
 
     target: Path = required("The folder of the files.", flag="--output", short="-o", metavar="FOLDER")
-    tool: str = required("simulink: programs for MATLAB and Octave.", flag="--to", metavar="TOOL")
+    tool: str = required(
+        "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit.", flag="--to", metavar="TOOL"
+    )
+    fmi: str | None = option(None, "With fmu: the version of FMI, 2 or 3.", metavar="2|3")
+    sources: str | None = option(
+        None, "With fmu: sources become inputs, or keep the courses of the experiment.", metavar="open|experiment"
+    )
+    variables: tuple[str, ...] | None = option(
+        None,
+        "With fmu: an output beside those of the experiment; once for each.",
+        flag="--variable",
+        metavar="NAME",
+        once_for_each=True,
+    )
+    platforms: tuple[str, ...] | None = option(
+        None,
+        "With fmu: a system to compile for, or 'all'; once for each. Without it, the present one.",
+        flag="--platform",
+        metavar="NAME",
+        once_for_each=True,
+    )
     force: bool = force()
     as_json: bool = as_json()
 
 
-@command("tellegen export dc_motor_pump --to simulink -o motor")
+@command("tellegen export dc_motor_pump --to simulink -o motor", "tellegen export crank_rod --to fmu --fmi 3 -o units")
 def export(options: ExportOptions) -> None:
     """Write a model with its experiment as files of another tool."""
     from tellegen.exporting.exports import export_model  # brings the numbers that the other commands here do without
 
-    written = export_model(options.model, options.tool, options.target, overwrite=options.force)
+    given = {word: getattr(options, word) for word in ("fmi", "sources", "variables", "platforms")}
+    # What is not given has the default of its tool, and a tool refuses what it does not know.
+    more = {word: value for word, value in given.items() if value is not None}
+    written = export_model(options.model, options.tool, options.target, overwrite=options.force, **more)
     if options.as_json:
         output.write_json({"files": [str(path) for path in written]})
     else:

@@ -28,6 +28,7 @@ from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
 from tellegen.drawing.schematic.symbols import curves, is_load, line, placed
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO, Expression
+from tellegen.expressions.python_code import row_function
 from tellegen.model.kinematics import components
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, Element, Model
@@ -412,7 +413,9 @@ def _along(formula: Expression, rows: Sequence[Mapping[str, float]]) -> list[flo
     """The values of a coordinate; one that does not move, as of a slide, has one for all rows."""
     if not formula.free_symbols and rows:
         return [formula.evaluate(rows[0])] * len(rows)
-    return [formula.evaluate(row) for row in rows]
+    names = sorted(formula.free_symbols)
+    value = row_function(formula, names)
+    return [value([row[name] for name in names]) for row in rows]
 
 
 def _recent(trails: Sequence[tuple[Point, ...]], between: int, frame: int) -> list[Shape]:

@@ -31,7 +31,7 @@ from tellegen.model.model import Model
 from tellegen.notations.loading import Modelled, as_model
 from tellegen.notations.network.builder import Network
 from tellegen.results import Run
-from tellegen.results.element_variables import supplying
+from tellegen.results.element_variables import lifted, supplying
 from tellegen.scenes.geometry import Box, Point, box_outline, hull, union
 from tellegen.scenes.ink import Pen, ink_box
 from tellegen.scenes.lettering import name_latex, quantity_latex
@@ -51,7 +51,7 @@ from tellegen.scenes.scene import (
 )
 from tellegen.schemes import bond_graph
 
-StreamKind = Literal["supplied", "stored", "dissipated", "moved", "impacts", "others", "missing"]
+StreamKind = Literal["supplied", "stored", "lifted", "dissipated", "moved", "impacts", "others", "missing"]
 """How energy came or went: `moved` is the work of what moves parameters, `missing` what the books do not close by."""
 
 SMALL = 2e-3
@@ -97,15 +97,16 @@ def _streams(run: Run) -> Iterator[EnergyStream]:
 
 
 def _all(run: Run) -> Iterator[EnergyStream]:
-    taken = run.energy.by_element()
+    taken, weights = run.energy.by_element(), set(lifted(run.graph))
     for port in run.graph.ports:
         # Heat that one element gives to another inside the system is counted at neither.
         if port.transferred or port.element not in taken:
             continue
-        if isinstance(port.law, StorageLaw):
+        if isinstance(port.law, StorageLaw) or port.element in weights:
             # By what it holds at the end and held at the start: the integral of its power has the errors of all steps.
             rows = run.values(f"energy.{port.element}")
-            yield _signed_stream(port.element, -float(rows[-1] - rows[0]), "stored", port.domain)
+            manner: StreamKind = "lifted" if port.element in weights else "stored"
+            yield _signed_stream(port.element, -float(rows[-1] - rows[0]), manner, port.domain)
         elif isinstance(port.law, SourceLaw):
             yield _signed_stream(port.element, taken[port.element], "supplied", port.domain)
         else:
@@ -146,6 +147,7 @@ STREAM_NAME, STREAM_NOTE = 16.0, 12.0
 WORDS: dict[StreamKind, tuple[str, str]] = {
     "supplied": ("supplied", "taken out"),
     "stored": ("given by storage", "stored"),
+    "lifted": ("given by height", "potential"),
     "dissipated": ("generated", "dissipated"),
     "moved": ("moving parameters", "moving parameters"),
     "impacts": ("impacts", "impacts"),
@@ -453,12 +455,14 @@ def _flows(names: Iterable[str], run: Run) -> PowerFlows:
     powers: dict[str, Array] = {}
     stored: dict[str, Array] = {}
     lost: dict[str, Array] = {}
-    sources = supplying(run.graph)
+    sources, weights = supplying(run.graph), set(lifted(run.graph))
     for name in names:
         # A body and a field have a port for each direction or lane; a run names them after it: body.x, field[1].
         inside = f"{name}.", f"{name}["
         ports = [p for p in run.graph.ports if p.element == name or p.element.startswith(inside)]
         holding = [p.element for p in ports if isinstance(p.law, StorageLaw) and run.catalogue.of("energy", p.element)]
+        # The bar of a body is its motion: only what is nothing but a weight shows its height.
+        holding = holding or [p.element for p in ports if p.element in weights]
         taking = [p.element for p in ports if isinstance(p.law, ResistiveLaw) and run.catalogue.of("power", p.element)]
         if name in sources and run.catalogue.of("power", name):
             powers[name] = run.power_values(name)

@@ -30,6 +30,7 @@ from tellegen.core.domains import DOMAINS, other_side
 from tellegen.core.names import listing, named_after, unused
 from tellegen.equations import rules
 from tellegen.equations.derivation import derive_equations
+from tellegen.equations.forms.heights import with_heights, without_weights
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, solved, transposed, zeros
 from tellegen.equations.printing.latex import hamiltonian_to_latex
 from tellegen.equations.printing.record import hamiltonian_to_record
@@ -291,7 +292,8 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     inverse of a field is too long to be read.
 
     Where a source decides the output of a storage, that output is a state too, tied to the input by a constraint whose multiplier
-    is what the source supplies; E is singular then. Capacities of heat add to `H_heat` and not to `H`.
+    is what the source supplies; E is singular then. Capacities of heat add to `H_heat` and not to `H`. The displacements that
+    weights read are states, and the potential energy is part of `H`.
 
     Raises: EquationError (E107) for matrices without a model that contain rates of inputs.
 
@@ -300,6 +302,8 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     >>> form.states
     ('phi_L_a', 'p_J_m', 'V_C_0')
     """
+    if (floating := without_weights(system)) is not None:
+        return with_heights(port_hamiltonian(floating), system)
     # Without such sources the form is an ordinary one; with them E is singular.
     held = _held_inputs(system)
     if not held:

@@ -288,12 +288,14 @@ def signal_lines(signals: "SignalEquations") -> Iterator[tuple[str, bool, str, t
 
 
 def summaries(equations: "EquationSystem", sign: Sign) -> Iterator[tuple[str, Expression]]:
-    """The scalar lines below the matrices: stored energy and dissipated power, where they say something.
+    """The scalar lines below the matrices: stored and potential energy and dissipated power, where they say something.
 
     With the sign of L x' = A x + B u the power is the share of A in E', which is negative where something dissipates.
     """
     if equations.stored_energy is not None and equations.stored_energy is not ZERO:
         yield "E", equations.stored_energy
+    if equations.potential_energy is not ZERO:
+        yield "V", equations.potential_energy
     if equations.dissipated_power is not ZERO:
         yield "P_d", equations.dissipated_power if sign == "-" else -equations.dissipated_power
 

@@ -40,6 +40,8 @@ def one_port_kinds(letters: str, domain: Domain) -> tuple[ElementKind, ...]:
         kinds.sort(key=lambda kind: kind.side != domain.effort)
     if row.element == "storage":  # a bare number is a compliance, not a stiffness
         kinds.sort(key=lambda kind: kind.inverse)
+        # What keeps its energy by a height stores nothing else: a bare number never means it.
+        kinds += [kind for kind in kinds_of(domain.name, "potential") if row.gives == "effort"]
     return tuple(kinds)
 
 

@@ -90,6 +90,11 @@ class ElementMaker:
             name, KINDS[SOURCE[at.domain]], (FRAME, at.node), place=self.place, signal=force, signal_text=to_text(force)
         )
 
+    def weight(self, name: str, at: NodeEnd, pull: Expression, energy: Expression) -> None:
+        """A constant pull on a node, with the energy that it has taken at a position."""
+        law = Law("potential", "", energy, "through", to_text(energy))
+        self.elements[name] = Element(name, KINDS["weight"], (at.node, FRAME), pull, law, place=self.place)
+
     def connection(
         self, name: str, given: Sequence[NodeEnd], gives: Sequence[NodeEnd], K: Sequence[Sequence[Expression]]
     ) -> None:
@@ -200,10 +205,13 @@ class Bodies:
         ends = self.moving(centre)
         # A free body in its centre of mass has its own speeds as states: m v is then as simple as it can be.
         floats = body.name not in self.tree.joint_to and self._at_origin(body.name, centre)
-        for axis, end, speed, pull in zip(AXES, ends, body.velocity, self.tree.mechanism.gravity, strict=True):
+        place = components(self.tree.position(centre))
+        falls = zip(place, self.tree.mechanism.gravity, strict=True)
+        for axis, end, speed, (at, fall) in zip(AXES, ends, body.velocity, falls, strict=True):
             self.maker.storage(f"{body.name}.m{axis}", end, body.mass, speed, state=floats)
-            if pull is not ZERO:
-                self.maker.source(f"{body.name}.weight_{axis}", end, body.mass * pull)
+            if fall is not ZERO:
+                pull = -body.mass * fall
+                self.maker.weight(f"{body.name}.weight_{axis}", end, pull, pull * at)
 
     def _at_origin(self, body: str, mark: BodyPoint) -> bool:
         base = self.tree.base[body]

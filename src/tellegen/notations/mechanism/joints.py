@@ -515,7 +515,7 @@ BODY = record(
 )
 MECHANISM = record(
     """
-    gravity | gravity in m/s^2 | the acceleration of free fall, along -y, or its components [x, y]
+    gravity | gravity in m/s^2 | the acceleration of free fall, along -y, or its components [x, y]; that of the file where left out
     bodies* | bodies | rigid bodies, one a line: {mass: m, inertia: J, centre: [x, y], points: {A: [x, y]}}; 'ground' has \
 points only
     joints  | joints | what joins them, one a line: {revolute: [ground.O, crank]}

@@ -232,7 +232,8 @@ class _MechanismReader:
         if bodies is None:
             fix = "add 'bodies:' with a line for each"
             raise context.error(rules.NO_BODY, node, "the mechanism has no bodies", fix=fix)
-        gravity = NOWHERE if (g := mapping.get("gravity")) is None else self._gravity(g)
+        given, everywhere = mapping.get("gravity"), context.gravity
+        gravity = self._gravity(given) if given is not None else NOWHERE if everywhere is None else (ZERO, -everywhere)
         self.bodies[GROUND] = Body(GROUND, OWN_POINTS)
         for word, step in (("bodies", self.body), ("joints", self.joint)):
             if (section := mapping.get(word)) is not None:
@@ -258,7 +259,10 @@ class _MechanismReader:
         wanted = parse_unit("m/s^2").dimension
         if isinstance(node, SequenceNode):
             return self.pair(node, wanted, "gravity", "gravity")
-        return ZERO, -self.quantity(node, wanted, "gravity", "gravity")
+        fall = self.quantity(node, wanted, "gravity", "gravity")
+        # What pulls bodies pulls masses of the network too.
+        self.context.gravity = self.context.gravity or fall
+        return ZERO, -fall
 
     def _check_coordinates(self, names: list[Scalar]) -> None:
         bodies, joints = self.bodies, self.joints

@@ -208,7 +208,9 @@ class ModelBuilder:
             findings.error(rule, what, line, fix="give a positive value")
         elif kind.role == "coupling":
             if size == 0:
-                findings.error(notations_rules.NO_PASSAGE, "the modulus is zero", line, fix="give another value")
+                findings.notice(
+                    notations_rules.NO_PASSAGE, "the modulus is zero: no power passes", line, fix="check the value"
+                )
         elif size < 0:
             findings.notice(notations_rules.ACTIVE_ELEMENT, what, line, fix="check the sign of the value")
 

@@ -15,11 +15,11 @@ from tellegen.model.dimensions import NUMBER, Measure, si_unit, user_names, with
 from tellegen.model.laws import Law
 from tellegen.model.model import NOTHING, Element, Parameter, Switching, known_variables, variable_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import CopyIndices, DrivenSource, HeatPort, NamePattern, ReadingContext
+from tellegen.notations.context import CopyIndices, DrivenSource, HeatPort, MassHeight, NamePattern, ReadingContext
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import LineForm
 from tellegen.notations.parameters import finite_value
-from tellegen.notations.quantities import QuantityReading, read_plain
+from tellegen.notations.quantities import QuantityReading, parse_marked, read_plain
 from tellegen.notations.signals.formulas import SECOND, parse_formula
 from tellegen.notations.yaml.document import Node, Scalar
 
@@ -182,6 +182,8 @@ def _gap(element: Element, switching: Switching, constant: frozenset[str]) -> It
         )
 
 
+NO_COUNTERS: Mapping[str, int] = {}
+
 Indices = tuple[str, ...]
 
 Names = Mapping[str, str | NamePattern]
@@ -211,6 +213,7 @@ class ElementLine:
     signal_text: str = ""
     signal_node: Scalar | None = None
     heat: str | NamePattern | None = None
+    height_node: Scalar | None = None
 
     def begin_modes(self, context: ReadingContext, indices: Indices) -> None:
         """Get ready for the keys of an element with modes."""
@@ -241,6 +244,7 @@ def add_element(
     switching: Switching | None = None,
     heat: str | None = None,
     signal: Expression | None = None,
+    counters: Mapping[str, int] = NO_COUNTERS,
 ) -> None:
     """Add an element to the network, and the parameter that its value becomes."""
     kind = line.form.kind
@@ -284,6 +288,13 @@ def add_element(
     )
     if heat is not None:
         context.heated.append(HeatPort(name, heat, line.key))
+    if (node := line.height_node) is not None:
+        marked = parse_marked(node.text, context.text_place(node), counters)
+        context.heights.append(MassHeight(name, marked, node))
+    if kind.role == "potential" and law is None:
+        what = f"the {kind.name} {name} does not say which energy it keeps"
+        fix = f"add 'energy: ...', a formula of displacements, such as '{name}: {{{kind.name}: [{nodes[0]}], energy: m*g*z}}'"
+        raise context.error(rules.NO_POTENTIAL, line.key, what, fix=fix, where=name)
 
 
 def add_element_of_line(context: ReadingContext, line: ElementLine) -> None:

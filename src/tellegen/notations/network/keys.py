@@ -35,6 +35,8 @@ KeyMeaning = Literal[
     "ambiguous",
     "initial",
     "law",
+    "potential",
+    "height",
     "causality",
     "notes",
     "domains",
@@ -78,6 +80,10 @@ _HEAT = LineKey("heat", "", NODE, "the thermal node that takes the heat")
 _DRIVER = LineKey("signal", "", SIGNAL, "what drives the source")
 _INITIAL = LineKey("initial", "", QUANTITY, "the output of the storage at the start, with its unit")
 _ENERGY = LineKey("law", "energy", TEXT, "the stored energy, of what is stored or of the output")
+_POTENTIAL = LineKey("potential", "", TEXT, "the potential energy, a formula of displacements and parameters")
+_HEIGHT = LineKey(
+    "height", "", QUANTITY, "how high it is, a formula of displacements: gravity pulls it; a new name is a displacement"
+)
 _COENERGY = LineKey("law", "coenergy", TEXT, "the co-energy, of the output")
 _CAUSALITY = LineKey(
     "causality",
@@ -149,12 +155,14 @@ def make_form(kind: ElementKind) -> LineForm:
     told = {"type": "string", "description": f"a law of its variables instead of a value, such as {kind.law}"}
     law = LineKey("law", "law", AnyOf((Leaf("law", told), defined("law_table"))))
     keys["law"] = law if lawful else _NO_LAW
-    keys["energy"] = _ENERGY if storage else _NO_LAW
+    keys["energy"] = _ENERGY if storage else _POTENTIAL if kind.role == "potential" else _NO_LAW
     keys["coenergy"] = _COENERGY if storage else _NO_LAW
     keys["causality"] = _CAUSALITY
     keys["notes"] = _NOTES
     if kind.role == "source":
         keys["signal"] = _DRIVER
+    if kind.name == "mass":
+        keys["height"] = _HEIGHT
     # What is lost in a thermal domain is heat already.
     if kind.role in ("resistive", "switching") and kind.domains[0] not in THERMAL_DOMAINS:
         keys[HEAT] = _HEAT

@@ -11,7 +11,8 @@ from tellegen.core.units import Dimension
 from tellegen.elements import KINDS, ElementKind, connection, coupling_of_relation, kinds_of
 from tellegen.elements.kinds import kind_advice
 from tellegen.expressions import ONE, ZERO
-from tellegen.model.dimensions import user_names, without_marks
+from tellegen.model.dimensions import NUMBER, Measure, user_names, without_marks
+from tellegen.model.laws import Law
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import NamePattern, ReadingContext
 from tellegen.notations.network import elements, rules
@@ -25,7 +26,7 @@ from tellegen.notations.network.keys import (
     variable_words,
     with_article,
 )
-from tellegen.notations.network.laws import LawReader
+from tellegen.notations.network.laws import JOULE, LawReader
 from tellegen.notations.quantities import QuantityReading, parse_marked, read_plain, read_quantity
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -227,6 +228,18 @@ class _LineReader:
         else:
             self.law = (self.context.formula(node, f"the {form} of {self.name}"), form)
 
+    def read_height(self, key: Scalar, node: Node, _: str) -> None:
+        """How high a mass is; its weight is made when all masses and the gravity are known."""
+        self.line.height_node = self.context.formula(node, f"the height of {self.name}")
+
+    def read_potential(self, key: Scalar, node: Node, _: str) -> None:
+        """The energy of a weight; what it reads is known when all displacements are."""
+        text = self.context.formula(node, f"the energy of {self.name}")
+        marked = parse_marked(text.text, self.context.text_place(text))
+        counters: dict[str, Measure] = dict.fromkeys(self.indices, NUMBER)
+        energy = self.context.check_later(marked, JOULE, f"the energy of {self.name}", text, counters)
+        self.line.law = Law("potential", "", energy, self.kind.side, text.text.strip())
+
     def finish_law(self, node: Scalar, form: str) -> None:
         """Laws are read last, because they may use the names of variables that follow."""
         reader = LawReader(self.context, self.name, self.kind, node, self.line.variables or {}, self.indices)
@@ -321,6 +334,7 @@ class _LineReader:
     def read_no_law(self, key: Scalar, node: Node, _: str) -> None:
         reasons = {
             "source": "it follows an input",
+            "potential": "its energy says all",
             "coupling": "its modulus says all: it passes on power",
             "resistive": "it keeps no energy",
             "switching": "it has one law in each of its modes",
@@ -360,7 +374,7 @@ def read_line(context: ReadingContext, key: Scalar, node: Node, indices: element
         _LineReader(context, line, indices, relation).read(node, first=1)
         # A modulus or a resistance may follow a signal or a state. A storage may not: its energy would change without
         # power.
-        if form.kind.role in ("coupling", "resistive"):
+        if form.kind.role in ("coupling", "resistive", "potential"):
             elements.allow_variables(context, first)
     return line
 

@@ -264,6 +264,7 @@ class _Template:
             switching=modes,
             heat=heat,
             signal=signal,
+            counters=made.counters,
         )
 
     def _again(self, line: ElementLine, copy: CopyIndices, *, initial: bool = False) -> Expression | None:

@@ -54,6 +54,34 @@ NO_LAW_HERE = RULES.rule(
     example=charging(source="{voltage source: [a, gnd], law: v = 3*i}"),
     instead=charging(),
 )
+_HOIST = """\
+system: Load on a rope
+parameters: {m: 20 kg}
+gravity: 9.81 m/s^2
+network:
+  F: {force source: [load]}
+  m: {mass: [load], height: z}
+experiment: {until: 1 s, inputs: {F: 200 N}}
+"""
+NO_GRAVITY = RULES.rule(
+    "D156",
+    "a height without gravity",
+    meaning="A mass says how high it is, and the file has no `gravity:`.",
+    why="the energy of a height is m g h: without g it is not known",
+    example=_HOIST.replace("gravity: 9.81 m/s^2\n", ""),
+    instead=_HOIST,
+)
+_WEIGHED = _HOIST.replace("height: z}", "velocity: v}\n  W: {weight: [load], energy: m*gravity*z}").replace(
+    "network:", "displacements: {z: v}\nnetwork:"
+)
+NO_POTENTIAL = RULES.rule(
+    "D157",
+    "a weight without an energy",
+    meaning="A weight does not say which energy it keeps.",
+    why="what a weight takes it keeps: its pull is the slope of its energy, a formula of displacements",
+    example=_WEIGHED.replace(", energy: m*gravity*z", ", F: m*gravity"),
+    instead=_WEIGHED,
+)
 _COILS = (
     "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
     "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [1 H, %s]]}\n"

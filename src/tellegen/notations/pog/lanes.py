@@ -69,8 +69,9 @@ def letter_kinds(letter: str, domain: Domain) -> tuple[ElementKind, ...]:
         return tuple(found)
     if role == "storage":
         fitting = [k for k in found if k.side == _storage_side(letter, domain)]
+        heights = [k for k in kinds_of(domain.name, "potential") if k.side == _storage_side(letter, domain)]
         # K divides: a bare number behind it is a stiffness; behind C, L or E it multiplies.
-        return tuple(sorted(fitting, key=lambda k: k.inverse != (letter == "K")))
+        return (*sorted(fitting, key=lambda k: k.inverse != (letter == "K")), *heights)
     sides: dict[str, Side] = {"R": domain.effort, "d": "across", "D": "across"}
     return tuple(sorted(found, key=lambda k: k.side != sides.get(letter, "through")))
 

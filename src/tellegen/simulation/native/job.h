@@ -57,6 +57,9 @@ typedef struct tg_history {
   int64_t n_echoes, echo_room;
 } tg_history;
 
+/* A point of the step that was just made, with its rates; `step` is the solver's own. */
+typedef int tg_point_at(void *step, double t, double *y, double *yp);
+
 typedef struct tg_job {
   /* the model */
   tg_context *context;
@@ -141,6 +144,10 @@ typedef struct tg_job {
   double *bands; /* of bends that rest: they wake where their functions leave these; the solver's own */
   int64_t most_expected; /* give up early where the run would need more steps at its pace; 0: go on to max_steps */
   double halfway; /* where it stood when it had made half of its steps */
+
+  /* who looks at every step, up to its end or its event; null where nobody does. Without a step: where a stretch of steps begins */
+  int (*see)(struct tg_job *, tg_point_at *, void *step, double from, double to);
+  void *seer;
 } tg_job;
 
 /* A few more steps than these show the pace of a run. */
@@ -156,6 +163,10 @@ static int tg_too_many_steps(tg_job *j) {
   if (j->steps < TG_FIRST_LOOK) return 0;
   double expected = 0.5 * (double)j->steps * (j->until - j->t) / (j->t - from);
   return expected > (double)j->most_expected * fmax(1, (double)TG_SURE / (double)j->steps);
+}
+
+static int tg_step_seen(tg_job *j, tg_point_at *point, void *step, double from, double to) {
+  return j->see ? j->see(j, point, step, from, to) : 0;
 }
 
 /* The powers that books are kept from; there is room for the stored energy behind them. */

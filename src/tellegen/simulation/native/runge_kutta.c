@@ -278,6 +278,10 @@ static int interpolate_row(work *w, double t, double *y, double *yp) {
   return status ? status : RHS(j, t, y, yp) ? TG_NOT_FINITE : 0;
 }
 
+static int rk_point(void *step, double t, double *y, double *yp) {
+  return interpolate_row(step, t, y, yp);
+}
+
 /* The rows of a step, as far as nobody cancels the run: there may be millions. The step itself is finished then, too. */
 static int rk_write_rows(work *w, double reached) {
   tg_job *j = w->job;
@@ -310,7 +314,8 @@ static int rk_write_start(work *w) {
   }
   if (j->n_events && events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
   tg_wake_bends(j, w->g0);
-  return tg_remember_break(j);
+  int bad = tg_step_seen(j, 0, 0, j->t, j->t);
+  return bad ? bad : tg_remember_break(j);
 }
 
 /* Is the step limited by stability? The ratio of slopes to arguments of two stages at the end of the step estimates the fastest
@@ -448,6 +453,7 @@ static int rk_advance(work *w, double halt, double *next) {
       for (int b = 0; b < 4; b++) j->books[b] += share * w->h * w->power[b];
     }
     bad = rk_write_rows(w, at);
+    if (!bad) bad = tg_step_seen(j, rk_point, w, w->t, at);
     if (!bad && j->history) bad = remember_between(w, at);
     if (bad) return bad;
     *next = h * factor;

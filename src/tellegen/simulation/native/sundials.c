@@ -317,6 +317,12 @@ static int write_rows(run *r, double reached) {
   return 0;
 }
 
+static int point_at(void *step, double t, double *y, double *yp) {
+  run *r = step;
+  if (interpolate(r, t, y, yp)) return TG_LIBRARY;
+  return !r->implicit && r->job->rhs(r->job->context, t, y, yp) ? TG_NOT_FINITE : 0;
+}
+
 /* Keep the powers at the end of a step, or where a stretch begins. */
 static int note_powers(run *r, double t, const double *y, const double *yp) {
   tg_job *j = r->job;
@@ -550,6 +556,8 @@ static int write_start(run *r) {
   if (tg_remember_break(j)) return TG_NOT_FINITE;
   r->n_kept = 0;
   if (note_powers(r, j->t, j->y, j->yp)) return TG_NOT_FINITE;
+  int bad = tg_step_seen(j, 0, 0, j->t, j->t);
+  if (bad) return bad;
   for (; j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
     memcpy(j->out_y + (size_t)j->n * (size_t)j->next_time, j->y, size);
     memcpy(j->out_yp + (size_t)j->n * (size_t)j->next_time, j->yp, size);
@@ -589,6 +597,7 @@ static int advance(run *r, double halt) {
     if (event < 0) return TG_NOT_FINITE;
     bad = book(r, j->t, reached);
     if (!bad) bad = write_rows(r, reached);
+    if (!bad) bad = tg_step_seen(j, point_at, r, j->t, reached);
     double start = j->t;
     j->t = reached;
     j->progress = reached;

@@ -70,6 +70,7 @@ class Job(ctypes.Structure):
         ("bands", _pointer),
         ("most_expected", _long),
         ("halfway", _double),
+        *_alike(_pointer, "see seer"),
     )
 
 

@@ -1,0 +1,124 @@
+"""Commands of many runs: `sweep`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from tellegen.cli import output
+from tellegen.cli.commands.experiments import Plotted, check_picture, save_plot
+from tellegen.cli.options import as_json, command, force, settings
+from tellegen.core.options import keywords, option
+from tellegen.experiments.setup import sort_settings
+from tellegen.notations.loading import as_model
+from tellegen.results.files import check_folder
+from tellegen.studies.runs.rules import BAD_VARIATION
+from tellegen.studies.runs.study import SUFFIXES, Study, check_suffix
+from tellegen.studies.runs.sweep import resume as resumed
+from tellegen.studies.runs.sweep import sweep as swept
+from tellegen.studies.runs.table import Drawing
+from tellegen.studies.runs.variation import read_variation
+from tellegen.workflow.files import refuse_overwriting
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyRuns(Plotted):
+    """What commands of many runs share."""
+
+    settings: Mapping[str, str] = settings()
+    until: str | None = option(None, "How long to run: 2, or '20 ms'.", metavar="TIME")
+    rtol: float | None = option(None, "The relative tolerance.")
+    solver: str = option("auto", "The solver; the choice is made for you otherwise.")
+    threads: int | None = option(None, "How many threads; all cores otherwise.", least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions(ManyRuns):
+    """What `sweep` is asked for."""
+
+    model: str = option("", "A model file, or the name of a built-in example.", metavar="MODEL", positional=True)
+    vary: Mapping[str, str] = option(
+        {},
+        "What to vary: first:last:count[:log], values with commas, or normal(0.5 ohm, 5 %); once for each name.",
+        metavar="K=1e4:1e6:50:log",
+    )
+    draws: int | None = option(None, "How many values to draw from distributions.", least=1)
+    by: Drawing = option("sobol", "How to draw: sobol, latin or random.", needs="draws")
+    seed: int = option(0, "What the draws begin with.", needs="draws")
+    paired: bool = option(False, "Take the values of all names side by side.")
+    table: Path | None = option(
+        None, "A row for each run, in place of --vary: .csv or .parquet.", metavar="FILE", excludes=("vary",)
+    )
+    keep: tuple[str, ...] = option(
+        (),
+        "What to keep of each run, once for each: omega_m, 'max(I_a)', 'at(I_a, 0.1 s)'.",
+        once_for_each=True,
+        metavar="NAME",
+    )
+    samples: int | None = option(None, "Keep rows at so many even steps.", least=1)
+    check: str = option("some", "Which runs are made again to tell their error: some, all or none.")
+    strict: bool = option(False, "Exit with 1 where some runs did not finish.")
+    target: Path | None = option(
+        None,
+        "Write the study: .nc (netCDF), .parquet or .csv at its end, or a folder that grows and can be resumed.",
+        flag="--output",
+        short="-o",
+        metavar="FILE",
+    )
+    resume: Path | None = option(None, "Go on with the study in this folder; nothing else is needed.", metavar="DIR")
+    plot: str | None = option(None, "Plot it, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
+    over: str | None = option(None, "With --plot: what is varied along the axis.", metavar="NAME", needs="plot")
+    force: bool = force()
+    as_json: bool = as_json()
+
+
+@command(
+    "tellegen sweep dc_motor_pump --vary R_a=0.3:0.7:41 --keep 'max(I_a)'",
+    "tellegen sweep motor.yaml --vary 'R=normal(2 ohm, 5 %)' --draws 1024 -o motor.study",
+    "tellegen sweep --resume motor.study",
+)
+def sweep(options: SweepOptions) -> None:
+    """Run a model many times, over ranges, draws or a table of values."""
+    into = options.target if options.target is not None and options.target.suffix not in SUFFIXES else None
+    file = None if into is not None else options.target
+    if file is not None:
+        check_suffix(file)
+        check_folder(file)
+        refuse_overwriting(file, force=options.force)
+    name = options.model or str(options.resume)
+    check_picture(options.plot, name, force=options.force)
+    study = _swept(options, into) if options.resume is None else resumed(options.resume, threads=options.threads)
+    written = [] if file is None else [str(study.save(file))]
+    if options.plot is not None:
+        written.append(save_plot(study.plot(over=options.over, **options.look), options.plot, name))
+    output.show(options, study.to_json, lambda: str(study))
+    if not options.as_json:
+        output.say_written(*written, below=True)
+    if study.cancelled:
+        if folder := into or options.resume:
+            output.complain(f"whole chunks are kept; go on with: tellegen sweep --resume {folder}")
+        raise typer.Exit(output.INTERRUPTED)
+    if study.finished == 0 or (options.strict and study.failed):
+        raise typer.Exit(output.MODEL_ERRORS)
+
+
+def _swept(options: SweepOptions, into: Path | None) -> Study:
+    if not options.model:
+        raise typer.BadParameter("name a model, or a study to go on with: --resume DIR", param_hint="MODEL")
+    if options.table is None and not options.vary:
+        raise BAD_VARIATION.error("nothing is varied", fix="give --vary K=1e4:1e6:50, or --table FILE")
+    model = as_model(options.model)
+    given = sort_settings(model, options.settings)
+    vary = {name: read_variation(name, text) for name, text in options.vary.items()}
+    asked = {**keywords(options, swept), "force": options.force and into is not None}
+    return swept(
+        model,
+        options.table if options.table is not None else vary,
+        options.until,
+        parameters=given.parameters,
+        inputs=given.inputs,
+        initial=given.initial,
+        into=into,
+        **asked,
+    )

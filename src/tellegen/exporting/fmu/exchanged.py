@@ -1,0 +1,299 @@
+"""A model as other programs see it: its code, its variables by role, and what its parameters decide."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, final
+
+import numpy as np
+
+from tellegen.causality import CausalGraph, assign_causality
+from tellegen.compiler.code import Code, exchanged_code, outputs_of
+from tellegen.compiler.statements import Routine, variables_in, variables_read
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import describe
+from tellegen.experiments.setup import Setup, set_up
+from tellegen.experiments.simulating import simulate
+from tellegen.exporting import rules
+from tellegen.expressions import Expression, number
+from tellegen.graph import PowerGraph, SourceLaw, lower
+from tellegen.graph.signal_lowering import drive_given_inputs
+from tellegen.graph.signals import Delayed, External, SignalLaw
+from tellegen.model.model import Model
+from tellegen.results.units import variable_units
+from tellegen.simulation.solvers.stretch import StatePoint
+
+Sources = Literal["open", "experiment"]
+
+TOLERANCE = 1e-9
+"""Laws that are infinitely steep are softened within this, and co-simulation steps within it."""
+
+MOST_PORTS = 2000
+NOMINAL_ROWS = 200
+AFTER_START = 1e-9
+"""What counts as just after the start, as a share of the run."""
+
+Role = Literal["state", "rate", "input", "parameter", "given parameter", "observable"]
+
+
+@final
+@dataclass(frozen=True)
+class ExchangedVariable:
+    """A variable by its role and its place there. `start` is None where it is computed."""
+
+    name: str
+    role: Role
+    place: int
+    unit: str = ""
+    start: float | None = None
+    is_output: bool = False
+    is_fixed: bool = False
+    nominal: float = 0.0
+
+
+@final
+@dataclass(frozen=True)
+class Exchanged:
+    """A model that is ready to be written for another program.
+
+    `inputs` are the values of inputs just after the start; `start` those of y, by name.
+    """
+
+    setup: Setup
+    code: Code
+    causal: CausalGraph
+    variables: tuple[ExchangedVariable, ...]
+    start: tuple[float, ...]
+    start_formulas: tuple[Expression, ...]
+    outputs: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self.setup.model.name
+
+    @cached_property
+    def by_role(self) -> Mapping[Role, tuple[ExchangedVariable, ...]]:
+        """The variables of each role, in order."""
+        found: dict[Role, list[ExchangedVariable]] = {}
+        for variable in self.variables:
+            found.setdefault(variable.role, []).append(variable)
+        return {role: tuple(members) for role, members in found.items()}
+
+
+def exchanged(model: Model, sources: Sources = "open", variables: Sequence[str] = ()) -> Exchanged:
+    """The model with its sources as inputs, or with their courses inside; `variables` are further outputs.
+
+    Raises: ExportError for what no other program can be given (X402, X408, X409, X410), or for a name that is no variable (X407).
+    """
+    setup = set_up(model, rtol=TOLERANCE)
+    graph = _with_sources(model, setup, sources)
+    _refuse(model, graph)
+    causal = assign_causality(graph)
+    _refuse_rates_of_inputs(causal)
+    formulas = _start_formulas(setup, causal)
+    shown = tuple(dict.fromkeys((*model.experiment.outputs, *variables)))
+    code = exchanged_code(causal, formulas, shown)
+    if not code.explicit:
+        raise rules.NOT_EXPLICIT.error(
+            f"'{model.name}' gives its rates by equations that are solved together with its steps",
+            where=model.name,
+            fix="give the elements of the loop that has no state a storage or a linear law",
+        )
+    found = _variables(model, setup, causal, code, shown)
+    values = {name: setup.numeric.initial.get(name, 0.0) for name in setup.numeric.names} | dict(setup.start)
+    y = [code.program.names[k] for k in code.y]
+    start = tuple(values.get(name, 0.0) for name in y)
+    made = Exchanged(setup, code, causal, found, start, formulas, outputs_of(code.program, shown))
+    unknown = [name for name in variables if name not in {v.name for v in found}]
+    if unknown:
+        names = [v.name for v in found]
+        fix = did_you_mean(unknown[0], names) or f"some that are: {listing(names)}"
+        raise rules.UNKNOWN_OPTION.error(f"'{unknown[0]}' is no variable of '{model.name}'", fix=fix)
+    return made
+
+
+def _refuse(model: Model, graph: PowerGraph) -> None:
+    if graph.switching:
+        fix = "export it to simulink, or put it into one mode"
+        raise rules.MODES.error(f"'{model.name}' has modes, which units do not have yet", where=model.name, fix=fix)
+    for law in graph.signals:
+        if isinstance(law, Delayed):
+            raise rules.DELAYED.error(
+                f"the signal '{law.name}' repeats another one later",
+                where=law.name,
+                fix="leave the delay out, or give it as a lag",
+            )
+        if isinstance(law, External):
+            raise rules.SIGNALS.error(
+                f"the signal '{law.name}' is a Python function", where=law.name, fix="give it as a formula or a table"
+            )
+    if len(graph.ports) > MOST_PORTS:
+        raise rules.NOT_EXPLICIT.error(
+            f"'{model.name}' has {len(graph.ports)} ports, and code for more than {MOST_PORTS} is not written out",
+            where=model.name,
+            fix="export a part of it, or a reduced model",
+        )
+
+
+def _refuse_rates_of_inputs(causal: CausalGraph) -> None:
+    """Raises: ExportError (X410) where a storage follows an input."""
+    ports = causal.graph.ports
+    for d in causal.dependent:
+        for k in d.on:
+            law = ports[k].law
+            if isinstance(law, SourceLaw) and law.signal is None:
+                follower = ports[d.port].element
+                raise rules.RATE_OF_INPUT.error(
+                    f"'{follower}' follows the input '{law.input}' and takes its rate",
+                    where=follower,
+                    fix="keep the courses of sources inside (sources='experiment', --sources experiment)",
+                    members=(follower, law.input),
+                )
+
+
+def _with_sources(model: Model, setup: Setup, sources: Sources) -> PowerGraph:
+    """The graph of a run with its sources opened, or with constant courses in it, too."""
+    plain = lower(model)
+    opened = {port.law.input for port in plain.ports if isinstance(port.law, SourceLaw) and port.law.signal is None}
+    plain_signals = {law.name for law in plain.signals}
+    graph = setup.graph
+    if sources == "experiment":
+        given = {name: number(value) for name, value in setup.inputs.items() if name in model.experiment.inputs}
+        return drive_given_inputs(graph, given)
+    ports = [
+        replace(port, law=replace(port.law, signal=None))
+        if isinstance(port.law, SourceLaw) and port.law.input in opened
+        else port
+        for port in graph.ports
+    ]
+    # Courses that were signals of their own are nobody's any more.
+    signals = {law.name: law for law in graph.signals}
+    courses = [port.law.signal for port in graph.ports if isinstance(port.law, SourceLaw) and port.law.input in opened]
+    left = [name for e in courses if e is not None for name in e.free_symbols]
+    while left:
+        name = left.pop()
+        if name in signals and name not in plain_signals:
+            left += _names_read(signals.pop(name))
+    return replace(graph, ports=tuple(ports), signals=tuple(signals.values()))
+
+
+def _names_read(law: SignalLaw) -> set[str]:
+    """The names in the formulas of a signal."""
+    formulas = [e for word in ("expression", "argument", "rate") if (e := getattr(law, word, None)) is not None]
+    return set().union(*(e.free_symbols for e in formulas))
+
+
+def _start_formulas(setup: Setup, causal: CausalGraph) -> tuple[Expression, ...]:
+    """The start of each state and displacement: as a formula of parameters where that is what holds, else as a number."""
+    graph, values = causal.graph, setup.parameters
+    given: dict[str, Expression] = {p.state: p.initial for p in graph.ports if p.state and p.initial is not None}
+    given |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
+    given |= setup.model.experiment.initial
+    start = {**setup.numeric.initial, **setup.start}
+    found = []
+    for name in setup.numeric.names:
+        value, formula = start.get(name, 0.0), given.get(name)
+        # Positions of mechanisms are solved for: then the formula says less than the number.
+        holds = formula is not None and formula.free_symbols <= values.keys()
+        if holds and formula is not None and abs(formula.evaluate(values) - value) <= 1e-12 * abs(value):
+            found.append(formula)
+        else:
+            found.append(number(value))
+    return tuple(found)
+
+
+def _variables(
+    model: Model, setup: Setup, causal: CausalGraph, code: Code, shown: Sequence[str]
+) -> tuple[ExchangedVariable, ...]:
+    program, graph = code.program, causal.graph
+    units = variable_units(graph)
+    names = [program.names[k] for k in code.y]
+    inputs = [program.names[k] for k in program.inputs]
+    nominal = _largest(model)
+    wanted = outputs_of(program, shown)
+    found = [
+        ExchangedVariable(
+            name, "state", k, units.get(name, ""), is_output=name in wanted, nominal=nominal.get(name, 0.0)
+        )
+        for k, name in enumerate(names)
+    ]
+    found += [
+        ExchangedVariable(f"der({name})", "rate", k, _per_second(units.get(name, ""))) for k, name in enumerate(names)
+    ]
+    begin = _input_starts(setup)
+    found += [
+        ExchangedVariable(name, "input", k, units.get(name, ""), start=begin.get(name, 0.0))
+        for k, name in enumerate(inputs)
+    ]
+    taken = {*names, *inputs}
+    for k, (o, _) in enumerate(program.observables):
+        # The output of a source stands there as its power variable too; delays show what goes into them for the solver.
+        if o.name not in taken and " " not in o.name:
+            taken.add(o.name)
+            unit = o.unit or units.get(o.name, "")
+            found.append(ExchangedVariable(o.name, "observable", k, unit, is_output=o.name in wanted))
+    return (*found, *_parameters(model, setup, code, taken))
+
+
+def _parameters(model: Model, setup: Setup, code: Code, taken: set[str]) -> list[ExchangedVariable]:
+    program = code.program
+    read = {
+        name
+        for routine in code.routines
+        if routine.name in ("initial", "times")
+        for name in _parameters_read(routine, code.base)
+    }
+    found = []
+    for role, names in (("parameter", code.base), ("given parameter", tuple(program.formulas))):
+        for k, name in enumerate(names):
+            known = model.parameters.get(name)
+            # Softening and the like are no parameters of the model.
+            if known is None or name in model.counts:
+                continue
+            unit = known.unit if known.dimension is None else describe(known.dimension).split(" ")[0]
+            unit = "" if unit == "1" else unit
+            shown = f"parameter.{name}" if name in taken else name
+            start = setup.parameters[name] if role == "parameter" else None
+            found.append(ExchangedVariable(shown, role, k, unit, start=start, is_fixed=name in read))  # type: ignore[arg-type]
+    return found
+
+
+def _parameters_read(routine: Routine, base: Sequence[str]) -> set[str]:
+    read = variables_in(routine.results).union(*map(variables_read, routine.statements))
+    return {base[routine.leaves[k][1]] for k in read if k in routine.leaves and routine.leaves[k][0] == "p"}
+
+
+def _per_second(unit: str) -> str:
+    return f"{unit}/s" if unit and unit != "1" else "1/s" if unit else ""
+
+
+def start_point(setup: Setup, t: float = 0.0) -> StatePoint:
+    """Where the run of a model begins, as its solver sees it, for a look at another time, too."""
+    model, y = setup.numeric, setup.numeric.start()
+    for name, value in setup.start.items():
+        if name in model.index:
+            y[model.index[name]] = value
+    yp = model.rhs(t, y, model.new_context(inputs=dict(setup.inputs))) if model.explicit else np.zeros_like(y)
+    return StatePoint(t, y, yp)
+
+
+def _input_starts(setup: Setup) -> dict[str, float]:
+    """The values of courses just after the start, so that constants and steps at zero need no file."""
+    model, context = setup.numeric, setup.numeric.new_context(inputs=dict(setup.inputs))
+    at = start_point(setup, AFTER_START * setup.until)
+    observed = model.observe(at.t, at.y, at.yp, context)
+    values = dict(zip((o.name for o in model.observables), observed.tolist(), strict=True))
+    sources = [port for port in setup.graph.ports if isinstance(port.law, SourceLaw)]
+    return {port.law.input: values[port.variable(port.law.side)] for port in sources if isinstance(port.law, SourceLaw)}
+
+
+def _largest(model: Model) -> dict[str, float]:
+    """The largest value of each state in the experiment; nothing where it does not run."""
+    try:
+        run = simulate(model, samples=NOMINAL_ROWS, progress=False, on_failure="return")
+    except TellegenError:
+        return {}
+    made = run.trajectory
+    return {name: float(np.max(np.abs(made.y[:, k]), initial=0.0)) for k, name in enumerate(made.model.names)}

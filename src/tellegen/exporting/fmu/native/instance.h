@@ -1,0 +1,411 @@
+/* One instance of an exported model: one flat struct without pointers, so that its state is a copy of it. What FMI 2 and FMI 3 call is
+ * written in fmi2.c and fmi3.c; here is what both do, in model exchange and in co-simulation.
+ *
+ * Before this file stand the code of the model, its sizes (TG_Y, TG_U, ...) and the tables that do not change.
+ */
+#define TG_SIZE(n) ((n) ? (n) : 1)
+
+enum { TG_FIRST_Y = 1, TG_FIRST_RATE = TG_FIRST_Y + TG_Y, TG_FIRST_U = TG_FIRST_RATE + TG_Y, TG_FIRST_P = TG_FIRST_U + TG_U };
+enum { TG_FIRST_GIVEN = TG_FIRST_P + TG_P, TG_FIRST_OBSERVABLE = TG_FIRST_GIVEN + TG_GIVEN };
+enum { TG_FIRST_EVENT = TG_FIRST_OBSERVABLE + TG_OBSERVABLES, TG_EVENTS = TG_GUARDS + TG_CROSSINGS, TG_LAST = TG_FIRST_EVENT + TG_EVENTS };
+enum { TG_TIMES = 2 * TG_GROUPS + 2 * TG_BREAKS };
+
+/* What has happened to an instance. */
+enum { TG_INSTANTIATED, TG_INITIALIZING, TG_EVENT_MODE, TG_CONTINUOUS, TG_STEPPING, TG_TERMINATED };
+
+/* All that moves or may be set. */
+typedef struct tg_values {
+  int phase, known, stiff, has_stop;
+  double t, low, high; /* formulas see no time outside of the last and the next known break */
+  double stop, rtol, step;
+  double y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)], u[TG_SIZE(TG_U)], p[TG_SIZE(TG_P)];
+  double memory[TG_SIZE(TG_MEMORY)], scratch[TG_SIZE(TG_SCRATCH)];
+  double given[TG_SIZE(TG_GIVEN)], observed[TG_SIZE(TG_OBSERVABLES)], events[TG_SIZE(TG_EVENTS)];
+  double times[TG_SIZE(TG_TIMES)];
+  char was_set[TG_SIZE(TG_Y)]; /* starts that the importer gave: no formula is asked for them */
+} tg_values;
+
+/* The context first: functions of the model are handed it, and find the bounds of time behind it. */
+typedef struct tg_bounded {
+  tg_context context;
+  tg_values *values;
+} tg_bounded;
+
+typedef struct tg_instance {
+  tg_bounded model;
+  tg_values values;
+  int co_simulation, logging;
+  tg_environment environment;
+  char message[256];
+} tg_instance;
+
+static void tg_say(tg_instance *x, const char *text, const char *name);
+
+static void tg_open(tg_instance *x) {
+  tg_values *v = &x->values;
+  x->model.values = v;
+  x->model.context = (tg_context){.parameters = v->p, .inputs = v->u, .memory = v->memory, .values = v->scratch, .tables = tg_tables_of};
+}
+
+static void tg_reset(tg_instance *x) {
+  tg_values *v = &x->values;
+  memset(v, 0, sizeof *v);
+  memcpy(v->p, tg_parameters_of, sizeof(double) * TG_P);
+  memcpy(v->u, tg_inputs_of, sizeof(double) * TG_U);
+  v->rtol = TG_RTOL;
+  v->stiff = TG_STIFF_START;
+  v->low = -INFINITY;
+  v->high = INFINITY;
+}
+
+/* ---- the model, seen through the bounds of time -------------------------------------------------------------------------- */
+
+/* What stands behind a break must not be seen from a step that ends there. */
+static double tg_seen(const tg_context *c, double t) {
+  const tg_values *v = ((const tg_bounded *)c)->values;
+  return t < v->low ? v->low : t > v->high ? v->high : t;
+}
+
+static int tg_seen_rhs(tg_context *c, double t, const double *y, double *yp) {
+  return tg_rhs(c, tg_seen(c, t), y, yp);
+}
+
+static int tg_seen_tangent(tg_context *c, double t, const double *y, const double *dy, const double *dp, double *dyp) {
+  return tg_rhs_tangent(c, tg_seen(c, t), y, dy, dp, dyp);
+}
+
+static int tg_seen_observe(tg_context *c, double t, const double *y, const double *yp, double *out) {
+  return tg_observe(c, tg_seen(c, t), y, yp, out);
+}
+
+/* Event functions of the model, and formulas of time that vanish where something bends. */
+static int tg_seen_events(tg_context *c, double t, const double *y, const double *yp, double *g) {
+  double s = tg_seen(c, t);
+  return (TG_GUARDS && tg_events(c, s, y, yp, g)) || (TG_CROSSINGS && tg_crossings(c, s, g + TG_GUARDS));
+}
+
+/* ---- values -------------------------------------------------------------------------------------------------------------- */
+
+enum { TG_KNOWN_RATES = 1, TG_KNOWN_OBSERVED = 2, TG_KNOWN_EVENTS = 4, TG_KNOWN_GIVEN = 8, TG_KNOWN_TIMES = 16 };
+
+static void tg_failed(tg_instance *x) {
+  int k = x->model.context.failed - 1;
+  tg_say(x, "is not a finite number", k >= 0 && k < (int)(sizeof tg_names_of / sizeof *tg_names_of) ? tg_names_of[k] : "a variable");
+}
+
+/* Formulas of parameters, for the start that nobody has set. */
+static int tg_make_starts(tg_instance *x) {
+  tg_values *v = &x->values;
+  double first[TG_SIZE(TG_Y + TG_MEMORY + TG_DELAYS)];
+  if (tg_initial(&x->model.context, v->t, first)) return 1;
+  for (int k = 0; k < TG_Y; k++)
+    if (!v->was_set[k]) v->y[k] = first[k];
+  memcpy(v->memory, first + TG_Y, sizeof(double) * TG_MEMORY);
+  v->known = 0;
+  return 0;
+}
+
+static int tg_know_rates(tg_instance *x) {
+  tg_values *v = &x->values;
+  if (v->phase <= TG_INITIALIZING && !(v->known & TG_KNOWN_RATES) && tg_make_starts(x)) return 1;
+  if (!(v->known & TG_KNOWN_RATES) && tg_seen_rhs(&x->model.context, v->t, v->y, v->yp)) {
+    tg_failed(x);
+    return 1;
+  }
+  v->known |= TG_KNOWN_RATES;
+  return 0;
+}
+
+static int tg_know(tg_instance *x, int what) {
+  tg_values *v = &x->values;
+  tg_context *c = &x->model.context;
+  if ((v->known & what) == what) return 0;
+  if (what == TG_KNOWN_GIVEN) {
+    if (tg_derived(c, v->t, v->given)) return 1;
+  } else if (what == TG_KNOWN_TIMES) {
+    if (tg_times(c, v->t, v->times)) return 1;
+  } else {
+    if (tg_know_rates(x)) return 1;
+    if (what == TG_KNOWN_OBSERVED && tg_seen_observe(c, v->t, v->y, v->yp, v->observed)) {
+      tg_failed(x);
+      return 1;
+    }
+    if (what == TG_KNOWN_EVENTS && tg_seen_events(c, v->t, v->y, v->yp, v->events)) return 1;
+  }
+  v->known |= what;
+  return 0;
+}
+
+/* A state, an input or the time has changed: what follows from them is not known any more. */
+static void tg_moved(tg_values *v) {
+  v->known &= ~(TG_KNOWN_RATES | TG_KNOWN_OBSERVED | TG_KNOWN_EVENTS);
+}
+
+/* Returns 1 for a reference that there is not, 2 where the value is not a finite number. */
+static int tg_get(tg_instance *x, unsigned reference, double *value) {
+  tg_values *v = &x->values;
+  int r = reference < TG_LAST ? (int)reference : -1;
+  if (r < 0) return 1;
+  if (r == 0) {
+    *value = v->t;
+  } else if (r < TG_FIRST_RATE) {
+    if (v->phase <= TG_INITIALIZING && tg_make_starts(x)) return 2;
+    *value = v->y[r - TG_FIRST_Y];
+  } else if (r < TG_FIRST_U) {
+    if (tg_know_rates(x)) return 2;
+    *value = v->yp[r - TG_FIRST_RATE];
+  } else if (r < TG_FIRST_P) {
+    *value = v->u[r - TG_FIRST_U];
+  } else if (r < TG_FIRST_GIVEN) {
+    *value = v->p[r - TG_FIRST_P];
+  } else if (r < TG_FIRST_OBSERVABLE) {
+    if (tg_know(x, TG_KNOWN_GIVEN)) return 2;
+    *value = v->given[r - TG_FIRST_GIVEN];
+  } else if (r < TG_FIRST_EVENT) {
+    if (tg_know(x, TG_KNOWN_OBSERVED)) return 2;
+    *value = v->observed[r - TG_FIRST_OBSERVABLE];
+  } else {
+    if (tg_know(x, TG_KNOWN_EVENTS)) return 2;
+    *value = v->events[r - TG_FIRST_EVENT];
+  }
+  return 0;
+}
+
+/* Returns 1 for what cannot be set, at all or any more. */
+static int tg_set(tg_instance *x, unsigned reference, double value) {
+  tg_values *v = &x->values;
+  int r = reference < TG_LAST ? (int)reference : 0, early = v->phase <= TG_INITIALIZING;
+  if (r >= TG_FIRST_Y && r < TG_FIRST_RATE && (early || !x->co_simulation)) {
+    v->y[r - TG_FIRST_Y] = value;
+    if (early) v->was_set[r - TG_FIRST_Y] = 1;
+    tg_moved(v);
+  } else if (r >= TG_FIRST_U && r < TG_FIRST_P) {
+    v->u[r - TG_FIRST_U] = value;
+    tg_moved(v);
+  } else if (r >= TG_FIRST_P && r < TG_FIRST_GIVEN && (early || !tg_fixed_of[r - TG_FIRST_P])) {
+    v->p[r - TG_FIRST_P] = value;
+    v->known = 0;
+  } else {
+    return 1;
+  }
+  return 0;
+}
+
+static int tg_get_integer(tg_instance *x, unsigned reference, int *value) {
+  (void)x, (void)reference, (void)value;
+  return 1;
+}
+
+static void tg_close(tg_instance *x) {
+  (void)x;
+}
+
+/* ---- slopes -------------------------------------------------------------------------------------------------------------- */
+
+/* The place of a reference among the outputs that have slopes; -1 where it has none. */
+static int tg_place_of_output(unsigned reference) {
+  for (int k = 0; k < TG_OUTPUTS; k++)
+    if (tg_outputs_of[k] == (int)reference) return k;
+  return -1;
+}
+
+/* Slopes of unknowns along a direction of knowns. Returns 1 for references that have none, 2 where a value is not finite. */
+static int tg_along(tg_instance *x, const unsigned *unknown, size_t n_unknown, const unsigned *known, size_t n_known, const double *seed,
+                    double *slope) {
+  tg_values *v = &x->values;
+  tg_context *c = &x->model.context;
+  double dy[TG_SIZE(TG_Y)] = {0}, du[TG_SIZE(TG_U)] = {0}, dp[TG_SIZE(TG_P)] = {0};
+  double rates[TG_SIZE(TG_Y)], outputs[TG_SIZE(TG_OUTPUTS)];
+  int along_p = 0, ask_rates = 0, ask_outputs = 0;
+  for (size_t i = 0; i < n_known; i++) {
+    int r = known[i] < TG_LAST ? (int)known[i] : 0;
+    if (r >= TG_FIRST_Y && r < TG_FIRST_RATE) dy[r - TG_FIRST_Y] = seed[i];
+    else if (r >= TG_FIRST_U && r < TG_FIRST_P) du[r - TG_FIRST_U] = seed[i];
+    else if (r >= TG_FIRST_P && r < TG_FIRST_GIVEN) dp[r - TG_FIRST_P] = seed[i], along_p = 1;
+    else return 1;
+  }
+  for (size_t i = 0; i < n_unknown; i++) {
+    int r = unknown[i] < TG_LAST ? (int)unknown[i] : 0;
+    if (r >= TG_FIRST_RATE && r < TG_FIRST_U) ask_rates = 1;
+    else if (tg_place_of_output(unknown[i]) >= 0) ask_outputs = 1;
+    else if (r < TG_FIRST_Y || r >= TG_FIRST_RATE) return 1;
+  }
+  if (tg_know_rates(x)) return 2;
+  double t = tg_seen(c, v->t), *d = along_p ? dp : 0;
+  if (ask_rates && tg_rates_along(c, t, v->y, dy, du, d, rates)) return 2;
+  if (ask_outputs && TG_OUTPUTS && tg_outputs_along(c, t, v->y, dy, du, d, outputs)) return 2;
+  for (size_t i = 0; i < n_unknown; i++) {
+    int r = (int)unknown[i];
+    slope[i] = r < TG_FIRST_RATE ? dy[r - TG_FIRST_Y] : r < TG_FIRST_U ? rates[r - TG_FIRST_RATE] : outputs[tg_place_of_output(unknown[i])];
+  }
+  return 0;
+}
+
+/* ---- known times --------------------------------------------------------------------------------------------------------- */
+
+/* The first of at, at + period, ... strictly behind t. */
+static double tg_next_of(double t, double at, double period) {
+  double gap = 4 * tg_gap(t);
+  if (at > t + gap) return at;
+  if (!(period > 0)) return INFINITY;
+  return at + period * (floor((t - at + gap) / period) + 1);
+}
+
+/* The next time at which a sample is taken or a course breaks. */
+static double tg_next_time(tg_instance *x, double t) {
+  tg_values *v = &x->values;
+  double next = INFINITY;
+  if (tg_know(x, TG_KNOWN_TIMES)) return next;
+  for (int k = 0; k < TG_GROUPS; k++) next = fmin(next, tg_next_of(t, v->times[2 * k + 1], v->times[2 * k]));
+  for (int k = 0; k < TG_BREAKS; k++) next = fmin(next, tg_next_of(t, v->times[2 * TG_GROUPS + 2 * k], v->times[2 * TG_GROUPS + 2 * k + 1]));
+  return next;
+}
+
+/* Let the groups due at a time take their samples; all of them read the values from before it. */
+static int tg_sample_at(tg_instance *x, double t, int first) {
+  tg_values *v = &x->values;
+  double next[TG_SIZE(TG_MEMORY)], taken[TG_SIZE(TG_MEMORY)];
+  if (!TG_GROUPS) return 0;
+  if (tg_know(x, TG_KNOWN_TIMES) || tg_know_rates(x)) return 1;
+  memcpy(next, v->memory, sizeof next);
+  for (int g = 0; g < TG_GROUPS; g++) {
+    double period = v->times[2 * g], offset = v->times[2 * g + 1], gap = 4 * tg_gap(t);
+    double nearest = offset + (period > 0 ? period * floor((t - offset) / period + 0.5) : 0);
+    if (!(fabs(nearest - t) <= gap && nearest >= offset - gap) && !(first && offset == t)) continue;
+    memcpy(taken, v->memory, sizeof taken);
+    if (tg_sample(&x->model.context, tg_seen(&x->model.context, v->t), v->y, v->yp, g, taken)) return 1;
+    for (int k = 0; k < TG_MEMORY; k++)
+      if (taken[k] != v->memory[k]) next[k] = taken[k];
+  }
+  memcpy(v->memory, next, sizeof next);
+  tg_moved(v);
+  return 0;
+}
+
+/* From now on formulas see what is behind a known time. */
+static void tg_pass(tg_instance *x, double t) {
+  tg_values *v = &x->values;
+  double next = tg_next_time(x, t);
+  v->low = t + tg_gap(t);
+  v->high = isfinite(next) ? next - tg_gap(next) : INFINITY;
+  tg_moved(v);
+}
+
+/* ---- the life of an instance ---------------------------------------------------------------------------------------------- */
+
+static int tg_enter_initialization(tg_instance *x, double start, int has_stop, double stop, double rtol) {
+  tg_values *v = &x->values;
+  v->phase = TG_INITIALIZING;
+  v->t = start;
+  v->has_stop = has_stop;
+  v->stop = stop;
+  if (rtol > 0) v->rtol = fmin(rtol, TG_RTOL);
+  v->known = 0;
+  return tg_make_starts(x);
+}
+
+static int tg_exit_initialization(tg_instance *x) {
+  tg_values *v = &x->values;
+  if (tg_make_starts(x)) return 1;
+  v->phase = x->co_simulation ? TG_STEPPING : TG_EVENT_MODE;
+  double next = tg_next_time(x, v->t);
+  v->low = v->t; /* what a course is at its start, it is from its start on */
+  v->high = isfinite(next) ? next - tg_gap(next) : INFINITY;
+  tg_moved(v);
+  return tg_sample_at(x, v->t, 1) || tg_know_rates(x);
+}
+
+/* Everything that happens at the present time in model exchange; tells when the next known event is. */
+static int tg_update_discrete(tg_instance *x, double *next, int *moved) {
+  tg_values *v = &x->values;
+  *moved = 0;
+  if (v->t >= v->high - 4 * tg_gap(v->t)) {
+    double at = tg_next_time(x, v->low);
+    if (tg_sample_at(x, at, 0)) return 1;
+    tg_pass(x, at);
+  }
+  *next = tg_next_time(x, fmax(v->low, v->t));
+  return tg_know_rates(x);
+}
+
+/* ---- co-simulation -------------------------------------------------------------------------------------------------------- */
+
+static int tg_advance(tg_instance *x, double until) {
+  tg_values *v = &x->values;
+  double atol[TG_SIZE(TG_Y)], times[1024], g_out[TG_SIZE(TG_EVENTS)];
+  int numbers[1024], signs[TG_SIZE(TG_EVENTS)];
+  (void)g_out;
+  for (int k = 0; k < TG_Y; k++) atol[k] = 1e-3 * v->rtol * (tg_nominal_of[k] > 0 ? fmin(tg_nominal_of[k], 1.0) : 1.0);
+  tg_job j = {.context = &x->model.context, .rhs = tg_seen_rhs, .rhs_tangent = tg_seen_tangent, .events = tg_seen_events};
+  j.observe = tg_seen_observe;
+  j.n = TG_Y;
+  j.blocks = 1;
+  j.n_states = TG_STATES;
+  j.n_differential = TG_Y;
+  j.n_events = TG_EVENTS;
+  j.columns = tg_columns_of;
+  j.rows = tg_rows_of;
+  j.colours = tg_colours_of;
+  j.n_colours = TG_COLOURS;
+  j.order = TG_ORDERED ? tg_order_of : 0;
+  j.until = until;
+  j.directions = tg_directions_of;
+  j.terminal = tg_terminal_of;
+  j.bends = tg_bends_of;
+  j.rtol = v->rtol;
+  j.atol = atol;
+  j.max_step = TG_LONGEST_STEP;
+  j.first_step = v->step;
+  j.max_steps = 100000000;
+  j.watch_stiffness = 1;
+  j.pause_at = INFINITY;
+  j.t = v->t;
+  j.y = v->y;
+  j.yp = v->yp;
+  j.event_times = times;
+  j.event_numbers = numbers;
+  j.log_size = 1024;
+  j.event_signs = signs;
+  int status = TG_STIFF;
+  if (!v->stiff) status = tg_runge_kutta(&j);
+  if (status == TG_STIFF) {
+    v->stiff = 1;
+    status = tg_rosenbrock(&j);
+  }
+  v->t = j.t;
+  if (j.last_step > 0) v->step = j.last_step;
+  tg_moved(v);
+  return status;
+}
+
+/* From the present time to a communication point, over all that is known to happen on the way. */
+static int tg_step_to(tg_instance *x, double end) {
+  tg_values *v = &x->values;
+  if (TG_Y == 0) { /* nothing to integrate: samples alone */
+    for (double next = tg_next_time(x, v->t); next <= end + 4 * tg_gap(end); next = tg_next_time(x, next)) {
+      v->t = next;
+      tg_moved(v);
+      if (tg_sample_at(x, next, 0)) return TG_NOT_FINITE;
+      tg_pass(x, next);
+    }
+    v->t = end;
+    tg_moved(v);
+    return 0;
+  }
+  while (v->t < end) {
+    double next = tg_next_time(x, fmax(v->t, v->low));
+    int meets = next <= end + 4 * tg_gap(end);
+    double until = meets ? next - tg_gap(next) : end;
+    int status = until > v->t ? tg_advance(x, until) : 0;
+    if (status) return status;
+    if (meets) {
+      v->t = next;
+      tg_moved(v);
+      if (tg_sample_at(x, next, 0)) return TG_NOT_FINITE;
+      tg_pass(x, next);
+      v->t = v->low;
+      v->step *= 0.1;
+    }
+  }
+  return tg_know_rates(x) ? TG_NOT_FINITE : 0;
+}

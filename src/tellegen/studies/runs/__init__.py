@@ -1,0 +1,1 @@
+"""Many runs of one model: sweeps, draws, fits to measurements and designs."""

@@ -1,0 +1,91 @@
+"""The rules of studies of many runs (codes S4)."""
+
+from tellegen.core.errors import Rulebook
+
+RULES = Rulebook("S")
+
+TOO_MANY_RUNS = RULES.rule(
+    "S401",
+    "more runs than a study may have",
+    meaning="The values of the grid and the draws together make more than a hundred million runs.",
+    why="the table of all values is made before the first run, and has to be kept",
+)
+NOT_PAIRED = RULES.rule(
+    "S402",
+    "values that do not pair",
+    meaning="Values were to be taken side by side, and there are more of one name than of another.",
+    why="run k takes the k-th value of each name",
+)
+OTHER_STUDY = RULES.rule(
+    "S403",
+    "folder of another study",
+    meaning="The folder holds a study of another model, other values, other settings or other things to keep.",
+    why="runs of two studies in one folder could not be told apart",
+)
+WRITTEN_ELSEWHERE = RULES.rule(
+    "S404",
+    "study that somebody else is writing",
+    meaning="Another process writes into the folder at this moment.",
+    why="two writers would make the same runs, and each would count on the other's chunks",
+)
+DISK_FULL = RULES.rule(
+    "S405",
+    "disk too small for a study",
+    meaning="What is to be kept of all runs does not fit on the disk, or the disk was full on the way.",
+    why="a study that stops for want of room would have been in vain; what was written stays",
+)
+BAD_VARIATION = RULES.rule(
+    "S407",
+    "values that cannot be varied so",
+    meaning="A range is empty, a deviation is negative, a count is no positive number, or nothing is varied at all.",
+    why="the table of runs follows from the ranges and distributions alone",
+)
+NOT_KEPT = RULES.rule(
+    "S408",
+    "something to keep that a run does not tell",
+    meaning="What is to be kept of each run is no variable and no max, min, mean, rms, integral, at, time_of_max or time_of_min of one.",
+    why="only what runs know can be kept of them",
+)
+NO_DRAWS = RULES.rule(
+    "S409",
+    "distributions without a number of draws",
+    meaning="A name follows a distribution, and nothing says how many values to draw; or draws are asked for without a distribution.",
+    why="a distribution has no values of its own, and a sequence has nothing to draw",
+)
+INACCURATE = RULES.rule(
+    "S410",
+    "runs off by more than is promised",
+    meaning="Some runs were made again with a tenth of the tolerance, and one of them is off by more than twenty tolerances.",
+    why="the tolerance holds for each step; errors of steps add up, and the first runs looked at did not show by how much",
+    severity="warning",
+)
+BAD_TABLE = RULES.rule(
+    "S411",
+    "table that is no list of runs",
+    meaning="A table of values has no rows, a column without a name, cells that are no numbers, or units of another quantity.",
+    why="row k of the table is run k",
+)
+NO_STUDY = RULES.rule(
+    "S412",
+    "no study",
+    meaning="The folder or file holds no study of this program, or one of a later version.",
+    why="a study is known by the attributes that it was begun with",
+)
+ALL_FAILED = RULES.rule(
+    "S413",
+    "run that failed in a study",
+    meaning="A run of a study failed, and the study was to stop at the first failure.",
+    why="a value that a model cannot have, or a motion that no solver can follow, ends a run",
+)
+NO_PACKAGE = RULES.rule(
+    "S414",
+    "package for studies that is missing",
+    meaning="A store, or a search by evolution, needs a package that the core installation does not bring.",
+    why="the core installation stays small",
+)
+NOT_STORED = RULES.rule(
+    "S415",
+    "setting that no file can hold",
+    meaning="A study was to be kept in a folder, and one of its settings is a function of Python or something else without a text.",
+    why="whoever resumes the study, perhaps tomorrow, has nothing but its folder",
+)

@@ -1,0 +1,75 @@
+"""The commands of many runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tellegen.cli.main import run
+
+
+def test_a_sweep_is_printed_as_text_and_as_json_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sweep", "dc_motor_pump", "--vary", "R_a=0.3:0.7:5", "--keep", "max(I_a)", "--check", "none"]
+    assert run(words) == 0
+    assert "max(I_a)  A" in capsys.readouterr().out
+    assert (
+        run([*words, "--json", "-o", str(tmp_path / "s.csv"), "--plot", str(tmp_path / "s.svg"), "--over", "R_a"]) == 0
+    )
+    told = json.loads(capsys.readouterr().out)
+    assert told["finished"] == 5
+    assert told["keep"]["max(I_a)"]["unit"] == "A"
+    assert told["keep"]["max(I_a)"]["quantiles"]["0.5"] == pytest.approx(37.166218, rel=2e-5)
+    assert (tmp_path / "s.csv").read_text(encoding="utf-8").startswith("run,R_a,max(I_a),status")
+    assert (tmp_path / "s.svg").exists()
+
+
+def test_a_study_in_a_folder_is_resumed_by_its_name_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "motor.study")
+    words = [
+        "sweep",
+        "dc_motor_pump",
+        "--vary",
+        "R_a=normal(100 %, 5 %)",
+        "--draws",
+        "64",
+        "--keep",
+        "omega_m",
+        "-o",
+        folder,
+    ]
+    assert run(words) == 0
+    first = capsys.readouterr().out
+    assert run(["sweep", "--resume", folder]) == 0
+    assert first.splitlines()[-1] == capsys.readouterr().out.splitlines()[-1]
+    assert run([*words, "--seed", "3"]) == 1
+    assert "S403" in capsys.readouterr().err
+    assert run([*words, "--seed", "3", "--force"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["sweep", "dc_motor_pump"], 1, "S407"),
+        (["sweep"], 2, "name a model"),
+        (["sweep", "dc_motor_pump", "--vary", "R_x=1:2:3"], 1, "S302"),
+        (["sweep", "dc_motor_pump", "--vary", "R_a=1:2:x"], 1, "S407"),
+        (["sweep", "dc_motor_pump", "--vary", "R_a=gauss(1, 2)", "--draws", "4"], 1, "S407"),
+        (["sweep", "dc_motor_pump", "--vary", "R_a=normal(1)", "--draws", "4"], 1, "S407"),
+        (["sweep", "dc_motor_pump", "--vary", "R_a=1:2:3", "--plot", "x.svg", "--over", "R_q"], 1, "S408"),
+        (["sweep", "dc_motor_pump", "--vary", "J_m=-1,-2", "--check", "none"], 1, "J_m"),
+        (["sweep", "dc_motor_pump", "--vary", "J_m=1e-3,-2", "--check", "none", "--strict"], 1, "J_m"),
+        (["sweep", "dc_motor_pump", "--vary", "J_m=1e-3,-2", "--check", "none"], 0, "1 failed"),
+    ],
+)
+def test_exit_codes_say_what_happened(
+    words: list[str],
+    code: int,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(words) == code
+    shown = capsys.readouterr()
+    assert told in shown.out + shown.err

@@ -1,0 +1,239 @@
+"""What an importer may do beside running: parameters, starts, inputs, slopes, states that are saved and restored."""
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fmpy.fmi2 import FMU2Model, FMU2Slave
+from fmpy.fmi3 import FMU3Slave
+
+import tellegen as tg
+from exporting.fmu.units import Unit, exported
+from tellegen import ExportError
+
+LEVER = """
+system: A charged capacitor on a course that breaks
+parameters: {R: 2 ohm, C: 0.1 F, U: 3 V, late: 0.25 s, half: U/2}
+network:
+  V: {voltage source: [a, gnd]}
+  R: {resistor: [a, b]}
+  C: {capacitor: [b, gnd], voltage: V_C, initial: half}
+experiment: {until: 1 s, inputs: {V: "step(U, late)"}}
+"""
+
+
+@contextmanager
+def instance(unit: Unit, kind: Any = FMU2Slave) -> Iterator[Any]:
+    described = unit.description
+    identifier = (described.modelExchange if kind is FMU2Model else described.coSimulation).modelIdentifier
+    made = kind(guid=described.guid, unzipDirectory=unit.folder, modelIdentifier=identifier, instanceName="one")
+    made.instantiate()
+    try:
+        yield made
+    finally:
+        made.freeInstance()
+
+
+def references(unit: Unit) -> dict[str, int]:
+    return {v.name: v.valueReference for v in unit.description.modelVariables}
+
+
+def begun(made: Any, until: float = 1.0) -> None:
+    made.setupExperiment(startTime=0.0, stopTime=until)
+    made.enterInitializationMode()
+    made.exitInitializationMode()
+
+
+def test_starts_and_break_times_follow_parameters(tmp_path: Path) -> None:
+    path = tmp_path / "lever.yaml"
+    path.write_text(LEVER, encoding="utf-8")
+    unit = exported(path, tmp_path, sources="experiment")
+    assert unit.problems() == []
+    given = {"U": 5.0, "late": 0.6, "R": 1.0}
+    result = unit.run(
+        1.0, start_values=given, output=["V_C", "parameter.V" if "parameter.V" in references(unit) else "V_C"]
+    )
+    run = tg.simulate(path, parameters=given, rtol=1e-10, samples=200, progress=False)
+    assert result["V_C"][0] == 2.5
+    assert np.max(np.abs(result["V_C"] - run.values("V_C"))) < 5e-8
+    variability = {v.name: v.variability for v in unit.description.modelVariables}
+    assert (variability["U"], variability["late"], variability["R"]) == ("fixed", "fixed", "tunable")
+
+
+def test_a_tunable_parameter_may_change_between_steps_and_a_fixed_one_may_not(tmp_path: Path) -> None:
+    path = tmp_path / "lever.yaml"
+    path.write_text(LEVER, encoding="utf-8")
+    unit = exported(path, tmp_path)
+    at = references(unit)
+    with instance(unit) as made:
+        begun(made)
+        made.setReal([at["V"], at["R"]], [4.0, 1.0])
+        made.doStep(0.0, 0.5)
+        exact = 4.0 - 2.5 * np.exp(-0.5 / 0.1)
+        assert made.getReal([at["V_C"]])[0] == pytest.approx(exact, rel=1e-8)
+        made.setReal([at["R"]], [4.0])
+        made.doStep(0.5, 0.5)
+        assert made.getReal([at["V_C"]])[0] == pytest.approx(4.0 - (4.0 - exact) * np.exp(-0.5 / 0.4), rel=1e-8)
+        with pytest.raises(Exception, match="fmi2SetReal"):
+            made.setReal([at["U"]], [1.0])
+
+
+def test_an_open_input_starts_at_what_its_course_gives_just_after_the_start(tmp_path: Path) -> None:
+    unit = exported("dc_motor_pump", tmp_path)
+    starts = {v.name: v.start for v in unit.description.modelVariables if v.causality == "input"}
+    run = tg.simulate("dc_motor_pump", until=0.01, rtol=1e-10, samples=10, progress=False)
+    assert {name: float(value) for name, value in starts.items()} == pytest.approx(
+        {name: run.values(name)[-1] for name in starts}
+    )
+    assert set(unit.names("output")) >= {"I_a", "P_0"}  # conjugates of the sources
+
+
+@pytest.mark.parametrize("name", ["crank_rod", "dc_motor_pump"])
+def test_directional_derivatives_agree_with_differences(name: str, tmp_path: Path) -> None:
+    unit = exported(name, tmp_path)
+    at, described = references(unit), unit.description
+    unknowns = [v.variable.name for v in (*described.derivatives, *described.outputs)]
+    tunable = [v.name for v in described.modelVariables if v.causality == "parameter" and v.variability == "tunable"]
+    knowns = [*unit.states, *unit.names("input"), *tunable]
+    random = np.random.default_rng(3)
+    with instance(unit, FMU2Model) as made:
+        begun(made)
+        states = [at[n] for n in unit.states]
+        made.enterContinuousTimeMode()
+        made.setReal(states, (0.3 + random.random(len(states))).tolist())
+        for known in knowns:
+            slopes = np.array(made.getDirectionalDerivative([at[n] for n in unknowns], [at[known]], [1.0]))
+            (value,) = made.getReal([at[known]])
+            h = 1e-3 * (abs(value) or 1.0)
+            ends = []
+            for moved in (value + h, value - h):
+                made.setReal([at[known]], [moved])
+                ends.append(np.array(made.getReal([at[n] for n in unknowns])))
+            made.setReal([at[known]], [value])
+            differences = (ends[0] - ends[1]) / (2 * h)
+            assert np.max(np.abs(slopes - differences)) <= 1e-5 * max(np.max(np.abs(differences)), 1e-6), known
+
+
+def test_a_state_that_was_saved_and_serialised_is_gone_back_to(tmp_path: Path) -> None:
+    unit = exported("sampled_position_control", tmp_path, sources="experiment")
+    at = [references(unit)[n] for n in unit.states]
+    with instance(unit) as made:
+        begun(made)
+        made.doStep(0.0, 0.123)
+        saved = made.getFMUState()
+        data = made.serializeFMUState(saved)
+        made.doStep(0.123, 0.4)
+        first = made.getReal(at)
+        made.setFMUState(saved)
+        made.doStep(0.123, 0.4)
+        assert made.getReal(at) == first
+        made.freeFMUState(saved)
+        restored = made.deserializeFMUState(data)
+        made.setFMUState(restored)
+        made.doStep(0.123, 0.4)
+        assert made.getReal(at) == first
+        made.freeFMUState(restored)
+
+
+def test_another_token_makes_no_instance(tmp_path: Path) -> None:
+    unit = exported("rlc", tmp_path, "3")
+    made = FMU3Slave(
+        guid="{another}",
+        unzipDirectory=unit.folder,
+        modelIdentifier=unit.description.coSimulation.modelIdentifier,
+        instanceName="one",
+    )
+    with pytest.raises(Exception, match="instantiate"):
+        made.instantiate()
+
+
+def test_what_is_not_a_number_discards_the_step_and_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "lever.yaml"
+    path.write_text(LEVER, encoding="utf-8")
+    unit = exported(path, tmp_path)
+    at = references(unit)
+    with instance(unit) as made:
+        said: list[str] = []
+        begun(made)
+        made.setReal([at["R"]], [0.0])
+        with pytest.raises(Exception, match="fmi2DoStep"):
+            made.doStep(0.0, 0.5)
+        assert said == []
+
+
+def test_only_functions_of_the_standard_are_exported(tmp_path: Path) -> None:
+    unit = exported("rlc", tmp_path)
+    (library,) = Path(unit.folder).glob("binaries/*/rlc.*")
+    loaded = ctypes.CDLL(str(library))
+    assert hasattr(loaded, "fmi2DoStep")
+    for name in ("tg_rhs", "tg_runge_kutta", "tg_solve"):
+        assert not hasattr(loaded, name)
+
+
+def test_one_model_gives_one_file(tmp_path: Path) -> None:
+    first, second = (exported("rlc", tmp_path / folder).path.read_bytes() for folder in "ab")
+    assert first == second
+
+
+LADDER = 100
+
+
+def ladder(sections: int) -> str:
+    lines = ["system: Ladder", "parameters: {R: 1 ohm, C: 1 uF}", "network:", "  V: {voltage source: [n0, gnd]}"]
+    for k in range(1, sections + 1):
+        lines.append(f"  R{k}: {{resistor: [n{k - 1}, n{k}], R: R}}")
+        lines.append(f"  C{k}: {{capacitor: [n{k}, gnd], C: C, voltage: v{k}}}")
+    return "\n".join([*lines, "experiment: {until: 1 s, inputs: {V: step(10 V)}}", ""])
+
+
+def test_a_stiff_ladder_is_stepped_by_the_implicit_method(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.yaml"
+    path.write_text(ladder(LADDER), encoding="utf-8")
+    unit = exported(path, tmp_path)
+    result = unit.run(0.02, rows=50, output=["v1", "v50", "v100"])
+    run = tg.simulate(path, until=0.02, rtol=1e-11, samples=50, progress=False)
+    for name in ("v1", "v50", "v100"):
+        assert np.max(np.abs(result[name] - run.values(name))) < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"fmi": "4"}, "X407: 'fmi' is '4'"),
+        ({"sources": "closed"}, "X407: 'sources' is 'closed'"),
+        ({"variables": ["V_LL"]}, "X407: 'V_LL' is no variable of 'Series RLC circuit'"),
+        ({"platforms": ["linux"]}, "X407: there is no platform 'linux'"),
+        ({"stepsize": 1}, "X407: the export to 'fmu' has no option 'stepsize'"),
+    ],
+)
+def test_options_that_are_not_known_are_refused(options: dict[str, Any], what: str, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match=what):
+        tg.export_model("rlc", "fmu", tmp_path, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+FOLLOWS = """
+system: A capacitor that follows its source
+network:
+  V: {voltage source: [a, gnd]}
+  C: {capacitor: [a, gnd], C: 1 mF}
+  R: {resistor: [a, b], R: 1 ohm}
+  L: {inductor: [b, gnd], L: 1 mH}
+experiment: {until: 1 s, inputs: {V: "sine(1 V, 1 Hz)"}}
+"""
+
+
+def test_an_input_whose_rate_matters_is_refused_and_its_course_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "follows.yaml"
+    path.write_text(FOLLOWS, encoding="utf-8")
+    with pytest.raises(ExportError, match="X410: 'C' follows the input 'V' and takes its rate") as refused:
+        tg.export_model(path, "fmu", tmp_path)
+    assert "experiment" in refused.value.finding.fix
+    unit = exported(path, tmp_path, sources="experiment")
+    result = unit.run(1.0, output=["I_V"])
+    run = tg.simulate(path, rtol=1e-10, samples=200, progress=False)
+    assert np.max(np.abs(result["I_V"] - run.values("I_V"))) < 1e-7

@@ -1,0 +1,82 @@
+"""Every built-in example as a unit of FMI 2 and 3, judged by FMPy, the FMU Manipulation Toolbox and the FMI Library."""
+
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import pytest
+from libcosimpy.CosimExecution import CosimExecution
+from libcosimpy.CosimObserver import CosimObserver
+from libcosimpy.CosimSlave import CosimLocalSlave
+
+import tellegen as tg
+from exporting.fmu.units import ROWS, Unit, exported, worst
+from tellegen.graph import lower
+from tellegen.notations.loading import example_names
+
+EXAMPLES = example_names()
+
+QUICK = ["crank_rod", "hydraulic_cylinder", "motor_heating", "sampled_position_control"]
+
+
+def judged(name: str, version: str, folder: Path) -> tuple[Unit, tg.Run]:
+    unit = exported(name, folder, version, sources="experiment")
+    assert unit.problems() == []
+    run = tg.simulate(name, rtol=1e-10, samples=ROWS, progress=False)
+    shown = [n for n in unit.names("local", "output") if n in run]
+    result = unit.run(float(run.t[-1]), output=shown)
+    off, where = worst(run, result, shown)
+    assert off < 1e-8, f"{name} in FMI {version}: '{where}' is {off:.1e} off"
+    return unit, run
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_unit_is_valid_and_agrees_in_co_simulation(name: str, tmp_path: Path) -> None:
+    judged(name, "3" if QUICK.index(name) % 2 else "2", tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2", "3"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_is_valid_and_agrees_in_both_kinds(name: str, version: str, tmp_path: Path) -> None:
+    if lower(tg.load(name)).switching:
+        pytest.skip("modes")
+    unit, run = judged(name, version, tmp_path)
+    # Without an interval an importer takes the one of the description, which is short enough for its own CVODE.
+    result = fmpy.simulate_fmu(
+        unit.folder,
+        fmi_type="ModelExchange",
+        stop_time=float(run.t[-1]),
+        output=unit.states,
+        relative_tolerance=1e-9,
+        validate=False,
+    )
+    again = tg.simulate(name, rtol=1e-10, times=np.minimum(result["time"], run.t[-1]), progress=False)
+    # A row at a sampling instant is the one before it there, and a quantiser magnifies errors.
+    bound = 1e-2 if name == "sampled_position_control" else 1e-4
+    off, where = worst(again, result, unit.states)
+    assert off < bound, f"{name} in FMI {version}: '{where}' is {off:.1e} off in model exchange"
+
+
+@pytest.mark.parametrize("name", ["crank_rod", "five_bar"])
+def test_model_exchange_follows_the_tolerance_of_the_importer(name: str, tmp_path: Path) -> None:
+    unit = exported(name, tmp_path, sources="experiment")
+    run = tg.simulate(name, rtol=1e-10, samples=ROWS, progress=False)
+    result = unit.run(float(run.t[-1]), kind="ModelExchange", output=unit.states, relative_tolerance=1e-9)
+    # The error of CVODE at 1e-9 over the whole run, as measured with these two.
+    assert worst(run, result, unit.states)[0] < 5e-6
+
+
+def test_the_fmi_library_steps_a_unit_as_fmpy_does(tmp_path: Path) -> None:
+    unit = exported("crank_rod", tmp_path)
+    execution = CosimExecution.from_step_size(step_size=1_000_000)  # ns
+    slave = execution.add_local_slave(CosimLocalSlave(fmu_path=str(unit.path), instance_name="crank"))
+    observer = CosimObserver.create_last_value()
+    execution.add_observer(observer)
+    execution.simulate_until(200_000_000)
+    references = [v.valueReference for v in unit.description.modelVariables if v.name in unit.states]
+    names = [v.name for v in unit.description.modelVariables if v.name in unit.states]
+    found = observer.last_real_values(slave, references)
+    run = tg.simulate("crank_rod", until=0.2, rtol=1e-10, samples=10, progress=False)
+    for name, value in zip(names, found, strict=True):
+        assert value == pytest.approx(run.values(name)[-1], rel=1e-7)
