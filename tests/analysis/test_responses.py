@@ -131,3 +131,20 @@ def test_without_python_control_the_command_that_installs_it_is_named(monkeypatc
         analysed("rlc").to_control()
     assert error.value.code == "X001"
     assert error.value.finding.fix == "pip install 'tellegen[control]'"
+
+
+def test_scipy_and_pymor_have_the_same_transfer_functions() -> None:
+    found = analysed("dc_motor_pump")
+    scipy_model, pymor_model = found.to_scipy(), found.to_pymor()
+    assert type(pymor_model).__name__ == "PHLTIModel"  # C = B^T and D = 0
+    at = 40j
+    wanted = found.to_control()(at, squeeze=False)
+    A, B, C, D = scipy_model.A, scipy_model.B, scipy_model.C, scipy_model.D
+    assert C @ np.linalg.solve(at * np.eye(len(A)) - A, B) + D == pytest.approx(wanted)
+    assert pymor_model.transfer_function.eval_tf(at) == pytest.approx(wanted)
+
+
+def test_pymor_gets_an_ordinary_model_where_inputs_pass_through() -> None:
+    found = analysed("spring_damper")
+    assert type(found.to_pymor()).__name__ == "LTIModel"
+    assert found.to_pymor().transfer_function.eval_tf(3j) == pytest.approx(found.to_control()(3j, squeeze=False))

@@ -23,7 +23,8 @@ LAYERS = [
     "analysis",
     "experiments",
     "studies",
-    "drawing exporting",
+    "drawing",
+    "exporting",
     "reporting",
     "workflow",
     "server",
@@ -61,6 +62,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "scipy",
     ): "SciPy takes a while to load and is needed by who draws values",
     (
+        "tellegen.studies.runs.fit",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who fits",
+    (
         "tellegen.studies.runs.table",
         "scipy",
     ): "SciPy takes a while to load and is needed by who draws values",
@@ -85,6 +90,15 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.scenes.typesetting", "ziafont"): "a font is read when the first label is set",
     ("tellegen.reporting.formulas", "latex2mathml"): "its tables of symbols are read when a page has formulas",
     ("tellegen.experiments.simulating", "IPython"): "there only in a notebook",
+    (
+        "tellegen.exporting.python.libraries",
+        "numpy",
+    ): "it stands in written files, whose users have one of the libraries",
+    ("tellegen.exporting.python.libraries", "jax"): "it stands in written files, whose users have one of the libraries",
+    (
+        "tellegen.exporting.python.libraries",
+        "casadi",
+    ): "it stands in written files, whose users have one of the libraries",
     ("tellegen.experiments.simulating", "rich"): "most runs are over before there is progress to show",
 }
 """(module, imported top-level package or module): why the import stands inside a function."""

@@ -207,12 +207,11 @@ def _place(name: str, names: tuple[str, ...], word: str, model: str) -> int:
     return names.index(name)
 
 
-def to_control(model: LinearModel) -> Any:
-    """The model as a `control.StateSpace` in the states of the model, with names.
+def _state_space(model: LinearModel, *, explicit: bool = True) -> tuple[Array, Array]:
+    """A and B of `x' = A x + B u`; of `L x' = ...` where not `explicit`.
 
-    Raises: EquationError when inputs are differentiated (E203) or L is singular (E202); ExportError (X001) without python-control.
+    Raises: EquationError when inputs are differentiated (E203) or L is singular (E202).
     """
-    control = load_package("control", extra="control", purpose="a model of python-control")
     if model.B_1.any() or model.D_1.any():
         raise rules.IMPROPER.error(
             f"'{model.name}' holds derivatives of its inputs",
@@ -220,9 +219,46 @@ def to_control(model: LinearModel) -> Any:
             fix="put a small resistive element between the source and the storage",
         )
     energy_coordinates(model)
+    if not explicit:
+        return -model.A, model.B
+    A, B = (np.asarray(np.linalg.solve(model.L, m), dtype=float) for m in (-model.A, model.B))
+    return A, B
+
+
+def to_scipy(model: LinearModel) -> Any:
+    """The model as a `scipy.signal.StateSpace`, which has no names: they are those of the model, in order.
+
+    Raises: EquationError when inputs are differentiated (E203) or L is singular (E202).
+    """
+    signal = load_package("scipy.signal", purpose="a model of SciPy")
+    A, B = _state_space(model)
+    return signal.StateSpace(A, B, model.C, model.D)
+
+
+def to_pymor(model: LinearModel) -> Any:
+    """The model for pyMOR: a port-Hamiltonian `PHLTIModel` where it is one as it stands (C = B^T, D = 0), else an `LTIModel`.
+
+    Raises: EquationError when inputs are differentiated (E203) or L is singular (E202); ExportError (X001) without pyMOR.
+    """
+    models = load_package("pymor.models.iosys", extra="pymor", purpose="a model of pyMOR")
+    A, B = _state_space(model, explicit=False)
+    name = identifier(model.name.replace(" ", "_"))
+    if not model.D.any() and np.array_equal(model.C, B.T) and np.array_equal(model.L, model.L.T):
+        J, R = 0.5 * (A - A.T), -0.5 * (A + A.T)
+        return models.PHLTIModel.from_matrices(J=J, R=R, G=B, E=model.L, name=name)
+    return models.LTIModel.from_matrices(A, B, model.C, D=model.D, E=model.L, name=name)
+
+
+def to_control(model: LinearModel) -> Any:
+    """The model as a `control.StateSpace` in the states of the model, with names.
+
+    Raises: EquationError when inputs are differentiated (E203) or L is singular (E202); ExportError (X001) without python-control.
+    """
+    control = load_package("control", extra="control", purpose="a model of python-control")
+    A, B = _state_space(model)
     return control.StateSpace(
-        -np.linalg.solve(model.L, model.A),
-        np.linalg.solve(model.L, model.B),
+        A,
+        B,
         model.C,
         model.D,
         name=identifier(model.name.replace(" ", "_")),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Unpack, final
 
-from tellegen.analysis.linear_model import Array, LinearModel, to_control, transfer_functions
+from tellegen.analysis.linear_model import Array, LinearModel, to_control, to_pymor, to_scipy, transfer_functions
 from tellegen.analysis.poles import (
     Passivity,
     Pole,
@@ -239,6 +239,14 @@ class LinearAnalysis:
     def to_control(self) -> Any:
         """The model as a `control.StateSpace` of python-control."""
         return to_control(self.model)
+
+    def to_scipy(self) -> Any:
+        """The model as a `scipy.signal.StateSpace`; `model.states`, `model.inputs` and `model.outputs` are the names."""
+        return to_scipy(self.model)
+
+    def to_pymor(self) -> Any:
+        """The model for pyMOR: a `PHLTIModel` where it is port-Hamiltonian as it stands, else an `LTIModel`."""
+        return to_pymor(self.model)
 
     def plot(self, **look: Unpack[Look]) -> Plot:
         """The Bode diagram."""

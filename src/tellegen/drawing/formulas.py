@@ -18,6 +18,7 @@ from tellegen.drawing.options import DEFAULTS, LabelChoice, Options
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
+from tellegen.graph.signal_lowering import taken_names
 from tellegen.results.units import ratio_unit
 from tellegen.scenes.geometry import Box, Point, union
 from tellegen.scenes.lettering import name_latex, quantity_latex
@@ -57,13 +58,13 @@ def figure_latex(expression: Expression) -> str:
     return to_latex(expression, name_latex)
 
 
-def energy_names(items: Iterable[OnePort]) -> dict[str, str]:
+def energy_names(items: Iterable[OnePort], graph: PowerGraph) -> dict[str, str]:
     """The energy variable of each storage, by its name."""
     storages = [(item, item.port.law) for item in items if isinstance(item.port.law, StorageLaw)]
     symbols = {item.name: DOMAINS[item.domain].energy(law.side).symbol for item, law in storages}
     # phi_a for L_a, as people say it, unless two storages would then share a name.
     short = {name: f"{symbol}_{name.partition('_')[2] or name}" for name, symbol in symbols.items()}
-    taken = Counter(short.values())
+    taken = Counter([*short.values(), *taken_names(graph)])
     names: dict[str, str] = {}
     for item, law in storages:
         name = item.name
@@ -80,7 +81,7 @@ def short_names(scheme: BondGraphScheme) -> dict[str, str]:
     # A name of one side only is shortened where no other variable would then be called so.
     ends = tuple(f"_{name}" for name in scheme.two_ports)
     short = {name: stem for name in names if (stem := re.sub(r"_\d+$", "", name)) != name and stem.endswith(ends)}
-    taken = Counter([*short.values(), *names])
+    taken = Counter([*short.values(), *(names | taken_names(scheme.causal.graph))])
     return {name: stem for name, stem in short.items() if taken[stem] == 1}
 
 

@@ -31,6 +31,11 @@ class SignalEquations:
         return {law.name: law.expression for law in self.laws if isinstance(law, Value)}
 
     @property
+    def named(self) -> dict[str, Expression]:
+        """Power variables to which the author gave names, beside those of ports."""
+        return {law.name: law.expression for law in self.laws if isinstance(law, Value) and law.named}
+
+    @property
     def states(self) -> dict[str, Expression]:
         """Signals with a rate: the states of controllers and filters."""
         return {law.name: law.rate for law in self.laws if isinstance(law, Integral)}

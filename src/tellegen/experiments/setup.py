@@ -27,7 +27,7 @@ from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
 from tellegen.core.ordering import in_order
-from tellegen.equations.start import initial_names, outputs_at_start
+from tellegen.equations.start import initial_names, solved_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import chosen_start, independent_start, initial_states, with_drift_control
@@ -37,6 +37,7 @@ from tellegen.expressions import ZERO, Call, Expression, call, derivative, numbe
 from tellegen.expressions.nodes import Mul, Number, Pow
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, drive, lower
 from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
+from tellegen.graph.signal_lowering import named_variables
 from tellegen.graph.switching import put_into_mode
 from tellegen.model.model import Model
 from tellegen.notations.reading import check_numbers
@@ -313,7 +314,7 @@ def set_up(
         # As numbers of the run, not of the program: a sweep over a constant input compiles once.
         graph, constants = _without_constants(drive(graph, courses), values)
         graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
-        begun = {**outputs_at_start(graph), **model.experiment.initial}
+        begun = {**solved_at_start(graph, model), **model.experiment.initial}
         start = initial_states(graph, model, {**begun, **(initial or {})}, values)
         duration = duration_of(model, until, values)
         # Softening is a matter of solvers; equations that are printed keep the law as it was written.
@@ -360,7 +361,7 @@ def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: t
         shown=shown or ready.model.experiment.outputs,
         again=partial(_with_rows_at, ready.graph, problem),
         notices=(*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
-        described_signals=tuple(ready.model.signals),
+        described_signals=(*ready.model.signals, *named_variables(ready.graph)),
         elements=ready.model.elements,
     )
     left_out = tuple(_left_out(ready, run)) if ready.graph.switching and len(run.t) else ()
@@ -396,7 +397,7 @@ def _left_out(ready: Setup, run: Run) -> Iterator[Finding]:
 def initial_values_of_dependents(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:
     """The initial values that storages give themselves although others decide them."""
     followers = [causal.graph.ports[d.port] for d in causal.dependent]
-    return {port.state: port.initial.evaluate(values) for port in followers if port.initial is not None}
+    return {port.state: e.evaluate(values) for port in followers if (e := port.initial_state) is not None}
 
 
 def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantity]) -> PowerGraph:

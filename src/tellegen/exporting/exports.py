@@ -16,6 +16,7 @@ from tellegen.exporting.fmu.unit import fmu_files
 from tellegen.exporting.matlab_modes import hybrid_run_file, modes_file
 from tellegen.exporting.matlab_program import parameters_file, program_name, run_file
 from tellegen.exporting.mode_diagrams import mode_diagrams
+from tellegen.exporting.python.functions import python_files
 from tellegen.exporting.simulink import build_file
 from tellegen.exporting.simulink_modes import HybridBuilder
 from tellegen.expressions.matlab import matlab_name
@@ -40,6 +41,8 @@ def export_model(
     `to="fmu"` writes a functional mock-up unit, `NAME.fmu`, for model exchange and co-simulation. Its options: `fmi` ("2" or "3"),
     `sources` ("open": they become inputs; "experiment": their courses are inside), `variables` that are outputs beside those of
     the experiment, `platforms` to compile for.
+
+    `to="python"` writes `NAME_model.py`: rates and outputs as functions for NumPy, JAX and CasADi; option `sources`, as above.
 
     Raises: ExportError for an unknown tool (X403) or option (X407), for what the tool cannot hold (X401, X402, X406, X408 to
     X411), for a file that is there already (X405) or cannot be written (X404). Nothing is written then, or what was written is
@@ -90,7 +93,7 @@ def simulink_files(model: Model, name: str) -> Files:
     }
 
 
-TARGETS: dict[str, Callable[..., Files]] = {"simulink": simulink_files, "fmu": fmu_files}
+TARGETS: dict[str, Callable[..., Files]] = {"simulink": simulink_files, "fmu": fmu_files, "python": python_files}
 """The tools that there are files for."""
 
 

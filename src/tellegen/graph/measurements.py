@@ -4,16 +4,37 @@ Ports have their across and through variables. What a storage keeps follows from
 couplings and the differences between nodes follow from Kirchhoff's laws.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from heapq import heappop, heappush
+from operator import itemgetter
+from types import MappingProxyType
+from typing import NamedTuple
 
-from tellegen.core.domains import DOMAINS, Side
+from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.names import named_after
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
 from tellegen.graph.power_graph import Branch, Coupling, Node, Port, ResistiveLaw, SourceLaw, StorageLaw, heat_taken
 from tellegen.model.model import SIDES, Element, side_names
 
 _POWER = "power."
+
+_DEEPEST, _MOST_ASKED = 100, 1000
+"""So many couplings are asked one after the other, and in all, for what flows through the first."""
+
+
+class _CouplingPort(NamedTuple):
+    """A port of a coupling: the number of the coupling, its place on its side, and 1 on side 1, where power enters, else -1."""
+
+    coupling: int
+    place: int
+    branch: Branch
+    direction: int
+
+
+_Asked = tuple[tuple[_CouplingPort, Side], ...]
+_Edge = tuple[int, Expression, float]
+"""Another node, the across variable on the way there, and how far that is."""
 
 
 class Measurements:
@@ -33,6 +54,7 @@ class Measurements:
         self._sides = _coupling_names(elements, couplings)
         # Names of contents are made when one is asked for: most models read none, and a large one has thousands.
         self._contents: dict[str, int] | None = None
+        self._left = 0
         self._chosen = {e.name: e.variables["energy"] for e in elements if "energy" in e.variables}
 
     def _of_port(self, name: str) -> Expression | None:
@@ -82,8 +104,13 @@ class Measurements:
     def _number(self, name: str, domain: str | None) -> int | None:
         return next((k for k, n in enumerate(self.nodes) if n.name == name and domain in (None, n.domain)), None)
 
-    def difference(self, plus: int, minus: int) -> Expression | None:
-        """The shortest sum of across variables of ports, those that storages and sources decide before the others."""
+    def difference(
+        self, plus: int, minus: int, more: Mapping[int, Sequence[_Edge]] = MappingProxyType({})
+    ) -> Expression | None:
+        """The shortest sum of across variables of ports, those that storages and sources decide before the others.
+
+        `more` are further ways from a node to another.
+        """
         # Dijkstra's algorithm. Any path between the nodes gives the same difference, but a short one over states gives
         # formulas that a reader and a compiler like.
         best: dict[int, float] = {plus: 0.0}
@@ -94,7 +121,7 @@ class Measurements:
             cost, node = heappop(queue)
             if node == minus:
                 break
-            for other, term, weight in edges.get(node, ()):
+            for other, term, weight in (*edges.get(node, ()), *more.get(node, ())):
                 if cost + weight < best.get(other, float("inf")):
                     best[other] = cost + weight
                     came[other] = (node, term)
@@ -107,8 +134,8 @@ class Measurements:
             terms.append(term)
         return total(terms)
 
-    def _edges(self) -> dict[int, list[tuple[int, Expression, float]]]:
-        edges: dict[int, list[tuple[int, Expression, float]]] = {}
+    def _edges(self) -> dict[int, list[_Edge]]:
+        edges: dict[int, list[_Edge]] = {}
         for port in self.ports:
             # What storages and sources decide is known at once; the across variable of a resistor has to be computed
             # first, and may close a loop.
@@ -126,30 +153,96 @@ class Measurements:
                     edges.setdefault(k, []).append((first, ZERO, 0.0))
         return edges
 
-    def _of_coupling(self, branch: Branch, side: Side, sign: int) -> Expression | None:
-        if side == "across":
-            return self.difference(branch.plus, branch.minus)
-        # Kirchhoff's law at either end gives the same current; one of the ends may have a second coupling, whose
-        # current is unknown too.
-        for node, direction in ((branch.plus, 1), (branch.minus, -1)):
-            found = self._balance(node, branch)
-            if found is not None:
-                return found if direction * sign > 0 else -found
+    # -- couplings -------------------------------------------------------------------------------------------------------------
+
+    def _of_coupling(self, port: _CouplingPort, side: Side) -> Expression | None:
+        self._left = _MOST_ASKED
+        return self._variable(port, side, ())
+
+    def _variable(self, port: _CouplingPort, side: Side, asked: _Asked) -> Expression | None:
+        """A variable of a port; through variables enter side 1 at plus, and leave side 2. `asked` are those that wait for it."""
+        self._left -= 1
+        if (port, side) in asked or len(asked) > _DEEPEST or self._left < 0:
+            return None
+        # What the ports around it tell comes first; the law of the coupling asks for variables of its other ports,
+        # and the last way for those of further couplings.
+        around = self._by_balance if side == "through" else self._by_way
+        asked = (*asked, (port, side))
+        for find in (partial(around, others=False), partial(self._by_law, side), partial(around, others=True)):
+            if (found := find(port, asked)) is not None:
+                return found
         return None
 
-    def _balance(self, node: int, branch: Branch) -> Expression | None:
-        """What flows from a node into a branch, where no other coupling meets it."""
-        others = [b for c in self.couplings for b in (*c.side_1, *c.side_2) if b != branch]
+    def _by_way(self, port: _CouplingPort, asked: _Asked, *, others: bool) -> Expression | None:
+        """The across variable by those on a way between the nodes."""
+        more: dict[int, list[_Edge]] = {}
+        for node, ports in self._at.items() if others else ():
+            for other in ports:
+                plus, minus = other.branch.plus, other.branch.minus
+                if node == plus and other != port and (known := self._variable(other, "across", asked)) is not None:
+                    more.setdefault(plus, []).append((minus, known, 10.0))
+                    more.setdefault(minus, []).append((plus, -known, 10.0))
+        return self.difference(port.branch.plus, port.branch.minus, more)
+
+    def _by_balance(self, port: _CouplingPort, asked: _Asked, *, others: bool) -> Expression | None:
+        """The through variable by what meets at either end."""
+        for node, direction in ((port.branch.plus, 1), (port.branch.minus, -1)):
+            found = self._balance(node, port, asked, others=others)
+            if found is not None:
+                return found if direction * port.direction > 0 else -found
+        return None
+
+    def _balance(self, node: int, port: _CouplingPort, asked: _Asked, *, others: bool) -> Expression | None:
+        """What flows from a node into a port of a coupling."""
         # At a reference everything meets that is grounded anywhere: its balance says nothing about this part.
-        if self.nodes[node].reference or any(node in (b.plus, b.minus) for b in others):
+        beside = [p for p in self._at.get(node, ()) if p != port]
+        if self.nodes[node].reference or (beside and not others):
             return None
         leaving = [
-            (ONE if port.plus == node else -ONE) * along(port, "through")
-            for port in self.ports
+            (ONE if p.plus == node else -ONE) * along(p, "through")
+            for p in self.ports
             # What has both ends at the node leaves as it enters.
-            if node in (port.plus, port.minus) and port.plus != port.minus
+            if node in (p.plus, p.minus) and p.plus != p.minus
         ]
+        for other in beside:
+            known = self._variable(other, "through", asked)
+            if known is None:
+                return None
+            leaving.append(known if (other.branch.plus == node) == (other.direction > 0) else -known)
         return -total(leaving)
+
+    def _by_law(self, side: Side, port: _CouplingPort, asked: _Asked) -> Expression | None:
+        """By z_2 = K z_1 and w_1 = K^T w_2, where the variable stands on the left."""
+        coupling = self.couplings[port.coupling]
+        second = port.direction < 0
+        if (port.branch.side == side) != second:
+            return None
+        factors = coupling.K[port.place] if second else [row[port.place] for row in coupling.K]
+        terms = []
+        for place, (factor, branch) in enumerate(
+            zip(factors, coupling.side_1 if second else coupling.side_2, strict=True)
+        ):
+            if factor is ZERO:
+                continue
+            read = branch.side if second else other_side(branch.side)
+            other = _CouplingPort(port.coupling, place, branch, -port.direction)
+            known = self._variable(other, read, asked)
+            if known is None:
+                return None
+            terms.append(factor * known)
+        return total(terms)
+
+    @cached_property
+    def _at(self) -> dict[int, list[_CouplingPort]]:
+        """The ports of couplings at each node."""
+        found: dict[int, list[_CouplingPort]] = {}
+        for k, coupling in enumerate(self.couplings):
+            for port in _ports_of(k, coupling):
+                # What has both ends at one node carries nothing through it.
+                if port.branch.plus != port.branch.minus:
+                    for node in (port.branch.plus, port.branch.minus):
+                        found.setdefault(node, []).append(port)
+        return found
 
 
 def along(port: Port, side: Side) -> Expression:
@@ -176,17 +269,26 @@ def _content(port: Port) -> Expression | None:
     return port.storage.content_at(symbol(port.variable(port.storage.side)))
 
 
-def _coupling_names(elements: Sequence[Element], couplings: Sequence[Coupling]) -> dict[str, tuple[Branch, Side, int]]:
-    """Names of the variables of couplings, with their branch; through variables of side 2 leave at plus."""
-    found: dict[str, tuple[Branch, Side, int]] = {}
-    by_name = {coupling.element: coupling for coupling in couplings}
+def _ports_of(number: int, coupling: Coupling) -> Iterator[_CouplingPort]:
+    for direction, side in ((1, coupling.side_1), (-1, coupling.side_2)):
+        yield from (_CouplingPort(number, place, branch, direction) for place, branch in enumerate(side))
+
+
+def _coupling_names(
+    elements: Sequence[Element], couplings: Sequence[Coupling]
+) -> dict[str, tuple[_CouplingPort, Side]]:
+    """Names of the variables of couplings, with the port that has them."""
+    found: dict[str, tuple[_CouplingPort, Side]] = {}
+    by_name = {coupling.element: k for k, coupling in enumerate(couplings)}
     for element in elements:
-        coupling = by_name.get(element.name)
-        if coupling is None or element.multiport is not None:
+        if element.kind.role != "coupling" or element.name not in by_name:
             continue
-        branches = [(coupling.side_1[0], 1), (coupling.side_2[0], -1)]
-        for port, (branch, sign) in enumerate(branches):
+        number = by_name[element.name]
+        relation = element.multiport
+        order = range(2) if relation is None else (*relation.given, *relation.gives)
+        ports = zip(order, _ports_of(number, couplings[number]), strict=True)
+        for k, port in sorted(ports, key=itemgetter(0)):
             for side in SIDES:
-                for name in side_names(element, port, side):
-                    found.setdefault(name, (branch, side, sign))
+                for name in side_names(element, k, side):
+                    found.setdefault(name, (port, side))
     return found

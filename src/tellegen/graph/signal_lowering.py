@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
+from tellegen.core.memory import remembered
 from tellegen.core.names import did_you_mean, listing, unused
 from tellegen.core.units import describe
 from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, symbol
@@ -31,7 +33,8 @@ from tellegen.notations.signals.blocks import expand_signal
 def with_signals(graph: PowerGraph, model: Model) -> PowerGraph:
     """The graph with the signals of its model, in order, and with those that drive sources."""
     # Most networks have no signals, and need no table of what can be measured.
-    if not model.signals and not any(element.signal is not None for element in model.elements):
+    named = any(coupling.names for coupling in graph.couplings)
+    if not named and not model.signals and not any(element.signal is not None for element in model.elements):
         return graph
     return _Lowering(graph, model).graph()
 
@@ -48,14 +51,40 @@ class _Lowering:
     def graph(self) -> PowerGraph:
         # A controller becomes primitives with names of their own; only then is the order of evaluation known.
         parts = [part for definition in self.model.signals.values() for part in expand_signal(definition, self._fresh)]
-        ordered = order_signals(parts).signals
+        ordered = order_signals(self._reachable(parts)).signals
         signals = [replace(_PRIMITIVES[part.block](self, part), unit=_unit_of(part)) for part in ordered]
         source_signals = {e.name: self._written(e.signal, e.name) for e in self.model.elements if e.signal is not None}
         # Marked before courses are written in: the formula of the source must still read powers by their names.
         ports = with_heat_transfers(self.power.ports, self.model.elements)
         return _with_source_signals(
-            replace(self.power, ports=ports, signals=(*signals, *self.power.signals)), source_signals
+            replace(self.power, ports=ports, signals=(*signals, *self._named(), *self.power.signals)), source_signals
         )
+
+    def _reachable(self, parts: list[SignalDefinition]) -> list[SignalDefinition]:
+        """The signals without variables of sections that only the equations would tell and nobody reads."""
+        if all(part.between is None for part in parts):
+            return parts
+        formulas = [e for part in parts for e in part.formulas()]
+        formulas += [e for one in self.model.elements for e in (one.signal, one.value) if e is not None]
+        read = {name for e in (*formulas, *self.model.displacements.values()) for name in e.free_symbols}
+        return [part for part in parts if part.between is None or part.name in read or self._is_reachable(part)]
+
+    def _is_reachable(self, part: SignalDefinition) -> bool:
+        return not any(self.measuring.unreachable(e.free_symbols) for e in part.formulas())
+
+    def _named(self) -> list[Value]:
+        """The variables of couplings that have names of their own: no port tells them."""
+        found = []
+        for coupling in self.power.couplings:
+            for key, name in coupling.names.items():
+                side, _, port = key.partition("_")
+                expression = self.measuring.replacements(frozenset([name])).get(name)
+                # One that only the equations would tell is known to runs all the same.
+                if expression is not None and name not in self.model.signals:
+                    branch = (coupling.side_1 if port == "1" else coupling.side_2)[0]
+                    unit = DOMAINS[branch.domain].power("across" if side == "across" else "through").unit
+                    found.append(Value(name, expression, place=coupling.place, unit=unit, named=True))
+        return found
 
     def _fresh(self, wanted: str) -> str:
         name = unused(wanted, self.taken)
@@ -79,7 +108,9 @@ class _Lowering:
 
     def _value(self, part: SignalDefinition) -> SignalLaw:
         expression = self._formula(part, "formula")
-        return Value(part.name, expression, breaks_of(expression, self.power.parameters), part.place)
+        breaks = breaks_of(expression, self.power.parameters)
+        named = part.between is not None
+        return Value(part.name, expression, breaks, part.place, named=named, between=part.between)
 
     def _across(self, part: SignalDefinition) -> SignalLaw:
         nodes = cast(tuple[str, ...], part.settings["across"])
@@ -139,10 +170,23 @@ _PRIMITIVES: Mapping[str, Callable[[_Lowering, SignalDefinition], SignalLaw]] = 
 }
 
 
+def named_variables(graph: PowerGraph) -> tuple[str, ...]:
+    """The variables of couplings and sections to which the author gave names."""
+    return tuple(signal.name for signal in graph.signals if isinstance(signal, Value) and signal.named)
+
+
+@remembered
+def named_between(graph: PowerGraph) -> Mapping[tuple[str, str, str], str]:
+    """The variables of sections that no element has, by the elements that they lie between and their unit."""
+    named = (signal for signal in graph.signals if isinstance(signal, Value))
+    return {(*signal.between, signal.unit): signal.name for signal in named if signal.between is not None}
+
+
 def taken_names(graph: PowerGraph) -> set[str]:
     """Every name that means something in a graph."""
     variables = {name for port in graph.ports for name in (port.across, port.through, port.state)}
     inputs = {port.law.input for port in graph.ports if isinstance(port.law, SourceLaw)}
+    variables |= {name for coupling in graph.couplings for name in coupling.names.values()}
     signals = {signal.name for signal in graph.signals}
     return variables | inputs | signals | {*graph.parameters, *graph.position_dependent, *graph.displacements}
 

@@ -40,13 +40,18 @@ class Break:
 @final
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A signal that is a function of others at the same time."""
+    """A signal that is a function of others at the same time.
+
+    `named` says that it is a power variable to which the author gave its name; `between` which elements of a ladder it lies.
+    """
 
     name: str
     expression: Expression
     breaks: tuple[Break, ...] = ()
     place: Place | None = None
     unit: str = ""
+    named: bool = False
+    between: tuple[str, str] | None = None
 
 
 @final
@@ -118,6 +123,15 @@ class External:
 
 
 SignalLaw = Value | Integral | Sampled | Delayed | Table | External
+
+
+def expressions_of(law: SignalLaw) -> tuple[Expression, ...]:
+    """The formulas of variables in a signal."""
+    if isinstance(law, Integral):
+        return (law.rate,)
+    if isinstance(law, Table):
+        return (law.argument,)
+    return law.arguments if isinstance(law, External) else (law.expression,)
 
 
 MOST_CASES = 16

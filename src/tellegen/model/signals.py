@@ -49,7 +49,8 @@ class SignalDefinition:
 
     A plain formula is the block `formula` with the setting `formula`. Settings that were left out are not there: the table has
     their defaults. `texts` keeps what the user wrote for each key, `dimension` is None where the unit is not known. `unit` is how
-    results write it, where that is more than the dimension tells: a torque is in N*m, not in J.
+    results write it, where that is more than the dimension tells: a torque is in N*m, not in J. A variable of a power section that
+    no element has lies `between` two elements of a ladder.
     """
 
     name: str
@@ -59,6 +60,12 @@ class SignalDefinition:
     place: Place | None = field(default=None, compare=False)
     texts: Mapping[str, str] = field(default_factory=dict, compare=False)
     unit: str = field(default="", compare=False)
+    between: tuple[str, str] | None = field(default=None, compare=False)
+
+    def formulas(self) -> tuple[Expression, ...]:
+        """The expressions that its keys hold."""
+        parts = (part for held in self.settings.values() for part in (held if isinstance(held, tuple) else (held,)))
+        return tuple(part for part in parts if isinstance(part, Expression))
 
 
 @final

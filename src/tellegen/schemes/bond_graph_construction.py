@@ -18,6 +18,7 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.expressions import ONE, ZERO, Expression, split_coefficient
 from tellegen.graph import Branch, Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.signal_lowering import taken_names
 from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.schemes import bond_graph_scheme, rules
 from tellegen.schemes.bond_graph_draft import Draft, DraftItem, Key, simplify
@@ -338,9 +339,10 @@ class _Finisher:
         # What reads any of these moves along a run, so its two-port or resistor is a modulated one (MTF, MGY, MR).
         variables = (name for p in self.graph.ports for name in (p.across, p.through, p.state))
         signals = (signal.name for signal in self.graph.signals)
+        # What is named here is none of what the model names: a figure would say of two variables that they are one.
+        self.signals = UniqueNames(taken_names(self.graph))
         self.moving = frozenset((*variables, *self.graph.position_dependent, *self.graph.displacements, *signals))
         self.names = UniqueNames()
-        self.signals = UniqueNames(self.graph.parameters)
         self.name_of: dict[Key, str] = {}
         self.variable_of: dict[Key, str] = {}
 
@@ -386,9 +388,6 @@ class _Finisher:
 
     def _name_shared(self) -> None:
         """Name the shared variable of each junction after the element that decides it, and paths after their variable."""
-        for port in self.graph.ports:
-            self.signals.reserve(port.across)
-            self.signals.reserve(port.through)
         for item in self.draft.items.values():
             if item.role != "junction":
                 continue
@@ -417,11 +416,14 @@ class _Finisher:
         return self.name_of[item.key]
 
     def _importance(self, port: int, side: Side) -> int:
-        """Who gives its name to a shared variable: a state that decides it, an input, a storage, any other."""
-        law, decides = self.graph.ports[port].law, self.causal.decides[port] == side
-        if isinstance(law, StorageLaw):
-            return 0 if decides else 2
-        return 1 if isinstance(law, SourceLaw) and decides else 3
+        """Who names a shared variable: a state that decides it, an input, what has a name of its own, a storage, any other."""
+        found = self.graph.ports[port]
+        law, decides = found.law, self.causal.decides[port] == side
+        if decides and isinstance(law, StorageLaw | SourceLaw):
+            return 0 if isinstance(law, StorageLaw) else 1
+        if found.variable(side) != bond_graph_scheme.default_variable(found, found.element, side):
+            return 2
+        return 3 if isinstance(law, StorageLaw) else 4
 
     # -- bonds -----------------------------------------------------------------------------------------------------------------
 
@@ -459,13 +461,13 @@ class _Finisher:
                 place = 1 if item is head else 2
                 symbol = DOMAINS[domain].power(side).symbol
                 given = self._given_name(item, domain, f"{side}_{place}")
-                return self.signals.take(given or f"{symbol}_{self.name_of[item.key]}_{place}")
+                return given or self.signals.take(f"{symbol}_{self.name_of[item.key]}_{place}")
         return self.signals.take(f"{DOMAINS[domain].power(side).symbol}_{self.name_of[tail.key]}")
 
     def _given_name(self, item: DraftItem, domain: str, variable: str) -> str:
-        """What the user calls a variable of a two-port between two domains; empty where it was turned, or joined with others."""
+        """What the user calls a variable of a two-port; empty where it was turned, or joined with others."""
         made_of = [c for c in self.graph.couplings if c.element in item.origins]
-        if len(item.origins) != 1 or len(made_of) != 1 or item.modulus is None or len(set(item.domains)) == 1:
+        if len(item.origins) != 1 or len(made_of) != 1 or item.modulus is None:
             return ""
         (coupling,) = made_of
         # A name that the user gave holds only while the relation is the one that he wrote: same side, same sign, not

@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from tellegen.core.domains import Side
+from tellegen.core.domains import DOMAINS, Side
+from tellegen.core.memory import remembered
+from tellegen.core.names import named_after
 from tellegen.elements import kinds_of
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.signals import expressions_of
 from tellegen.model.bond_graph import ItemRole, PowerBond
+from tellegen.model.model import SIDES
 from tellegen.schemes.bond_graph_scheme import Matrix, TwoPortKind
 
 Key = str
@@ -138,6 +142,8 @@ def turned_resistor(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched
         return []  # a sensor reads its variable in one direction
     if any(item.index in field.ports for field in graph.fields):
         return []  # what couples it to the other ports of its field would change its sign
+    if not _fixed_variables(graph).isdisjoint((port.across, port.through)):
+        return []  # a name that the author gave, and what a signal reads, keeps its sign
     # Only the bonds between the path and its nodes turn; the bond of the element itself stays, and its law sees both signs change.
     joints = [bond for bond in item.bonds.values() if draft.items[bond.other(item.key)].origin == "node"]
     if len(joints) + 1 != len(item.bonds):  # joined with other paths: they would turn too
@@ -154,6 +160,20 @@ def turned_resistor(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched
     # Remembered, because a file has to say that the variables of this element count the other way.
     draft.items[port_key(item.index)].turned ^= True
     return [other.key for other in around]
+
+
+@remembered
+def _fixed_variables(graph: PowerGraph) -> frozenset[str]:
+    """The variables of resistive elements that have names of their own, or that signals read."""
+    read = frozenset[str]().union(*(e.free_symbols for law in graph.signals for e in expressions_of(law)))
+    named = (
+        port.variable(side)
+        for port in graph.ports
+        if isinstance(port.law, ResistiveLaw)
+        for side in SIDES
+        if port.variable(side) != named_after(DOMAINS[port.domain].power(side).symbol, port.element)
+    )
+    return read.union(named)
 
 
 def _inverts(item: DraftItem) -> bool:

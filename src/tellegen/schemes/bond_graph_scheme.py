@@ -7,6 +7,7 @@ than one direction: one is tried, and taken back if it leads to a contradiction.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal, final
 
 from tellegen.causality import CausalGraph
@@ -14,6 +15,7 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.expressions import ZERO, Expression, symbol, to_text
 from tellegen.expressions.elimination import Elimination, ResidueField
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.signal_lowering import named_between
 from tellegen.model.bond_graph import DETECTORS, SINKS, BondGraph, BondItem, PowerBond, SignalBond, plain_kind
 
 Matrix = tuple[tuple[Expression, ...], ...]
@@ -359,7 +361,16 @@ class BondGraphScheme:
         return (item for item in self.one_ports.values() if isinstance(item.port.law, SourceLaw))
 
     def elements_at(self, junction: BondItem) -> list[PowerBond]:
-        """The bonds of one-ports at a junction: the storage that decides, other storages, static elements, sources."""
+        """The bonds of one-ports at a junction: the storage that decides, other storages, static elements, sources.
+
+        Where the author named a variable between two of them, they stand as described.
+        """
+        found = [b for b in self.bonds_of(junction.name) if b.other(junction.name) in self.one_ports]
+        if named := named_between(self.causal.graph):
+            unit = DOMAINS[junction.domain].power(other_side(junction.shares)).unit
+            names = [self.one_ports[b.other(junction.name)].port.element for b in found]
+            if any((*pair, unit) in named for pair in pairwise(names)):
+                return found
 
         def rank(bond: PowerBond) -> int:
             law = self.one_ports[bond.other(junction.name)].port.law
@@ -369,7 +380,7 @@ class BondGraphScheme:
 
         # The storage that decides stands first: the lines of all others then run one way, and do not cross it. A reader
         # gives its variable the name of the section beside it.
-        return sorted((b for b in self.bonds_of(junction.name) if b.other(junction.name) in self.one_ports), key=rank)
+        return sorted(found, key=rank)
 
     def sources_at(self, junction: BondItem) -> list[PowerBond]:
         """The bonds of sources at a junction."""

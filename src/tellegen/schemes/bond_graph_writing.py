@@ -6,6 +6,7 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, Expression, symbol, to_text
 from tellegen.graph import SourceLaw, StorageLaw
+from tellegen.graph.signal_lowering import named_variables
 from tellegen.model.bond_graph import DETECTORS, SINKS
 from tellegen.model.model import Model
 from tellegen.notations.bond_graph.lines import bond_graph_lines
@@ -57,9 +58,24 @@ def to_details(
     for name, two_port in scheme.two_ports.items():
         if two_port.matrix:
             found[name] = {"K": _moduli(scheme, two_port, moduli)}
-        elif two_port.modulus is not symbol(name):
-            found[name] = {"K": moduli.of_bonds(two_port.modulus, two_port.kind, two_port.domains)}
+        else:
+            said = _port_names(scheme, two_port)
+            if two_port.modulus is not symbol(name):
+                said = {"K": moduli.of_bonds(two_port.modulus, two_port.kind, two_port.domains), **said}
+            if said:
+                found[name] = said
     return found
+
+
+def _port_names(scheme: BondGraphScheme, two_port: TwoPort) -> dict[str, str]:
+    """The names that the author gave to the variables of a two-port."""
+    chosen = {name for c in scheme.causal.graph.couplings if c.element in two_port.origins for name in c.names.values()}
+    return {
+        f"{side}_{1 if bond.head == two_port.name else 2}": name
+        for bond in scheme.bonds_of(two_port.name)
+        for side, name in (("across", bond.across), ("through", bond.through))
+        if name in chosen
+    }
 
 
 def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> str:
@@ -79,11 +95,12 @@ def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> s
     details = to_details(scheme, model, moduli)
     if model is not None:
         # Nodes are gone in a bond graph: ports of the model need junctions of the same name, or they are refused by name.
-        kept = element_texts.with_ports(model, scheme.junctions, "bond graph")
+        said = {name for two_port in scheme.two_ports.values() for name in _port_names(scheme, two_port).values()}
+        named = element_texts.with_named_variables(model, graph, said)
+        kept = element_texts.with_ports(named, scheme.junctions, "bond graph")
         return file_with_notation(kept, lines, element_texts.details_text(details), moduli.parts)
-    # Without their blocks, names of signals would be free symbols in the file.
-    if graph.signals:
-        names = [signal.name for signal in graph.signals]
+    # Without their blocks, names of signals would be free symbols in the file; variables of sections nobody reads there.
+    if names := sorted({signal.name for signal in graph.signals} - set(named_variables(graph))):
         what = f"the sources follow signals such as '{names[0]}', and the scheme does not have their blocks"
         raise rules.NO_MODES.error(what, where=names[0], fix=element_texts.GIVE_MODEL, members=names[:50])
     return element_texts.file_text(graph, lines, details, moduli.parts)

@@ -7,6 +7,7 @@ causality has such a scheme: its gains form a skew matrix, the connection part o
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from tellegen.causality import CausalGraph
@@ -16,6 +17,7 @@ from tellegen.expressions import ONE, ZERO, Expression, split_coefficient
 from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, with_definitions
 from tellegen.graph import Field, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
+from tellegen.graph.signal_lowering import named_between, taken_names
 from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.schemes import bond_graph_scheme, pog_scheme, rules
 from tellegen.schemes.bond_graph_construction import bond_graph
@@ -239,7 +241,11 @@ class LadderBuilder:
         self.graph = graph
         self.flow = flow
         self.sections: dict[str, pog_scheme.PowerSection] = {}
-        self.signals = UniqueNames(name for bond in graph.bonds for name in (bond.across, bond.through))
+        joined = (name for bond in graph.bonds for name in (bond.across, bond.through))
+        self.signals = UniqueNames([*joined, *taken_names(graph.causal.graph)])
+        self._named = named_between(graph.causal.graph)
+        places = {id(port): k for k, port in enumerate(graph.causal.graph.ports)}
+        self._ports = {name: places[id(item.port)] for name, item in graph.one_ports.items() if id(item.port) in places}
         self._away: dict[str, list[PowerBond]] = {}
 
     def ladder_of(self, part: bond_graph_scheme.ConnectedPart) -> pog_scheme.Ladder:
@@ -328,6 +334,8 @@ class LadderBuilder:
     ) -> tuple[list[pog_scheme.Column], pog_scheme.PowerSection | None]:
         junction = self.graph.junctions[name]
         items = [*(b for b in self.graph.elements_at(junction) if b is not left and b is not right), *branches]
+        ordered = self._as_described(name, items, right)
+        items = items if ordered is None else ordered
         joints = [junction_bond(bond, name, junction.shares) for bond in items]
         start = None if left is None else junction_bond(left, name, junction.shares)
         end = None if right is None else junction_bond(right, name, junction.shares)
@@ -346,7 +354,8 @@ class LadderBuilder:
                 behind = None if right is None else self._section(right, right.other(name), upper)
                 here += [] if end is None else [end]
             else:
-                behind = self._link(junction, items[k], items[k + 1], forward, decided, upper)
+                named = "" if ordered is None else self._section_name(name, items[k], items[k + 1])
+                behind = self._link(junction, items[k], items[k + 1], forward, decided, upper, named=named)
                 # The running sum is split at each column, so that each summation has few inputs and each section has its own power.
                 own = behind.variable(other_side(junction.shares))
                 here.append(JunctionBond(own, forward, not decided))
@@ -356,12 +365,21 @@ class LadderBuilder:
         return columns, section
 
     def _link(
-        self, junction: BondItem, one: PowerBond, two: PowerBond, forward: bool, decided: bool, upper: Side
+        self,
+        junction: BondItem,
+        one: PowerBond,
+        two: PowerBond,
+        forward: bool,
+        decided: bool,
+        upper: Side,
+        *,
+        named: str,
     ) -> pog_scheme.PowerSection:
         own = other_side(junction.shares)
         left, right = one.other(junction.name), two.other(junction.name)
-        # The variable between two columns has no name in the model; it says between which elements it is.
-        running = self.signals.take(f"{DOMAINS[junction.domain].power(own).symbol}_{left}_{right}")
+        variable = DOMAINS[junction.domain].power(own)
+        # Where no section names the variable between two columns, it says between which elements it is.
+        running = named or self.signals.take(f"{variable.symbol}_{left}_{right}")
         pair = (running, junction.variable) if own == "across" else (junction.variable, running)
         side = junction.shares if decided else own
         return self._kept(
@@ -376,6 +394,41 @@ class LadderBuilder:
                 upper=upper,
             )
         )
+
+    def _as_described(self, name: str, items: list[PowerBond], right: PowerBond | None) -> list[PowerBond] | None:
+        """What hangs on a junction in the order of description; None where no section names what runs on there."""
+        if not self._named:
+            return None
+        first = {bond.number: self._first_port(bond.other(name)) for bond in items}
+        found = sorted(items, key=lambda bond: first[bond.number])
+        # The longest way leads on; where the author went on another one, his sections cut the ladder elsewhere.
+        behind = len(self.graph.causal.graph.ports) if right is None else self._first_port(right.other(name))
+        named = found and first[found[-1].number] < behind
+        return found if named and any(self._section_name(name, *pair) for pair in pairwise(found)) else None
+
+    def _first_port(self, item: str) -> int:
+        """The element described first of those that hang on an item."""
+        return min((self._ports[name] for name in self._hanging(item) if name in self._ports), default=-1)
+
+    def _section_name(self, name: str, one: PowerBond, two: PowerBond) -> str:
+        """The name that a section of the description gives to the variable between two items of a junction."""
+        junction = self.graph.junctions[name]
+        own = DOMAINS[junction.domain].power(other_side(junction.shares)).unit
+        left, right = self._hanging(one.other(name)), self._hanging(two.other(name))
+        for (before, behind, unit), found in self._named.items():
+            if unit == own and plain_name(before) in left and plain_name(behind) in right:
+                return found
+        return ""
+
+    def _hanging(self, item: str) -> set[str]:
+        """An item and what hangs on it."""
+        found, waiting = set[str](), [item]
+        while waiting:
+            found.add(here := waiting.pop())
+            if junction := self.graph.junctions.get(here):
+                waiting += [bond.other(here) for bond in self.graph.elements_at(junction)]
+            waiting += [bond.other(here) for bond in self._away.get(here, ())]
+        return found
 
     def _column(
         self,

@@ -12,6 +12,7 @@ from tellegen.expressions import Expression, symbol, to_text
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.model.model import Model
 from tellegen.notations.pog.ladder import (
+    NONE,
     SWITCHING,
     LadderBlock,
     LadderBranch,
@@ -53,6 +54,7 @@ class LadderFormat:
         taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
         self.fresh = UniqueNames(taken)
         self.moduli = element_texts.ModulusTexts(model, taken if short else None)
+        self.named: set[str] = set()
 
     def write(self) -> tuple[list[LadderEntry], Details]:
         """The entries of `pog:`, and what stands under `elements:`, by element.
@@ -91,14 +93,18 @@ class LadderFormat:
     # -- sections --------------------------------------------------------------------------------------------------------------
 
     def _section(self, parts: Sequence[Part], k: int, section: LadderSection) -> object:
+        if section.across:  # inside, where it has been given its names
+            self.named |= {text.text for text in (*section.across, *section.through)}
+            return [section.across[0].text, section.through[0].text]
         # The section at the left end belongs to the block behind it, every other one to the part before it.
         first = k == 0 and len(parts) > 1
-        beside = parts[1] if first else parts[k - 1] if k else None
+        at = 1 if first else k - 1
+        beside = parts[at] if at >= 0 else None
         rows: dict[Side, list[str]] = {"across": [], "through": []}
         given: list[str] = []
         usual = True
         for lane, piece in enumerate(section.sources or ()):
-            names = self._lane_names(section, beside, lane, first=first)
+            names = self._lane_names(section, parts, at, lane)
             for side, row in rows.items():
                 row.append(names[side])
             wanted = _taken(beside, lane)
@@ -112,7 +118,9 @@ class LadderFormat:
             return [across, through]
         return {"across": across, "through": through, "given": given[0] if scalar and given else given}
 
-    def _lane_names(self, section: LadderSection, beside: Part | None, lane: int, *, first: bool) -> dict[Side, str]:
+    def _lane_names(self, section: LadderSection, parts: Sequence[Part], at: int, lane: int) -> dict[Side, str]:
+        """The names of a section beside the part `at`, which is the one behind it at the left end alone."""
+        beside, first = parts[at] if at >= 0 else None, at == 1 and parts[0] is section
         piece = section.imposed(lane)
         names: dict[Side, str] = {}
         if piece is not None:
@@ -123,22 +131,22 @@ class LadderFormat:
             if not first:
                 names[other_side(decided)] = variable_name(port.variable(other_side(decided)))
         if isinstance(beside, LadderBlock):
-            owner, stores = self._owner(beside, lane)
+            owner, stores = self._owner(parts, at, lane)
             shared = given_side(beside.ways[lane])
             if owner is not None and (first or stores) and (piece is None or self._decides(piece) != shared):
                 names[shared] = variable_name(self._port(owner).variable(shared))
         sides: tuple[Side, Side] = ("across", "through")
         for side in sides:
-            if side not in names:
-                # A section names both variables of each lane, even one that nothing in the model has a name for.
-                names[side] = self.fresh.take(f"{side}_{lane + 1}")
+            names.setdefault(side, NONE)
         return names
 
-    def _owner(self, block: LadderBlock[Expression], lane: int) -> tuple[LadderElement | None, bool]:
+    def _owner(self, parts: Sequence[Part], k: int, lane: int) -> tuple[LadderElement | None, bool]:
         """The element that a reader gives the name of the shared variable to: the first that decides it, else the first."""
-        pieces = list(_pieces(block, lane))
-        side = given_side(block.ways[lane])
-        for piece in pieces:
+        block = parts[k]
+        assert isinstance(block, LadderBlock), "only blocks have elements"
+        pieces, side = _pieces(block, lane), given_side(block.ways[lane])
+        alike = (part for part in parts[slice(*_run(parts, k, lane))] if isinstance(part, LadderBlock))
+        for piece in (piece for part in alike for piece in _pieces(part, lane)):
             law = self._port(piece).law
             # A reader names the shared variable after the state that decides it, as the equations do.
             if isinstance(law, StorageLaw) and law.side == side:
@@ -149,13 +157,14 @@ class LadderFormat:
         """Whether a section beside a block names the shared variable of an element."""
         block = parts[k]
         assert isinstance(block, LadderBlock), "only blocks have elements"
-        owner, stores = self._owner(block, lane)
+        owner, stores = self._owner(parts, k, lane)
         if owner is not piece:
             return False
         shared = given_side(block.ways[lane])
-        for at, first in ((k - 1, True), (k + 1, False)):
+        begin, end = _run(parts, k, lane)
+        for at, first in ((begin - 1, True), (end, False)):
             section = parts[at] if 0 <= at < len(parts) else None
-            if isinstance(section, LadderSection) and (first or stores):
+            if isinstance(section, LadderSection) and not section.across and (first or stores):
                 source = section.imposed(lane)
                 if source is None or self._decides(source) != shared:
                     return True
@@ -257,8 +266,10 @@ class LadderFormat:
         # The short form: the modulus stands under `elements`, where its parameter is found like any other, and states can be read.
         moves = scalar and not part.K[0][0].free_symbols <= self.scheme.causal.graph.parameters.keys()
         if scalar and (moves or not more):
-            if part.K[0][0] is not symbol(name):
-                self.details[name] = {"K": texts[0][0]}
+            modulus = {} if part.K[0][0] is symbol(name) else {"K": texts[0][0]}
+            if modulus or part.names:
+                self.details[name] = {**modulus, **part.names}
+            self.named |= set(part.names.values())
             return {"connect": {"name": name, **more} if more else name}
         K: object = texts[0][0] if scalar else texts
         return {"connect": {"name": name, "K": K, **more}}
@@ -307,6 +318,25 @@ def _pieces(block: LadderBlock[Expression], lane: int) -> list[LadderElement]:
         elif isinstance(item, tuple) and (piece := item[lane]) is not None:
             found.append(piece)
     return found
+
+
+def _run(parts: Sequence[Part], k: int, lane: int) -> tuple[int, int]:
+    """The first of the blocks that share a variable in a lane, and what comes behind the last; only sections inside part them."""
+
+    def goes_on(at: int) -> bool:
+        if not 0 <= at < len(parts):
+            return False
+        part, block = parts[at], parts[k]
+        if isinstance(part, LadderSection):
+            return bool(part.across)
+        return isinstance(part, LadderBlock) and isinstance(block, LadderBlock) and part.ways[lane] == block.ways[lane]
+
+    begin, end = k, k + 1
+    while goes_on(begin - 1):
+        begin -= 1
+    while goes_on(end):
+        end += 1
+    return begin, end
 
 
 def _taken(part: Part | None, lane: int) -> Side | None:
@@ -376,8 +406,9 @@ def ladder_text(scheme: PogScheme, *, model: Model | None = None) -> str:
     parts = writing.moduli.parts
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
+        named = element_texts.with_named_variables(model, scheme.causal.graph, writing.named)
         return file_with_notation(
-            element_texts.with_ports(model, (), "ladder"),
+            element_texts.with_ports(named, (), "ladder"),
             lines,
             element_texts.details_text({**details, **_driven(scheme)}),
             parts,

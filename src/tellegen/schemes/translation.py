@@ -195,7 +195,8 @@ class _Nodes:
 
 def _may_be_wire(coupling: Coupling) -> bool:
     # By identity: a modulus that is one only for some values of its parameters is no wire.
-    if not _is_scalar(coupling) or coupling.K[0][0] is not ONE:
+    # One whose variables have names stays: a wire has no line to name them on.
+    if not _is_scalar(coupling) or coupling.K[0][0] is not ONE or coupling.names:
         return False
     one, two = coupling.side_1[0], coupling.side_2[0]
     return one.domain == two.domain and one.side == two.side
@@ -226,6 +227,7 @@ def _element(port: Port, nodes: tuple[str, str], *, own: bool = True) -> Element
         law=law,
         variables=variables,
         initial=port.initial,
+        initial_content=port.initial_content,
         prefer=port.prefer,
         forced=port.forced,
         place=port.place,
@@ -251,7 +253,9 @@ def _coupling(coupling: Coupling, nodes: tuple[str, ...]) -> Element:
     one, two = coupling.side_1[0], coupling.side_2[0]
     # A motor is called a motor where a kind of that name fits; else the connection is written in its general form.
     kind = coupling_kind((one.domain, two.domain), *COUPLING_OF[one.side, two.side])
-    return Element(coupling.element, kind, nodes, coupling.K[0][0], place=coupling.place)
+    return Element(
+        coupling.element, kind, nodes, coupling.K[0][0], variables=dict(coupling.names), place=coupling.place
+    )
 
 
 Notation = Literal["network", "bond", "pog"]

@@ -9,15 +9,17 @@ The gains form a skew matrix S. Where the elements fall into two groups that spe
 between two vector blocks; otherwise it is the power matrix of a single one, which loses nothing because it is skew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import Field, PowerGraph, SourceLaw
+from tellegen.graph.signal_lowering import named_between, named_variables
 from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.notations.pog.ladder import (
+    NONE,
     SWITCHING,
     LadderBlock,
     LadderBranch,
@@ -120,6 +122,8 @@ class _TreeWriter:
 
     def __init__(self, graph: BondGraphScheme, part: ConnectedPart) -> None:
         self.graph = graph
+        self.chosen = set(named_variables(graph.causal.graph))
+        self.between = named_between(graph.causal.graph)
         self.start = part.start()
         self.away = heavy_children(part, self.start)
 
@@ -148,13 +152,19 @@ class _TreeWriter:
         while True:
             junction = self.graph.junctions[name]
             way = self._way(junction)
+            before: OnePort | None = None
+            # Side ladders and sources come behind the elements, wherever they were described.
+            sources = [b for b in self.graph.sources_at(junction) if b is not used]
+            sections = sign > 0 and len(self.away[name]) + len(sources) < 2
             for bond in self.graph.elements_at(junction):
                 item = self.graph.one_ports[bond.other(name)]
                 if not isinstance(item.port.law, SourceLaw):
+                    if before is not None and sections:
+                        ladder.parts += self._section(before, item, way)
                     ladder.add_row(way, (lane_element(item, -sign if item.turned else sign),))
+                    before = item
             # The first branch goes on along the ladder, the others become side ladders, as in the figure.
             away = self.away[name]
-            sources = [b for b in self.graph.sources_at(junction) if b is not used]
             # Only at the end of a ladder can a source be the right section.
             last = sources.pop() if sources and not away else None
             for bond in sources:
@@ -172,9 +182,25 @@ class _TreeWriter:
             following = self._step(ladder, away[0], junction, sign)
             name, sign, used = *following, None
 
+    def _section(self, one: OnePort, two: OnePort, way: Way) -> list[LadderSection]:
+        """The section between two elements of a junction that the author named."""
+        unit = DOMAINS[two.domain].power(taken_side(way)).unit
+        name = self.between.get((one.port.element, two.port.element, unit))
+        if name is None:
+            return []
+        given, none = (unplaced(name),), (unplaced(NONE),)
+        return [LadderSection(given, none) if taken_side(way) == "across" else LadderSection(none, given)]
+
     def _follow(self, ladder: Lanes, bond: PowerBond, junction: BondItem, sign: int) -> None:
         name, following = self._step(ladder, bond, junction, sign)
         self._walk(ladder, name, following, None)
+
+    def _names(self, ends: list[tuple[PowerBond, int, int]]) -> Iterator[tuple[str, str]]:
+        """The names of the variables of a connection that count along the ladder."""
+        for port, (bond, across, through) in enumerate(ends, 1):
+            for side, name, sign in (("across", bond.across, across), ("through", bond.through, through)):
+                if name in self.chosen and sign > 0:
+                    yield f"{side}_{port}", name
 
     def _side_source(self, bond: PowerBond, junction: BondItem, sign: int) -> LadderElement:
         """A source behind the junction. By default its across variable is that of the ladder, its through variable comes in."""
@@ -193,13 +219,14 @@ class _TreeWriter:
         # Between two junctions only the direction of the half arrow can change the sign.
         if there in self.graph.junctions:
             return there, sign * direction
-        across = _signs(junction, sign, direction)[0]
+        across, through = _signs(junction, sign, direction)
         domain = bond.domain
         # Two-ports that follow each other share variables in between, which have no junction and so no sign of their own.
         while there in self.graph.two_ports:
             item = self.graph.two_ports[there]
             kind, modulus = _relation(item, domain, along=direction > 0)
             (ahead,) = (b for b in self.graph.bonds_of(there) if b is not bond)
+            ends = [(bond, across, through)]
             bond, there, domain = ahead, ahead.other(there), ahead.domain
             if there in self.graph.junctions:
                 across_2, through_2 = _signs(self.graph.junctions[there], 1, direction)
@@ -209,8 +236,11 @@ class _TreeWriter:
             sides: tuple[Side, Side] | None = None
             if there in self.graph.junctions:
                 sides = (given_side(self._way(junction)), taken_side(self._way(self.graph.junctions[there])))
-            ladder.parts.append(scalar_connection(item.name, kind, modulus if signed > 0 else -modulus, sides, domain))
-            across = across_2
+            made = scalar_connection(item.name, kind, modulus if signed > 0 else -modulus, sides, domain)
+            ends.append((bond, across_2, through_2))
+            made.names = dict(self._names(ends)) if sides is not None else {}
+            ladder.parts.append(made)
+            across, through = across_2, through_2
         return there, 1
 
 

@@ -10,7 +10,7 @@ from typing import Final, final
 import numpy as np
 
 from tellegen.compiler.context import Array, Integers, ModelContext, TgContext
-from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel, native_addresses
+from tellegen.compiler.numeric_model import NumericModel, native_addresses
 from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules, sensitivity_jumps
 from tellegen.simulation.integration import settings_for, settings_of, solver_function, stored_energy_at, trajectory_of
@@ -184,7 +184,7 @@ def _terminal(plain: stretch.PreparedModel, *, through_modes: bool) -> Integers:
 def _addresses(model: NumericModel) -> dict[str, int]:
     ours = native_addresses(library(), "tg_wrapped_{}")
     # rates and powers of a model side by side would have the powers where the slopes belong
-    assert ours.keys() == PROTOTYPES.keys() - {"rhs_powers"}, "the wrapper passes on every other function of a model"
+    assert ours.keys() == set(FUNCTIONS), "the wrapper passes on every other function that solvers call"
     return {name: address for name, address in ours.items() if name in model.addresses}
 
 

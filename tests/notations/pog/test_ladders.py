@@ -118,8 +118,8 @@ def test_the_variable_of_a_block_without_such_a_storage_is_that_of_its_first_ele
 def test_equal_blocks_in_a_row_share_one_name() -> None:
     text = "system: x\npog:\n  - domain: electrical\n  - section: [V, I]\n"
     text += "  - series: [R:R]\n  - section: [V_2, I]\n  - series: [L:L]\n"
-    assert element(read_model(text), "R").variables == {"through": "I"}
-    assert element(read_model(text), "L").variables == {}
+    assert element(read_model(text), "R").variables == {}
+    assert element(read_model(text), "L").variables == {"through": "I", "across": "V_2"}
 
 
 def test_values_laws_and_initial_values_come_from_the_elements_part() -> None:

@@ -194,11 +194,15 @@ class ExportOptions(OfModel):
 
     target: Path = required("The folder of the files.", flag="--output", short="-o", metavar="FOLDER")
     tool: str = required(
-        "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit.", flag="--to", metavar="TOOL"
+        "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit; python: functions.",
+        flag="--to",
+        metavar="TOOL",
     )
     fmi: str | None = option(None, "With fmu: the version of FMI, 2 or 3.", metavar="2|3")
     sources: str | None = option(
-        None, "With fmu: sources become inputs, or keep the courses of the experiment.", metavar="open|experiment"
+        None,
+        "With fmu and python: sources become inputs, or keep the courses of the experiment.",
+        metavar="open|experiment",
     )
     variables: tuple[str, ...] | None = option(
         None,

@@ -104,7 +104,7 @@ class BondTexts:
         self.graph = scheme.causal.graph
         self.values = formulas.ParameterValues(self.graph)
         parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
-        self.energies = formulas.energy_names([*scheme.one_ports.values(), *parts])
+        self.energies = formulas.energy_names([*scheme.one_ports.values(), *parts], scheme.causal.graph)
         self.short = formulas.short_names(scheme)
 
     def domain(self, element: str) -> str:

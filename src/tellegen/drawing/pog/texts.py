@@ -15,6 +15,8 @@ from tellegen.drawing.pog.placement import text_size, width_of
 from tellegen.drawing.pog.plan import BoxPlan
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, is_zero, postorder, symbol, to_latex
 from tellegen.graph.power_graph import ARGUMENT, ResistiveLaw, StorageLaw
+from tellegen.graph.signal_lowering import taken_names
+from tellegen.graph.signals import Value
 from tellegen.results.units import ratio_unit
 from tellegen.scenes.lettering import name_latex, number_latex, unit_latex
 from tellegen.schemes.gains import OUTLINE, is_outlined
@@ -32,13 +34,14 @@ class PogNames:
         own = {name for port in graph.ports for name in (port.across, port.through)}
         self._shown = {} if scheme.bond_graph is None else formulas.short_names(scheme.bond_graph)
         self._called: dict[str, str] = {}
-        self._energies = formulas.energy_names(scheme.elements.values())
+        self._energies = formulas.energy_names(scheme.elements.values(), graph)
+        named = {law.name for law in graph.signals if isinstance(law, Value) and law.named}
         # A new name must be none of a variable, a parameter or a signal, shown or not: the legend may have it.
-        self._taken = {*own, *joined, *graph.parameters, *scheme.signals(), *self._shown.values()}
+        self._taken = {*joined, *taken_names(graph), *scheme.signals(), *self._shown.values()}
         for section in scheme.sections.values():
             # Sections between two elements of a junction have variables that no element has; readers need a name to talk of them.
             for name in (section.across, section.through):
-                if name not in own and name not in joined and name not in self._shown:
+                if name not in own | joined | named and name not in self._shown:
                     side: Side = "across" if name == section.across else "through"
                     self._shown[name] = self._numbered(DOMAINS[section.domain].power(side).symbol)
 
@@ -160,11 +163,13 @@ class PogTexts:
             return BoxPlan("gain", name_latex(block.element))
         if block.gain is None:
             return BoxPlan("gain", self._law(block))
-        return BoxPlan("gain", self._gain(block, block.gain), value=self._value(block, block.gain))
+        # What is told by several ports has more inputs than one.
+        matrix = None if block.terms else ((block.gain,),)
+        return BoxPlan("gain", self._gain(block, block.gain), value=self._value(block, block.gain), matrix=matrix)
 
     def transposed(self, box: BoxPlan) -> BoxPlan:
         """The box on the other line of a scalar connection; its value is written once."""
-        return BoxPlan("transposed", box.text, box.side)
+        return BoxPlan("transposed", box.text, box.side, matrix=box.matrix)
 
     # -- gains -----------------------------------------------------------------------------------------------------------------
 

@@ -269,8 +269,10 @@ def signal_lines(signals: "SignalEquations") -> Iterator[tuple[str, bool, str, t
 
     Formulas and rates have no word and one expression. What drives inputs comes last.
     """
+    named = signals.named
     for name, value in signals.values.items():
-        yield name, False, "", (value,)
+        if name not in named:
+            yield name, False, "", (value,)
     for name, rate in signals.states.items():
         yield name, True, "", (rate,)
     # Signals with a memory have no formula of the same instant; a word tells what they are.

@@ -157,6 +157,7 @@ def _itself(expression: Expression) -> Expression:
 
 
 def _signals(signals: "SignalEquations") -> Iterator[str]:
+    yield from _definitions(signals.named)
     for name, is_rate, word, inside in shown.signal_lines(signals):
         texts = ",\\; ".join(map(to_latex, inside))
         right = rf"\operatorname{{{word}}}\left({texts}\right)" if word else texts

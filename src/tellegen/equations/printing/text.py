@@ -44,13 +44,14 @@ def _rates(displacements: Mapping[str, Expression], width: int) -> str:
 
 
 def _signals(signals: "SignalEquations", width: int) -> str:
-    """The formulas of signals and of their states."""
+    """The formulas of variables with names of their own, of signals and of their states."""
     lines = []
     for name, is_rate, word, inside in shown.signal_lines(signals):
         texts = ", ".join(map(to_text, inside))
         left = f"{name}'" if is_rate else name
         lines.append(_wrapped(f"{left} = {f'{word}({texts})' if word else texts}", width))
-    return "\n".join(["signals", *lines]) if lines else ""
+    parts = [_named("variables", signals.named, width), "\n".join(["signals", *lines]) if lines else ""]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _variables(form: "EquationSystem | HamiltonianSystem", units: Mapping[str, str]) -> str:
@@ -178,6 +179,8 @@ def _row(sums: Iterable[MatrixSum], k: int) -> str:
             text = _with_term(text, each.shares[0].rows[k][0], "", each.negative)
             continue
         for j, factor in enumerate(each.factors):
+            if factor is ZERO:  # the slope of H by a coordinate that it does not read
+                continue
             entry = total(-s.rows[k][j] if s.negative else s.rows[k][j] for s in each.shares)
             written = f"({to_text(factor)})" if isinstance(factor, Add) else to_text(factor)
             text = _with_term(text, entry, f"{written}'" if each.dotted else written, each.negative)

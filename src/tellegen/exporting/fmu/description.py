@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 from tellegen.compiler.code import dependences
 from tellegen.core.names import unused
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.exporting.fmu.exchanged import Exchanged, ExchangedVariable, Role
+from tellegen.exporting.exchanged import Exchanged, ExchangedVariable, Role
 
 Version = Literal["2", "3"]
 

@@ -10,8 +10,8 @@ from tellegen.compiler.numeric_model import colouring, pattern_of_rows
 from tellegen.compiler.routines import sample_groups
 from tellegen.compiler.toolchain import HEADER
 from tellegen.experiments.setup import longest_input_step
+from tellegen.exporting.exchanged import TOLERANCE, Exchanged, start_point
 from tellegen.exporting.fmu.description import References, Version
-from tellegen.exporting.fmu.exchanged import TOLERANCE, Exchanged, start_point
 from tellegen.simulation.solvers.choice import choose
 from tellegen.simulation.solvers.sources import NATIVE
 from tellegen.simulation.solvers.stretch import sparse_elimination_order

@@ -9,8 +9,8 @@ from xml.sax.saxutils import quoteattr
 
 from tellegen.core.names import did_you_mean
 from tellegen.exporting import rules
+from tellegen.exporting.exchanged import Sources, exchanged
 from tellegen.exporting.fmu.description import Version, description_xml
-from tellegen.exporting.fmu.exchanged import Sources, exchanged
 from tellegen.exporting.fmu.platforms import binaries, chosen_platforms
 from tellegen.exporting.fmu.source import source_text
 from tellegen.model.model import Model

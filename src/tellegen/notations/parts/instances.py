@@ -186,6 +186,7 @@ class Renaming:
             law=None if law is None else self._law(law, letters),
             variables=self._variables(element),
             initial=None if element.initial is None else self.expression(element.initial),
+            initial_content=element.initial_content,
             prefer=element.prefer,
             forced=element.forced,
             place=element.place,
@@ -245,7 +246,11 @@ class Renaming:
         settings = {key: self._setting(value) for key, value in definition.settings.items()}
         name = self.path(definition.name)
         dimension, unit = definition.dimension, definition.unit
-        return SignalDefinition(name, definition.block, settings, dimension, definition.place, unit=unit)
+        ends = definition.between
+        between = None if ends is None else (self.path(ends[0]), self.path(ends[1]))
+        return SignalDefinition(
+            name, definition.block, settings, dimension, definition.place, unit=unit, between=between
+        )
 
     def driven(self, definition: SignalDefinition, course: Expression) -> SignalDefinition:
         """A signal input that the whole gives a formula."""

@@ -43,6 +43,7 @@ MATRICES = ("energy", "power", "static")
 """Fields by their part in a block: the energy matrix of what it gives, the power matrix of what this loses and redistributes, and
 the static matrix by which it gives what it takes."""
 NONE = "none"
+"""Stands for an element that a lane has not, and for a variable without a name of its own."""
 
 
 def taken_side(way: Way) -> Side:
@@ -148,7 +149,7 @@ class LadderSection:
     node: Node = NOWHERE
 
     def variable(self, side: Side, lane: int) -> Scalar:
-        """A variable of the section."""
+        """A variable of the section; NONE where it has no name."""
         return (self.across if side == "across" else self.through)[lane]
 
     def imposed(self, lane: int) -> LadderElement | None:
@@ -162,7 +163,7 @@ class LadderConnection(Generic[Entry]):
     """x_2 = K x_1 between the lanes before it and those behind it; K is a matrix, or `value` a modulus that stands in the ladder.
 
     `takes` and `gives` say which variables x_1 and x_2 are, where the neighbours do not. `domains` are those of the lanes behind,
-    as far as the connection knows them.
+    as far as the connection knows them, and `names` those that its variables `across_1`, ... have.
     """
 
     name: Scalar
@@ -172,6 +173,7 @@ class LadderConnection(Generic[Entry]):
     gives: tuple[Side, ...] = ()
     domains: tuple[str, ...] = ()
     node: Node = NOWHERE
+    names: dict[str, str] = field(default_factory=dict)
 
 
 @final
@@ -485,7 +487,8 @@ class _EntryReader:
             what = f"a section has {len(section.across)} across and {len(section.through)} through variables"
             raise self.context.error(rules.WRONG_WIDTH, self.node, what, fix="give one of each for every lane")
         for text in (*section.across, *section.through):
-            _read_name(self.context, text, "a variable")
+            if text.text != NONE:
+                _read_name(self.context, text, "a variable")
         return section
 
     def _rows(self, given: Node) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...], LaneRow | None]:

@@ -1,6 +1,6 @@
 """The lanes of a ladder: how many there are, the domain of each, what letters mean there, and what stands beside what."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -14,6 +14,7 @@ from tellegen.notations.network.keys import SIDES, has_dimension
 from tellegen.notations.pog import rules
 from tellegen.notations.pog.ladder import (
     MATRICES,
+    NONE,
     RESISTIVE,
     STORAGES,
     SWITCHING,
@@ -355,11 +356,11 @@ def _spread(
 # -- names ---------------------------------------------------------------------------------------------------------------------
 
 
-def section_names(work: list[ReadPart], stores: dict[tuple[int, int], bool]) -> dict[tuple[int, int], str]:
+def section_names(work: list[ReadPart], stores: Callable[[int, int], bool]) -> dict[tuple[int, int], str]:
     """The names that sections give to the variables which blocks beside them share, by number of the block and lane.
 
-    `stores` tells for the blocks beside the last section whether an element decides that variable; else the source there takes
-    the name. Blocks are numbered without sections; equal ones in a row share one name.
+    `stores` tells whether an element of a block decides that variable. Blocks are numbered without sections; of equal ones in a
+    row the first that stores has the name, else the one beside the section. At the last section the source takes it then.
     """
     strong = strong_parts(work)
     names: dict[tuple[int, int], str] = {}
@@ -375,12 +376,15 @@ def section_names(work: list[ReadPart], stores: dict[tuple[int, int], bool]) -> 
             if not isinstance(block, LadderBlock):
                 continue
             for lane in range(len(section.across)):
-                run = _run(strong, beside, lane)
-                if (run, lane) in named or (section is work[-1] and not stores[beside, lane]):
+                run, alike = _run(strong, beside, lane), beside
+                while alike + 1 < len(strong) and _run(strong, alike + 1, lane) == run:
+                    alike += 1
+                storing = next((k for k in range(run, alike + 1) if stores(k, lane)), None)
+                if (run, lane) in named or (section is work[-1] and storing is None):
                     continue
                 name = section.variable(given_side(block.lane_way(lane)), lane).text
-                if name not in imposed:  # else the source has it
-                    names[beside, lane] = name
+                if name not in imposed and name != NONE:  # else the source has it
+                    names[beside if storing is None else storing, lane] = name
                     named.add((run, lane))
     return names
 

@@ -21,6 +21,7 @@ from tellegen.notations.network.elements import ElementLine, add_element_of_line
 from tellegen.notations.network.keys import kind_that_fits, make_form
 from tellegen.notations.network.lines import add_details, read_elements, switching_kind
 from tellegen.notations.pog import ladder, lanes, matrices, rules
+from tellegen.notations.pog.section_names import NamedSection, name_sections
 from tellegen.notations.yaml.document import Node, Scalar
 
 
@@ -34,6 +35,7 @@ class LadderEmitter:
         self.more = read_elements(context, details, [*_elements(parts), *lanes.source_names(parts)], "the ladder")
         self.count = self.links = 0
         self.grounded: dict[str, str] = {}
+        self.sections: list[NamedSection] = []
 
     def emit(self) -> None:
         """Walk along the ladder and its branches."""
@@ -47,6 +49,8 @@ class LadderEmitter:
                     self.context.elements[name] = replace(element, nodes=nodes)
                     if element.kind.role != "coupling" and nodes[0] == nodes[1]:
                         self.context.add_errors([_shorted(element, nodes[0])])
+        if not self.context.errors:  # what is missing would be missing in sums, too
+            name_sections(self.context, self.sections, self.grounded)
 
     def fresh(self) -> str:
         """The name of a new node."""
@@ -133,29 +137,45 @@ class _Walk:
         self.place = {id(part): k for k, part in enumerate(self.work)}
         self.lanes = [] if entry is None else list(entry[0])
         self.entry = None if entry is None else entry[1]
-        self.names = lanes.section_names(self.work, self._stores())
+        self.names = lanes.section_names(self.work, self._stores)
 
     def run(self) -> None:
         first, last = self.work[0], self.work[-1]
         begin = first if isinstance(first, ladder.LadderSection) and self.entry is None else None
         if self.entry is None:
             self._start(begin)
-        for position, part in enumerate(self.strong):
+        named: list[NamedSection] = []
+        position = 0
+        for part in self.work:
+            if isinstance(part, ladder.LadderSection):
+                named.append(self._named_section(part))
+                continue
             if isinstance(part, ladder.LadderBlock):
                 self._elaborate(part, position)
             elif isinstance(part, ladder.LadderConnection):
                 self._connect(part)
             elif isinstance(part, ladder.LadderBranch):
                 self._branch(part)
+            position += 1
         self._finish(last if isinstance(last, ladder.LadderSection) and last is not begin else None)
+        for section in named:
+            section.end = len(self.context.elements)
 
-    def _stores(self) -> dict[tuple[int, int], bool]:
-        """For the blocks and lanes beside the last section, whether an element decides what the block gives."""
-        block = self.strong[-1] if self.strong else None
-        if not isinstance(block, ladder.LadderBlock):
-            return {}
-        last, width = len(self.strong) - 1, self.stages.of(block).width
-        return {(last, lane): self._owner(block, lane)[1] for lane in range(width)}
+    def _named_section(self, section: ladder.LadderSection) -> NamedSection:
+        """A section where the walk has got to, for its names when all elements are there."""
+        place = self.place[id(section)]
+        near = next((p for p in (*self.work[place + 1 :], *self.work[:place][::-1]) if p in self.strong), section)
+        before = isinstance(near, ladder.LadderConnection) and near in self.work[:place]
+        stage = self.stages.behind(near) if before else self.stages.of(near)  # type: ignore[arg-type]
+        domains = tuple(stage.domain(lane) for lane in range(stage.width))
+        found = NamedSection(section, tuple(self.lanes), domains, len(self.context.elements))
+        self.emitter.sections.append(found)
+        return found
+
+    def _stores(self, position: int, lane: int) -> bool:
+        """Whether an element decides what a block gives in a lane."""
+        block = self.strong[position]
+        return isinstance(block, ladder.LadderBlock) and self._owner(block, lane)[1]
 
     def _owner(self, block: ladder.LadderBlock[Scalar], lane: int) -> tuple[int, bool]:
         """Which element takes the name of the shared variable, and whether it decides it: the first that does, else the first."""
@@ -196,7 +216,7 @@ class _Walk:
             side = None if section is None else lanes.imposed_side(section, last, lane)
             if side is not None and section is not None:
                 conjugate = section.variable(other_side(side), lane).text
-                free = conjugate not in self.context.variables
+                free = conjugate not in self.context.variables and conjugate != ladder.NONE
                 self._source(section, side, stage, lane, {other_side(side): conjugate} if free else {})
             elif isinstance(last, ladder.LadderBlock | ladder.LadderBranch) and last.lane_way(lane) == "series":
                 self.emitter.grounded[self.lanes[lane]] = stage.domain(lane).reference
@@ -205,6 +225,9 @@ class _Walk:
         self, section: ladder.LadderSection, side: Side, stage: lanes.LaneStage, lane: int, variables: dict[str, str]
     ) -> None:
         domain, text, node = stage.domain(lane), section.variable(side, lane), self.lanes[lane]
+        if text.text == ladder.NONE:
+            what = f"the section imposes its {side} variable, which has no name"
+            raise self.context.error(rules.BAD_BLOCK, text, what, fix="name it: a source has the name of its variable")
         kind = next(k for k in kinds_of(domain.name, "source") if k.side == side)
         source = section.imposed(lane)
         # An across variable falls from the node to the reference, a through variable flows into the node.

@@ -80,3 +80,20 @@ NO_REALISATION = RULES.rule(
     example=_MOUNT.replace("[3, 5]", "[3, x]"),
     instead=_MOUNT,
 )
+SECTION_NAME_TAKEN = RULES.rule(
+    "D464",
+    "section variable named like something else",
+    meaning="A variable that only a section has gets the name of a parameter, a signal or a variable of an element.",
+    why="it can be read in formulas and results, where a name means one thing",
+    example=_MOTOR.replace("  - series: [L:L, R:R]\n", "  - series: [L:L]\n  - section: [R, I]\n  - series: [R:R]\n"),
+    instead=_MOTOR.replace("  - series: [L:L, R:R]\n", "  - series: [L:L]\n  - section: [V_r, I]\n  - series: [R:R]\n"),
+)
+SECTION_NAME_TWICE = RULES.rule(
+    "D465",
+    "name of two section variables",
+    severity="warning",
+    meaning="Two sections give one name to variables that differ; the first has it.",
+    why="equal names say that the variables are equal, as those of elements in series and in parallel are",
+    example=_MOTOR.replace("  - series: [L:L, R:R]\n", "  - series: [L:L]\n  - section: [V, I]\n  - series: [R:R]\n"),
+    instead=_MOTOR.replace("  - series: [L:L, R:R]\n", "  - series: [L:L]\n  - section: [V_r, I]\n  - series: [R:R]\n"),
+)

@@ -82,10 +82,15 @@ class Exchanged:
         return {role: tuple(members) for role, members in found.items()}
 
 
-def exchanged(model: Model, sources: Sources = "open", variables: Sequence[str] = ()) -> Exchanged:
+def exchanged(
+    model: Model, sources: Sources = "open", variables: Sequence[str] = (), *, with_nominal: bool = True
+) -> Exchanged:
     """The model with its sources as inputs, or with their courses inside; `variables` are further outputs.
 
-    Raises: ExportError for what no other program can be given (X402, X408, X409, X410), or for a name that is no variable (X407).
+    With `with_nominal`, a run of the experiment tells how large states become.
+
+    Raises: ExportError for what no other program can be given (X401, X402, X408, X409, X410), or for a name that is no variable
+        (X407).
     """
     setup = set_up(model, rtol=TOLERANCE)
     graph = _with_sources(model, setup, sources)
@@ -101,7 +106,7 @@ def exchanged(model: Model, sources: Sources = "open", variables: Sequence[str] 
             where=model.name,
             fix="give the elements of the loop that has no state a storage or a linear law",
         )
-    found = _variables(model, setup, causal, code, shown)
+    found = _variables(setup, causal, code, shown, _largest(model) if with_nominal else {})
     values = {name: setup.numeric.initial.get(name, 0.0) for name in setup.numeric.names} | dict(setup.start)
     y = [code.program.names[k] for k in code.y]
     start = tuple(values.get(name, 0.0) for name in y)
@@ -117,7 +122,9 @@ def exchanged(model: Model, sources: Sources = "open", variables: Sequence[str] 
 def _refuse(model: Model, graph: PowerGraph) -> None:
     if graph.switching:
         fix = "export it to simulink, or put it into one mode"
-        raise rules.MODES.error(f"'{model.name}' has modes, which units do not have yet", where=model.name, fix=fix)
+        raise rules.MODES.error(
+            f"'{model.name}' has modes, and only programs for Simulink hold those", where=model.name, fix=fix
+        )
     for law in graph.signals:
         if isinstance(law, Delayed):
             raise rules.DELAYED.error(
@@ -188,7 +195,7 @@ def _names_read(law: SignalLaw) -> set[str]:
 def _start_formulas(setup: Setup, causal: CausalGraph) -> tuple[Expression, ...]:
     """The start of each state and displacement: as a formula of parameters where that is what holds, else as a number."""
     graph, values = causal.graph, setup.parameters
-    given: dict[str, Expression] = {p.state: p.initial for p in graph.ports if p.state and p.initial is not None}
+    given: dict[str, Expression] = {p.state: e for p in graph.ports if p.state and (e := p.initial_state) is not None}
     given |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
     given |= setup.model.experiment.initial
     start = {**setup.numeric.initial, **setup.start}
@@ -205,13 +212,12 @@ def _start_formulas(setup: Setup, causal: CausalGraph) -> tuple[Expression, ...]
 
 
 def _variables(
-    model: Model, setup: Setup, causal: CausalGraph, code: Code, shown: Sequence[str]
+    setup: Setup, causal: CausalGraph, code: Code, shown: Sequence[str], nominal: Mapping[str, float]
 ) -> tuple[ExchangedVariable, ...]:
     program, graph = code.program, causal.graph
     units = variable_units(graph)
     names = [program.names[k] for k in code.y]
     inputs = [program.names[k] for k in program.inputs]
-    nominal = _largest(model)
     wanted = outputs_of(program, shown)
     found = [
         ExchangedVariable(
@@ -234,11 +240,11 @@ def _variables(
             taken.add(o.name)
             unit = o.unit or units.get(o.name, "")
             found.append(ExchangedVariable(o.name, "observable", k, unit, is_output=o.name in wanted))
-    return (*found, *_parameters(model, setup, code, taken))
+    return (*found, *_parameters(setup, code, taken))
 
 
-def _parameters(model: Model, setup: Setup, code: Code, taken: set[str]) -> list[ExchangedVariable]:
-    program = code.program
+def _parameters(setup: Setup, code: Code, taken: set[str]) -> list[ExchangedVariable]:
+    program, model = code.program, setup.model
     read = {
         name
         for routine in code.routines

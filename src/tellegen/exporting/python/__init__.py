@@ -1,0 +1,1 @@
+"""A model as functions of Python, for NumPy, JAX and CasADi."""
