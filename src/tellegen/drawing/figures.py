@@ -255,8 +255,8 @@ def keep_layout(
     DescriptionError where the file cannot be read or written.
     """
     path = Path(file)
-    if path.suffix.lower() == NETLIST_SUFFIX or not path.is_file():
-        told = "a netlist says where its elements are drawn" if path.is_file() else f"there is no file '{path}'"
+    if path.suffix.lower() == NETLIST_SUFFIX or not os.path.isfile(path):
+        told = "a netlist says where its elements are drawn" if os.path.isfile(path) else f"there is no file '{path}'"
         raise rules.NO_LAYOUT.error(f"no layout can be kept: {told}", fix="give the YAML file of a model")
     # Drawn with the places that are asked for: what could not stand where it shall is kept where it does.
     found = Memory()
