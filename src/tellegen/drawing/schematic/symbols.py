@@ -251,7 +251,7 @@ def named_block(along: float, across: float) -> OnePortSymbol:
 
 
 def is_load(kind: ElementKind) -> bool:
-    """Whether a kind is a weight, or a force or torque of the outside: an arrow at a body, without the frame that it pushes against."""
+    """Whether a kind is a weight, or a force or torque of the outside: an arrow at a body, without the frame behind it."""
     return kind.role in ("source", "potential") and kind.side == "through" and kind.domains[0] in MECHANICAL_DOMAINS
 
 
