@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
+    from tellegen.studies.runs.fit import Fit, fit
+    from tellegen.studies.runs.measurements import record
     from tellegen.studies.runs.response import Response, response
     from tellegen.studies.runs.study import Study
     from tellegen.studies.runs.sweep import read_study, sweep
@@ -67,7 +69,7 @@ if TYPE_CHECKING:
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
-    from tellegen.workflow.files import Example, examples, import_model
+    from tellegen.workflow.files import Example, examples, import_model, migrate
     from tellegen.workflow.kept_code import KeptCode, cache
     from tellegen.workflow.transforming import bond_graph, pog, reduce, stiffen, translate
 
@@ -91,6 +93,7 @@ __all__ = [
     "Figure",
     "FigureError",
     "Finding",
+    "Fit",
     "GraphError",
     "Inverse",
     "KeptCode",
@@ -132,6 +135,7 @@ __all__ = [
     "explain",
     "export_model",
     "feedback_linearise",
+    "fit",
     "functions",
     "import_model",
     "inverse_dynamics",
@@ -141,6 +145,7 @@ __all__ = [
     "load",
     "lognormal",
     "lower",
+    "migrate",
     "normal",
     "parse",
     "pog",
@@ -151,6 +156,7 @@ __all__ = [
     "read",
     "read_run",
     "read_study",
+    "record",
     "reduce",
     "reduction_study",
     "report",
@@ -209,6 +215,8 @@ _NAMES_OF_MODULE = {
     "studies.inversion": "Inverse invert",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
+    "studies.runs.fit": "Fit fit",
+    "studies.runs.measurements": "record",
     "studies.runs.response": "Response response",
     "studies.runs.study": "Study",
     "studies.runs.sweep": "read_study sweep",
@@ -216,7 +224,7 @@ _NAMES_OF_MODULE = {
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",
-    "workflow.files": "Example examples import_model",
+    "workflow.files": "Example examples import_model migrate",
     "workflow.kept_code": "KeptCode cache",
     "workflow.transforming": "bond_graph pog reduce stiffen translate",
 }

@@ -251,7 +251,10 @@ def test_the_port_hamiltonian_form_prints_the_record_of_the_contract() -> None:
     record = record_of("derive", "dc_motor_pump", "--form", "ph")
     assert list(record) == ["x", "H", "grad_H", "J", "R", "g", "u", "y", "parameters"]
     assert record["J"] == [["0", "-K_m", "0"], ["K_m", "0", "-K_p"], ["0", "K_p", "0"]]
-    assert "E" in record_of("derive", "cauer_low_pass", "--form", "ph")
+    shared = record_of("derive", "cauer_low_pass", "--form", "ph")
+    assert shared["x"] == ["q_C1", "phi_L1", "q_C3", "phi_L2", "q_C5"]
+    assert shared["grad_H"] == ["V_C1", "I_L1", "V_C3", "I_L2", "V_C5"]
+    assert {"V_C1", "V_C3", "V_C5"} <= shared["where"].keys()
 
 
 def test_the_port_hamiltonian_form_numbers_its_entries_where_asked() -> None:

@@ -21,7 +21,7 @@ from tellegen.core.errors import EquationError, TellegenError
 from tellegen.equations.forms.hamiltonian import HamiltonianName, HamiltonianSystem, port_hamiltonian
 from tellegen.equations.printing.text import hamiltonian_to_text
 from tellegen.equations.system import EquationSystem
-from tellegen.expressions import MINUS_ONE, ONE, ZERO, Expression, evaluate_exact, symbol
+from tellegen.expressions import MINUS_ONE, ONE, ZERO, Expression, evaluate_exact, is_zero, symbol
 from tellegen.expressions.elimination import with_definitions
 from tellegen.model.model import Element
 from tellegen.notations.reading import read_model
@@ -296,13 +296,116 @@ def test_a_resistor_at_a_source_gives_dissipation_between_state_and_input() -> N
     assert agree(form.matrices["S"], [["1/R_s"]])
 
 
-def test_dependent_storages_that_couple_states_give_the_co_energy_form() -> None:
+def test_dependent_storages_that_couple_states_share_their_contents() -> None:
     system = tg.derive("cauer_low_pass")
     form = port_hamiltonian(system)
-    assert form.states == form.co_energy == system.states
-    assert form.matrices["E"] == system.matrices["L"]
+    assert form.states == tuple(form.energy_variables)
+    assert "E" not in form.matrices
+    assert not form.co_energy
+    # The outputs of the storages are what H grows by; their formulas stand under "where".
     assert form.grad_H == tuple(map(symbol, system.states))
-    assert system.stored_energy == form.H
+    for name, row in zip(form.states, system.matrices["L"], strict=True):
+        content = sum((e * symbol(x) for e, x in zip(row, system.states, strict=True)), ZERO)
+        assert is_zero(form.energy_variables[name] - content)
+
+
+def assert_canonical(system: EquationSystem, form: HamiltonianSystem, seed: str) -> None:
+    """At a random point: grad_H is the gradient of H, and the rates are those of the POG form."""
+    assert form.H is not None
+    chance = random.Random(seed)
+    coordinates = [name for name in form.states if name not in form.energy_variables]
+    names = (*form.parameters, *form.states, *form.inputs, *form.displacements)
+    given = {name: chance.uniform(0.2, 1.2) for name in names} | {n: float(v) for n, v in form.values().items()}
+
+    def at(e: Expression, values: Mapping[str, float], where: Mapping[str, Expression]) -> float:
+        return with_definitions(e, where).evaluate(dict(values))
+
+    H = with_definitions(form.H, form.where)
+    gradient = [at(e, given, form.where) for e in form.grad_H]
+    size = max(map(abs, gradient), default=1.0)
+    assert gradient == pytest.approx(
+        [H.derivative(name).evaluate(given) for name in form.states], rel=1e-8, abs=1e-9 * size
+    )
+
+    def times(name: HamiltonianName, vector: Sequence[float]) -> list[float]:
+        return [
+            sum(at(e, given, form.where) * v for e, v in zip(row, vector, strict=True)) for row in form.matrices[name]
+        ]
+
+    u = [given[name] for name in form.inputs]
+    terms = zip(times("J", gradient), times("R", gradient), times("g", u), times("P", u), form.f, strict=True)
+    rates = dict(zip(form.states, (a - b + c - d - at(f, given, form.where) for a, b, c, d, f in terms), strict=True))
+    # The same point in the variables of the POG form: L z' = -N z - A z + B u - f, and p' = L z' + (N + N^T) z.
+    z = gradient[len(coordinates) :]
+    there = given | dict(zip(system.states, z, strict=True))
+    m = {key: [[at(e, there, system.where) for e in row] for row in system.matrices[key]] for key in ("A", "B", "N")}
+    f = [at(e, there, system.where) for e in system.vectors["f"]]
+    for k, name in enumerate(form.states[len(coordinates) :]):
+        expected = sum(row[k] * v for row, v in zip(m["N"], z, strict=True)) - f[k]
+        expected += sum(b * v for b, v in zip(m["B"][k], u, strict=True)) - sum(
+            a * v for a, v in zip(m["A"][k], z, strict=True)
+        )
+        assert rates[name] == pytest.approx(expected, rel=1e-7, abs=1e-8 * max(map(abs, rates.values())))
+    for name in coordinates:
+        assert rates[name] == pytest.approx(at(system.displacements[name], there, system.where), rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", ["cauer_low_pass", "crank_rod", "planar_robot", "mobile_manipulator", "corking_machine"]
+)
+def test_models_with_dependent_storages_have_nothing_on_the_left(name: str) -> None:
+    system = tg.derive(name)
+    form = port_hamiltonian(system)
+    assert "E" not in form.matrices
+    for seed in range(2):
+        assert_canonical(system, form, f"{name} {seed}")
+
+
+def test_the_rolling_base_has_the_gyroscopic_block_of_its_wheels() -> None:
+    """Its constraints are not holonomic: S[x0, phi0] = -3 I_w vy/(2 r^2), S[y0, phi0] = 3 I_w vx/(2 r^2)."""
+    form = port_hamiltonian(tg.derive("mobile_manipulator"))
+    x, y, phi = (form.states.index(f"p_{name}") for name in ("m_bx", "m_by", "I_b"))
+    J = form.matrices["J"]
+    for seed in range(3):
+        values = {name: random.Random(f"{seed} {name}").uniform(0.2, 1) for name in (*form.states, *form.where)}
+        values |= {name: float(value) for name, value in form.values().items()}
+        wheels = 3 * values["I_w"] / (2 * values["r"] ** 2)
+        assert J[x][phi].evaluate(values) == pytest.approx(-wheels * values["vy_0"], rel=1e-9)
+        assert J[y][phi].evaluate(values) == pytest.approx(wheels * values["vx_0"], rel=1e-9)
+        assert J[x][y] is ZERO
+
+
+@st.composite
+def moving_chains(draw: st.DrawFn) -> str:
+    """Masses behind a crank, each at a ratio of its angle or of the mass before it, with dampers, springs and forces."""
+    count = draw(st.integers(1, 3))
+    lines = ["system: chain", "parameters: {r: 1 m}", "displacements: {theta: omega}", "network:"]
+    lines += ["  T: {torque source: [frame, n0]}", "  J: {inertia: [n0], J: 2, angular velocity: omega}"]
+    for k in range(1, count + 1):
+        ratio = draw(st.sampled_from(["sin(theta)", "(2 + cos(theta))", f"{k}*theta", "3"]))
+        before = draw(st.integers(0, k - 1))
+        ends = ["rotational" if before == 0 else "translational", "translational"]
+        behind = draw(st.sampled_from(["frame", "car"]))
+        lines.append(
+            f"  c{k}: {{connection: [n{before}, frame, n{k}, {behind}], domains: [{', '.join(ends)}], "
+            f"relation: across_2 = {'r*' if before == 0 else ''}{ratio}*across_1}}"
+        )
+        lines.append(f"  m{k}: {{mass: [n{k}], m: {k + 1}}}")
+        if draw(st.booleans()):
+            lines.append(f"  b{k}: {{damper: [n{k}, frame], b: {k}}}")
+        if draw(st.booleans()):
+            lines.append(f"  F{k}: {{force source: [frame, n{k}]}}")
+    lines += ["  car: {mass: [car], m: 5}", "  K: {spring: [car, frame], K: 7}"]
+    return "\n".join(lines) + "\n"
+
+
+@settings(max_examples=25)
+@given(moving_chains(), seeds)
+def test_random_moving_chains_have_the_form_with_nothing_on_the_left(text: str, seed: int) -> None:
+    system = tg.derive(read_model(text))
+    form = port_hamiltonian(system)
+    assert "E" not in form.matrices
+    assert_canonical(system, form, f"{seed}")
 
 
 def test_a_dependent_storage_beside_one_state_adds_to_its_content() -> None:
@@ -566,13 +669,23 @@ def test_a_narrow_terminal_gets_each_matrix_by_itself_and_then_rows() -> None:
     assert "phi_L_a' = -R_a*phi_L_a/L_a - K_m*p_J_m/J_m + V_a" in " ".join(rows.split())
 
 
+CHARGED = """
+system: a charge of the voltage
+network:
+  I: {current source: [gnd, a]}
+  C: {capacitor: [a, gnd], law: q = 2*v + v^3}
+  R: {resistor: [a, gnd], R: 1}
+"""
+
+
 def test_the_record_has_the_names_of_the_contract() -> None:
     record = tg.derive("dc_motor", form="ph").to_json()
     assert list(record) == ["x", "H", "grad_H", "J", "R", "g", "u", "y", "parameters"]
     assert record["grad_H"] == ["phi_L/L", "p_J/J"]
     assert record["J"] == [["0", "-K"], ["K", "0"]]
     more = tg.derive("cauer_low_pass", form="ph").to_json()
-    assert {"E", "co_energy", "P", "S"} <= more.keys()
+    assert {"where", "P", "S"} <= more.keys()
+    assert {"E", "co_energy"} <= tg.derive(read_model(CHARGED), form="ph").to_json().keys()
     assert "N" not in more
 
 

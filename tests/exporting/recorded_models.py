@@ -56,6 +56,8 @@ class RecordedModel:
             return 0
         if block.kind == "sum":
             return len(block.settings["Inputs"])
+        if block.kind == "mux":
+            return int(block.settings["Inputs"])
         if block.kind == "multiport switch":
             return 1 + int(block.settings["Inputs"])
         if block.kind == "integrator" and "ExternalReset" in block.settings:

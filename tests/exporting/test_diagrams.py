@@ -15,7 +15,6 @@ from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.simulink import TOP, DiagramBuilder, SimulinkWiring
 from tellegen.expressions import parse
 from tellegen.expressions.matlab import matlab_name
-from tellegen.notations.loading import load
 
 EXAMPLES = 25
 """Each one is compiled."""
@@ -87,23 +86,6 @@ def test_simulink_gets_every_block_once_and_every_signal_has_one_name(network: N
 
 def known(wiring: SimulinkWiring, system: str, name: str) -> bool:
     return (name if system == TOP else f"{system}/{name}") in {block.path for block in wiring.blocks}
-
-
-@pytest.mark.parametrize(
-    ("name", "columns"), [("planetary_gear", "B L A"), ("crank_rod", "B L N A"), ("rapson_slide", "B L f A")]
-)
-def test_a_vector_model_stands_in_the_columns_of_its_figure(name: str, columns: str) -> None:
-    diagram = block_diagram(load(name))
-    assert [column.name for column in sorted(diagram.columns, key=lambda c: c.place)] == columns.split()
-    states = [item for item in diagram.integrators if item.column == "L"]
-    assert [f"{item.name}_rate" for item in states] == list(diagram.inertia.rates if diagram.inertia else ())
-    sums = [item for item in diagram.formulas if isinstance(item, Formula) and item.kind == "sum"]
-    assert [item.name for item in sums if item.column == "L"]
-    for item in sums:
-        letters = {part.rpartition("_")[2]: sign for part, sign in item.terms}
-        assert all(sign == (1 if letter == "B" else -1) for letter, sign in letters.items())
-    inside = {block.system for block in DiagramBuilder(diagram).built().blocks if block.kind == "integrator"}
-    assert "L" in inside
 
 
 @pytest.mark.parametrize(

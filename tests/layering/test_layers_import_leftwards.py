@@ -23,7 +23,8 @@ LAYERS = [
     "analysis",
     "experiments",
     "studies",
-    "drawing exporting",
+    "drawing",
+    "exporting",
     "reporting",
     "workflow",
     "server",
@@ -60,6 +61,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "tellegen.studies.runs.variation",
         "scipy",
     ): "SciPy takes a while to load and is needed by who draws values",
+    (
+        "tellegen.studies.runs.fit",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who fits",
     (
         "tellegen.studies.runs.table",
         "scipy",

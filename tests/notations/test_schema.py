@@ -65,7 +65,7 @@ def test_a_file_with_everything_keeps_the_schema_and_reads() -> None:
     ("old", "new"),
     [
         ("system: T", "systm: T"),
-        ("version: 1", "version: 2"),
+        ("version: 1", "version: 3"),
         ("capacitor:", "capacitr:"),
         ("initial: 2 V", "inital: 2 V"),
         ("experiment: {until", "experiment: {untill"),

@@ -35,7 +35,7 @@ MODELS = {
     "a source that holds a capacitor": HELD,
     "a source that turns a crank": TURNED,
     "energy variables": "dc_motor_pump",
-    "co-energy variables that move": "crank_rod",
+    "contents that move": "crank_rod",
     "heat": "motor_heating",
 }
 
@@ -45,6 +45,8 @@ class Along:
 
     def __init__(self, form: HamiltonianSystem, run: Run) -> None:
         self.form = form
+        # Outputs of storages are in the run, and follow from contents under "where".
+        self.where = {name: e for name, e in form.where.items() if name not in run.names}
         held = (*form.states, *form.inputs, *form.outputs, *form.displacements)
         self.values: dict[str, np.ndarray] = {}
         for name in (*held, *(n for e in form.energy_variables.values() for n in e.free_symbols)):
@@ -61,7 +63,7 @@ class Along:
             self.values[name] = self.of(e)
 
     def of(self, expression: Expression) -> np.ndarray:
-        written = with_definitions(expression, self.form.where)
+        written = with_definitions(expression, self.where)
         names = sorted(written.free_symbols - self.constants.keys())
         return np.array(
             [
@@ -80,7 +82,7 @@ def test_what_is_stored_along_a_run_was_supplied_and_not_lost(case: str) -> None
     text = MODELS[case]
     model = read_model(text) if "\n" in text else tg.load(text)
     form = tg.derive(model, form="ph")
-    until = {"heat": 0.02, "energy variables": 0.1, "co-energy variables that move": 0.3}.get(case)
+    until = {"heat": 0.02, "energy variables": 0.1, "contents that move": 0.3}.get(case)
     run = tg.simulate(model, until=until, samples=400, rtol=1e-10)
     along = Along(form, run)
     e = np.array([along.of(g) for g in form.grad_H])

@@ -241,7 +241,7 @@ def _numbers(expressions: Sequence[Expression], values: Values) -> Array:
 
 def _initial_values(causal: CausalGraph, values: Values) -> dict[str, float]:
     graph = causal.graph
-    initial = {graph.ports[k].state: e for k in causal.integral if (e := graph.ports[k].initial) is not None}
+    initial = {graph.ports[k].state: e for k in causal.integral if (e := graph.ports[k].initial_state) is not None}
     initial |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
     return {name: e.evaluate(values) for name, e in initial.items()}
 

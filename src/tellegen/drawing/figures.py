@@ -26,6 +26,7 @@ from tellegen.equations.forms.hamiltonian import HamiltonianSystem
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.quantities import Quantity
+from tellegen.expressions.symbols import NO_SYMBOLS, written_with
 from tellegen.graph import lower
 from tellegen.notations.layout import PLACED_FIGURES, write_positions
 from tellegen.notations.loading import NETLIST_SUFFIX, AnyModel, as_model, read
@@ -133,6 +134,24 @@ def draw(
     'Bond graph: DC motor driving a hydraulic pump'
     """
     chosen = read_options(options)
+    # Read once: its symbols hold for all that is drawn of it.
+    what = as_model(what) if isinstance(what, str | os.PathLike) else what
+    with written_with(_symbols_of(what)):
+        return _draw(what, notation, run, at, like, chosen)
+
+
+def _symbols_of(what: Drawable) -> Mapping[str, str]:
+    if isinstance(what, list | tuple | ReductionPictures | BondGraphScheme | PogScheme):
+        first = what[0] if isinstance(what, list | tuple) and what else what
+        return first.causal.graph.symbols if isinstance(first, BondGraphScheme | PogScheme) else NO_SYMBOLS
+    if isinstance(what, Derived):
+        return what.symbols
+    return what.graph.symbols if isinstance(what, Run) else as_model(what).symbols
+
+
+def _draw(
+    what: Drawable, notation: str, run: Run | None, at: Quantity | None, like: EarlierFigure | None, chosen: Options
+) -> Figure:
     if like is None:
         return _drawn_figure(what, notation, run, at, chosen)
     # Schemes and equations have no model to be drawn again from, and steps no places.

@@ -327,9 +327,10 @@ class _Assembly:
             # that read both.
             where={**storage_motion.before, **self.field.where, **storage_motion.after},
             dependent=storages.dependent_outputs(),
-            initial={ports[k].state: e for k in self.states if (e := ports[k].initial) is not None},
+            initial={ports[k].state: e for k in self.states if (e := ports[k].initial_state) is not None},
             signals=signals,
             origin=self.causal,
+            symbols=self.causal.graph.symbols,
         )
         return self._without_dependent_storages(
             self._with_measured(made, storage_motion) if self.measured else made, settled

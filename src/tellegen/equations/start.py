@@ -10,6 +10,7 @@ from math import isfinite, sqrt
 from typing import Final, NamedTuple
 
 from tellegen.causality import CausalGraph, assign_causality
+from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, named_after
 from tellegen.core.units import Dimension, parse_unit
@@ -61,14 +62,20 @@ def initial_names(graph: PowerGraph, model: Model) -> dict[str, InitialName]:
     return found | {s.name: InitialName(None, False, None) for s in graph.signals if hasattr(s, "rate")}
 
 
-def outputs_at_start(graph: PowerGraph) -> dict[str, Expression]:
-    """The outputs that elements give themselves at the start, of storages whose state is what they hold: 1 V is no charge."""
-    ports = [graph.ports[k] for k in graph.storages()]
-    return {
-        port.variable(port.law.side): port.initial
-        for port in ports
-        if port.initial is not None and port.storage.keeps_energy_variable and port.storage.output is not None
-    }
+def solved_at_start(graph: PowerGraph, model: Model) -> dict[str, Expression]:
+    """What elements say about their start in other words than their states: 1 V where a charge is kept, or 1 uC where a voltage is.
+
+    A law has to be solved for these.
+    """
+    ports = [p for k in graph.storages() if (p := graph.ports[k]).initial is not None and p.initial_state is None]
+    chosen = {e.name: e.variables["energy"] for e in model.elements if "energy" in e.variables} if ports else {}
+
+    def name(port: Port) -> str:
+        if not port.initial_content:
+            return port.variable(port.law.side)
+        return chosen.get(port.element) or named_after(DOMAINS[port.domain].energy(port.law.side).symbol, port.element)
+
+    return {name(port): port.initial for port in ports if port.initial is not None}
 
 
 def _dimension(unit: str) -> Dimension:
@@ -169,11 +176,14 @@ def _said(model: Model, graph: PowerGraph, values: Values) -> dict[str, float]:
     said: dict[str, float] = {}
     for k in graph.storages():
         port = graph.ports[k]
-        if port.initial is not None and (value := _number(port.initial, values)) is not None:
-            said[port.state] = value
+        amount = None if port.initial is None else _number(port.initial, values)
+        if amount is not None:
+            begun = state_value(InitialName(port, port.initial_content, None), amount, values)
+            said |= {} if begun is None else {port.state: begun}
     names = initial_names(graph, model) if model.experiment.initial else {}
     for name, formula in model.experiment.initial.items():
-        place, amount = names.get(name), _number(formula, values)
+        place = names.get(name)
+        amount = _number(formula, values)
         if place is not None and place.port is not None and amount is not None:
             value = state_value(place, amount, values)
             if value is not None:

@@ -12,7 +12,7 @@ from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
 from tellegen.core.names import did_you_mean, listing
-from tellegen.equations.start import outputs_at_start
+from tellegen.equations.start import solved_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules, setup
 from tellegen.experiments.initial_values import independent_start, initial_states
@@ -179,7 +179,7 @@ def sensitivity_runs(
     graph = drive(graph, courses)  # constant inputs too: they may follow from a parameter
     known = parameter_values(graph.parameters)
     given: Mapping[str, Quantity | Expression] = {
-        **outputs_at_start(graph),
+        **solved_at_start(graph, described),
         **described.experiment.initial,
         **(initial or {}),
     }

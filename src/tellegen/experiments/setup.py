@@ -27,7 +27,7 @@ from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, did_you_mean, identifier, listing, unused
 from tellegen.core.ordering import in_order
-from tellegen.equations.start import initial_names, outputs_at_start
+from tellegen.equations.start import initial_names, solved_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import chosen_start, independent_start, initial_states, with_drift_control
@@ -314,7 +314,7 @@ def set_up(
         # As numbers of the run, not of the program: a sweep over a constant input compiles once.
         graph, constants = _without_constants(drive(graph, courses), values)
         graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
-        begun = {**outputs_at_start(graph), **model.experiment.initial}
+        begun = {**solved_at_start(graph, model), **model.experiment.initial}
         start = initial_states(graph, model, {**begun, **(initial or {})}, values)
         duration = duration_of(model, until, values)
         # Softening is a matter of solvers; equations that are printed keep the law as it was written.
@@ -397,7 +397,7 @@ def _left_out(ready: Setup, run: Run) -> Iterator[Finding]:
 def initial_values_of_dependents(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:
     """The initial values that storages give themselves although others decide them."""
     followers = [causal.graph.ports[d.port] for d in causal.dependent]
-    return {port.state: port.initial.evaluate(values) for port in followers if port.initial is not None}
+    return {port.state: e.evaluate(values) for port in followers if (e := port.initial_state) is not None}
 
 
 def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantity]) -> PowerGraph:

@@ -122,6 +122,34 @@ class DiagramUnknowns:
     guesses: tuple[float, ...]
 
 
+MatrixKind = Literal["gain", "integrator", "sum", "function", "zero", "collect", "apart", "shown"]
+BlockLine = Literal["upper", "lower", "between"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MatrixBlock:
+    """A block of a vector scheme as its figure has it; wires are vectors, and each is called as the block that makes it.
+
+    A gain has a `matrix`, or its inverse; a sum `signs`, an integrator `initial` values. A function has `rows`, in which `names`
+    stand for the entries of its wire. What collects signals, or takes a wire apart into signals, has their `names` with signs.
+    `place` and `line` tell where it stands.
+    """
+
+    name: str
+    reads: tuple[str, ...]
+    size: int
+    place: int
+    line: BlockLine
+    kind: MatrixKind
+    matrix: tuple[tuple[Expression, ...], ...] = ()
+    inverted: bool = False
+    signs: str = ""
+    initial: tuple[float, ...] = ()
+    rows: tuple[Expression, ...] = ()
+    names: tuple[tuple[str, int], ...] = ()
+
+
 NO_UNKNOWNS = DiagramUnknowns((), (), ())
 
 
@@ -163,6 +191,9 @@ class Diagram:
     stiff: bool = False
     vectorial: bool = False
     columns: tuple[DiagramColumn, ...] = ()
+    scheme: tuple[MatrixBlock, ...] = ()
+
+    # `scheme` says once more what formulas, integrators and inertias of the vector rows say: as blocks of a figure.
 
     def expressions(self, *, inertia: bool = True) -> list[Expression]:
         """All formulas, or those outside the matrix of inertias."""

@@ -3,15 +3,12 @@
 A storage that follows others decides how fast its content changes. So what it asks of the rest, and with it the force in a joint
 or in a clutch that sticks, is a formula of the rates of states and inputs.
 
-Its columns are those of the figure: B, the integrators with L, then what takes power back. What stands before the first step
-(equations, values, an initial run) is a `DiagramStart`.
+A vector scheme is told twice: as rows, which the m-file integrates, and as the blocks of its figure, which Simulink draws.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import final
-
-import numpy as np
 
 from tellegen.causality import CausalGraph
 from tellegen.core.names import TIME, listing
@@ -20,136 +17,18 @@ from tellegen.equations.outputs import PortVariables
 from tellegen.equations.signal_equations import SignalRates
 from tellegen.equations.structure import causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem
-from tellegen.experiments.setup import Setup, set_up
-from tellegen.experiments.simulating import simulate
+from tellegen.experiments.setup import set_up
 from tellegen.exporting import diagram, rules
-from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
+from tellegen.exporting.diagram_start import DiagramStart, diagram_start, initial_run
+from tellegen.exporting.matrix_blocks import matrix_blocks
+from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import NamedEntries, with_definitions
 from tellegen.graph.power_graph import ResistiveLaw, StorageLaw
-from tellegen.graph.signals import Delayed, External, Sampled, Table
+from tellegen.graph.signals import External, Table
 from tellegen.model.model import Model
-from tellegen.results import Run
 from tellegen.schemes import PogScheme, SchemeBlock, Summation, pog
 from tellegen.schemes.pog_scheme import Column as PogColumn
 from tellegen.schemes.pog_scheme import Ladder
-from tellegen.simulation.solvers.delays import delayed_breaks
-
-STIFF = 2e4
-"""So many times faster than the experiment is too fast for an explicit method in an interpreter."""
-MOST_STOPS = 100_000
-MOMENT = 1e-6
-"""The share of the experiment that is run to see where it begins."""
-
-
-@final
-@dataclass(frozen=True)
-class DiagramStart:
-    """The equations of a model, its values, and where it begins. `taken` are names that new signals may not have.
-
-    `sources` are the names of what goes into delays, by those of the delayed signals.
-    """
-
-    setup: Setup
-    system: EquationSystem
-    run: Run
-    taken: set[str] = field(default_factory=set)
-    sources: dict[str, str] = field(default_factory=dict)
-
-    def initial(self, name: str) -> float:
-        """The value of a state at the start."""
-        return float(self.run.values(name)[0])
-
-    def guess(self, name: str) -> float:
-        """The value of an algebraic unknown at the start, where the run has it; a run through modes has those of one mode only."""
-        # In another mode the unknowns are others, and a solution of the first mode says nothing about them.
-        places = () if self.setup.graph.switching else self.setup.numeric.names
-        return float(self.run.trajectory.y[0][places.index(name)]) if name in places else 0.0
-
-    def fresh(self, name: str) -> str:
-        """A name that no other signal has."""
-        return diagram.fresh(name, self.taken)
-
-    def inputs(self) -> Iterator[diagram.Formula]:
-        """What the inputs are: sources of time alone, or functions of signals."""
-        for name in self.system.inputs:
-            # What no signal drives is constant: the value of the experiment, else zero.
-            expression = self.system.signals.drivers.get(name, number(self.setup.inputs.get(name, 0.0)))
-            yield diagram.formula(name, expression, self.setup.parameters)
-
-    def beside(self) -> list[diagram.Formula | Table]:
-        """Signals, tables, what is delayed, and names of the equations."""
-        system = self.system
-        values = {**system.signals.values, **system.where}
-        values |= {self.sources[law.name]: law.expression for law in system.signals.others if isinstance(law, Delayed)}
-        tables = [law for law in system.signals.others if isinstance(law, Table)]
-        return [
-            *self.inputs(),
-            *(diagram.formula(name, e, self.setup.parameters) for name, e in values.items()),
-            *tables,
-        ]
-
-    def further_states(self) -> tuple[list[diagram.Formula], list[diagram.Integrator]]:
-        """Displacements and the states of signals."""
-        rates = {**self.system.displacements, **self.system.signals.states}
-        names = {name: self.fresh(f"{name}_rate") for name in rates}
-        formulas = [diagram.formula(names[name], rate, self.setup.parameters) for name, rate in rates.items()]
-        return formulas, [diagram.Integrator(name, names[name], self.initial(name)) for name in rates]
-
-    def holds(self) -> tuple[diagram.Hold, ...]:
-        """The sampled signals."""
-        value = self._value
-        laws = [law for law in self.system.signals.others if isinstance(law, Sampled)]
-        return tuple(
-            diagram.Hold(s.name, s.expression, value(s.period), value(s.offset), value(s.initial)) for s in laws
-        )
-
-    def delays(self) -> tuple[diagram.TransportDelay, ...]:
-        """The delayed signals."""
-        laws = [law for law in self.system.signals.others if isinstance(law, Delayed)]
-        return tuple(
-            diagram.TransportDelay(d.name, self.sources[d.name], self._value(d.by), self._value(d.initial))
-            for d in laws
-        )
-
-    def _value(self, expression: Expression) -> float:
-        return expression.evaluate(self.setup.parameters)
-
-    def stops(self) -> tuple[float, ...]:
-        """The times at which inputs jump or bend, also where that comes back through delays."""
-        until, model = self.setup.until, self.setup.numeric
-        # A jump comes back through each delay that it passes, and steps must end there too.
-        return tuple(delayed_breaks(model, model.break_times(until)[:MOST_STOPS], 0.0, until).tolist())
-
-    def is_stiff(self) -> bool:
-        """Whether an explicit method would need a great many steps; between changes of mode it is taken anyway."""
-        if self.setup.graph.switching:
-            return False
-        model, y = self.setup.numeric, self.run.trajectory.y[0]
-        if not model.explicit or not len(y):
-            return not model.explicit
-        # The linear model at the start tells the fastest rate; how it changes on the way is not known before a run.
-        columns = [model.rhs_tangent(0.0, y, direction) for direction in np.eye(len(y))]
-        return bool(np.abs(np.linalg.eigvals(np.array(columns))).max() * self.setup.until > STIFF)
-
-
-def initial_run(setup: Setup) -> Run:
-    """The run of a model over its first moment: where it begins, with what follows from the values given.
-
-    Raises: SimulationError where there is no start.
-    """
-    # Our own start is taken over: initial values that follow from others would have to be solved for again in MATLAB.
-    return simulate(setup.model, until=MOMENT * setup.until, samples=1, progress=False)
-
-
-def diagram_start(setup: Setup, system: EquationSystem, run: Run) -> DiagramStart:
-    """A start that knows the names in use."""
-    ports: Iterable[str] = (name for p in setup.graph.ports for name in (p.across, p.through, p.state))
-    names = {*ports, *system.parameters, *system.where, *system.displacements, *system.signals.names, *system.inputs}
-    start = DiagramStart(setup, system, run, {*names, *system.algebraic.unknowns, TIME})
-    delayed = [law.name for law in system.signals.others if isinstance(law, Delayed)]
-    # A delay repeats one signal; what goes into it is a formula, which then needs a name.
-    start.sources.update({name: start.fresh(f"{name}_before") for name in delayed})
-    return start
 
 
 @final
@@ -323,7 +202,6 @@ def _sum(item: Summation, column: str) -> diagram.Formula:
 
 DRIVING, STATES, TAKING = "B", "L", ("N", "f", "A")
 """The columns: what brings power, the states, and what takes it, as the letters of the figure say."""
-SECTIONS = {"N": "N x", "f": "f", "A": "A x"}
 
 
 def vector_blocks(start: DiagramStart) -> diagram.Diagram:
@@ -334,10 +212,10 @@ def vector_blocks(start: DiagramStart) -> diagram.Diagram:
     system = start.system
     # Only inputs whose rates matter get a block for these: the rate of a jump exists nowhere.
     slopes = {name: start.fresh(f"{name}_slope") for name in _met_by_storages(system)}
+    start.slopes.update(slopes)
     rates = {name: start.fresh(f"{name}_rate") for name in system.states}
     sums = {name: start.fresh(f"{name}_sum") for name in system.states}
     formulas = [diagram.formula(slope, _slope(name, start), start.setup.parameters) for name, slope in slopes.items()]
-    met: list[str] = []
     for k, name in enumerate(system.states):
         parts = [
             _part(start.fresh(f"{name}_{letter}"), terms, letter, start)
@@ -347,27 +225,13 @@ def vector_blocks(start: DiagramStart) -> diagram.Diagram:
         signed = tuple((part.name, -1 if part.column in TAKING else 1) for part in parts)
         arriving = total(symbol(part) if sign > 0 else -symbol(part) for part, sign in signed)
         formulas += [*parts, diagram.Formula(sums[name], "sum", arriving, signed, column=STATES)]
-        met += [part.column for part in parts]
     return replace(
         _plain(start),
         formulas=tuple(formulas),
         integrators=tuple(diagram.Integrator(name, rates[name], start.initial(name), STATES) for name in system.states),
         inertia=diagram.Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values()), STATES),
         unknowns=_unknowns(start),
-        columns=_columns(met) if system.states else (),
     )
-
-
-def _columns(met: list[str]) -> tuple[diagram.DiagramColumn, ...]:
-    """The columns that there are, with the sections between them: u and y, B u and x, then what is taken and x."""
-    found = [diagram.DiagramColumn(DRIVING, 0, 0, (("u", "y"), ("B u", "x")))] if DRIVING in met else []
-    taking = [letter for letter in TAKING if letter in met]
-    behind = [(" + ".join(SECTIONS[letter] for letter in taking[k:]), "x") for k in range(len(taking))]
-    before = [("B u", "x")] if found else []
-    found.append(diagram.DiagramColumn(STATES, len(found), 0, (*before, *behind[:1])))
-    for k, letter in enumerate(taking):
-        found.append(diagram.DiagramColumn(letter, len(found), 0, tuple(behind[k : k + 2])))
-    return tuple(found)
 
 
 def _part(name: str, terms: list[tuple[Expression, str]], letter: str, start: DiagramStart) -> diagram.Formula:
@@ -435,7 +299,30 @@ def block_diagram(model: Model, *, until: float | None = None) -> diagram.Diagra
     refuse_signals(system)
     start = diagram_start(setup, system, initial_run(setup))
     # The ladder first: it is the scheme that a reader knows from the figure.
-    return _ladder(start) or vector_diagram(start)
+    return _ladder(start) or _with_scheme(vector_diagram(start), start)
+
+
+def _with_scheme(made: diagram.Diagram, start: DiagramStart) -> diagram.Diagram:
+    """The diagram with the blocks of its vector figure."""
+    read = frozenset[str]().union(*(diagram.formula_of(item).free_symbols for item in made.readings))
+    rates = made.inertia.rates if made.inertia is not None else ()
+    asked = dict(zip(start.system.states, rates, strict=True)) if read.intersection(rates) else {}
+    scheme = matrix_blocks(start, asked)
+    return replace(made, formulas=_with_names_of(scheme, made, start), scheme=scheme)
+
+
+def _with_names_of(
+    scheme: tuple[diagram.MatrixBlock, ...], made: diagram.Diagram, start: DiagramStart
+) -> tuple[diagram.Formula | Table, ...]:
+    """The formulas with the names of the equations that only outputs read."""
+    where, there = start.system.where, {item.name for item in made.formulas}
+    waiting = [e for block in scheme for e in (*block.rows, *(e for row in block.matrix for e in row))]
+    more: dict[str, diagram.Formula] = {}
+    while waiting:
+        for name in waiting.pop().free_symbols & where.keys() - there - more.keys():
+            more[name] = diagram.formula(name, where[name], start.setup.parameters)
+            waiting.append(where[name])
+    return diagram.in_evaluation_order((*made.formulas, *more.values())) or made.formulas
 
 
 def refuse_signals(system: EquationSystem) -> None:

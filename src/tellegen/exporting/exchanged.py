@@ -195,7 +195,7 @@ def _names_read(law: SignalLaw) -> set[str]:
 def _start_formulas(setup: Setup, causal: CausalGraph) -> tuple[Expression, ...]:
     """The start of each state and displacement: as a formula of parameters where that is what holds, else as a number."""
     graph, values = causal.graph, setup.parameters
-    given: dict[str, Expression] = {p.state: p.initial for p in graph.ports if p.state and p.initial is not None}
+    given: dict[str, Expression] = {p.state: e for p in graph.ports if p.state and (e := p.initial_state) is not None}
     given |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
     given |= setup.model.experiment.initial
     start = {**setup.numeric.initial, **setup.start}

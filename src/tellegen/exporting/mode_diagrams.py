@@ -16,7 +16,8 @@ from tellegen.equations.derivation import derive_equations
 from tellegen.experiments.setup import Setup, set_up
 from tellegen.exporting import rules
 from tellegen.exporting.diagram import Diagram, Formula, formula
-from tellegen.exporting.diagram_building import DiagramStart, diagram_start, initial_run, refuse_signals, vector_diagram
+from tellegen.exporting.diagram_building import refuse_signals, vector_diagram
+from tellegen.exporting.diagram_start import DiagramStart, diagram_start, initial_run
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph import PowerGraph
 from tellegen.graph.power_graph import ACROSS, THROUGH

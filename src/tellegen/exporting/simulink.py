@@ -5,7 +5,7 @@ The top system has an empty name. A signal that a block reads in another system 
 and an inport, which are made when they are first needed.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -16,6 +16,7 @@ from tellegen.exporting.diagram import (
     Formula,
     Hold,
     Integrator,
+    MatrixBlock,
     TransportDelay,
     formula,
     formula_of,
@@ -49,6 +50,7 @@ LIBRARY = {
     "integrator": "simulink/Continuous/Integrator",
     "lookup table": "simulink/Lookup Tables/1-D Lookup Table",
     "memory": "simulink/Discrete/Memory",
+    "mux": "simulink/Signal Routing/Mux",
     "multiport switch": "simulink/Signal Routing/Multiport Switch",
     "outport": "simulink/Sinks/Out1",
     "subsystem": "built-in/Subsystem",
@@ -59,6 +61,7 @@ LIBRARY = {
 """The kinds of blocks, and where Simulink has them."""
 
 Position = tuple[int, int, int, int]
+Settings = tuple[tuple[str, str], ...]
 
 
 @final
@@ -196,6 +199,8 @@ ACROSS = {
     "outport": 780,
 }
 """How far from the left blocks of a kind stand, inside a column and beside the ladder."""
+SCHEME_WIDTH, SCHEME_STEP = 110, 70
+"""How far sections of a vector scheme stand apart, and blocks between its lines."""
 MOST_IN_A_CIRCLE = 3
 
 
@@ -210,7 +215,8 @@ class DiagramBuilder:
         self.systems: dict[str, str] = {}
         self._before: dict[str, str] = {}
         self._taken = {*diagram.names_given(), *diagram.parameters, *diagram.names_read()}
-        self._below = 40 + ROW_HEIGHT * (1 + max((c.row for c in diagram.columns), default=-1))
+        rows = 2 if diagram.scheme else 1 + max((c.row for c in diagram.columns), default=-1)
+        self._below = 40 + ROW_HEIGHT * rows
 
     def built(self) -> SimulinkWiring:
         """The whole model."""
@@ -218,9 +224,12 @@ class DiagramBuilder:
         for column in diagram.columns:
             self._column(column)
         self._clock()
+        for block in diagram.scheme:
+            self._scheme_block(block)
         self.signals()
         for integrator in diagram.integrators:
-            self._integrator(integrator)
+            if not self._in_scheme(integrator):
+                self._integrator(integrator)
         self.kept()
         self._outports()
         self.wiring.connect_all()
@@ -230,9 +239,17 @@ class DiagramBuilder:
         """The blocks of everything that follows from states and time at once."""
         diagram = self.diagram
         for item in (*diagram.formulas, *diagram.readings):
-            self._table(item) if isinstance(item, Table) else self._formula(item)
-        self._rates()
+            if isinstance(item, Table):
+                self._table(item)
+            elif not self._in_scheme(item):
+                self._formula(item)
+        if not diagram.scheme:
+            self._rates()
         self._unknowns()
+
+    def _in_scheme(self, item: Formula | Integrator) -> bool:
+        """Whether a row of the equations is part of a block of the figure."""
+        return bool(self.diagram.scheme and item.column)
 
     def kept(self) -> None:
         """The blocks of what samples hold and delays repeat."""
@@ -349,6 +366,85 @@ class DiagramBuilder:
         for k, rate in enumerate(inertia.rates, 1):
             self.wiring.make(rate, system, name, k)
 
+    # -- the blocks of a vector scheme -----------------------------------------------------------------------------------------
+
+    def _scheme_block(self, block: MatrixBlock) -> None:
+        """One block of the figure; what it reads and makes are vectors."""
+        constant = all(e.free_symbols <= self.diagram.parameters.keys() for row in block.matrix for e in row)
+        if block.kind == "gain" and constant and not any(has_choice(e) for row in block.matrix for e in row):
+            text = _matrix(block.matrix, to_matlab)
+            settings = (("Gain", f"inv({text})" if block.inverted else text), ("Multiplication", "Matrix(K*u)"))
+            self._put_wire(block, "gain", settings)
+        elif block.kind in ("gain", "function"):
+            self._vector_function(block)
+        elif block.kind == "sum":
+            self._put_wire(block, "sum", (("IconShape", "round"), ("Inputs", block.signs)))
+        elif block.kind == "integrator":
+            self._put_wire(block, "integrator", (("InitialCondition", _column_text(block.initial)),))
+        elif block.kind == "zero":
+            self._put_wire(block, "constant", (("Value", _column_text((0.0,) * block.size)),))
+        elif block.kind == "collect":
+            # Its own place comes before those of what turns signals round.
+            place, size = self._scheme_place(block), (("Inputs", str(len(block.names))),)
+            reads = [self._against(name, block) if sign < 0 else name for name, sign in block.names]
+            self.wiring.put(block.name, SimulinkBlock(TOP, matlab_name(block.name), "mux", place, size), reads)
+        elif block.kind == "apart":
+            name = self._put_wire(block, "demux", (("Outputs", str(block.size)),))
+            for k, (signal, sign) in enumerate(block.names, 1):
+                # A lane that stores nothing has no state.
+                if not signal:
+                    continue
+                self.wiring.make(signal if sign > 0 else self._turned(signal, block), TOP, name, k)
+        else:
+            number = len(self.diagram.recorded) + 1 + self.wiring.row(TOP, "shown")
+            self._put_wire(block, "outport", (("Port", str(number)),))
+
+    def _put_wire(
+        self, block: MatrixBlock, kind: str, settings: Settings, reads: Iterable[str] | None = None, **further: Any
+    ) -> str:
+        made = SimulinkBlock(TOP, matlab_name(block.name), kind, self._scheme_place(block), settings, **further)
+        return self.wiring.put(block.name, made, block.reads if reads is None else reads)
+
+    def _scheme_place(self, block: MatrixBlock) -> Position:
+        """Sections from left to right, the upper line above the blocks between the lines, and the lower line below them."""
+        row = self.wiring.row(TOP, f"{block.line} {block.place}")
+        left = 40 + SCHEME_WIDTH * block.place + SCHEME_STEP * row * (block.line != "between")
+        top = {"upper": 40, "between": 110, "lower": 420}[block.line] + SCHEME_STEP * row * (block.line == "between")
+        return left, top, left + 40, top + 34
+
+    def _against(self, name: str, block: MatrixBlock) -> str:
+        """A signal counted the other way."""
+        turned = fresh(f"{name}_against", self._taken)
+        made = SimulinkBlock(TOP, matlab_name(turned), "gain", self._scheme_place(block), (("Gain", "-1"),))
+        self.wiring.put(turned, made, (name,))
+        return turned
+
+    def _turned(self, name: str, block: MatrixBlock) -> str:
+        """The other way round: a wire for a signal that is the negative of it."""
+        wire = fresh(f"{name}_against", self._taken)
+        made = SimulinkBlock(TOP, matlab_name(name), "gain", self._scheme_place(block), (("Gain", "-1"),))
+        self.wiring.put(name, made, (wire,))
+        return wire
+
+    def _vector_function(self, block: MatrixBlock) -> None:
+        """A function of a wire: a matrix that moves, or rows that are not linear."""
+        made = MatlabLines()
+        own = [name for name, _ in block.names]
+        made.lines += [f"{matlab_name(name)} = tg_u({k});" for k, name in enumerate(own, 1)]
+        if block.kind == "gain":
+            by = "\\" if block.inverted else "*"
+            made.lines.append(f"tg_y = {_matrix(block.matrix, made.text)} {by} tg_u;")
+        else:
+            made.lines.append(f"tg_y = {_matrix([[e] for e in block.rows], made.text)};")
+        entries = [*block.rows, *(e for row in block.matrix for e in row)]
+        read = sorted(frozenset().union(*(e.free_symbols for e in entries)) - {*own})
+        signals = [name for name in read if name not in self.diagram.parameters]
+        parameters = tuple(matlab_name(name) for name in read if name in self.diagram.parameters)
+        wire = ["tg_u"] if block.reads else []
+        arguments = ", ".join([*wire, *map(matlab_name, signals), *parameters])
+        script = (f"function tg_y = tg_block({arguments})", *made.lines, "end")
+        self._put_wire(block, "function", (), (*block.reads, *signals), script=script, parameters=parameters)
+
     def _integrator(self, item: Integrator) -> None:
         system = self.systems.get(item.column, TOP)
         settings = (("InitialCondition", number_text(item.initial)),)
@@ -424,6 +520,15 @@ def until_sampled(hold: Hold, held: str) -> list[str]:
     """The lines of a function that gives the initial value before the first sample."""
     lines = [f"if {matlab_name(TIME)} < {number_text(hold.offset)}", f"  tg_y = {number_text(hold.initial)};"]
     return [*lines, "else", f"  tg_y = {matlab_name(held)};", "end"]
+
+
+def _matrix(rows: Iterable[Iterable[Expression]], text: Callable[[Expression], str]) -> str:
+    """A matrix as MATLAB writes it."""
+    return "[" + "; ".join(", ".join(map(text, row)) for row in rows) + "]"
+
+
+def _column_text(values: Iterable[float]) -> str:
+    return "[" + "; ".join(map(number_text, values)) + "]"
 
 
 MODEL = "tg_model"

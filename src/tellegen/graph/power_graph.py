@@ -191,6 +191,7 @@ class Port:
 
     A source is counted the same way; its output is the conjugate with the opposite sign, so that y*u is the power it supplies.
     `transferred` marks a dissipator whose heat goes into a thermal port, and the source that brings it there: nothing is lost.
+    `initial` is the output of a storage at the start, with `initial_content` what it holds.
     `part_of` names the field, made from other elements, that the port belongs to; a source that does moves the field's matrix.
     """
 
@@ -208,6 +209,15 @@ class Port:
     place: Place | None = None
     transferred: bool = False
     part_of: str = ""
+    initial_content: bool = False
+
+    @property
+    def initial_state(self) -> Expression | None:
+        """The state at the start; None where nothing is said, or where a law has to be solved for it."""
+        law = self.law
+        if self.initial is None or not isinstance(law, StorageLaw) or self.initial_content == law.keeps_energy_variable:
+            return self.initial
+        return None if law.inertia is None or not self.initial_content else self.initial / law.inertia
 
     def variable(self, side: Side) -> str:
         """The name of a power variable of the port."""
@@ -315,7 +325,7 @@ class PowerGraph:
     the same time.
     `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
     modes of ports that are not where they start. `vectors` name the elements that were written as one vector item. `dimensions` are
-    those of parameters, where they are known and formulas of signals may read them.
+    those of parameters, where they are known and formulas of signals may read them. `symbols` say how names are written.
     """
 
     name: str
@@ -332,6 +342,7 @@ class PowerGraph:
     now: Mapping[int, str] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     dimensions: Mapping[str, Dimension] = field(default_factory=dict, compare=False)
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     def storages(self) -> Iterator[int]:

@@ -113,7 +113,9 @@ class Element:
     signal: Expression | None = None
     signal_text: str = field(default="", compare=False)
     switching: Switching | None = None
+    initial_content: bool = False
 
+    # `initial` is the output of a storage at the start, or with `initial_content` what it holds.
     # `variables` maps "across" / "through" (a coupling: "across_1", ...; a storage: "energy" too) to names that the user chose.
     # `prefer` is the power variable that the element should decide; `forced` makes that a demand.
     # `signal` is what drives a source: a formula of signals, variables, parameters and time.
@@ -250,10 +252,12 @@ class Model:
     sketch: Sketch | None = field(default=None, compare=False, repr=False)
     layout: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict, compare=False, repr=False)
     geometry: "Geometry | None" = field(default=None, compare=False, repr=False)
+    symbols: Mapping[str, str] = field(default_factory=nothing, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     # `geometry` tells where the bodies of a network are, for figures alone; `mechanism` is there where equations come from bodies.
     # `layout` tells by kind of figure where a person put the items that it shows.
+    # `symbols` say how names are written where the usual way is not meant.
     # `sketch` is how the description itself draws the elements.
     # `mechanism` is what figures show of bodies and joints; their elements are all in `elements`.
     # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.
@@ -341,7 +345,7 @@ def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
     for element in listed:
         found |= _coupling_variables(element) if element.kind.role == "coupling" else _port_variables(element)
         found.setdefault(f"power.{element.name}", _dimension("W"))
-        if element.kind.role == "storage":
+        if element.kind.role in ("storage", "potential"):
             found.setdefault(f"energy.{element.name}", _dimension("J"))
     return found | {name: _dimension(unit) for name, unit in _given_way(listed).items()}
 

@@ -15,6 +15,7 @@ from typing import NamedTuple, final
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
 from tellegen.core.names import NAME, did_you_mean, is_dotted, is_name, listing, nearest
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, parse_unit, unit_advice
+from tellegen.elements import ElementKind
 from tellegen.expressions import RESERVED_WORDS, Expression, Number, parse
 from tellegen.model.dimensions import (
     NUMBER,
@@ -124,6 +125,14 @@ class MassHeight(NamedTuple):
     node: Scalar
 
 
+class ReadAsContent(NamedTuple):
+    """An initial value that version 1 of the format read as what a storage holds, whatever its unit."""
+
+    element: str
+    kind: ElementKind
+    node: Scalar
+
+
 class StopReadingError(Exception):
     """Reading stops: what follows would not help."""
 
@@ -150,6 +159,9 @@ class ReadingContext:
         self.heated: list[HeatPort] = []
         self.heights: list[MassHeight] = []
         self.gravity: Expression | None = None
+        self.version_1 = False  # whether the file is of before
+        self.read_as_content: list[ReadAsContent] = []
+        self.told: tuple[str, ...] = ()  # what changed since
         self.functions: Mapping[str, Callable[..., float]] = {}
         self.folder: Path | None = None  # where the tables of a model lie that is no file
         self.variables: dict[str, str] = {}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from tellegen.core.errors import Finding
 from tellegen.core.memory import without_collector
@@ -23,6 +23,14 @@ from tellegen.notations.experiment import read_experiment
 from tellegen.notations.layout import GeometryReader, geometry_of_parts, read_layout
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
+from tellegen.notations.migrations import (
+    BEFORE,
+    TextChange,
+    content_changes,
+    is_of_version_1,
+    migrated,
+    with_changes,
+)
 from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, check_switching
 from tellegen.notations.network.fields import check_fields
 from tellegen.notations.network.heights import GRAVITY, add_weights, read_gravity
@@ -48,6 +56,7 @@ from tellegen.notations.schema import FILE, NOTATIONS, VERSION
 from tellegen.notations.signals import rules as signals_rules
 from tellegen.notations.signals.formulas import FormulaScope
 from tellegen.notations.signals.reading import SignalsReader
+from tellegen.notations.symbols import read_symbols
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
 
 
@@ -198,24 +207,80 @@ def model_of_document(
     `functions` are those of its signals that are Python functions, by signal; `parts` are systems that its parts may use besides
     files, by name. Files of parts and tables lie in the folder of the document, or in `folder` where it is no file.
     """
-    context = ReadingContext(document)
+    return _read_document(document, functions, parts, folder).model
+
+
+class _Reading(NamedTuple):
+    model: Model
+    context: ReadingContext
+    changes: tuple[TextChange, ...]
+
+
+def _read_document(
+    document: Document,
+    functions: Functions | None = None,
+    parts: Mapping[str, Model] | None = None,
+    folder: Path | None = None,
+) -> _Reading:
+    context, told, changes = _context_of(document)
     context.functions, context.folder = functions or {}, folder
-    return _read(context, PartLibrary(_read_part, document.file, parts or {}, folder))
+    model = _read(context, PartLibrary(_read_part, document.file, parts or {}, folder), told=told)
+    return _Reading(model, context, changes)
+
+
+def _context_of(document: Document) -> tuple[ReadingContext, tuple[str, ...], tuple[TextChange, ...]]:
+    """A reading of a document, or of what a document of before means now; what changed, and the changes of its text."""
+    if not is_of_version_1(document):
+        return ReadingContext(document), (), ()
+    now, told, changes = migrated(document)
+    context = ReadingContext(now)
+    context.version_1 = True
+    return context, told, changes
+
+
+class Migration(NamedTuple):
+    """The text of a file in the newest version of the format, and what changed; nothing did where it is of that version."""
+
+    text: str
+    told: tuple[str, ...]
+
+
+def migration(source: Path | str) -> Migration:
+    """What a file of before says now, with its comments as they are.
+
+    Raises: DescriptionError with every error found, as for reading it.
+    """
+    document = read_document(source)
+    _, context, changes = _read_document(document)
+    if not context.version_1:
+        return Migration(document.content, ())
+    contents = list(content_changes(context))
+    version = document.root.get("version")
+    newest = [] if version is None else [TextChange(document.start(version), document.end(version), str(VERSION))]
+    text = with_changes(document.text, [*changes, *(change for _, change in contents), *newest])
+    # As a document, so that a mark at the beginning of the file stays.
+    return Migration(replace(document, text=text).content, context.told)
 
 
 def _read_part(document: Document, library: PartLibrary, counts: Mapping[str, int]) -> Model:
     """A system as a part of another; its own experiment is not read."""
-    context = ReadingContext(document)
+    context, told, _ = _context_of(document)
     context.given_counts = counts
-    return _read(context, library, as_part=True)
+    return _read(context, library, as_part=True, told=told)
 
 
-def _read(context: ReadingContext, library: PartLibrary, *, as_part: bool = False) -> Model:
+def _read(context: ReadingContext, library: PartLibrary, *, as_part: bool = False, told: tuple[str, ...] = ()) -> Model:
     # What cannot be collected any more ends the reading; everything found until then is raised below.
     with contextlib.suppress(StopReadingError):
         model = _ModelReader(context, library).read(context.document.root, as_part=as_part)
     context.raise_errors()
-    return model
+    context.told = (*told, *dict.fromkeys(said for said, _ in content_changes(context)))
+    if not context.told:
+        return model
+    file = context.file if context.file.endswith((".yaml", ".yml")) else "FILE"
+    what = f"the file is of version 1 of the format, and is read as it was meant: {'; '.join(context.told)}"
+    notice = rules.OF_BEFORE.finding(what, where=model.name, fix=f"rewrite it with 'tellegen migrate {file}'")
+    return replace(model, findings=(*model.findings, notice))
 
 
 class _ModelReader:
@@ -271,6 +336,8 @@ class _ModelReader:
         offered = None if context.errors else self._section(root, "signal ports", partial(read_signal_ports, context))
         signal_ports = offered or SignalPorts()
         layout = self._section(root, "layout", partial(read_layout, context)) or {}
+        # With elements missing, their names would be told as unknown.
+        symbols = {} if context.errors else self._section(root, "symbols", partial(read_symbols, context)) or {}
         return Model(
             name=name,
             elements=tuple(context.elements.values()),
@@ -293,6 +360,7 @@ class _ModelReader:
             closures=(*closures, *(() if mechanism is None else mechanism.closures), *closures_of_parts(parts)),
             mechanism=None if mechanism is None else mechanism.mechanism,
             layout=layout,
+            symbols=symbols,
             geometry=geometry,
         )
 
@@ -335,7 +403,7 @@ class _ModelReader:
         return name
 
     def _check_version(self, node: Node) -> None:
-        if (text := self.context.scalar(node, "the version").text.strip()) != str(VERSION):
+        if (text := self.context.scalar(node, "the version").text.strip()) not in (BEFORE, str(VERSION)):
             what = f"the file is in version '{text}' of the format, and this program reads version {VERSION}"
             raise self.context.error(rules.UNKNOWN_VERSION, node, what, fix=f"write 'version: {VERSION}'")
 

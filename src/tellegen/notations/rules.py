@@ -113,7 +113,17 @@ UNKNOWN_VERSION = RULES.rule(
     meaning="The file says that it is written in a version of the format that this program does not read.",
     why="words may mean other things in another version",
     example="version: 7\n" + charging(),
-    instead="version: 1\n" + charging(),
+    instead="version: 2\n" + charging(),
+)
+_BENT = charging(capacitor="{capacitor: [b, gnd], law: v = q/C + 1e9 V/C^3*q^3, initial: %s}")
+OF_BEFORE = RULES.rule(
+    "D145",
+    "a file of before",
+    meaning="The file is of version 1 of the format, and something in it means something else now.",
+    why="it is read as it was meant; weights were inputs, and 1 V of a capacitor whose law reads its charge was 1 C",
+    example="version: 1\n" + _BENT % "1 V",
+    instead=_BENT % "1 C",
+    severity="notice",
 )
 DESCRIBED_TWICE = RULES.rule(
     "D105",
@@ -442,4 +452,41 @@ BAD_DISPLAY_UNIT = RULES.rule(
     why="showing converts, and only units of one quantity convert to each other",
     example=_heated("40 K", "{T: bar}"),
     instead=_heated("40 K", "{T: mK}"),
+)
+
+
+def _lettered(symbols: str) -> str:
+    """A resistor on a source, with symbols."""
+    return f"""\
+system: Lamp
+network:
+  V: {{voltage source: [a]}}
+  R_1: {{resistor: [a], R: 6 ohm}}
+symbols: {symbols}
+"""
+
+
+BAD_SYMBOL = RULES.rule(
+    "D494",
+    "symbol that cannot be read",
+    meaning="A symbol has something in it that is no letter, Greek letter, accent, subscript, superscript or prime.",
+    why="symbols go into figures, documents and pages; a small language of their own keeps commands out of them",
+    example=_lettered(r"{R_1: '\input{secret}'}"),
+    instead=_lettered(r"{R_1: 'R_{\tau}'}"),
+)
+SYMBOL_OF_NOTHING = RULES.rule(
+    "D495",
+    "symbol of something that is not there",
+    meaning="`symbols` gives a symbol to a name that nothing in the model has.",
+    why="a symbol that is never used is a slip in its name",
+    example=_lettered(r"{R_2: 'R_\tau'}"),
+    instead=_lettered(r"{R_1: 'R_\tau'}"),
+)
+SYMBOL_TAKEN = RULES.rule(
+    "D496",
+    "one symbol for two names",
+    meaning="Two names would be written alike.",
+    why="a reader of a figure or of an equation knows things by how they are written",
+    example=_lettered("{R_1: V}"),
+    instead=_lettered("{R_1: 'V_R'}"),
 )

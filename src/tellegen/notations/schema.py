@@ -19,7 +19,7 @@ from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.signals.formulas import SHAPES
 
 Contents = dict[str, grammar.Content]
-VERSION = 1
+VERSION = 2
 NOTATIONS = ("network", "bond graph", "pog")
 """The keys under which a file describes its elements; it has one of them."""
 
@@ -42,7 +42,7 @@ FILE = grammar.record(
     """
     system*  | value | the name of the system
     about    | text  | what it is, in a sentence or two
-    version  | version | the version of this format: 1
+    version  | version | the version of this format: 2; what a file of version 1 means otherwise is told when it is read
     parameters | #parameters | named constants: numbers with units, and expressions of other parameters
     ports    | #ports | where other systems are joined to this one: a node, two nodes, or {source: name} for the place of a source
     signal ports | signal ports | the signals that this system takes from others and those that it offers
@@ -57,12 +57,13 @@ FILE = grammar.record(
 from them
     signals  | #signals | references, sensors and controllers: formulas and blocks that are causal and carry no power
     elements | #elements | laws, values and initial values of the elements of a bond graph or a ladder
+    symbols  | symbols | how names are written in figures, formulas and plots: 'K_1: K_\\tau'
     experiment | #experiment | how long to run, with which inputs, from where
     geometry | geometry | where the bodies of a network are, for figures: {bodies: {crank: {at: [0 m, 0 m], angle: theta}}}
     layout   | anything | where items stand in figures: 'bond: {L_a: [340, 120]}'
     """,
     {
-        "version": grammar.Leaf("version", {"enum": [VERSION, str(VERSION)]}),
+        "version": grammar.Leaf("version", {"enum": [number for k in (1, VERSION) for number in (k, str(k))]}),
         "signal ports": grammar.SIGNAL_PORTS,
         "rates": grammar.Named(grammar.TEXT, grammar.PLAIN_NAME),
         "mechanism": MECHANISM,
@@ -70,6 +71,7 @@ from them
         "blocks": grammar.Listed(grammar.defined("block"), 1),
         "closures": grammar.Named(grammar.CLOSURE, ""),
         "geometry": grammar.GEOMETRY,
+        "symbols": grammar.Named(grammar.TEXT, grammar.INDEXED_NAME),
     },
 )
 

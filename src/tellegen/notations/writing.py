@@ -28,7 +28,15 @@ from tellegen.model.model import (
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.grammar import AT, PART, SOURCE
 from tellegen.notations.network.fields import entry_dimension, stiff_kind, stiffness_dimension
-from tellegen.notations.network.keys import CONNECTION, SIDES, LineForm, form_of, make_form, port_dimension
+from tellegen.notations.network.keys import (
+    CONNECTION,
+    SIDES,
+    LineForm,
+    form_of,
+    initial_dimension,
+    make_form,
+    port_dimension,
+)
 from tellegen.notations.network.laws import table_text
 from tellegen.notations.parameters import FormulaWriter, closure_texts, closures_of_parts, curve_keys
 from tellegen.notations.parts.instances import part_instance, written_names
@@ -36,6 +44,7 @@ from tellegen.notations.parts.reading import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import formula_text, readable_dimensions, signal_keys
+from tellegen.notations.symbols import symbols_still_named
 from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 
@@ -97,7 +106,9 @@ class ElementWriter:
         pairs += [self._law(element.law, element)] if element.law else []
         pairs += [(_word(element, form, side), quoted(name)) for side, name in element.variables.items()]
         if element.initial is not None:
-            pairs.append(("initial", quoted(self.units.text(element.initial, form.initial, _output_unit(kind)))))
+            held = element.initial_content
+            unit = kind.domain.energy(kind.side).unit if held else _output_unit(kind)
+            pairs.append(("initial", quoted(self.units.text(element.initial, initial_dimension(form, held), unit))))
         if element.prefer is not None:
             pairs.append(("causality", _causality(element)))
         if element.notes:
@@ -358,13 +369,20 @@ WIDEST = 24
 
 def to_yaml(model: Model) -> str:
     """The text of a file that `read_model` turns into the same model (comments and places aside)."""
-    model = _with_own_nodes(model)
+    model = replace(_with_own_nodes(model), symbols=symbols_still_named(model))
     writer = _ModelWriter(model, _kept_parts(model))
     structure = [writer.parts(), writer.network()]
     # Elements keep their order by the order of these sections, and with it states and equations keep theirs.
     described = structure if writer.kept.first else structure[::-1]
     begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
-    end = [writer.closures(), writer.signals(), writer.geometry(), writer.experiment(), writer.layout()]
+    end = [
+        writer.closures(),
+        writer.signals(),
+        writer.geometry(),
+        writer.symbols(),
+        writer.experiment(),
+        writer.layout(),
+    ]
     return "\n".join(text for text in [*begin, *described, *end] if text)
 
 
@@ -409,6 +427,7 @@ def file_with_notation(model: Model, notation: str, details: str, further: Mappi
         writer.signals(),
         notation,
         details,
+        writer.symbols(),
     ]
     return "\n".join(part for part in (*parts, writer.experiment()) if part)
 
@@ -496,6 +515,9 @@ class _ModelWriter:
     def signals(self) -> str:
         shown = {name: s for name, s in self.model.signals.items() if name not in self.kept.names}
         return _aligned("signals", ((name, self.signal(definition)) for name, definition in shown.items()))
+
+    def symbols(self) -> str:
+        return _aligned("symbols", ((name, quoted(text)) for name, text in self.model.symbols.items()))
 
     def signal(self, definition: SignalDefinition) -> str:
         keys = list(signal_keys(definition, self.elements.units.text, frozenset(self.model.signals)))

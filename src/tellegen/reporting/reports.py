@@ -26,6 +26,7 @@ from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments.analysing import analyse
 from tellegen.experiments.simulating import simulate
 from tellegen.expressions import Expression
+from tellegen.expressions.symbols import NO_SYMBOLS, written_with
 from tellegen.graph import lower
 from tellegen.model.model import Model, Parameter
 from tellegen.notations.loading import AnyModel, as_model
@@ -607,7 +608,8 @@ def report(
     check_report_target(target, force=force)
     # Limits are read before any section is made: a typing error should not cost a run.
     asked = replace(_subject(model), limits=tuple(read_limits(group) for group in limits))
-    made = build_report(asked, progress)
+    with written_with(asked.model.symbols if asked.model is not None else NO_SYMBOLS):
+        made = build_report(asked, progress)
     write_report(made, target)
     return made
 

@@ -35,6 +35,10 @@ class Recorded(Protocol):
         """What was simulated."""
 
     @property
+    def symbols(self) -> Mapping[str, str]:
+        """How its names are written, where that is not the usual way."""
+
+    @property
     def t(self) -> Array:
         """The times of the rows, in s."""
 
@@ -279,6 +283,7 @@ class SavedRun:
     columns: Mapping[str, Array]
     units: Mapping[str, str] = field(default_factory=dict)
     attributes: Mapping[str, str] = field(default_factory=dict)
+    symbols: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:

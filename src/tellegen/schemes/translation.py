@@ -222,6 +222,7 @@ def _element(port: Port, nodes: tuple[str, str], *, own: bool = True) -> Element
         law=law,
         variables=variables,
         initial=port.initial,
+        initial_content=port.initial_content,
         prefer=port.prefer,
         forced=port.forced,
         place=port.place,

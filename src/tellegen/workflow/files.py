@@ -7,6 +7,7 @@ from typing import final
 
 from tellegen.notations.netlist.loading import read_netlist
 from tellegen.notations.parts.reading import SYSTEMS
+from tellegen.notations.reading import Migration, migration
 from tellegen.notations.writing import to_yaml
 from tellegen.notations.yaml.document import write_text
 from tellegen.workflow.rules import NOTHING_TO_IMPORT, WOULD_OVERWRITE
@@ -78,3 +79,19 @@ def import_model(
     # Made whole before anything is written.
     text = to_yaml(read_netlist(file))
     return text if output is None else write_new(text, output, force=force)
+
+
+def migrate(
+    path: str | os.PathLike[str], output: str | os.PathLike[str] | None = None, *, force: bool = False
+) -> Migration:
+    """Rewrite a file of an earlier version of the format in the newest one, its comments kept; `told` says what changed.
+
+    `output` takes the new text where the file shall stay. A file of the newest version is left as it is.
+
+    Raises: DescriptionError for a file that cannot be read, and (D302) when `output` is there already and `force` is off.
+    """
+    refuse_overwriting(output, force=force)
+    found = migration(Path(path))
+    if found.told or output is not None:
+        write_text(Path(path if output is None else output), found.text)
+    return found

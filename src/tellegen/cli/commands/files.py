@@ -10,6 +10,7 @@ from tellegen.core.options import option, required
 from tellegen.notations import schema as file_schema
 from tellegen.workflow.files import examples as built_in_systems
 from tellegen.workflow.files import import_model
+from tellegen.workflow.files import migrate as rewritten
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,32 @@ def import_(options: ImportOptions) -> None:
     """Turn a file of another tool into a model file."""
     target = printed_or_written(options.target)
     output.show_model(import_model(options.file, target, force=options.force), target, as_json=options.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MigrateOptions:
+    """What `migrate` is asked for."""
+
+    file: Path = required("A model file.", metavar="FILE")
+    target: Path | None = model_file("Where to write it; without it the file itself is rewritten.")
+    force: bool = force()
+    as_json: bool = as_json()
+
+
+@command("tellegen migrate machine.yaml")
+def migrate(options: MigrateOptions) -> None:
+    """Rewrite a file of an earlier version of the format.
+
+    What means something else now is said in the words of the newest version; comments stay. Without -o the file itself is
+    rewritten.
+    """
+    found = rewritten(options.file, options.target, force=options.force)
+    nothing = "nothing: the file is of the newest version"
+    output.show(
+        options,
+        lambda: {"changed": list(found.told)},
+        lambda: "\n".join(["changed:", *(f"  {said}" for said in found.told or (nothing,))]),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,8 +83,10 @@ class ScalarPlanner:
         upper, lower = (self.texts.names.variable(_variable(section, line)) for line in plans.LINES)
         goes_right = section.rightward == section.upper
         link = self.links.get(name, "")
+        domain, signals = section.domain, (section.into_right, section.into_left)
+        given = tuple((signal, 1) for signal in signals if signal in self.scheme.inputs)
         return plans.SectionPlan(
-            name, upper, lower, goes_right, section.direction, section.domain, link=link, carries=(name,)
+            name, upper, lower, goes_right, section.direction, domain, link=link, carries=(name,), given=given
         )
 
     # -- columns ---------------------------------------------------------------------------------------------------------------
@@ -128,7 +130,7 @@ class ScalarPlanner:
         upper = next(b for b in blocks if _variable(left, "upper") in (b.input, b.output))
         lower = next(b for b in blocks if b is not upper)
         box = self.texts.gain_box(blocks[0])
-        boxes = {blocks[0].name: plans.BoxPlan("K", box.text, box.side, box.value)}
+        boxes = {blocks[0].name: plans.BoxPlan("K", box.text, box.side, box.value, box.matrix)}
         boxes[blocks[1].name] = self.texts.transposed(self.texts.gain_box(blocks[1]))
         return plans.ConnectionPlan(blocks[0].element, boxes[upper.name], boxes[lower.name])
 
@@ -155,7 +157,8 @@ class ScalarPlanner:
         item = self.scheme.elements.get(block.element)
         domain = self._domain(column) or ("" if item is None else item.domain)
         way = back if to_shared else away
-        return plans.ElementPlan(block.element, self.texts.boxes(block), way, domain, energy, tone=tone)
+        states = ((block.output, 1),) if block.kind == "storage" else ()
+        return plans.ElementPlan(block.element, self.texts.boxes(block), way, domain, energy, tone=tone, states=states)
 
     def _branch(self, column: Column, ladder: Ladder, names: Names) -> plans.BranchPlan:
         """The two wires of a side ladder: its entry section has them, on whichever of its lines."""

@@ -21,8 +21,9 @@ from tellegen.drawing.pog.texts import (
     raised_letter,
     with_arguments,
 )
+from tellegen.equations.matrices import transposed
 from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
-from tellegen.graph import ResistiveLaw, StorageLaw
+from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.notations.pog import ladder as written_ladder
 from tellegen.notations.pog.ladder import Way as BlockWay
 from tellegen.scenes.lettering import name_latex
@@ -144,7 +145,10 @@ class _LaneTexts:
         if len(kinds) == 1 and kinds <= {"storage", "derivative"}:
             matrix = self._filled(row, width, {j: self._energy(block) for j, block in blocks.items()})
             letter = self._matrix("L", matrix)
-            boxes = plans.BoxPlan("integrator", INTEGRATOR), plans.BoxPlan("gain", raised_letter(letter, "-1"))
+            # A lane without a storage has nothing to invert.
+            energy = matrix if len(row.cells) == width else None
+            gain = plans.BoxPlan("gain", raised_letter(letter, "-1"), matrix=energy, inverted=True)
+            boxes = plans.BoxPlan("integrator", INTEGRATOR), gain
             if kinds == {"derivative"}:
                 boxes = plans.BoxPlan("gain", letter), plans.BoxPlan("derivative", DERIVATIVE)
             return boxes, self.vector(bold("q"))
@@ -155,14 +159,19 @@ class _LaneTexts:
                 if row.fields and isinstance(law, ResistiveLaw) and law.side != item.decides:
                     raise NoLanesError  # the matrix of a field, asked the other way
             gains = {j: _linear(block) for j, block in blocks.items()}
-            return (plans.BoxPlan("gain", self._matrix("R", self._filled(row, width, gains))),), ""
+            matrix = self._filled(row, width, gains)
+            return (plans.BoxPlan("gain", self._matrix("R", matrix), matrix=matrix),), ""
         # Storages and resistors side by side have one matrix of transfer functions, which a field with its own matrix is not.
         if row.fields:
             raise NoLanesError
         powers = {"storage": ONE / symbol("s"), "derivative": symbol("s")}
         transfers = {j: _linear(block) * powers.get(block.kind, ONE) for j, block in blocks.items()}
         letter = self._matrix("G", self._filled(row, width, transfers), "(s)")
-        return (plans.BoxPlan("gain", letter),), ""
+        if "derivative" in kinds:
+            return (plans.BoxPlan("gain", letter),), ""
+        parts = [{j: _linear(block) for j, block in blocks.items() if block.integrator == stores} for stores in (0, 1)]
+        static, stored = (self._filled(row, width, part) for part in parts)
+        return (plans.BoxPlan("gain", letter, matrix=static, integral=stored),), ""
 
     def _energy(self, block: SchemeBlock) -> Expression:
         if block.field:
@@ -259,9 +268,10 @@ class LanePlanner:
         across: tuple[Side, ...] = tuple("across" for _ in sources)
         lanes = _LaneSignals(written.domains, rightward, across)
         decided = lanes.line_of(rightward)
-        names = self._names(sources, rightward, [piece.sign for piece in sources])
+        signs = [piece.sign for piece in sources]
+        names = self._names(sources, rightward, signs)
         labels = {line: self._variable(lanes, line, names if line == decided else ()) for line in plans.LINES}
-        section = entry = self._section(lanes, labels)
+        section = entry = replace(self._section(lanes, labels), given=self._given(sources, signs))
         for k, part in enumerate(written.parts[1:], 1):
             last = k == len(written.parts) - 1
             match part:
@@ -316,6 +326,11 @@ class LanePlanner:
         named = zip(pieces, sides, signs, strict=True)
         found = [(sign, name_latex(self.scheme.elements[p.name].port.variable(side))) for p, side, sign in named]
         return [text if sign > 0 else f"-{text}" for sign, text in found]
+
+    def _given(self, pieces: Iterable[written_ladder.LadderElement], signs: Iterable[int]) -> plans.Signed:
+        """The inputs of sources, with the signs that they have in their lanes."""
+        laws = [self.scheme.elements[piece.name].port.law for piece in pieces]
+        return tuple((law.input, sign) for law, sign in zip(laws, signs, strict=True) if isinstance(law, SourceLaw))
 
     def _labelled(self, ladder: plans.LadderPlan) -> plans.LadderPlan:
         """The ladder with labels for tokens, counted from left to right."""
@@ -412,7 +427,12 @@ class LanePlanner:
         derived = any(self.scheme.elements[p.name].causality == "derivative" for p in pieces)
         way: plans.Way = "down" if to_lower else "up"
         tone: Tone = "warning" if derived else "ink"
-        element = plans.ElementPlan(names, boxes, way, domain, energy, weight, tone=tone)
+        states: plans.Signed = ()
+        if boxes[0].part == "integrator" or boxes[-1].integral is not None:
+            found = {j: self.scheme.elements[piece.name].port for j, piece in row.cells.items()}
+            kept = {j: port.state for j, port in found.items() if isinstance(port.law, StorageLaw)}
+            states = tuple((kept.get(j, ""), row.cells[j].sign if j in kept else 1) for j in range(len(ways)))
+        element = plans.ElementPlan(names, boxes, way, domain, energy, weight, tone=tone, states=states)
         plan = plans.ColumnPlan(left, right, element, wire_domain=domain)
         return replace(plan, minus=_minus(plan, plans.other_line(line)))
 
@@ -432,7 +452,11 @@ class LanePlanner:
         onwards = tuple(part.gives) if forward else tuple(map(other_side, part.gives))
         after = _LaneSignals(part.domains, onwards, upper)
         own, conjugate = self.boxes.connection(part.K, forward=forward)
-        boxes = {line: plans.BoxPlan("K", own), plans.other_line(line): plans.BoxPlan("transposed", conjugate)}
+        back = transposed(part.K, len(part.K[0]))
+        boxes = {
+            line: plans.BoxPlan("K", own, matrix=part.K, inverted=not forward),
+            plans.other_line(line): plans.BoxPlan("transposed", conjugate, matrix=back, inverted=not forward),
+        }
         behind = self._section(after, {at: self._variable(after, at) for at in plans.LINES})
         content = plans.ConnectionPlan(part.name.text, boxes["upper"], boxes["lower"])
         self.columns.append(plans.ColumnPlan(section, behind, content, wire_domain=section.domain))
@@ -453,6 +477,7 @@ class LanePlanner:
         if section is None or section.goes_right(line):
             raise NoLanesError
         self._name(section.label(line), names)
+        self.columns[-1] = replace(self.columns[-1], right=replace(section, given=self._given(pieces, signs)))
         self.beyond = tuple(self.scheme.elements[piece.name].port.element for piece in pieces)
 
 

@@ -11,13 +11,17 @@ from typing import Literal, final
 from tellegen.core.domains import Side
 from tellegen.notations.layout import ItemPositions
 from tellegen.scenes.scene import Tone, Weight
-from tellegen.schemes.pog_scheme import Direction
+from tellegen.schemes.pog_scheme import Direction, Matrix
 
 Line = Literal["upper", "lower"]
 LINES: tuple[Line, Line] = ("upper", "lower")
 End = Literal["left", "right", "vertical"]
 Way = Literal["down", "up"]
 NodeKind = Literal["sum", "dot", "bend", "zero", "end", "none"]
+
+
+Signed = tuple[tuple[str, int], ...]
+"""Names of variables, each with the sign with which it stands in a vector."""
 
 
 def other_line(line: Line) -> Line:
@@ -32,7 +36,7 @@ class SectionPlan:
 
     `link` is the letter under which a ladder goes on elsewhere. `lanes` are the domains of a vector section, each with the side of
     its upper variable, and `size` tells how many variables each line has. `carries` are the sections of the scheme and the elements
-    whose powers make up its power; none where that is not known.
+    whose powers make up its power; none where that is not known. `given` are the inputs that come in at the end of a ladder.
     """
 
     name: str
@@ -45,6 +49,7 @@ class SectionPlan:
     lanes: tuple[tuple[str, Side], ...] = ()
     carries: tuple[str, ...] = ()
     size: int = 1
+    given: Signed = ()
 
     @property
     def weight(self) -> Weight:
@@ -68,18 +73,28 @@ class SectionPlan:
 @final
 @dataclass(frozen=True, slots=True)
 class BoxPlan:
-    """A block with its text (LaTeX). `side` are further inputs, which come in from the right; `value` is written beside it."""
+    """A block with its text (LaTeX). `side` are further inputs, which come in from the right; `value` is written beside it.
+
+    `matrix` is what it multiplies by, or its inverse where it is `inverted`; none where no matrix says it. A matrix of transfer
+    functions also multiplies the integral of what comes in, by `integral`.
+    """
 
     part: str
     text: str
     side: str = ""
     value: str = ""
+    matrix: Matrix | None = None
+    inverted: bool = False
+    integral: Matrix | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ElementPlan:
-    """An elaboration block: boxes in the order of the signal, which runs down or up; `energy` labels the wire between them."""
+    """An elaboration block: boxes in the order of the signal, which runs down or up; `energy` labels the wire between them.
+
+    `states` are the variables that come out of one that stores, empty names where a lane stores nothing.
+    """
 
     element: str
     boxes: tuple[BoxPlan, ...]
@@ -88,6 +103,7 @@ class ElementPlan:
     energy: str = ""
     weight: Weight = "thin"
     tone: Tone = "ink"
+    states: Signed = ()
 
 
 @final

@@ -163,11 +163,13 @@ class PogTexts:
             return BoxPlan("gain", name_latex(block.element))
         if block.gain is None:
             return BoxPlan("gain", self._law(block))
-        return BoxPlan("gain", self._gain(block, block.gain), value=self._value(block, block.gain))
+        # What is told by several ports has more inputs than one.
+        matrix = None if block.terms else ((block.gain,),)
+        return BoxPlan("gain", self._gain(block, block.gain), value=self._value(block, block.gain), matrix=matrix)
 
     def transposed(self, box: BoxPlan) -> BoxPlan:
         """The box on the other line of a scalar connection; its value is written once."""
-        return BoxPlan("transposed", box.text, box.side)
+        return BoxPlan("transposed", box.text, box.side, matrix=box.matrix)
 
     # -- gains -----------------------------------------------------------------------------------------------------------------
 

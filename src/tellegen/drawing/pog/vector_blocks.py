@@ -27,6 +27,7 @@ from tellegen.drawing.pog.texts import (
     transposed_letter,
 )
 from tellegen.elements.kinds import Role, kinds_of
+from tellegen.equations.matrices import transposed
 from tellegen.expressions import ONE, ZERO, Expression, Symbol, is_zero
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.scenes.lettering import name_latex
@@ -102,7 +103,9 @@ class VectorPlanner:
     def _input_columns(self) -> Iterator[plan.ColumnPlan]:
         """D from u to y, then B and its transpose."""
         y = self._indexed("y" if self.m == 1 else bold("y"))
-        left = self._section(INPUT, self.u, y, right=True, size=self.m)
+        left = replace(
+            self._section(INPUT, self.u, y, right=True, size=self.m), given=tuple((u, 1) for u in self.block.inputs)
+        )
         # Without states D is all there is, even where it is zero. Rates among the outputs make it a function of s.
         if not self.n or not is_null(self.D) or self.rates:
             letter = self._letter("D", self.D)
@@ -155,7 +158,8 @@ class VectorPlanner:
         )
         others = self._others()
         names = storages if others else (*storages, *self._passing())
-        element = plan.ElementPlan(" ".join(names), boxes, "down", self._domain(), q, self._weight(self.n))
+        states, weight = tuple((name, 1) for name in self.block.states), self._weight(self.n)
+        element = plan.ElementPlan(" ".join(names), boxes, "down", self._domain(), q, weight, states=states)
         sections = [
             self._section(str(int(BEHIND) + k), self._taken([*others][k:]), self.x, right=False, size=self.n)
             for k in range(len(others))
@@ -424,19 +428,22 @@ class _GroupPlanner:
     def _storages(self) -> plan.ElementPlan:
         names = self.group.storages if self.takes else (*self.group.storages, *self.group.others)
         inverse = inverse_letter(self._letter("L", self.group.L), self.n)
-        boxes = plan.BoxPlan("integrator", INTEGRATOR), plan.BoxPlan("gain", inverse)
+        gain = plan.BoxPlan("gain", inverse, matrix=self.group.L, inverted=True)
+        boxes = plan.BoxPlan("integrator", INTEGRATOR), gain
         way: plan.Way = "down" if self.acting == "upper" else "up"
+        states = tuple((name, 1) for name in self.group.states)
         energy = indexed_letter(self._energy if self.n > 1 else name_latex(self._energy), self.index)
-        return plan.ElementPlan(" ".join(names), boxes, way, self.domain, energy, self.weight)
+        return plan.ElementPlan(" ".join(names), boxes, way, self.domain, energy, self.weight, states=states)
 
     def _after(self) -> Iterator[plan.ElementPlan]:
         """What the states meet on their way: N^T z where ratios move, and A z."""
         way: plan.Way = "up" if self.acting == "upper" else "down"
         if not is_null(self.group.N):
             text = transposed_letter(self._letter("N", self.group.N), self.n)
-            yield plan.ElementPlan("", (plan.BoxPlan("N", text),), way, self.domain, "", self.weight)
+            box = plan.BoxPlan("N", text, matrix=transposed(self.group.N, self.n))
+            yield plan.ElementPlan("", (box,), way, self.domain, "", self.weight)
         if self.takes:
-            box = plan.BoxPlan("A", self._letter("A", self.group.A))
+            box = plan.BoxPlan("A", self._letter("A", self.group.A), matrix=self.group.A)
             yield plan.ElementPlan(" ".join(self.group.others), (box,), way, self.domain, "", self.weight)
 
     def _connection(self, side: str, row: tuple[Expression, ...]) -> plan.ConnectionPlan:
@@ -450,7 +457,10 @@ class _GroupPlanner:
             self.texts.explain_matrix(text, (row,))
             self.texts.explain_varying(row)
         back = transposed_letter(text, self.n)
-        boxes = {plan.other_line(self.acting): plan.BoxPlan("K", text), self.acting: plan.BoxPlan("transposed", back)}
+        boxes = {
+            plan.other_line(self.acting): plan.BoxPlan("K", text, matrix=(row,)),
+            self.acting: plan.BoxPlan("transposed", back, matrix=transposed((row,), self.n)),
+        }
         return plan.ConnectionPlan(f"{self.group.states[0]} {side}", boxes["upper"], boxes["lower"])
 
     # -- letters ---------------------------------------------------------------------------------------------------------------

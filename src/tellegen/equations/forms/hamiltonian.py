@@ -14,9 +14,9 @@ of all storages, and H' = y^T u - what is dissipated holds for every differentia
 
 With L x' = -A x + B u, y = C x + D u and energy variables p = L x: J = -A_w, R = A_s, g = (B + C^T)/2, P = (C^T - B)/2, and S and
 N are the symmetric and the skew part of D (van der Schaft and Jeltsema 2014, chapter 4). Then [[R, P], [P^T, S]] is the part of
-[[A, -B], [C, D]] that dissipates. Where the energy variables cannot be had in closed form, or dependent storages share their
-content, the form is written in co-energy variables, E x' = (J - R) grad_H + (g - P) u with E = L. Where a source decides the output
-of a storage, E is singular (see `held_sources`).
+[[A, -B], [C, D]] that dissipates. Contents that dependent storages share, and such as displacements move, are those of
+`canonical`. Where the energy variables cannot be had in closed form, the form is written in co-energy variables,
+E x' = (J - R) grad_H + (g - P) u with E = L. Where a source decides the output of a storage, E is singular (see `_held_inputs`).
 
 Temperature times heat flow is no power. What capacities of heat add to the form is therefore no energy but
 H_heat = sum C T^2 / 2, in J*K, which falls as temperatures even out: the same structure, with temperatures for co-energy variables.
@@ -30,6 +30,7 @@ from tellegen.core.domains import DOMAINS, other_side
 from tellegen.core.names import listing, named_after, unused
 from tellegen.equations import rules
 from tellegen.equations.derivation import derive_equations
+from tellegen.equations.forms.canonical import CanonicalForm
 from tellegen.equations.forms.heights import with_heights, without_weights
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, solved, transposed, zeros
 from tellegen.equations.printing.latex import hamiltonian_to_latex
@@ -54,7 +55,8 @@ class HamiltonianSystem(PrintedForm):
     """`x' = (J - R) grad_H + (g - P) u`, `y = (g + P)^T grad_H + (S + N) u`, with J and N skew, R and S symmetric.
 
     Energy form: the states are energy variables, `H` is their energy and `grad_H` its gradient. `energy_variables` says what each
-    state is in the power variables of the POG form. Co-energy form (`co_energy` lists the states that are power variables):
+    state is in the power variables of the POG form; of contents that storages share, these are names under `where`, and the
+    displacements that move them are states. Co-energy form (`co_energy` lists the states that are power variables):
     the left side is `E x'`, or `E x' + E_1 x` with E_1 half the rate of E where displacements move it; `grad_H` are still the
     co-energy variables, so that the power balance reads the same:
 
@@ -87,6 +89,7 @@ class HamiltonianSystem(PrintedForm):
     where: Mapping[str, Expression] = field(default_factory=dict)
     displacements: Mapping[str, Expression] = field(default_factory=dict)
     signals: SignalEquations = NO_SIGNALS
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     printers = hamiltonian_to_text, hamiltonian_to_latex, hamiltonian_to_record
 
     def with_entries(self, change: Callable[[Expression], Expression]) -> "HamiltonianSystem":
@@ -287,9 +290,10 @@ LONGEST_INVERSE = 5
 def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     """The port-Hamiltonian form of a model.
 
-    Energy variables are named by the domain and the element, `phi_L_a`. The co-energy form is given where dependent storages couple
-    states, where displacements move the energy matrix, where the law of a storage cannot be solved for its output, or where the
-    inverse of a field is too long to be read.
+    Energy variables are named by the domain and the element, `phi_L_a`. Where dependent storages couple states, or displacements
+    move what is stored, these are contents p = L z of several storages together, displacements are states beside them, and names
+    under `where` give the outputs z by both. The co-energy form is given where the law of a storage cannot be solved for its
+    output, where what is stored moves with states, inputs or signals, or where the inverse of a field is too long to be read.
 
     Where a source decides the output of a storage, that output is a state too, tied to the input by a constraint whose multiplier
     is what the source supplies; E is singular then. Capacities of heat add to `H_heat` and not to `H`. The displacements that
@@ -302,13 +306,26 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     >>> form.states
     ('phi_L_a', 'p_J_m', 'V_C_0')
     """
-    if (floating := without_weights(system)) is not None:
+    floating = without_weights(system)
+    canonical = _canonical(
+        system if floating is None else floating, ZERO if floating is None else system.potential_energy
+    )
+    if canonical is not None:
+        return canonical
+    if floating is not None:
         return with_heights(port_hamiltonian(floating), system)
     # Without such sources the form is an ordinary one; with them E is singular.
     held = _held_inputs(system)
     if not held:
         return _Conversion(system).system()
     return with_constraints(_Conversion(_with_sources_freed(system, held), by_energy=False).system(), system, held)
+
+
+def _canonical(system: EquationSystem, potential: Expression) -> HamiltonianSystem | None:
+    """The form in contents that storages share, where dependent storages or displacements make them share; else None."""
+    if _held_inputs(system):
+        return None
+    return _Conversion(system).canonical(potential)
 
 
 def energy_names(system: EquationSystem) -> tuple[str, ...]:
@@ -402,6 +419,59 @@ class _Conversion:
         }  # the power variables that are no states any more
         written = made.with_entries(lambda e: e.substitute(outputs)) if outputs else made
         return replace(written, energy_variables={} if inverse is None else self._definitions(names))
+
+    def canonical(self, potential: Expression) -> HamiltonianSystem | None:
+        """The form in contents of several storages together; None where each has its own, or where there is no such form."""
+        L, states = self.plain.matrices["L"], self.plain.states
+        shared = not self._is_diagonal() and bool(self.plain.dependent)
+        if not (shared or any(not self._is_constant(e) for row in L for e in row)):
+            return None
+        laws = tuple(port.storage if port is not None and _keeps(port) else None for port in self.ports)
+        alone = [all(e is (ONE if i == j else ZERO) for j, e in enumerate(row)) for i, row in enumerate(L)]
+        # What has a content of its own, or none that counts as energy, is no part of a quadratic H.
+        if any(law is not None and not own for law, own in zip(laws, alone, strict=True)) or any(
+            map(_is_heat, self.ports)
+        ):
+            return None
+        if any(self._offset(k) is not ZERO for k in range(len(states)) if laws[k] is None):
+            return None
+        form = CanonicalForm(self.plain, energy_names(self.given), laws, potential)
+        energy = form.energy() if form.exists else None
+        if energy is None:
+            return None
+        m, f = self._structure()
+        coordinates, inputs = len(form.q), len(self.given.inputs)
+        exchanged = negative(self._half(self.plain.matrices["A"], -1))
+        matrices: dict[HamiltonianName, Matrix] = {
+            "J": form.interconnection(exchanged),
+            "R": form.padded(m["R"]),
+            "g": form.below(m["g"], inputs),
+            "P": form.below(m["P"], inputs),
+            "S": m["S"],
+            "N": m["N"],
+        }
+        gradient = form.gradient()
+        made = HamiltonianSystem(
+            name=self.given.name,
+            states=(*form.q, *form.names),
+            inputs=self.given.inputs,
+            outputs=self.given.outputs,
+            parameters=self.given.parameters,
+            matrices=matrices,
+            H=energy + potential,
+            grad_H=gradient,
+            f=(*(ZERO,) * coordinates, *f),
+            f_y=self.plain.vectors["f_y"],
+            algebraic=self.plain.algebraic,
+            displacements={q: e for q, e in self.plain.displacements.items() if q not in form.q},
+            signals=self.plain.signals,
+            energy_variables={
+                n: dot(row, form.z) for n, row, law in zip(form.names, L, laws, strict=True) if law is None
+            },
+        )
+        shown = [e for rows in matrices.values() for row in rows for e in row]
+        others = [*made.algebraic.residuals, *made.displacements.values(), *made.energy_variables.values()]
+        return replace(made, where=form.where([*shown, *gradient, energy + potential, *made.f, *made.f_y, *others]))
 
     # -- energy and co-energy variables ----------------------------------------------------------------------------------------
 

@@ -179,6 +179,8 @@ def _row(sums: Iterable[MatrixSum], k: int) -> str:
             text = _with_term(text, each.shares[0].rows[k][0], "", each.negative)
             continue
         for j, factor in enumerate(each.factors):
+            if factor is ZERO:  # the slope of H by a coordinate that it does not read
+                continue
             entry = total(-s.rows[k][j] if s.negative else s.rows[k][j] for s in each.shares)
             written = f"({to_text(factor)})" if isinstance(factor, Add) else to_text(factor)
             text = _with_term(text, entry, f"{written}'" if each.dotted else written, each.negative)

@@ -10,12 +10,21 @@ from tellegen.core.errors import Finding, Place
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import KINDS, ElementKind, Setting
-from tellegen.expressions import Expression, Number, symbol
+from tellegen.expressions import ZERO, Expression, Number, symbol
 from tellegen.model.dimensions import NUMBER, Measure, si_unit, user_names, without_marks
 from tellegen.model.laws import Law
 from tellegen.model.model import NOTHING, Element, Parameter, Switching, known_variables, variable_name
 from tellegen.notations import rules as notations_rules
-from tellegen.notations.context import CopyIndices, DrivenSource, HeatPort, MassHeight, NamePattern, ReadingContext
+from tellegen.notations.context import (
+    CopyIndices,
+    DrivenSource,
+    HeatPort,
+    MassHeight,
+    NamePattern,
+    ReadAsContent,
+    ReadingContext,
+)
+from tellegen.notations.migrations import keeps_content
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import LineForm
 from tellegen.notations.parameters import finite_value
@@ -214,6 +223,7 @@ class ElementLine:
     signal_node: Scalar | None = None
     heat: str | NamePattern | None = None
     height_node: Scalar | None = None
+    initial_content: bool = False
 
     def begin_modes(self, context: ReadingContext, indices: Indices) -> None:
         """Get ready for the keys of an element with modes."""
@@ -270,6 +280,11 @@ def add_element(
             what = f"{owner} and {name} both name a variable '{chosen}'"
             fix = f"choose another name for the {side} variable"
             raise context.error(notations_rules.VARIABLE_TWICE, line.key, what, fix=fix, where=name)
+    content = line.initial_content
+    if context.version_1 and initial not in (None, ZERO) and keeps_content(kind, law) and not content:
+        content = True
+        if line.initial_node is not None:
+            context.read_as_content.append(ReadAsContent(name, kind, line.initial_node))
     context.elements[name] = Element(
         name=name,
         kind=kind,
@@ -285,6 +300,7 @@ def add_element(
         signal=line.signal if signal is None else signal,
         signal_text=line.signal_text,
         switching=switching,
+        initial_content=content,
     )
     if heat is not None:
         context.heated.append(HeatPort(name, heat, line.key))

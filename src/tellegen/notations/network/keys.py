@@ -78,7 +78,9 @@ class LineKey(NamedTuple):
 _NOTES = LineKey("notes", "", Leaf("notes", {"type": "object"}), "what other tools wrote about the element")
 _HEAT = LineKey("heat", "", NODE, "the thermal node that takes the heat")
 _DRIVER = LineKey("signal", "", SIGNAL, "what drives the source")
-_INITIAL = LineKey("initial", "", QUANTITY, "the output of the storage at the start, with its unit")
+_INITIAL = LineKey(
+    "initial", "", QUANTITY, "the output of the storage at the start, or what it holds: its unit tells which"
+)
 _ENERGY = LineKey("law", "energy", TEXT, "the stored energy, of what is stored or of the output")
 _POTENTIAL = LineKey("potential", "", TEXT, "the potential energy, a formula of displacements and parameters")
 _HEIGHT = LineKey(
@@ -173,6 +175,11 @@ def make_form(kind: ElementKind) -> LineForm:
     unit = kind.quantity.unit if kind.quantity else ""
     dimension = parse_unit(unit).dimension if unit else modulus_dimension(kind)
     return LineForm(kind, keys, dimension, parse_unit(kind.domain.power(kind.side).unit).dimension)
+
+
+def initial_dimension(form: LineForm, content: bool) -> Dimension:
+    """The dimension of an initial value: that of the output, or of what a storage holds."""
+    return parse_unit(form.kind.domain.energy(form.kind.side).unit).dimension if content else form.initial
 
 
 def _in_unit(unit: str) -> str:

@@ -22,6 +22,7 @@ from tellegen.notations.network.elements import (
     add_element,
     read_source_signal,
 )
+from tellegen.notations.network.keys import initial_dimension
 from tellegen.notations.network.lines import read_line
 from tellegen.notations.quantities import read_quantity
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
@@ -274,7 +275,7 @@ class _Template:
             return None
         quantity = line.form.kind.quantity
         word = "initial value" if initial else quantity.word if quantity else "value"
-        wanted = line.form.initial if initial else line.form.dimension
+        wanted = initial_dimension(line.form, line.initial_content) if initial else line.form.dimension
         counters = dict(zip(self.indices, copy, strict=True))
         reading = read_quantity(node.text, lambda: self.context.text_place(node), counters)
         subject = f"the {word} of {name_at(line.name, copy)}"

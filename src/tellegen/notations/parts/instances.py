@@ -186,6 +186,7 @@ class Renaming:
             law=None if law is None else self._law(law, letters),
             variables=self._variables(element),
             initial=None if element.initial is None else self.expression(element.initial),
+            initial_content=element.initial_content,
             prefer=element.prefer,
             forced=element.forced,
             place=element.place,

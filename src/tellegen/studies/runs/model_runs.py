@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.equations.start import initial_names, outputs_at_start
+from tellegen.equations.start import initial_names, solved_at_start
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, expression_of, value_of
 from tellegen.experiments.setup import Setup, run_of_trajectory, set_up, sort_settings
@@ -123,7 +123,7 @@ class ModelRuns:
         self.problem = self._problem(self.ready).checked()
         whole = self._run_before(self.ready)
         self.kept = read_kept(keep or default_kept(whole), whole, with_rows=self.has_rows, until=self.ready.until)
-        self._whole = whole
+        self.whole = whole
 
     @property
     def has_rows(self) -> bool:
@@ -145,7 +145,7 @@ class ModelRuns:
         if name in self.kinds.parameters:
             dimension = self.model.parameters[name].dimension
             return "" if dimension is None else si_unit(dimension)
-        return self._whole.unit(name) if name in self._whole else ""
+        return self.whole.unit(name) if name in self.whole else ""
 
     # -- One run -----------------------------------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class ModelRuns:
     @cached_property
     def channels(self) -> dict[str, int | None]:
         """Where the variables that are kept stand among what the model tells; None where it does not."""
-        return {kept.name: channel_of(kept.name, self._whole.channels) for kept in self.kept}
+        return {kept.name: channel_of(kept.name, self.whole.channels) for kept in self.kept}
 
     def refusal(self) -> str:
         """Why the batch in C cannot make these runs; empty where it can."""
@@ -522,7 +522,7 @@ class ModelRuns:
             yield "formulas of parameters"
         if kinds.parameters and parameter_dependent_breaks(graph, kinds.parameters) is not NOTHING_MOVES:
             yield "breaks"
-        initial = {**outputs_at_start(graph), **model.experiment.initial, **self.settings.initial}
+        initial = {**solved_at_start(graph, model), **model.experiment.initial, **self.settings.initial}
         names = initial_names(graph, model) if initial or kinds.initial else {}
         for name in (*initial, *kinds.initial):
             place = names.get(name)
