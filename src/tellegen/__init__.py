@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.system import EquationSystem
     from tellegen.experiments.analysing import analyse
-    from tellegen.experiments.input_signals import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
+    from tellegen.experiments.input_signals import chirp, course, pulse, quintic, ramp, sine, step, table, trapezoid
     from tellegen.experiments.sensitivities import sensitivities
     from tellegen.experiments.simulating import simulate
     from tellegen.experiments.steady_state import SteadyState, equilibrium
@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
+    from tellegen.studies.runs.fit import Fit, fit
+    from tellegen.studies.runs.measurements import record
     from tellegen.studies.runs.response import Response, response
     from tellegen.studies.runs.study import Study
     from tellegen.studies.runs.sweep import read_study, sweep
@@ -91,6 +93,7 @@ __all__ = [
     "Figure",
     "FigureError",
     "Finding",
+    "Fit",
     "GraphError",
     "Inverse",
     "KeptCode",
@@ -124,6 +127,7 @@ __all__ = [
     "compare_conditioning",
     "compare_runs",
     "condition",
+    "course",
     "derive",
     "derive_equations",
     "draw",
@@ -132,6 +136,7 @@ __all__ = [
     "explain",
     "export_model",
     "feedback_linearise",
+    "fit",
     "functions",
     "import_model",
     "inverse_dynamics",
@@ -152,6 +157,7 @@ __all__ = [
     "read",
     "read_run",
     "read_study",
+    "record",
     "reduce",
     "reduction_study",
     "report",
@@ -189,7 +195,7 @@ _NAMES_OF_MODULE = {
     "equations.system": "EquationSystem",
     "experiments.analysing": "analyse",
     "experiments.steady_state": "SteadyState equilibrium",
-    "experiments.input_signals": "chirp pulse quintic ramp sine step table trapezoid",
+    "experiments.input_signals": "chirp course pulse quintic ramp sine step table trapezoid",
     "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",
@@ -210,6 +216,8 @@ _NAMES_OF_MODULE = {
     "studies.inversion": "Inverse invert",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
+    "studies.runs.fit": "Fit fit",
+    "studies.runs.measurements": "record",
     "studies.runs.response": "Response response",
     "studies.runs.study": "Study",
     "studies.runs.sweep": "read_study sweep",

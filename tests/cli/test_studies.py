@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import tellegen as tg
 from tellegen.cli.main import run
 
 
@@ -73,3 +75,27 @@ def test_exit_codes_say_what_happened(
     assert run(words) == code
     shown = capsys.readouterr()
     assert told in shown.out + shown.err
+
+
+def test_a_fit_is_printed_written_and_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    t = np.linspace(0.0, 0.5, 51)
+    machine = tg.simulate("dc_motor_pump", 0.5, times=t, parameters={"R_a": 0.6, "K_m": 0.14})
+    lines = ["t,omega_m,I_a [mA]"]
+    lines += [f"{x},{w},{1e3 * i}" for x, w, i in machine.table(["t", "omega_m", "I_a"]).tolist()]
+    data, target, picture = str(tmp_path / "data.csv"), str(tmp_path / "fitted.yaml"), str(tmp_path / "fit.svg")
+    Path(data).write_text("\n".join(lines), encoding="utf-8")
+    words = ["fit", "dc_motor_pump", data, "--free", "R_a,K_m=0.05:0.3", "--check", data, "--profile", "R_a"]
+    assert run([*words, "-o", target, "--plot", picture, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["values"] == pytest.approx({"R_a": 0.6, "K_m": 0.14}, rel=1e-4)
+    assert told["checks"][0]["fit_percent"]["I_a"] > 99.9
+    assert len(told["profile"]["values"]) == 21
+    assert tg.read(target).parameters["R_a"].expression is not None
+    assert Path(picture).exists()
+    assert run(words) == 0
+    assert "with 95 %" in capsys.readouterr().out
+    assert run(["fit", "dc_motor_pump", data]) == 1
+    assert "S426" in capsys.readouterr().err
+    assert run(["fit", "dc_motor_pump", data, "--free", "R_a=1"]) == 1
+    assert run(["fit", "dc_motor_pump", "--free", "R_a"]) == 1
+    assert "S425" in capsys.readouterr().err

@@ -295,6 +295,7 @@ class LagrangeSystem:
     loads: Mapping[str, Expression] = field(default_factory=dict)
     springs: Mapping[str, Expression] = field(default_factory=dict)
     forces: tuple[str, ...] = ()
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def torques(self) -> tuple[str, ...]:
@@ -351,6 +352,7 @@ class LagrangeSystem:
             self.parameters,
             sections=lagrange_sections(self),
             where=dict(self.where),
+            symbols=self.symbols,
         )
 
     def to_text(self) -> str:

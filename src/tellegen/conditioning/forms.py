@@ -48,6 +48,7 @@ def explained_form(
         found.causal.graph.parameters,
         sections=(_constraints(found.whole), *sections),
         where={**kept, **where},
+        symbols=found.causal.graph.symbols,
     )
 
 

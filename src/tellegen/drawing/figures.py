@@ -26,6 +26,7 @@ from tellegen.equations.forms.hamiltonian import HamiltonianSystem
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.quantities import Quantity
+from tellegen.expressions.symbols import NO_SYMBOLS, written_with
 from tellegen.graph import lower
 from tellegen.notations.layout import PLACED_FIGURES, write_positions
 from tellegen.notations.loading import NETLIST_SUFFIX, AnyModel, as_model, read
@@ -36,6 +37,7 @@ from tellegen.scenes.scene import Scene
 from tellegen.scenes.strokes import ThemeName
 from tellegen.scenes.writers.tikz import to_bondgraphs
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
+from tellegen.schemes.residual_sinks import with_free_sinks
 
 
 @final
@@ -133,6 +135,24 @@ def draw(
     'Bond graph: DC motor driving a hydraulic pump'
     """
     chosen = read_options(options)
+    # Read once: its symbols hold for all that is drawn of it.
+    what = as_model(what) if isinstance(what, str | os.PathLike) else what
+    with written_with(_symbols_of(what)):
+        return _draw(what, notation, run, at, like, chosen)
+
+
+def _symbols_of(what: Drawable) -> Mapping[str, str]:
+    if isinstance(what, list | tuple | ReductionPictures | BondGraphScheme | PogScheme):
+        first = what[0] if isinstance(what, list | tuple) and what else what
+        return first.causal.graph.symbols if isinstance(first, BondGraphScheme | PogScheme) else NO_SYMBOLS
+    if isinstance(what, Derived):
+        return what.symbols
+    return what.graph.symbols if isinstance(what, Run) else as_model(what).symbols
+
+
+def _draw(
+    what: Drawable, notation: str, run: Run | None, at: Quantity | None, like: EarlierFigure | None, chosen: Options
+) -> Figure:
     if like is None:
         return _drawn_figure(what, notation, run, at, chosen)
     # Schemes and equations have no model to be drawn again from, and steps no places.
@@ -184,7 +204,7 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 def _bond(model: AnyModel, options: Options) -> Scene:
     # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
     # Residual sinks are shown, where a conditioned model has sources driven by formulas.
-    read = model.picture if isinstance(model, Conditioned) else as_model(model)
+    read = model.picture if isinstance(model, Conditioned) else with_free_sinks(as_model(model))
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
@@ -235,8 +255,8 @@ def keep_layout(
     DescriptionError where the file cannot be read or written.
     """
     path = Path(file)
-    if path.suffix.lower() == NETLIST_SUFFIX or not path.is_file():
-        told = "a netlist says where its elements are drawn" if path.is_file() else f"there is no file '{path}'"
+    if path.suffix.lower() == NETLIST_SUFFIX or not os.path.isfile(path):
+        told = "a netlist says where its elements are drawn" if os.path.isfile(path) else f"there is no file '{path}'"
         raise rules.NO_LAYOUT.error(f"no layout can be kept: {told}", fix="give the YAML file of a model")
     # Drawn with the places that are asked for: what could not stand where it shall is kept where it does.
     found = Memory()

@@ -330,6 +330,7 @@ class _Assembly:
             initial={ports[k].state: e for k in self.states if (e := ports[k].initial_state) is not None},
             signals=signals,
             origin=self.causal,
+            symbols=self.causal.graph.symbols,
         )
         return self._without_dependent_storages(
             self._with_measured(made, storage_motion) if self.measured else made, settled

@@ -13,7 +13,7 @@ from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
-from tellegen.core.files import visible
+from tellegen.core.hidden_characters import visible
 from tellegen.core.names import named_after, unused
 from tellegen.equations.forms.hamiltonian import energy_names
 from tellegen.equations.matrices import Matrix, dot, negative, zeros
@@ -36,6 +36,7 @@ from tellegen.equations.structure import causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem, MatrixName, VectorName, parameter_values
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
 from tellegen.expressions.elimination import NamedEntries, used_names, with_definitions
+from tellegen.expressions.symbols import written_with
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT
 
@@ -481,6 +482,7 @@ class Explanation:
     parameters: Mapping[str, Expression | None]
     sections: tuple[ExplanationSection, ...]
     where: Mapping[str, Expression] = field(default_factory=dict)
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def values(self) -> dict[str, float]:
         """The values of the parameters that have one."""
@@ -501,7 +503,8 @@ class Explanation:
 
     def to_latex(self) -> str:
         """The steps as LaTeX paragraphs. Needs amsmath."""
-        return steps_to_latex(self)
+        with written_with(self.symbols):
+            return steps_to_latex(self)
 
     def to_json(self) -> dict[str, object]:
         """The record that `derive --steps --json` prints."""
@@ -551,6 +554,7 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation
         parameters=system.parameters,
         sections=tuple(section for section in sections if section.items),
         where={name: e for name, e in where.items() if name in needed},
+        symbols=system.symbols,
     )
 
 

@@ -23,6 +23,7 @@ from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.expressions import ONE, ZERO, Expression, number, to_text
 from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
 from tellegen.expressions.simplification import joined_sines, shortened
+from tellegen.expressions.symbols import written_with
 from tellegen.expressions.sympy_view import matrix_view
 
 if TYPE_CHECKING:
@@ -179,6 +180,7 @@ class PrintedForm:
 
     printers: ClassVar[tuple[Callable[..., str], Callable[..., str], Callable[..., dict[str, object]]]]
     parameters: Mapping[str, Expression | None]
+    symbols: Mapping[str, str]
 
     def values(self) -> dict[str, float]:
         """The values of the parameters that have one."""
@@ -190,7 +192,8 @@ class PrintedForm:
 
     def to_latex(self) -> str:
         """The form as an amsmath `align*` environment."""
-        return self.printers[1](self)
+        with written_with(self.symbols):
+            return self.printers[1](self)
 
     def to_json(self) -> dict[str, object]:
         """The record that `derive --json` prints: names, and formulas in Python syntax."""
@@ -200,7 +203,8 @@ class PrintedForm:
         return self.to_text()
 
     def _repr_latex_(self) -> str:
-        return f"$$\n{self.printers[1](self, environment='aligned')}\n$$"
+        with written_with(self.symbols):
+            return f"$$\n{self.printers[1](self, environment='aligned')}\n$$"
 
 
 MatrixName = Literal["L", "A", "B", "C", "D", "N", "B_1", "D_1"]
@@ -258,6 +262,7 @@ class EquationSystem(PrintedForm):
     measured: Measured = NOTHING_MEASURED
     point: OperatingPoint | None = None
     origin: "CausalGraph | None" = field(default=None, compare=False, repr=False)
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     printers = equations_to_text, equations_to_latex, equations_to_record
 
     @property
@@ -340,7 +345,8 @@ class EquationSystem(PrintedForm):
 
     def to_latex(self, sign: Sign = "-") -> str:
         """The equations as an amsmath `align*` environment."""
-        return equations_to_latex(self, sign=sign)
+        with written_with(self.symbols):
+            return equations_to_latex(self, sign=sign)
 
     def to_json(self, sign: Sign = "-") -> dict[str, object]:
         """The record that `derive --json` prints: names, values of parameters, matrices of formulas in Python syntax."""

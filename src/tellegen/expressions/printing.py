@@ -17,6 +17,7 @@ from tellegen.expressions import nodes
 from tellegen.expressions.canonical import is_symbolic_power
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.nodes import Expression, Rational, magnitude
+from tellegen.expressions.symbols import GREEK, symbol_latex
 
 MOST_DIGITS = 17
 LARGEST_EXPONENT = 400
@@ -344,14 +345,6 @@ nodes.ENGINE.text = to_text
 
 # LaTeX
 
-GREEK = frozenset(
-    (
-        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),
-        *("xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"),
-        *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
-        *("varepsilon", "vartheta", "varphi", "varrho"),
-    )
-)
 _WORDS = re.compile(r"(?P<own>[A-Za-z]\w*)(?:\[(?P<index>[\d,]+)\])?")
 _RATES = frozenset(
     variable.symbol
@@ -362,9 +355,17 @@ _RATES = frozenset(
 r"""Power variables that are named as rates: `dPhi` is \dot{\Phi}."""
 
 
-@lru_cache(maxsize=10_000)
 def latex_name(name: str) -> str:
-    r"""A name or path in LaTeX: `omega_m` is \omega_{m}, `drive.motor.L_a[3]` is L_{\text{a,3,drive,motor}}."""
+    r"""A name or path in LaTeX: `omega_m` is \omega_{m}, `drive.motor.L_a[3]` is L_{\text{a,3,drive,motor}}.
+
+    A name for which its author gave a symbol is written by that, where symbols are in force.
+    """
+    return symbol_latex(name) or usual_latex(name)
+
+
+@lru_cache(maxsize=10_000)
+def usual_latex(name: str) -> str:
+    """A name in LaTeX without a symbol of its own."""
     *owners, last = name.split(".")
     found = _WORDS.fullmatch(last)
     if found is None:

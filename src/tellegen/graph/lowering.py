@@ -552,6 +552,7 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
         dimensions=_dimensions(model) if model.signals or model.displacements else {},
         signals=tuple(command for command in commands if command is not None),
         switching=switching,
+        symbols=model.symbols,
     )
     return with_signals(graph, model)
 

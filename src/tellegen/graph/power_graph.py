@@ -325,7 +325,7 @@ class PowerGraph:
     the same time.
     `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
     modes of ports that are not where they start. `vectors` name the elements that were written as one vector item. `dimensions` are
-    those of parameters, where they are known and formulas of signals may read them.
+    those of parameters, where they are known and formulas of signals may read them. `symbols` say how names are written.
     """
 
     name: str
@@ -342,6 +342,7 @@ class PowerGraph:
     now: Mapping[int, str] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     dimensions: Mapping[str, Dimension] = field(default_factory=dict, compare=False)
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     def storages(self) -> Iterator[int]:

@@ -70,6 +70,10 @@ PART_OF = "part of"
 """The note of an element that is a port or a source of a field made from other elements: its books are those of the field."""
 
 
+RESIDUAL_SINK = "residual sink"
+"""The note of an ideal element that a bond graph has as rSe or rSf: it stands for what keeps a constraint."""
+
+
 MOST_SHOWN = 40
 """So many elements of a model are listed when it is printed."""
 
@@ -252,10 +256,12 @@ class Model:
     sketch: Sketch | None = field(default=None, compare=False, repr=False)
     layout: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict, compare=False, repr=False)
     geometry: "Geometry | None" = field(default=None, compare=False, repr=False)
+    symbols: Mapping[str, str] = field(default_factory=nothing, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     # `geometry` tells where the bodies of a network are, for figures alone; `mechanism` is there where equations come from bodies.
     # `layout` tells by kind of figure where a person put the items that it shows.
+    # `symbols` say how names are written where the usual way is not meant.
     # `sketch` is how the description itself draws the elements.
     # `mechanism` is what figures show of bodies and joints; their elements are all in `elements`.
     # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.

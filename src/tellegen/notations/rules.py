@@ -453,3 +453,40 @@ BAD_DISPLAY_UNIT = RULES.rule(
     example=_heated("40 K", "{T: bar}"),
     instead=_heated("40 K", "{T: mK}"),
 )
+
+
+def _lettered(symbols: str) -> str:
+    """A resistor on a source, with symbols."""
+    return f"""\
+system: Lamp
+network:
+  V: {{voltage source: [a]}}
+  R_1: {{resistor: [a], R: 6 ohm}}
+symbols: {symbols}
+"""
+
+
+BAD_SYMBOL = RULES.rule(
+    "D494",
+    "symbol that cannot be read",
+    meaning="A symbol has something in it that is no letter, Greek letter, accent, subscript, superscript or prime.",
+    why="symbols go into figures, documents and pages; a small language of their own keeps commands out of them",
+    example=_lettered(r"{R_1: '\input{secret}'}"),
+    instead=_lettered(r"{R_1: 'R_{\tau}'}"),
+)
+SYMBOL_OF_NOTHING = RULES.rule(
+    "D495",
+    "symbol of something that is not there",
+    meaning="`symbols` gives a symbol to a name that nothing in the model has.",
+    why="a symbol that is never used is a slip in its name",
+    example=_lettered(r"{R_2: 'R_\tau'}"),
+    instead=_lettered(r"{R_1: 'R_\tau'}"),
+)
+SYMBOL_TAKEN = RULES.rule(
+    "D496",
+    "one symbol for two names",
+    meaning="Two names would be written alike.",
+    why="a reader of a figure or of an equation knows things by how they are written",
+    example=_lettered("{R_1: V}"),
+    instead=_lettered("{R_1: 'V_R'}"),
+)

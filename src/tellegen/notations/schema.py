@@ -57,6 +57,7 @@ FILE = grammar.record(
 from them
     signals  | #signals | references, sensors and controllers: formulas and blocks that are causal and carry no power
     elements | #elements | laws, values and initial values of the elements of a bond graph or a ladder
+    symbols  | symbols | how names are written in figures, formulas and plots: 'K_1: K_\\tau'
     experiment | #experiment | how long to run, with which inputs, from where
     geometry | geometry | where the bodies of a network are, for figures: {bodies: {crank: {at: [0 m, 0 m], angle: theta}}}
     layout   | anything | where items stand in figures: 'bond: {L_a: [340, 120]}'
@@ -70,6 +71,7 @@ from them
         "blocks": grammar.Listed(grammar.defined("block"), 1),
         "closures": grammar.Named(grammar.CLOSURE, ""),
         "geometry": grammar.GEOMETRY,
+        "symbols": grammar.Named(grammar.TEXT, grammar.INDEXED_NAME),
     },
 )
 

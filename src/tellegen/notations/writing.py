@@ -44,6 +44,7 @@ from tellegen.notations.parts.reading import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import formula_text, readable_dimensions, signal_keys
+from tellegen.notations.symbols import symbols_still_named
 from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 
@@ -368,13 +369,20 @@ WIDEST = 24
 
 def to_yaml(model: Model) -> str:
     """The text of a file that `read_model` turns into the same model (comments and places aside)."""
-    model = _with_own_nodes(model)
+    model = replace(_with_own_nodes(model), symbols=symbols_still_named(model))
     writer = _ModelWriter(model, _kept_parts(model))
     structure = [writer.parts(), writer.network()]
     # Elements keep their order by the order of these sections, and with it states and equations keep theirs.
     described = structure if writer.kept.first else structure[::-1]
     begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
-    end = [writer.closures(), writer.signals(), writer.geometry(), writer.experiment(), writer.layout()]
+    end = [
+        writer.closures(),
+        writer.signals(),
+        writer.geometry(),
+        writer.symbols(),
+        writer.experiment(),
+        writer.layout(),
+    ]
     return "\n".join(text for text in [*begin, *described, *end] if text)
 
 
@@ -419,6 +427,7 @@ def file_with_notation(model: Model, notation: str, details: str, further: Mappi
         writer.signals(),
         notation,
         details,
+        writer.symbols(),
     ]
     return "\n".join(part for part in (*parts, writer.experiment()) if part)
 
@@ -506,6 +515,9 @@ class _ModelWriter:
     def signals(self) -> str:
         shown = {name: s for name, s in self.model.signals.items() if name not in self.kept.names}
         return _aligned("signals", ((name, self.signal(definition)) for name, definition in shown.items()))
+
+    def symbols(self) -> str:
+        return _aligned("symbols", ((name, quoted(text)) for name, text in self.model.symbols.items()))
 
     def signal(self, definition: SignalDefinition) -> str:
         keys = list(signal_keys(definition, self.elements.units.text, frozenset(self.model.signals)))

@@ -138,6 +138,7 @@ class _ReductionSteps:
             self.full.parameters,
             sections=sections,
             where={name: e for name, e in where.items() if name in needed},
+            symbols=self.full.symbols,
         )
 
     def _sections(self) -> Iterator[Item]:

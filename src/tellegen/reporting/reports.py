@@ -26,6 +26,7 @@ from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments.analysing import analyse
 from tellegen.experiments.simulating import simulate
 from tellegen.expressions import Expression
+from tellegen.expressions.symbols import NO_SYMBOLS, written_with
 from tellegen.graph import lower
 from tellegen.model.model import Model, Parameter
 from tellegen.notations.loading import AnyModel, as_model
@@ -607,7 +608,8 @@ def report(
     check_report_target(target, force=force)
     # Limits are read before any section is made: a typing error should not cost a run.
     asked = replace(_subject(model), limits=tuple(read_limits(group) for group in limits))
-    made = build_report(asked, progress)
+    with written_with(asked.model.symbols if asked.model is not None else NO_SYMBOLS):
+        made = build_report(asked, progress)
     write_report(made, target)
     return made
 
@@ -618,7 +620,7 @@ def _subject(model: AnyModel) -> Subject:
     try:
         read_one = as_model(model)
     except TellegenError as error:
-        if not Path(str(model)).is_file():
+        if not os.path.isfile(str(model)):
             raise  # a mistyped name is no model with mistakes
         return Subject(word, error.findings, _source_text(model), word)
     found = check(read_one)
@@ -630,6 +632,6 @@ def _source_text(model: AnyModel, read_one: Model | None = None) -> str:
     """The file of a model as it is, else the model written as one."""
     named = str(model) if isinstance(model, str | os.PathLike) else ""
     for file in (Path(named), SYSTEMS / f"{named}.yaml"):
-        if file.is_file():
+        if os.path.isfile(file):
             return file.read_text(encoding="utf-8", errors="replace")
     return to_yaml(read_one) if read_one is not None else ""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from tellegen.compiler.context import Array
+from tellegen.expressions.symbols import written_with
 from tellegen.plots import Line, Look, Panel, Plot, panels_plot
 from tellegen.plots.texts import DASHES, variable_latex
 from tellegen.results import rules
@@ -42,11 +43,13 @@ def plot(
     groups = [_one_unit(run, group, display) for group in panels] or list(_by_unit(run, names, display))
     runs = {"": run, **(beside or {})}
     tables = {title: _shown(one, {against, *(n for g in groups for n in g)}, display) for title, one in runs.items()}
+    with written_with(run.symbols):
+        x_title = variable_latex(against)
     found = [
         Panel(
             tuple(_lines(group, tables, against)),
             unit=_unit(run, group[0], display),
-            x_title=variable_latex(against),
+            x_title=x_title,
             x_unit=_unit(run, against, display),
             given=any(name in display.units for name in group),
             x_given=against in display.units,
@@ -55,7 +58,8 @@ def plot(
         for group in groups
         if group
     ]
-    return panels_plot(run.name, [[panel] for panel in found], **look)
+    with written_with(run.symbols):
+        return panels_plot(run.name, [[panel] for panel in found], **look)
 
 
 def _unit(run: "Recorded", name: str, display: DisplayUnits) -> str:

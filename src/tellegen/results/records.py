@@ -4,6 +4,7 @@ Files are CSV, netCDF, Parquet and MATLAB.
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,10 @@ class Recorded(Protocol):
     @property
     def name(self) -> str:
         """What was simulated."""
+
+    @property
+    def symbols(self) -> Mapping[str, str]:
+        """How its names are written, where that is not the usual way."""
 
     @property
     def t(self) -> Array:
@@ -279,6 +284,7 @@ class SavedRun:
     columns: Mapping[str, Array]
     units: Mapping[str, str] = field(default_factory=dict)
     attributes: Mapping[str, str] = field(default_factory=dict)
+    symbols: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -350,8 +356,8 @@ def read_run(path: str | Path) -> SavedRun:
     if reader is None:
         fix = did_you_mean(file.suffix, READERS) or f"runs are in files that end in {', '.join(READERS)}"
         raise rules.BAD_SUFFIX.error(f"'{file.name}' is not known as a file of a run", fix=fix)
-    if not file.is_file():
-        raise _no_run(file, "it is a folder" if file.is_dir() else "there is no such file")
+    if not os.path.isfile(file):
+        raise _no_run(file, "it is a folder" if os.path.isdir(file) else "there is no such file")
     try:
         found = reader(file)
     except TellegenError:

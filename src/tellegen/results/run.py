@@ -161,6 +161,11 @@ class Run:
     # -- What it is ------------------------------------------------------------------------------------------------------------
 
     @property
+    def symbols(self) -> Mapping[str, str]:
+        """How its names are written, where that is not the usual way."""
+        return self.graph.symbols
+
+    @property
     def t(self) -> Array:
         """The times of the rows, in s."""
         return self.trajectory.t

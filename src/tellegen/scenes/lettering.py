@@ -12,10 +12,14 @@ _WITHOUT_PREFIX = {"kg", "s", "rad", ""}
 """Units whose prefixes nobody reads aloud: a mass of 2 g may be the inertia of something measured in kg."""
 
 
-@lru_cache(maxsize=10_000)
 def name_latex(name: str) -> str:
     """A name or path as it stands in a figure, without braces that LaTeX does not need: each pair doubles the work of setting."""
-    return _BRACED.sub(lambda found: f"_{found[1]}", latex_name(name))
+    return _unbraced(latex_name(name))
+
+
+@lru_cache(maxsize=10_000)
+def _unbraced(latex: str) -> str:
+    return _BRACED.sub(lambda found: f"_{found[1]}", latex)
 
 
 def number_latex(value: float) -> str:

@@ -8,7 +8,7 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, Variable, other_side
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import numbered
+from tellegen.core.names import is_name, numbered
 from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind, Role, kinds_of
 from tellegen.expressions import ONE, ZERO, Expression, Number, Pow, symbol, to_text
@@ -25,6 +25,7 @@ from tellegen.notations.pog.matrices import modulus_dimension
 from tellegen.notations.quantities import UnitTexts
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import readable_dimensions
+from tellegen.notations.symbols import symbols_still_named
 from tellegen.notations.yaml.writing import quoted, sentence_text
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import default_variable
@@ -316,7 +317,9 @@ def with_named_variables(model: Model, graph: PowerGraph, said: Container[str]) 
         if isinstance(law, Value) and law.named and law.name not in model.signals and law.name not in said:
             texts, unit = {FORMULA: to_text(law.expression)}, law.unit
             signals[law.name] = SignalDefinition(law.name, FORMULA, {FORMULA: law.expression}, texts=texts, unit=unit)
-    return model if signals == model.signals else replace(model, signals=signals)
+    # Names of parts and of copies are other names in these notations.
+    symbols = {name: text for name, text in symbols_still_named(model).items() if is_name(name)}
+    return replace(model, signals=signals, symbols=symbols)
 
 
 def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:

@@ -1,7 +1,7 @@
 """The equations of a model in one call: every form, with symbols or numbers, open or closed loop."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, final, overload
 
 from tellegen.causality import assign_causality
@@ -172,7 +172,9 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     >>> derive("dc_motor_pump").states
     ('I_a', 'omega_m', 'P_0')
     """
-    return _derived(model, DeriveOptions(**options))
+    read = as_model(model)
+    found = _derived(read, DeriveOptions(**options))
+    return replace(found, symbols=read.symbols) if read.symbols else found
 
 
 def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:

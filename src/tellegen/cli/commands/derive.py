@@ -26,6 +26,7 @@ from tellegen.equations.printing.text import (
 from tellegen.equations.steps import Explanation, derivation_steps
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Symbol
+from tellegen.expressions.symbols import symbols_to_text
 from tellegen.graph import StorageLaw
 from tellegen.model.model import Model, Parameter
 from tellegen.notations.loading import as_model
@@ -59,7 +60,9 @@ def derive(options: ShownEquations) -> None:
     asked = replace(options, at=_point(options.at) if options.at else None)
     found: Derived = derived(model, **values(asked, DeriveOptions))
     latex = partial(found.to_latex, options.sign) if isinstance(found, EquationSystem) else found.to_latex
-    output.show(options, lambda: _record(found, options), lambda: _text(found, options, model), latex)
+    text = _text(found, options, model)
+    symbols = symbols_to_text(found.symbols)
+    output.show(options, lambda: _record(found, options), lambda: f"{text}\n{symbols}" if symbols else text, latex)
 
 
 def _point(texts: Mapping[str, object]) -> dict[str, float]:

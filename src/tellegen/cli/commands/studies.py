@@ -1,4 +1,4 @@
-"""Commands of many runs: `sweep`."""
+"""Commands of many runs: `sweep` and `fit`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,12 +8,18 @@ import typer
 
 from tellegen.cli import output
 from tellegen.cli.commands.experiments import Plotted, check_picture, save_plot
-from tellegen.cli.options import as_json, command, force, settings
+from tellegen.cli.options import as_json, command, force, model_file, printed_or_written, settings
 from tellegen.core.options import keywords, option
+from tellegen.core.tables import table_lines
+from tellegen.experiments.quantities import value_of
 from tellegen.experiments.setup import sort_settings
 from tellegen.notations.loading import as_model
+from tellegen.notations.writing import to_yaml
 from tellegen.results.files import check_folder
-from tellegen.studies.runs.rules import BAD_VARIATION
+from tellegen.studies.runs.fit import Fit, Profile, RecordFit
+from tellegen.studies.runs.fit import fit as fitted
+from tellegen.studies.runs.fit_problem import Bounds
+from tellegen.studies.runs.rules import BAD_FREE, BAD_VARIATION
 from tellegen.studies.runs.study import SUFFIXES, Study, check_suffix
 from tellegen.studies.runs.sweep import resume as resumed
 from tellegen.studies.runs.sweep import sweep as swept
@@ -122,3 +128,92 @@ def _swept(options: SweepOptions, into: Path | None) -> Study:
         into=into,
         **asked,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions(Plotted):
+    """What `fit` is asked for."""
+
+    data: tuple[Path, ...] = option(
+        (), "Measured data, one record a file: .csv or .parquet.", metavar="DATA", positional=True, once_for_each=True
+    )
+    free: tuple[str, ...] = option(
+        (), "What to fit: names with commas, or a name with its bounds.", metavar="b_m,K=0.1:0.3", once_for_each=True
+    )
+    measured: Mapping[str, str] = option({}, "What a column measures; once for each.", metavar="'U=2*I_a + offset'")
+    noise: Mapping[str, str] = option({}, "The deviation of a column, in SI; once for each.", metavar="I_a=0.1")
+    loss: str = option("linear", "How far errors count: linear, soft_l1, huber, cauchy or arctan.")
+    starts: int = option(1, "How many points between the bounds to start at.", least=1)
+    check: tuple[Path, ...] = option((), "Say how other data fit, too.", metavar="OTHER.csv", once_for_each=True)
+    profile: str | None = option(None, "Fit again along this parameter.", metavar="NAME")
+    settings: Mapping[str, str] = settings()
+    rtol: float | None = option(None, "The relative tolerance of runs (1e-8).")
+    solver: str = option("auto", "The solver; the choice is made for you otherwise.")
+    target: Path | None = model_file("Where to write the fitted model.")
+    plot: str | None = option(None, "Plot it, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
+    force: bool = force()
+    as_json: bool = as_json()
+
+
+@command(
+    "tellegen fit motor.yaml measured.csv --free R,K,J,b -o fitted.yaml",
+    "tellegen fit motor.yaml a.csv b.csv --free 'K=0.1:0.3' --free b --starts 20 --check other.csv",
+)
+def fit(options: FitOptions) -> None:
+    """Find parameters from measured data, and say what the data can tell."""
+    target = printed_or_written(options.target)
+    refuse_overwriting(target, force=options.force)
+    check_picture(options.plot, options.model, force=options.force)
+    model = as_model(options.model)
+    given = sort_settings(model, options.settings)
+    found = fitted(
+        model,
+        list(options.data),
+        _free(options.free),
+        noise={name: value_of(text, None, f"the noise of {name}") for name, text in options.noise.items()},
+        parameters=given.parameters,
+        inputs=given.inputs,
+        initial=given.initial,
+        **{name: value for name, value in keywords(options, fitted).items() if name != "noise"},
+    )
+    others = found.check(list(options.check)) if options.check else ()
+    profile = None if options.profile is None else found.profile(options.profile)
+    written = [] if target is None else [str(found.save(target))]
+    if options.plot is not None:
+        written.append(save_plot(found.plot(**options.look), options.plot, options.model))
+    checks = [{"name": one.name, "rms": one.rms, "fit_percent": one.fit_percent} for one in others]
+    told = (
+        None
+        if profile is None
+        else {"name": profile.name, "values": profile.values.tolist(), "chi2": profile.chi2.tolist()}
+    )
+    more = {**({"checks": checks} if checks else {}), **({"profile": told} if told else {})}
+    output.show(options, lambda: {**found.to_json(), **more}, lambda: _fit_text(found, others, profile))
+    if not options.as_json:
+        if options.target is not None and target is None:
+            output.write(to_yaml(found.model))
+        output.say_written(*written, below=True)
+
+
+def _free(texts: tuple[str, ...]) -> dict[str, Bounds | None]:
+    """Names with bounds, where they have some."""
+    found: dict[str, Bounds | None] = {}
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        name, sign, bounds = (word.strip() for word in part.partition("="))
+        low, colon, high = (word.strip() for word in bounds.partition(":"))
+        if not name or bool(sign) != bool(low and colon and high):
+            raise BAD_FREE.error(f"'{part}' is no name with bounds", fix="write it as K=0.1:0.3")
+        found[name] = (low, high) if sign else None
+    return found
+
+
+def _fit_text(found: Fit, others: tuple[RecordFit, ...], profile: Profile | None) -> str:
+    lines = [str(found)]
+    for one in others:
+        told = ", ".join(f"{name} {percent:.1f} %" for name, percent in one.fit_percent.items())
+        lines += ["", f"{one.name or 'other data'}: {told}"]
+    if profile is not None:
+        rows: list[tuple[str, ...]] = [(profile.name, "chi2")]
+        rows += [(f"{value:.6g}", f"{cost:.6g}") for value, cost in zip(profile.values, profile.chi2, strict=True)]
+        lines += ["", *table_lines(rows)]
+    return "\n".join(lines)

@@ -5,7 +5,7 @@ through variables that no law gives directly. Each element adds a handful of ent
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import final
 
@@ -42,6 +42,7 @@ class DescriptorSystem(PrintedForm):
     D: Sparse
     h: Mapping[int, Expression]
     signals: tuple[str, ...] = ()
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     printers = descriptor_to_text, descriptor_to_latex, descriptor_to_record
 
     def numeric(self) -> "DescriptorSystem":

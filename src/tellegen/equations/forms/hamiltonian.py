@@ -89,6 +89,7 @@ class HamiltonianSystem(PrintedForm):
     where: Mapping[str, Expression] = field(default_factory=dict)
     displacements: Mapping[str, Expression] = field(default_factory=dict)
     signals: SignalEquations = NO_SIGNALS
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     printers = hamiltonian_to_text, hamiltonian_to_latex, hamiltonian_to_record
 
     def with_entries(self, change: Callable[[Expression], Expression]) -> "HamiltonianSystem":

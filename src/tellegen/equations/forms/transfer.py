@@ -32,6 +32,7 @@ class TransferMatrix(PrintedForm):
     where: Mapping[str, Expression] = field(default_factory=dict)
     variable: str = "s"
     point: OperatingPoint | None = None
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     printers = transfer_to_text, transfer_to_latex, transfer_to_record
 
 

@@ -35,7 +35,17 @@ Value = str | int | float | Fraction | Expression
 """What a value may be: a text with a unit, a number in SI, or an expression."""
 
 
-_SECTIONS = ("parameters", "displacements", "ports", "signal ports", "parts", "network", "signals", "experiment")
+_SECTIONS = (
+    "parameters",
+    "displacements",
+    "ports",
+    "signal ports",
+    "parts",
+    "network",
+    "signals",
+    "symbols",
+    "experiment",
+)
 
 
 def value_text(value: Value) -> str:
@@ -81,6 +91,11 @@ class Network:
         """Name several constants at once."""
         for name, value in values.items():
             self.parameter(name, value)
+
+    def symbols(self, **symbols: str) -> None:
+        r"""Say how names are written in figures, formulas and plots: `net.symbols(K_1=r"K_\tau")`."""
+        for name, text in symbols.items():
+            self._put("symbols", name, "symbol", quoted(text))
 
     def displacement(self, name: str, rate: Value) -> None:
         """Name an angle or a position that values may read, by its rate: `net.displacement("x", "v_m")`."""

@@ -116,7 +116,7 @@ class _Naming:
         return side_names(element, end.port, side)[-1] if _is_coupling(element) else variable_name(element, side)
 
     def _best(self, terms: list[_Term], side: Side) -> _Term | None:
-        """Who takes the name: a storage that decides the variable, then elements, then connections."""
+        """Who takes the name: a storage that decides the variable, then connections, which have no others, then elements."""
         free = [term for term in terms if term.sign > 0 and self._takes_name(term.end, side)]
         return min(free, key=lambda term: self._importance(term.end, side), default=None)
 
@@ -129,7 +129,7 @@ class _Naming:
     def _importance(self, end: _End, side: Side) -> tuple[int, int]:
         element = self.context.elements[end.name]
         decides = element.kind.role == "storage" and element.kind.side == side
-        return 0 if decides else 2 if _is_coupling(element) else 1, end.number
+        return 0 if decides else 1 if _is_coupling(element) else 2, end.number
 
     def _give(self, text: Scalar, term: _Term, side: Side) -> None:
         element = self.context.elements[term.end.name]

@@ -123,7 +123,7 @@ class ModelRuns:
         self.problem = self._problem(self.ready).checked()
         whole = self._run_before(self.ready)
         self.kept = read_kept(keep or default_kept(whole), whole, with_rows=self.has_rows, until=self.ready.until)
-        self._whole = whole
+        self.whole = whole
 
     @property
     def has_rows(self) -> bool:
@@ -145,7 +145,7 @@ class ModelRuns:
         if name in self.kinds.parameters:
             dimension = self.model.parameters[name].dimension
             return "" if dimension is None else si_unit(dimension)
-        return self._whole.unit(name) if name in self._whole else ""
+        return self.whole.unit(name) if name in self.whole else ""
 
     # -- One run -----------------------------------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class ModelRuns:
     @cached_property
     def channels(self) -> dict[str, int | None]:
         """Where the variables that are kept stand among what the model tells; None where it does not."""
-        return {kept.name: channel_of(kept.name, self._whole.channels) for kept in self.kept}
+        return {kept.name: channel_of(kept.name, self.whole.channels) for kept in self.kept}
 
     def refusal(self) -> str:
         """Why the batch in C cannot make these runs; empty where it can."""
@@ -458,7 +458,7 @@ class ModelRuns:
             numeric.initial_memory[None, :],
             np.array([ready.until]),
             self.row_times(ready.until)[None, :],
-            [numeric.break_times(ready.until)],
+            [numeric.stop_times(ready.until)],
         )
 
     def _direct_tables(self, values: Array) -> batches.RunTables:

@@ -89,3 +89,56 @@ NOT_STORED = RULES.rule(
     meaning="A study was to be kept in a folder, and one of its settings is a function of Python or something else without a text.",
     why="whoever resumes the study, perhaps tomorrow, has nothing but its folder",
 )
+NO_SUCH_HEAD = RULES.rule(
+    "S420",
+    "column that is nothing in the model",
+    meaning="A column of measured data is neither an input of the model nor anything that a run of it tells.",
+    why="a column that is passed over in silence would be missed in the fit",
+)
+OPEN_DIRECTION = RULES.rule(
+    "S421",
+    "parameters that the data leave open",
+    meaning="The data do not change when some of the free parameters change together in a certain ratio.",
+    why="only what moves a measured quantity can be told from it; any value along that direction fits as well",
+    severity="warning",
+)
+WEAK = RULES.rule(
+    "S422",
+    "parameter that the data hardly tell",
+    meaning="The deviation of a fitted parameter is more than half of its value.",
+    why="the measured quantities hardly change with it beside their noise",
+    severity="warning",
+)
+DOUBT = RULES.rule(
+    "S423",
+    "residuals that are no noise",
+    meaning="Residuals that follow each other are alike: their correlation from one row to the next is more than 0.3.",
+    why="noise forgets; what does not is something that the model misses, and the intervals are then too small",
+    severity="warning",
+)
+NO_TRUE_SLOPES = RULES.rule(
+    "S424",
+    "slopes that lead nowhere",
+    meaning="The exact slopes of the model differ from what a change of one percent does, so that the fit has taken differences.",
+    why="where values are rounded or sampled, the true slope at a point says nothing of a step that matters",
+    severity="notice",
+)
+BAD_RECORD = RULES.rule(
+    "S425",
+    "data that are no record",
+    meaning="Measured data have no times, times that go back, cells that are no numbers, another unit, or nothing to compare.",
+    why="a model can be compared with numbers at rising times alone",
+)
+BAD_FREE = RULES.rule(
+    "S426",
+    "parameter that cannot be free so",
+    meaning="""A free parameter is unknown, follows from others, has bounds that exclude where the search starts or that stand the wrong
+way round, or nothing is free at all.""",
+    why="a search begins at the value of the model, between the bounds",
+)
+NO_FIT = RULES.rule(
+    "S427",
+    "fit that did not end",
+    meaning="The search for the parameters did not converge, or the model does not run at its start.",
+    why="parameters of a search that has not ended are no estimate",
+)

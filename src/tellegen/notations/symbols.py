@@ -1,0 +1,67 @@
+"""`symbols:` of a file: how names are written in figures, formulas and plots."""
+
+from collections.abc import Iterable, Mapping
+
+from tellegen.core.names import did_you_mean
+from tellegen.expressions.printing import usual_latex
+from tellegen.expressions.symbols import NoSymbolError, read_symbol
+from tellegen.model.model import Model, known_variables
+from tellegen.notations import rules
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.yaml.document import Node
+
+
+def read_symbols(context: ReadingContext, node: Node) -> dict[str, str]:
+    """The symbols by name, each checked."""
+    found: dict[str, str] = {}
+    known = _named(context)
+    written: dict[str, str] = {}
+    for key, value in context.mapping(node, "'symbols'").items():
+        with context.collecting():
+            if key.text not in known:
+                fix = did_you_mean(key.text, known) or "name an element, a parameter, a variable, a signal or a matrix"
+                what = f"the symbol of '{key.text}' is given, and nothing has this name"
+                raise context.error(rules.SYMBOL_OF_NOTHING, key, what, fix=fix)
+            text = context.scalar(value, f"the symbol of {key.text}")
+            try:
+                latex = read_symbol(text.text.strip()).latex
+            except NoSymbolError as wrong:
+                what = f"the symbol of '{key.text}' cannot be read: {wrong}"
+                fix = r"write letters, Greek letters such as \tau, and marks such as \dot{x}, x_{a,1}, x^*, x'"
+                raise context.error(rules.BAD_SYMBOL, text, what, fix=fix) from None
+            if (other := written.setdefault(latex, key.text)) != key.text:
+                what = f"'{key.text}' and '{other}' have one symbol"
+                raise context.error(rules.SYMBOL_TAKEN, text, what, fix="give each a symbol of its own")
+            found[key.text] = text.text.strip()
+    usual = {usual_latex(name): name for name in known if name not in found} if found else {}
+    for latex, name in written.items():
+        # The symbol of an element and its parameter is one, and so may be that of a source and its variable.
+        if latex in usual and usual[latex] != name:
+            what = f"the symbol of '{name}' is how '{usual[latex]}' is written"
+            context.add_errors([rules.SYMBOL_TAKEN.finding(what, where=name, fix="choose another symbol")])
+    return found
+
+
+def _named(context: ReadingContext) -> dict[str, None]:
+    """Everything that has a name in figures and equations."""
+    fields = (field.name for field in context.fields)
+    groups: tuple[Iterable[str], ...] = (
+        context.elements,
+        context.parameters,
+        known_variables(context.elements.values()),
+        context.displacements,
+        context.signals,
+        context.vectors,
+        fields,
+    )
+    return dict.fromkeys(name for group in groups for name in group)
+
+
+def symbols_still_named(model: Model) -> Mapping[str, str]:
+    """The symbols of a model for what it still has: transformations leave names behind."""
+    if not model.symbols:
+        return {}
+    named = {*model.parameters, *model.displacements, *model.signals, *model.vectors}
+    named |= {element.name for element in model.elements} | {field.name for field in model.fields}
+    named |= known_variables(model.elements).keys()
+    return {name: text for name, text in model.symbols.items() if name in named}
