@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.system import EquationSystem
     from tellegen.experiments.analysing import analyse
-    from tellegen.experiments.input_signals import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
+    from tellegen.experiments.input_signals import chirp, course, pulse, quintic, ramp, sine, step, table, trapezoid
     from tellegen.experiments.sensitivities import sensitivities
     from tellegen.experiments.simulating import simulate
     from tellegen.experiments.steady_state import SteadyState, equilibrium
@@ -129,6 +129,7 @@ __all__ = [
     "compare_conditioning",
     "compare_runs",
     "condition",
+    "course",
     "derive",
     "derive_equations",
     "draw",
@@ -197,7 +198,7 @@ _NAMES_OF_MODULE = {
     "equations.system": "EquationSystem",
     "experiments.analysing": "analyse",
     "experiments.steady_state": "SteadyState equilibrium",
-    "experiments.input_signals": "chirp pulse quintic ramp sine step table trapezoid",
+    "experiments.input_signals": "chirp course pulse quintic ramp sine step table trapezoid",
     "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",

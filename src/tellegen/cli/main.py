@@ -52,7 +52,7 @@ COMMANDS = {
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),
     "import": CommandPlace("files", "Turn a file of another tool into a model file."),
-    "migrate": CommandPlace("files", "Rewrite a file of an earlier version of the format, with its comments."),
+    "migrate": CommandPlace("files", "Rewrite a file of an earlier version of the format."),
     "schema": CommandPlace("files", "Print the JSON Schema of model files."),
     "cache": CommandPlace("files", "Show what was compiled and is kept for later runs, or clear it."),
 }

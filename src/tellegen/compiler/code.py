@@ -9,7 +9,7 @@ import hashlib
 import io
 import pickle
 import sys
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from tellegen.compiler.program import Program, is_linear_program
 from tellegen.compiler.routines import LONG_RATES, Routines, explicit_form, flatten, implicit_form, sample_groups
 from tellegen.compiler.statements import Routine, operation_count, targets_of, variables_in, variables_read
 from tellegen.expressions import ZERO, Expression, symbol
-from tellegen.graph.signals import External
+from tellegen.graph.signals import Break, External
 
 
 @final
@@ -68,28 +68,41 @@ def slopes_code(causal: CausalGraph) -> Code:
     return replace(made.code(slopes_later=True), source=c_source(made.routines.slopes(), made.places, 0))
 
 
-def exchanged_code(causal: CausalGraph, start: Sequence[Expression], outputs: Sequence[str] = ()) -> Code:
+UNUSED_BY_OTHERS = ("residual", "tangent_y", "tangent_p", "powers", "stored", "rhs_powers")
+"""Routines of our own solvers and books."""
+
+
+def exchanged_code(
+    causal: CausalGraph,
+    start: Sequence[Expression],
+    outputs: Sequence[str] = (),
+    *,
+    breaks: Sequence[Break] | None = None,
+    more: Mapping[str, Sequence[Expression]] | None = None,
+) -> Code:
     """The same for programs of others: with slopes along inputs, and with start, times and given parameters as formulas.
 
     `start` are those of y as formulas of parameters; slopes are those of conjugates of sources and of observables in `outputs`.
+    `breaks` are known times instead of the model's own, `more` further formulas of parameters by the name of their function.
     """
     made = _Unrolled(causal)
     signals, constants = made.program.signals, made.routines.constants
     grids = [signals.samples[members[0]][0] for members in sample_groups(signals.samples)]
     times = [e for law in grids for e in (law.period, law.offset)]
-    times += [e for known in signals.breaks for e in (known.at, known.period or ZERO)]
+    times += [e for known in (signals.breaks if breaks is None else breaks) for e in (known.at, known.period or ZERO)]
     times += [law.by for law, _ in signals.delays]
     first = [*start, *(law.initial for law, _ in signals.samples), *(law.initial for law, _ in signals.delays)]
     given = [symbol(name) for name in made.program.formulas]
-    more = [
+    code = made.code(slopes_later=False)
+    routines = [
+        *(routine for routine in code.routines if routine.name not in UNUSED_BY_OTHERS),
         *(made.routines.along(outputs_of(made.program, outputs)) if made.explicit is not None else ()),
         constants("initial", first),
         constants("times", times),
         constants("derived", given),
         constants("crossings", list(signals.crossings)),
+        *(constants(name, formulas) for name, formulas in (more or {}).items()),
     ]
-    code = made.code(slopes_later=False)
-    routines = [*code.routines, *more]
     return replace(code, routines=routines, source=c_source(routines, made.places, len(grids)))
 
 

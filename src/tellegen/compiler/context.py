@@ -130,6 +130,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "times": (),
     "derived": (),
     "crossings": (),
+    "inertia": (),
+    "restitutions": (),
     "observe": ("y", "yp"),
     "balance": ("y", "yp"),
     "powers": ("y", "yp"),

@@ -16,10 +16,21 @@ from tellegen.core.units import describe
 from tellegen.experiments.setup import Setup, set_up
 from tellegen.experiments.simulating import simulate
 from tellegen.exporting import rules
+from tellegen.exporting.diagram_building import initial_run
+from tellegen.exporting.exchanged_modes import (
+    ExchangedMode,
+    all_breaks,
+    causal_in_mode,
+    contents,
+    exchanged_modes,
+    mode_choices,
+    only_mode,
+)
+from tellegen.exporting.mode_diagrams import first_words
 from tellegen.expressions import Expression, number
 from tellegen.graph import PowerGraph, SourceLaw, lower
 from tellegen.graph.signal_lowering import drive_given_inputs
-from tellegen.graph.signals import Delayed, External, SignalLaw
+from tellegen.graph.signals import Break, Delayed, External, SignalLaw
 from tellegen.model.model import Model
 from tellegen.results.units import variable_units
 from tellegen.simulation.solvers.stretch import StatePoint
@@ -57,7 +68,8 @@ class ExchangedVariable:
 class Exchanged:
     """A model that is ready to be written for another program.
 
-    `inputs` are the values of inputs just after the start; `start` those of y, by name.
+    `code` is that of the `first` of its modes, `states` are those of all modes, with their `start`; the first `storages` of them
+    are handed over. `breaks` are the known times of all modes.
     """
 
     setup: Setup
@@ -67,6 +79,12 @@ class Exchanged:
     start: tuple[float, ...]
     start_formulas: tuple[Expression, ...]
     outputs: frozenset[str]
+    states: tuple[str, ...]
+    modes: tuple[ExchangedMode, ...]
+    first: int = 0
+    elements: tuple[str, ...] = ()
+    storages: int = 0
+    breaks: tuple[Break, ...] = ()
 
     @property
     def name(self) -> str:
@@ -83,7 +101,12 @@ class Exchanged:
 
 
 def exchanged(
-    model: Model, sources: Sources = "open", variables: Sequence[str] = (), *, with_nominal: bool = True
+    model: Model,
+    sources: Sources = "open",
+    variables: Sequence[str] = (),
+    *,
+    with_nominal: bool = True,
+    with_modes: bool = True,
 ) -> Exchanged:
     """The model with its sources as inputs, or with their courses inside; `variables` are further outputs.
 
@@ -94,23 +117,19 @@ def exchanged(
     """
     setup = set_up(model, rtol=TOLERANCE)
     graph = _with_sources(model, setup, sources)
-    _refuse(model, graph)
-    causal = assign_causality(graph)
-    _refuse_rates_of_inputs(causal)
-    formulas = _start_formulas(setup, causal)
+    _refuse(model, graph, with_modes=with_modes)
     shown = tuple(dict.fromkeys((*model.experiment.outputs, *variables)))
-    code = exchanged_code(causal, formulas, shown)
-    if not code.explicit:
+    make = _with_modes if graph.switching else _without_modes
+    made = make(setup, graph, shown)
+    _refuse_rates_of_inputs(made.causal)
+    if not made.code.explicit:
         raise rules.NOT_EXPLICIT.error(
             f"'{model.name}' gives its rates by equations that are solved together with its steps",
             where=model.name,
             fix="give the elements of the loop that has no state a storage or a linear law",
         )
-    found = _variables(setup, causal, code, shown, _largest(model) if with_nominal else {})
-    values = {name: setup.numeric.initial.get(name, 0.0) for name in setup.numeric.names} | dict(setup.start)
-    y = [code.program.names[k] for k in code.y]
-    start = tuple(values.get(name, 0.0) for name in y)
-    made = Exchanged(setup, code, causal, found, start, formulas, outputs_of(code.program, shown))
+    found = _variables(made, shown, _largest(model) if with_nominal else {})
+    made = replace(made, variables=found)
     unknown = [name for name in variables if name not in {v.name for v in found}]
     if unknown:
         names = [v.name for v in found]
@@ -119,12 +138,57 @@ def exchanged(
     return made
 
 
-def _refuse(model: Model, graph: PowerGraph) -> None:
-    if graph.switching:
-        fix = "export it to simulink, or put it into one mode"
-        raise rules.MODES.error(
-            f"'{model.name}' has modes, and only programs for Simulink hold those", where=model.name, fix=fix
-        )
+def _without_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exchanged:
+    causal = assign_causality(graph)
+    start = {**setup.numeric.initial, **setup.start}
+    names = setup.numeric.names
+    formulas = _start_formulas(setup, names, start)
+    code = exchanged_code(causal, formulas, shown)
+    values = tuple(float(start.get(name, 0.0)) for name in names)
+    outputs = outputs_of(code.program, shown)
+    breaks = tuple(code.program.signals.breaks)
+    return Exchanged(setup, code, causal, (), values, formulas, outputs, names, (only_mode(code),), breaks=breaks)
+
+
+def _with_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exchanged:
+    mode_choices(graph)  # counted before anything is derived
+    # Our own start is taken over: which mode a run begins in, and what follows in it from the values given.
+    run = initial_run(setup)
+    first = first_words(setup.graph, run)
+    causal = causal_in_mode(graph, first)
+    plain = exchanged_code(causal, [])
+    storages = tuple(graph.ports[k].state for k in graph.storages())
+    others = (plain.program.names[k] for k in plain.y)
+    states = tuple(dict.fromkeys((*storages, *others)))
+    modes = exchanged_modes(graph, plain, states)
+    start = {name: float(run.values(name)[0]) for name in states}
+    formulas = _start_formulas(setup, states, start)
+    breaks = all_breaks(modes)
+    more = {"inertia": contents(graph)} if any(mode.following for mode in modes) else {"inertia": []}
+    code = exchanged_code(causal, formulas, shown, breaks=breaks, more=more)
+    number_of_first = [mode.words for mode in modes].index(first)
+    return Exchanged(
+        setup,
+        code,
+        causal,
+        (),
+        tuple(start.values()),
+        formulas,
+        outputs_of(code.program, shown),
+        states,
+        modes,
+        number_of_first,
+        tuple(graph.ports[k].element for k in graph.switching),
+        len(storages),
+        breaks,
+    )
+
+
+def _refuse(model: Model, graph: PowerGraph, *, with_modes: bool) -> None:
+    if graph.switching and not with_modes:
+        fix = "export it to simulink or fmu"
+        what = f"'{model.name}' has modes, and functions of the present keep none"
+        raise rules.MODES.error(what, where=model.name, fix=fix)
     for law in graph.signals:
         if isinstance(law, Delayed):
             raise rules.DELAYED.error(
@@ -192,15 +256,14 @@ def _names_read(law: SignalLaw) -> set[str]:
     return set().union(*(e.free_symbols for e in formulas))
 
 
-def _start_formulas(setup: Setup, causal: CausalGraph) -> tuple[Expression, ...]:
-    """The start of each state and displacement: as a formula of parameters where that is what holds, else as a number."""
-    graph, values = causal.graph, setup.parameters
+def _start_formulas(setup: Setup, names: Sequence[str], start: Mapping[str, float]) -> tuple[Expression, ...]:
+    """The start of each state: as a formula of parameters where that is what holds, else as a number."""
+    graph, values = setup.graph, setup.parameters
     given: dict[str, Expression] = {p.state: e for p in graph.ports if p.state and (e := p.initial_state) is not None}
     given |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
     given |= setup.model.experiment.initial
-    start = {**setup.numeric.initial, **setup.start}
     found = []
-    for name in setup.numeric.names:
+    for name in names:
         value, formula = start.get(name, 0.0), given.get(name)
         # Positions of mechanisms are solved for: then the formula says less than the number.
         holds = formula is not None and formula.free_symbols <= values.keys()
@@ -211,12 +274,10 @@ def _start_formulas(setup: Setup, causal: CausalGraph) -> tuple[Expression, ...]
     return tuple(found)
 
 
-def _variables(
-    setup: Setup, causal: CausalGraph, code: Code, shown: Sequence[str], nominal: Mapping[str, float]
-) -> tuple[ExchangedVariable, ...]:
-    program, graph = code.program, causal.graph
-    units = variable_units(graph)
-    names = [program.names[k] for k in code.y]
+def _variables(made: Exchanged, shown: Sequence[str], nominal: Mapping[str, float]) -> tuple[ExchangedVariable, ...]:
+    setup, code, names = made.setup, made.code, made.states
+    program = code.program
+    units = variable_units(made.causal.graph)
     inputs = [program.names[k] for k in program.inputs]
     wanted = outputs_of(program, shown)
     found = [
@@ -301,5 +362,5 @@ def _largest(model: Model) -> dict[str, float]:
         run = simulate(model, samples=NOMINAL_ROWS, progress=False, on_failure="return")
     except TellegenError:
         return {}
-    made = run.trajectory
-    return {name: float(np.max(np.abs(made.y[:, k]), initial=0.0)) for k, name in enumerate(made.model.names)}
+    names = dict.fromkeys(name for segment in run.trajectory.segments for name in segment.model.names)
+    return {name: float(np.nanmax(np.abs(run.values(name)), initial=0.0)) for name in names}

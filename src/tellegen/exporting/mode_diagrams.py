@@ -100,8 +100,8 @@ def mode_diagrams(model: Model, *, until: float | None = None) -> HybridDiagram:
     run = initial_run(setup)
     modes = tuple(_mode(words, setup, run) for words in product(*choices))
     storages = tuple(graph.ports[k].state for k in graph.storages())
-    inertia = _inertia(graph) if any(mode.following for mode in modes) else ()
-    start = _first_words(graph, run)
+    inertia = inertia_matrix(graph) if any(mode.following for mode in modes) else ()
+    start = first_words(graph, run)
     made = next(mode.diagram for mode in modes if mode.words == start)
     assert made is not None, "the run began in this mode"
     # One state vector for all modes: storages first, since only these are handed over.
@@ -118,7 +118,7 @@ def mode_diagrams(model: Model, *, until: float | None = None) -> HybridDiagram:
     )
 
 
-def _first_words(graph: PowerGraph, run: Run) -> Words:
+def first_words(graph: PowerGraph, run: Run) -> Words:
     """The mode in which the run begins: what the graph says, and what changes at once."""
     now = {graph.ports[k].element: graph.mode_of(k) for k in graph.switching}
     for event in run.events:
@@ -176,7 +176,7 @@ def _guards(words: Words, graph: PowerGraph, start: DiagramStart) -> tuple[tuple
     return tuple(guards), formulas
 
 
-def _inertia(graph: PowerGraph) -> tuple[tuple[Expression, ...], ...]:
+def inertia_matrix(graph: PowerGraph) -> tuple[tuple[Expression, ...], ...]:
     """Contents by outputs.
 
     Raises: ExportError (X401) for a storage that is not linear.

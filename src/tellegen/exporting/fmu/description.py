@@ -47,16 +47,17 @@ class References:
         program = code.program
         return {
             "time": 1,
-            "state": len(code.y),
-            "rate": len(code.y),
+            "state": len(self.made.states),
+            "rate": len(self.made.states),
             "input": len(program.inputs),
             "parameter": len(code.base),
             "given parameter": len(program.formulas),
             "observable": len(program.observables),
-            "event": len(program.events) + len(program.signals.crossings),
+            "event": event_count(self.made),
+            "mode": len(self.made.elements),
         }
 
-    def first(self, role: Role | Literal["time", "event"]) -> int:
+    def first(self, role: Role | Literal["time", "event", "mode"]) -> int:
         """The reference of the first of a role."""
         names = list(self.counts)
         return sum(self.counts[name] for name in names[: names.index(role)])
@@ -64,6 +65,12 @@ class References:
     def of(self, variable: ExchangedVariable) -> int:
         """The reference of a variable."""
         return self.first(variable.role) + variable.place
+
+
+def event_count(made: Exchanged) -> int:
+    """How many event functions there are in the mode that has most."""
+    codes = [mode.code for mode in made.modes if mode.code is not None]
+    return max(len(code.program.events) for code in codes) + len(made.code.program.signals.crossings)
 
 
 def _attributes(**given: object) -> str:
@@ -88,6 +95,8 @@ class _Description:
         self.made, self.version, self.name, self.token = made, version, name, token
         self.model_exchange = model_exchange
         self.references = References(made)
+        # Slopes of a mode that changes are none that an importer could keep.
+        self.has_slopes = model_exchange and len(made.modes) == 1
         self.is_3 = version == "3"
         self.time = unused("time", {v.name for v in made.variables})
 
@@ -123,7 +132,7 @@ class _Description:
         word = "State" if self.is_3 else "state"
         state = {f"canGetAndSetFMU{word}": True, f"canSerializeFMU{word}": True} if self.model_exchange else {}
         slopes = "providesDirectionalDerivatives" if self.is_3 else "providesDirectionalDerivative"
-        both = {"modelIdentifier": self.name, **state, slopes: True if self.model_exchange else None}
+        both = {"modelIdentifier": self.name, **state, slopes: True if self.has_slopes else None}
         if self.model_exchange:
             yield self._interface("ModelExchange", both)
         yield self._interface("CoSimulation", {**both, "canHandleVariableCommunicationStepSize": True})
@@ -161,6 +170,9 @@ class _Description:
         yield self._element(self.time, 0, causality="independent", variability="continuous")
         for v in self.made.variables:
             yield self._variable(v)
+        first = self.references.first("mode")
+        for k, element in enumerate(self.made.elements):
+            yield self._mode_variable(f"mode.{element}", first + k)
         if self.is_3:
             first = self.references.first("event")
             for k in range(self.references.counts["event"]):
@@ -191,6 +203,13 @@ class _Description:
             v.name, reference, causality=causality, variability=variability, initial=initial or None, **given
         )
 
+    def _mode_variable(self, name: str, reference: int) -> str:
+        """The number of the mode of an element, in the order of its table."""
+        given = {"name": name, "valueReference": reference, "causality": "local", "variability": "discrete"}
+        if self.is_3:
+            return f"    <Int32{_attributes(**given)}/>"
+        return f"    <ScalarVariable{_attributes(**given, initial='calculated')}><Integer/></ScalarVariable>"
+
     def _element(self, name: str, reference: int, *, causality: str, variability: str, **given: object) -> str:
         initial = given.pop("initial", None)
         if self.is_3:
@@ -219,9 +238,7 @@ class _Description:
 
     def _structure(self) -> Iterator[str]:
         made = self.made
-        rates, observables = (
-            [[(ROLES[word], place) for word, place in on] for on in lists] for lists in dependences(made.code)
-        )
+        known = dependences(made.code) if len(made.modes) == 1 else None
         outputs = [v for v in made.variables if v.is_output]
         names = {v.role + str(v.place): self._index(k) for k, v in enumerate(made.variables, 1)}
 
@@ -231,13 +248,16 @@ class _Description:
 
         def line(word: str, v: ExchangedVariable, on: Sequence[tuple[Role, int]]) -> str:
             key = "valueReference" if self.is_3 else "index"
-            given = {key: names[v.role + str(v.place)], "dependencies": depends(on)}
+            given: dict[str, object] = {key: names[v.role + str(v.place)]}
+            # With modes, all that is known is that everything may depend on everything.
+            given |= {"dependencies": depends(on)} if known is not None else {}
             return f"<{word}{_attributes(**given)}/>"
 
         def of(v: ExchangedVariable) -> Sequence[tuple[Role, int]]:
             if v.role == "state":
                 return (("state", v.place),)
-            return rates[v.place] if v.role == "rate" else observables[v.place]
+            found = known[v.role != "rate"][v.place] if known is not None else ()
+            return [(ROLES[word], place) for word, place in found]
 
         derived = list(made.by_role.get("rate", ()))
         computed = [v for v in made.by_role.get("state", ()) if made.start_formulas[v.place].free_symbols]

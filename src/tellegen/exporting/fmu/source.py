@@ -6,17 +6,24 @@ from pathlib import Path
 
 import numpy as np
 
-from tellegen.compiler.numeric_model import colouring, pattern_of_rows
+from tellegen.compiler.c_source import SUPPORT, c_source
+from tellegen.compiler.code import Code
+from tellegen.compiler.context import Integers, function_of
+from tellegen.compiler.numeric_model import SparsityPattern, colouring, pattern_of_rows
 from tellegen.compiler.routines import sample_groups
 from tellegen.compiler.toolchain import HEADER
 from tellegen.experiments.setup import longest_input_step
 from tellegen.exporting.exchanged import TOLERANCE, Exchanged, start_point
-from tellegen.exporting.fmu.description import References, Version
+from tellegen.exporting.fmu.description import References, Version, event_count
+from tellegen.expressions import C_PRELUDE
 from tellegen.simulation.solvers.choice import choose
 from tellegen.simulation.solvers.sources import NATIVE
 from tellegen.simulation.solvers.stretch import sparse_elimination_order
 
 STIFF_SOLVERS = ("cvode", "ida")
+
+EVENT_STEPS = 200
+"""Of the experiment, at least, where modes may change."""
 
 
 @cache
@@ -32,20 +39,50 @@ def _own(name: str) -> str:
 
 def source_text(made: Exchanged, version: Version, token: str, *, model_exchange: bool = True) -> str:
     """All of it."""
+    instance = (Path(__file__).parent / "native" / "instance.h").read_text(encoding="ascii")
     parts = [
         f"/* {_comment(made.name)} as a functional mock-up unit, written by Tellegen. */",
         "".join(f"#include <{name}.h>\n" for name in ("float", "math", "stdint", "stdio", "stdlib", "string")),
         _file(HEADER.parent, HEADER.name),
-        made.code.source,
+        *_model_parts(made),
         # The model has a small solver of that name.
+        "static TG_UNUSED int tg_solve_small(int n, double *a, double *b) { return tg_solve(n, a, b); }",
         "#define tg_solve tg_solve_factors\n",
         *(_file(NATIVE, name) for name in ("job.h", "dormand_prince.h", "runge_kutta.c", "linear.h")),
         _own("rosenbrock.c"),
         "\n".join(_sizes(made, token, model_exchange=model_exchange)),
         "\n".join(_tables(made)),
-        *(_own(name) for name in (f"fmi{version}.h", "instance.h", f"fmi{version}.c")),
+        _own(f"fmi{version}.h"),
+        instance.replace('#include "modes.h"\n', _own("modes.h")),
+        "\n".join(_mode_tables(made)),
+        _own(f"fmi{version}.c"),
     ]
     return "\n".join(parts)
+
+
+COMMON = ("initial", "times", "derived", "crossings", "inertia")
+"""Functions that all modes share."""
+
+
+def _model_parts(made: Exchanged) -> Iterator[str]:
+    """The code of the model; where it has modes, what they share and then each of them under names of its own."""
+    if len(made.modes) == 1:
+        yield made.code.source
+        return
+    shared = [routine for routine in made.code.routines if routine.name in COMMON]
+    yield c_source(shared, made.code.places, 0).replace("int tg_sample(", "static TG_UNUSED int tg_no_sample(")
+    for k, mode in enumerate(made.modes):
+        if mode.code is None:
+            continue
+        own = [
+            routine for routine in mode.code.routines if routine.name not in (*COMMON, "rates_along", "outputs_along")
+        ]
+        groups = len(sample_groups(mode.code.program.signals.samples))
+        names = {f"tg_{function_of(r.name)}" if function_of(r.name) == r.name else r.name for r in own}
+        names |= {"tg_sample", "tg_rhs_tangent"}
+        yield "\n".join(f"#define {name} {name}_in_{k}" for name in sorted(names))
+        yield c_source(own, mode.code.places, groups).removeprefix(f"{C_PRELUDE}\n{SUPPORT}\n")
+        yield "\n".join(f"#undef {name}" for name in sorted(names))
 
 
 def _comment(text: str) -> str:
@@ -59,23 +96,33 @@ def _quoted(text: str) -> str:
 
 def _sizes(made: Exchanged, token: str, *, model_exchange: bool) -> Iterator[str]:
     code, program = made.code, made.code.program
-    longest = longest_input_step(made.causal.graph, made.setup.parameters, made.setup.until)
+    codes = [mode.code for mode in made.modes if mode.code is not None]
+    longest = longest_input_step(made.setup.graph, made.setup.parameters, made.setup.until)
+    if len(made.modes) > 1:
+        # Guards follow inputs that no state may feel.
+        longest = min(longest, made.setup.until / EVENT_STEPS)
     values: dict[str, object] = {
         "TG_NAME": _quoted(made.name),
         "TG_TOKEN": f'"{token}"',
         "TG_MODEL_EXCHANGE": int(model_exchange),
-        "TG_Y": len(code.y),
-        "TG_STATES": len(program.states),
+        "TG_Y": len(made.states),
+        "TG_STORAGES": made.storages,
+        "TG_MODES": len(made.modes),
+        "TG_START_MODE": made.first,
+        "TG_ELEMENTS": len(made.elements),
+        "TG_WORDS": max((n for words in _words(made) for n in words), default=1),
+        "TG_MOST_OBSERVED": max(len(c.program.observables) for c in codes),
+        "TG_MOST_CHANGES": max(len(mode.changes) for mode in made.modes),
+        "TG_EVENTS": event_count(made),
         "TG_U": len(program.inputs),
         "TG_P": len(code.base),
         "TG_GIVEN": len(program.formulas),
         "TG_MEMORY": len(program.signals.samples),
-        "TG_SCRATCH": code.data.scratch,
+        "TG_SCRATCH": max(c.data.scratch for c in codes),
         "TG_OBSERVABLES": len(program.observables),
-        "TG_GUARDS": len(program.events),
         "TG_CROSSINGS": len(program.signals.crossings),
         "TG_GROUPS": len(sample_groups(program.signals.samples)),
-        "TG_BREAKS": len(program.signals.breaks),
+        "TG_BREAKS": len(made.breaks),
         "TG_DELAYS": len(program.signals.delays),
         "TG_OUTPUTS": len(_output_references(made)),
         "TG_RTOL": repr(TOLERANCE),
@@ -102,28 +149,78 @@ def _output_references(made: Exchanged) -> list[int]:
     return [first + k for k, (o, _) in enumerate(made.code.program.observables) if o.name in made.outputs]
 
 
-def _tables(made: Exchanged) -> Iterator[str]:
-    code, program = made.code, made.code.program
-    n = len(code.y)
-    pattern = code.pattern
-    # An implicit step adds to the diagonal, which must be there.
+def _words(made: Exchanged) -> list[tuple[int, ...]]:
+    """The words of each mode as numbers from 1, in the order of the table of its element."""
+    if not made.elements:
+        return [()]
+    known = [list(law.modes) for law in made.causal.graph.switching.values()]
+    return [tuple(words.index(w) + 1 for words, w in zip(known, mode.words, strict=True)) for mode in made.modes]
+
+
+def _mode_tables(made: Exchanged) -> Iterator[str]:
+    """The functions of each mode, and where its variables stand."""
+    words, rows = _words(made), []
+    numbers = [list(law.modes) for law in made.causal.graph.switching.values()]
+    for k, mode in enumerate(made.modes):
+        code, fields = mode.code, dict[str, object]()
+        yield _array("int", f"words_{k}", words[k])
+        fields["words"] = f"tg_words_{k}_of"
+        if code is not None:
+            program, end = code.program, f"_in_{k}" if len(made.modes) > 1 else ""
+            crossings = [0] * len(made.code.program.signals.crossings)
+            kinds = [e.kind for e, _ in program.events]
+            pattern, colours, order = _jacobian(code)
+            arrays = {
+                "places": mode.places,
+                "observables": mode.observables,
+                "following": mode.following,
+                "told": mode.told,
+                "columns": pattern.indptr.tolist(),
+                "rows": pattern.indices.tolist(),
+                "colours": colours.tolist(),
+                "order": [] if order is None else order.tolist(),
+                "directions": [*(e.direction for e, _ in program.events), *crossings],
+                "terminal": [*(int(kind == "transition") for kind in kinds), *crossings],
+                "bends": [*(int(kind == "bend") for kind in kinds), *crossings],
+            }
+            for name, values in arrays.items():
+                yield _array("int", f"{name}_{k}", values)
+                fields[name] = 0 if name == "order" and order is None else f"tg_{name}_{k}_of"
+            changes = [
+                f"{{{c.event}, {c.element}, {numbers[c.element].index(c.to) + 1}, {int(c.impact)}, {c.speed}}}"
+                for c in mode.changes
+            ]
+            yield f"static const tg_change tg_changes_{k}_of[] = {{{', '.join(changes) or '{0}'}}};"
+            fields |= {
+                "n": len(code.y),
+                "n_states": len(program.states),
+                "n_events": len(kinds) + len(crossings),
+                "n_following": len(mode.following),
+                "n_changes": len(mode.changes),
+                "n_colours": int(colours.max(initial=-1)) + 1,
+                "changes": f"tg_changes_{k}_of",
+                **{name: f"tg_{name}{end}" for name in ("rhs", "rhs_tangent", "observe", "events", "sample")},
+            }
+            if len(made.modes) > 1:
+                fields["restitutions"] = f"tg_restitutions{end}"
+        rows.append(f"{{{', '.join(f'.{name} = {value}' for name, value in fields.items())}}}")
+    yield "static const tg_mode tg_modes_of[TG_MODES] = {\n  " + ",\n  ".join(rows) + "\n};"
+
+
+def _jacobian(code: Code) -> tuple[SparsityPattern, Integers, Integers | None]:
+    """Pattern, colours and order of elimination of an implicit step, which adds to the diagonal."""
+    n, pattern = len(code.y), code.pattern
     rows: list[set[int]] = [{i} for i in range(n)]
     for j in range(n):
         for i in pattern.indices[pattern.indptr[j] : pattern.indptr[j + 1]]:
             rows[int(i)].add(j)
     pattern = pattern_of_rows([sorted(row) for row in rows], n)
-    colours, order = colouring(pattern), sparse_elimination_order(pattern)
-    yield f"#define TG_COLOURS {int(colours.max(initial=-1)) + 1}"
-    yield f"#define TG_ORDERED {int(order is not None)}"
-    yield _array("int", "columns", pattern.indptr.tolist())
-    yield _array("int", "rows", pattern.indices.tolist())
-    yield _array("int", "colours", colours.tolist())
-    yield _array("int", "order", [] if order is None else order.tolist())
-    kinds = [e.kind for e, _ in program.events]
-    crossings = [0] * len(program.signals.crossings)
-    yield _array("int", "directions", [*(e.direction for e, _ in program.events), *crossings])
-    yield _array("int", "terminal", [*(int(kind == "transition") for kind in kinds), *crossings])
-    yield _array("int", "bends", [*(int(kind == "bend") for kind in kinds), *crossings])
+    return pattern, colouring(pattern), sparse_elimination_order(pattern)
+
+
+def _tables(made: Exchanged) -> Iterator[str]:
+    code, program = made.code, made.code.program
+    n = len(made.states)
     begin = {v.place: v.start for v in made.by_role.get("input", ())}
     nominal = {v.place: v.nominal for v in made.by_role.get("state", ())}
     parameters = made.setup.parameters
@@ -136,7 +233,7 @@ def _tables(made: Exchanged) -> Iterator[str]:
     yield _array("double", "nominal", [nominal.get(k, 0.0) for k in range(n)])
     yield _array("double", "tables", code.data.tables.tolist())
     yield _array("int", "outputs", _output_references(made))
-    names = [*(program.names[k] for k in code.y), *(o.name for o, _ in program.observables)]
+    names = [*made.states, *(o.name for o, _ in program.observables)]
     names += [program.names[k] for k in program.unknowns]
     yield f"static const char *const tg_names_of[] = {{{', '.join(map(_quoted, names)) or '0'}}};"
 

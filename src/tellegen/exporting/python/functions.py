@@ -151,7 +151,7 @@ def _given(names: ModelNames) -> tuple[Sequence[str], ...]:
 
 
 def _made(model: Model, sources: Sources) -> Exchanged:
-    made = exchanged(model, sources, with_nominal=False)
+    made = exchanged(model, sources, with_nominal=False, with_modes=False)
     if made.code.program.signals.samples:
         law = made.code.program.signals.samples[0][0]
         raise rules.SIGNALS.error(

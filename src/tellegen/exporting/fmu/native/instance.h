@@ -7,21 +7,46 @@
 
 enum { TG_FIRST_Y = 1, TG_FIRST_RATE = TG_FIRST_Y + TG_Y, TG_FIRST_U = TG_FIRST_RATE + TG_Y, TG_FIRST_P = TG_FIRST_U + TG_U };
 enum { TG_FIRST_GIVEN = TG_FIRST_P + TG_P, TG_FIRST_OBSERVABLE = TG_FIRST_GIVEN + TG_GIVEN };
-enum { TG_FIRST_EVENT = TG_FIRST_OBSERVABLE + TG_OBSERVABLES, TG_EVENTS = TG_GUARDS + TG_CROSSINGS, TG_LAST = TG_FIRST_EVENT + TG_EVENTS };
+enum { TG_FIRST_EVENT = TG_FIRST_OBSERVABLE + TG_OBSERVABLES, TG_LAST = TG_FIRST_EVENT + TG_EVENTS };
 enum { TG_TIMES = 2 * TG_GROUPS + 2 * TG_BREAKS };
+
+/* A change of mode: where its guard stands among the event functions, the element, the word that it changes to, whether it is an impact, and
+ * the observable that is the speed of the impact. */
+typedef struct tg_change {
+  int event, element, to, impact, speed;
+} tg_change;
+
+/* The functions of one mode, and where its variables stand among those of all modes. A storage that follows others in the mode is none of
+ * its variables: the mode tells it. */
+typedef struct tg_mode {
+  int n, n_states, n_events, n_following, n_changes, n_colours;
+  tg_rhs_fn *rhs;
+  tg_rhs_tangent_fn *rhs_tangent;
+  tg_observe_fn *observe;
+  tg_events_fn *events;
+  tg_sample_fn *sample;
+  tg_constants_fn *restitutions;
+  const int *places, *observables, *following, *told;
+  const int *columns, *rows, *colours, *order;
+  const int *directions, *terminal, *bends;
+  const tg_change *changes;
+  const int *words;
+} tg_mode;
 
 /* What has happened to an instance. */
 enum { TG_INSTANTIATED, TG_INITIALIZING, TG_EVENT_MODE, TG_CONTINUOUS, TG_STEPPING, TG_TERMINATED };
 
 /* All that moves or may be set. */
 typedef struct tg_values {
-  int phase, known, stiff, has_stop;
+  int phase, known, stiff, has_stop, mode;
   double t, low, high; /* formulas see no time outside of the last and the next known break */
   double stop, rtol, step;
   double y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)], u[TG_SIZE(TG_U)], p[TG_SIZE(TG_P)];
   double memory[TG_SIZE(TG_MEMORY)], scratch[TG_SIZE(TG_SCRATCH)];
   double given[TG_SIZE(TG_GIVEN)], observed[TG_SIZE(TG_OBSERVABLES)], events[TG_SIZE(TG_EVENTS)];
   double times[TG_SIZE(TG_TIMES)];
+  double largest[TG_SIZE(TG_ELEMENTS)][TG_WORDS][TG_WORDS]; /* value of each guard so far, to tell zero from small */
+  double fastest[TG_SIZE(TG_ELEMENTS)], scale[TG_SIZE(TG_Y)];
   char was_set[TG_SIZE(TG_Y)]; /* starts that the importer gave: no formula is asked for them */
 } tg_values;
 
@@ -54,6 +79,7 @@ static void tg_reset(tg_instance *x) {
   memcpy(v->u, tg_inputs_of, sizeof(double) * TG_U);
   v->rtol = TG_RTOL;
   v->stiff = TG_STIFF_START;
+  v->mode = TG_START_MODE;
   v->low = -INFINITY;
   v->high = INFINITY;
 }
@@ -66,30 +92,40 @@ static double tg_seen(const tg_context *c, double t) {
   return t < v->low ? v->low : t > v->high ? v->high : t;
 }
 
+static tg_values *tg_values_of(tg_context *c) {
+  return ((tg_bounded *)c)->values;
+}
+
+static const tg_mode *tg_mode_of(tg_context *c);
+static void tg_moved(tg_values *v);
+
 static int tg_seen_rhs(tg_context *c, double t, const double *y, double *yp) {
-  return tg_rhs(c, tg_seen(c, t), y, yp);
+  return tg_mode_of(c)->rhs(c, tg_seen(c, t), y, yp);
 }
 
 static int tg_seen_tangent(tg_context *c, double t, const double *y, const double *dy, const double *dp, double *dyp) {
-  return tg_rhs_tangent(c, tg_seen(c, t), y, dy, dp, dyp);
+  return tg_mode_of(c)->rhs_tangent(c, tg_seen(c, t), y, dy, dp, dyp);
 }
 
 static int tg_seen_observe(tg_context *c, double t, const double *y, const double *yp, double *out) {
-  return tg_observe(c, tg_seen(c, t), y, yp, out);
+  return tg_mode_of(c)->observe(c, tg_seen(c, t), y, yp, out);
 }
 
-/* Event functions of the model, and formulas of time that vanish where something bends. */
+/* Event functions of the mode, and formulas of time that vanish where something bends. */
 static int tg_seen_events(tg_context *c, double t, const double *y, const double *yp, double *g) {
+  const tg_mode *m = tg_mode_of(c);
   double s = tg_seen(c, t);
-  return (TG_GUARDS && tg_events(c, s, y, yp, g)) || (TG_CROSSINGS && tg_crossings(c, s, g + TG_GUARDS));
+  return (m->n_events > TG_CROSSINGS && m->events(c, s, y, yp, g)) || (TG_CROSSINGS && tg_crossings(c, s, g + m->n_events - TG_CROSSINGS));
 }
+
+#include "modes.h"
 
 /* ---- values -------------------------------------------------------------------------------------------------------------- */
 
 enum { TG_KNOWN_RATES = 1, TG_KNOWN_OBSERVED = 2, TG_KNOWN_EVENTS = 4, TG_KNOWN_GIVEN = 8, TG_KNOWN_TIMES = 16 };
 
 static void tg_failed(tg_instance *x) {
-  int k = x->model.context.failed - 1;
+  int k = TG_MODES > 1 ? -1 : x->model.context.failed - 1;
   tg_say(x, "is not a finite number", k >= 0 && k < (int)(sizeof tg_names_of / sizeof *tg_names_of) ? tg_names_of[k] : "a variable");
 }
 
@@ -108,7 +144,7 @@ static int tg_make_starts(tg_instance *x) {
 static int tg_know_rates(tg_instance *x) {
   tg_values *v = &x->values;
   if (v->phase <= TG_INITIALIZING && !(v->known & TG_KNOWN_RATES) && tg_make_starts(x)) return 1;
-  if (!(v->known & TG_KNOWN_RATES) && tg_seen_rhs(&x->model.context, v->t, v->y, v->yp)) {
+  if (!(v->known & TG_KNOWN_RATES) && tg_common_rates(&x->model.context, v->t, v->y, v->yp)) {
     tg_failed(x);
     return 1;
   }
@@ -126,11 +162,11 @@ static int tg_know(tg_instance *x, int what) {
     if (tg_times(c, v->t, v->times)) return 1;
   } else {
     if (tg_know_rates(x)) return 1;
-    if (what == TG_KNOWN_OBSERVED && tg_seen_observe(c, v->t, v->y, v->yp, v->observed)) {
+    if (what == TG_KNOWN_OBSERVED && tg_common_observe(c, v->t, v->y, v->observed)) {
       tg_failed(x);
       return 1;
     }
-    if (what == TG_KNOWN_EVENTS && tg_seen_events(c, v->t, v->y, v->yp, v->events)) return 1;
+    if (what == TG_KNOWN_EVENTS && tg_common_events(c, v->t, v->y, v->events)) return 1;
   }
   v->known |= what;
   return 0;
@@ -150,6 +186,7 @@ static int tg_get(tg_instance *x, unsigned reference, double *value) {
     *value = v->t;
   } else if (r < TG_FIRST_RATE) {
     if (v->phase <= TG_INITIALIZING && tg_make_starts(x)) return 2;
+    if (tg_tell_followers(&x->model.context, v->t, v->y)) return 2;
     *value = v->y[r - TG_FIRST_Y];
   } else if (r < TG_FIRST_U) {
     if (tg_know_rates(x)) return 2;
@@ -191,9 +228,11 @@ static int tg_set(tg_instance *x, unsigned reference, double value) {
   return 0;
 }
 
+/* The number of the mode of an element. */
 static int tg_get_integer(tg_instance *x, unsigned reference, int *value) {
-  (void)x, (void)reference, (void)value;
-  return 1;
+  if (reference < TG_LAST || reference >= TG_LAST + TG_ELEMENTS) return 1;
+  *value = tg_modes_of[x->values.mode].words[reference - TG_LAST];
+  return 0;
 }
 
 static void tg_close(tg_instance *x) {
@@ -203,7 +242,7 @@ static void tg_close(tg_instance *x) {
 /* ---- slopes -------------------------------------------------------------------------------------------------------------- */
 
 /* The place of a reference among the outputs that have slopes; -1 where it has none. */
-static int tg_place_of_output(unsigned reference) {
+static TG_UNUSED int tg_place_of_output(unsigned reference) {
   for (int k = 0; k < TG_OUTPUTS; k++)
     if (tg_outputs_of[k] == (int)reference) return k;
   return -1;
@@ -212,6 +251,10 @@ static int tg_place_of_output(unsigned reference) {
 /* Slopes of unknowns along a direction of knowns. Returns 1 for references that have none, 2 where a value is not finite. */
 static int tg_along(tg_instance *x, const unsigned *unknown, size_t n_unknown, const unsigned *known, size_t n_known, const double *seed,
                     double *slope) {
+#if TG_MODES > 1
+  (void)x, (void)unknown, (void)n_unknown, (void)known, (void)n_known, (void)seed, (void)slope;
+  return 1;
+#else
   tg_values *v = &x->values;
   tg_context *c = &x->model.context;
   double dy[TG_SIZE(TG_Y)] = {0}, du[TG_SIZE(TG_U)] = {0}, dp[TG_SIZE(TG_P)] = {0};
@@ -239,6 +282,7 @@ static int tg_along(tg_instance *x, const unsigned *unknown, size_t n_unknown, c
     slope[i] = r < TG_FIRST_RATE ? dy[r - TG_FIRST_Y] : r < TG_FIRST_U ? rates[r - TG_FIRST_RATE] : outputs[tg_place_of_output(unknown[i])];
   }
   return 0;
+#endif
 }
 
 /* ---- known times --------------------------------------------------------------------------------------------------------- */
@@ -264,16 +308,19 @@ static double tg_next_time(tg_instance *x, double t) {
 /* Let the groups due at a time take their samples; all of them read the values from before it. */
 static int tg_sample_at(tg_instance *x, double t, int first) {
   tg_values *v = &x->values;
-  double next[TG_SIZE(TG_MEMORY)], taken[TG_SIZE(TG_MEMORY)];
+  double next[TG_SIZE(TG_MEMORY)], taken[TG_SIZE(TG_MEMORY)], y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)];
+  const tg_mode *m = tg_modes_of + v->mode;
   if (!TG_GROUPS) return 0;
   if (tg_know(x, TG_KNOWN_TIMES) || tg_know_rates(x)) return 1;
   memcpy(next, v->memory, sizeof next);
+  tg_own(m, v->y, y);
+  tg_own(m, v->yp, yp);
   for (int g = 0; g < TG_GROUPS; g++) {
     double period = v->times[2 * g], offset = v->times[2 * g + 1], gap = 4 * tg_gap(t);
     double nearest = offset + (period > 0 ? period * floor((t - offset) / period + 0.5) : 0);
     if (!(fabs(nearest - t) <= gap && nearest >= offset - gap) && !(first && offset == t)) continue;
     memcpy(taken, v->memory, sizeof taken);
-    if (tg_sample(&x->model.context, tg_seen(&x->model.context, v->t), v->y, v->yp, g, taken)) return 1;
+    if (m->sample(&x->model.context, tg_seen(&x->model.context, v->t), y, yp, g, taken)) return 1;
     for (int k = 0; k < TG_MEMORY; k++)
       if (taken[k] != v->memory[k]) next[k] = taken[k];
   }
@@ -312,7 +359,10 @@ static int tg_exit_initialization(tg_instance *x) {
   v->low = v->t; /* what a course is at its start, it is from its start on */
   v->high = isfinite(next) ? next - tg_gap(next) : INFINITY;
   tg_moved(v);
-  return tg_sample_at(x, v->t, 1) || tg_know_rates(x);
+  if (TG_MODES > 1 && tg_settle_modes(x, v->t, 1e-6 * (v->has_stop ? v->stop - v->t : 1), 0, 0)) return 1;
+  if (tg_sample_at(x, v->t, 1)) return 1;
+  if (TG_MODES > 1 && TG_GROUPS && tg_settle_modes(x, v->t, 1e-6 * (v->has_stop ? v->stop - v->t : 1), 0, 0)) return 1;
+  return tg_know_rates(x);
 }
 
 /* Everything that happens at the present time in model exchange; tells when the next known event is. */
@@ -324,6 +374,7 @@ static int tg_update_discrete(tg_instance *x, double *next, int *moved) {
     if (tg_sample_at(x, at, 0)) return 1;
     tg_pass(x, at);
   }
+  if (TG_MODES > 1 && tg_change_in_event_mode(x, moved)) return 1;
   *next = tg_next_time(x, fmax(v->low, v->t));
   return tg_know_rates(x);
 }
@@ -332,26 +383,30 @@ static int tg_update_discrete(tg_instance *x, double *next, int *moved) {
 
 static int tg_advance(tg_instance *x, double until) {
   tg_values *v = &x->values;
-  double atol[TG_SIZE(TG_Y)], times[1024], g_out[TG_SIZE(TG_EVENTS)];
-  int numbers[1024], signs[TG_SIZE(TG_EVENTS)];
-  (void)g_out;
-  for (int k = 0; k < TG_Y; k++) atol[k] = 1e-3 * v->rtol * (tg_nominal_of[k] > 0 ? fmin(tg_nominal_of[k], 1.0) : 1.0);
+  const tg_mode *m = tg_modes_of + v->mode;
+  double atol[TG_SIZE(TG_Y)], y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)] = {0}, times[16];
+  int numbers[16], signs[TG_SIZE(TG_EVENTS)] = {0};
+  tg_own(m, v->y, y);
+  for (int k = 0; k < m->n; k++) {
+    double nominal = tg_nominal_of[m->places[k]];
+    atol[k] = 1e-3 * v->rtol * (nominal > 0 ? fmin(nominal, 1.0) : 1.0);
+  }
   tg_job j = {.context = &x->model.context, .rhs = tg_seen_rhs, .rhs_tangent = tg_seen_tangent, .events = tg_seen_events};
   j.observe = tg_seen_observe;
-  j.n = TG_Y;
+  j.n = m->n;
   j.blocks = 1;
-  j.n_states = TG_STATES;
-  j.n_differential = TG_Y;
-  j.n_events = TG_EVENTS;
-  j.columns = tg_columns_of;
-  j.rows = tg_rows_of;
-  j.colours = tg_colours_of;
-  j.n_colours = TG_COLOURS;
-  j.order = TG_ORDERED ? tg_order_of : 0;
+  j.n_states = m->n_states;
+  j.n_differential = m->n;
+  j.n_events = m->n_events;
+  j.columns = m->columns;
+  j.rows = m->rows;
+  j.colours = m->colours;
+  j.n_colours = m->n_colours;
+  j.order = m->order;
   j.until = until;
-  j.directions = tg_directions_of;
-  j.terminal = tg_terminal_of;
-  j.bends = tg_bends_of;
+  j.directions = m->directions;
+  j.terminal = m->terminal;
+  j.bends = m->bends;
   j.rtol = v->rtol;
   j.atol = atol;
   j.max_step = TG_LONGEST_STEP;
@@ -360,11 +415,11 @@ static int tg_advance(tg_instance *x, double until) {
   j.watch_stiffness = 1;
   j.pause_at = INFINITY;
   j.t = v->t;
-  j.y = v->y;
-  j.yp = v->yp;
+  j.y = y;
+  j.yp = yp;
   j.event_times = times;
   j.event_numbers = numbers;
-  j.log_size = 1024;
+  j.log_size = 16;
   j.event_signs = signs;
   int status = TG_STIFF;
   if (!v->stiff) status = tg_runge_kutta(&j);
@@ -373,9 +428,15 @@ static int tg_advance(tg_instance *x, double until) {
     status = tg_rosenbrock(&j);
   }
   v->t = j.t;
+  for (int k = 0; k < m->n; k++) v->y[m->places[k]] = y[k];
   if (j.last_step > 0) v->step = j.last_step;
   tg_moved(v);
-  return status;
+  if (status != TG_EVENT) return status;
+  int fired = 0;
+  for (int i = 0; i < m->n_changes; i++)
+    if (signs[m->changes[i].event]) fired |= 1 << i;
+  v->step *= 0.1;
+  return tg_change_mode(x, fired) ? TG_NO_CONVERGENCE : 0;
 }
 
 /* From the present time to a communication point, over all that is known to happen on the way. */
@@ -398,6 +459,7 @@ static int tg_step_to(tg_instance *x, double end) {
     double until = meets ? next - tg_gap(next) : end;
     int status = until > v->t ? tg_advance(x, until) : 0;
     if (status) return status;
+    if (v->t < until) continue; /* a mode has ended on the way */
     if (meets) {
       v->t = next;
       tg_moved(v);
@@ -405,6 +467,8 @@ static int tg_step_to(tg_instance *x, double end) {
       tg_pass(x, next);
       v->t = v->low;
       v->step *= 0.1;
+      /* What a course or a sample makes jump may end a mode. */
+      if (TG_MODES > 1 && tg_settle_modes(x, v->t, fmax(1e-6 * v->step, 4096 * tg_gap(v->t)), 0, 0)) return TG_NO_CONVERGENCE;
     }
   }
   return tg_know_rates(x) ? TG_NOT_FINITE : 0;
