@@ -22,6 +22,7 @@ NAMES = (
     "limits",
     "linkages",
     "units_yaml",
+    "studies",
 )
 """One module a question, in the order in which they run."""
 
