@@ -3,7 +3,7 @@
 The bridge: three phases of 100 V at 50 Hz, six ideal diodes, 10 ohm with 10 mH, 0.1 s, beside ngspice with diodes of 20 mV. The
 error is that of the current against the quadrature of the highest less the lowest phase, relative to its largest value. The ring
 modulator of the IVP test set with its parasitic capacity of 2 pF, 0.1 ms, beside CVODE in C: steps and CPU seconds of the loosest
-tolerance of 1e-2, 1e-3, ... at which the error of all variables stays below 1e-4. Ratio: over ngspice in CPU seconds, over C in steps.
+tolerance of 1e-2, 1e-3, ... at which errors of all variables stay below 1e-4. Ratio: CPU over ngspice, steps over C.
 """
 
 # ruff: noqa: PLC0415  NumPy is loaded where it is needed
