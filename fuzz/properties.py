@@ -106,9 +106,12 @@ def attack(this: Property, number: int, until: float, *, bounded: bool = True) -
     judge = function.hypothesis.inner_test
     random.seed(number)  # generators that ask for chance beside Hypothesis get the same numbers again
 
+    over = False
+
     def counted(*given: Any, **drawn: Any) -> None:
+        nonlocal over
         end = until + (SHRINKING if outcome.failure else 0.0)
-        if bounded and time.monotonic() > end:
+        if over := bounded and time.monotonic() > end:
             raise _EnoughError
         try:
             with _limited():
@@ -130,8 +133,9 @@ def attack(this: Property, number: int, until: float, *, bounded: bool = True) -
     except _EnoughError:
         pass
     except Exception as mistake:
-        # Now with the notes of Hypothesis: the smallest example, what it drew on the way included.
-        outcome.failure = _told(mistake)
+        # An example that was not tried draws less than before, which Hypothesis takes for a mistake of the property. What it raises
+        # otherwise has its notes: the smallest example, and what was drawn on the way.
+        outcome.failure = outcome.failure if over else _told(mistake)
     finally:
         function.hypothesis.inner_test = judge
     return outcome

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.system import EquationSystem
     from tellegen.experiments.analysing import analyse
-    from tellegen.experiments.input_signals import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
+    from tellegen.experiments.input_signals import chirp, course, pulse, quintic, ramp, sine, step, table, trapezoid
     from tellegen.experiments.sensitivities import sensitivities
     from tellegen.experiments.simulating import simulate
     from tellegen.experiments.steady_state import SteadyState, equilibrium
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
     from tellegen.studies.runs.fit import Fit, fit
+    from tellegen.studies.runs.influence import Influence, influence
     from tellegen.studies.runs.measurements import record
     from tellegen.studies.runs.response import Response, response
     from tellegen.studies.runs.study import Study
@@ -95,6 +96,7 @@ __all__ = [
     "Finding",
     "Fit",
     "GraphError",
+    "Influence",
     "Inverse",
     "KeptCode",
     "LagrangeSystem",
@@ -127,6 +129,7 @@ __all__ = [
     "compare_conditioning",
     "compare_runs",
     "condition",
+    "course",
     "derive",
     "derive_equations",
     "draw",
@@ -138,6 +141,7 @@ __all__ = [
     "fit",
     "functions",
     "import_model",
+    "influence",
     "inverse_dynamics",
     "invert",
     "keep_layout",
@@ -194,7 +198,7 @@ _NAMES_OF_MODULE = {
     "equations.system": "EquationSystem",
     "experiments.analysing": "analyse",
     "experiments.steady_state": "SteadyState equilibrium",
-    "experiments.input_signals": "chirp pulse quintic ramp sine step table trapezoid",
+    "experiments.input_signals": "chirp course pulse quintic ramp sine step table trapezoid",
     "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",
@@ -216,6 +220,7 @@ _NAMES_OF_MODULE = {
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
     "studies.runs.fit": "Fit fit",
+    "studies.runs.influence": "Influence influence",
     "studies.runs.measurements": "record",
     "studies.runs.response": "Response response",
     "studies.runs.study": "Study",

@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tellegen.cli.main import COMMANDS, find_command, load_command
+from tellegen.cli.main import COMMANDS, find_command, load_command, run
 from tellegen.cli.options import Command, OfModel, typer_function
 from tellegen.core.options import keywords, option, words_of
 from tellegen.drawing.options import Options as FigureOptions
@@ -119,3 +119,26 @@ def test_python_and_the_command_line_read_the_same_options() -> None:
         assert issubclass(typing.get_type_hints(find_command(name).function)["options"], kind)
     with pytest.raises(TypeError, match="numerik"):
         derive("rlc", numerik=True)
+
+
+WRITING = (
+    ["simulate", "rlc", "--until", "1e-6", "-o", "@.csv"],
+    ["simulate", "rlc", "--until", "1e-6", "--plot", "@.svg"],
+    ["draw", "rlc", "-o", "@.svg"],
+    ["draw", "rlc", "-o", "figure.svg", "--like", "@.svg"],
+    ["report", "rlc", "-o", "@.html"],
+    ["reduce", "rlc", "--limit", "L=0", "-o", "@.yaml"],
+    ["translate", "rlc", "bond", "-o", "@.yaml"],
+    ["import", "@.txt"],
+    ["export", "rlc", "--to", "simulink", "-o", "@"],
+    ["draw", "@.yaml", "-o", "figure.svg", "--keep-layout"],
+)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b"], ids=["too long", "with a NUL"])
+@pytest.mark.parametrize("command", WRITING, ids=lambda words: f"{words[0]} {words[-2]}")
+def test_files_that_cannot_be_are_refused(
+    command: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([word.replace("@", name) for word in command]) in (1, 2)

@@ -128,6 +128,54 @@ def test_inverse_dynamics_of_a_mechanism_is_the_same() -> None:
     assert found.values("tau") == pytest.approx(by_hand, abs=1e-5 * np.abs(by_hand).max())
 
 
+def test_loops_of_a_mechanism_decide_coordinates_that_are_no_states() -> None:
+    """Two cranks lead a point through a loop; both torques together do the work that the books count."""
+    courses = {"crank_l.phi": "2.2 + 0.1*sin(3*t/(1 s))", "crank_r.phi": "0.9 + 0.1*sin(3*t/(1 s))"}
+    found = tg.invert("five_bar", prescribe=courses, for_=["tau_l", "tau_r"], until=0.4, samples=20)
+    assert found.equations.remaining == 0
+    by_hand = tg.inverse_dynamics("five_bar", courses, by=["tau_l", "tau_r"]).at(found.t)
+    for name, torque in by_hand.items():
+        assert found.values(name) == pytest.approx(torque, abs=1e-5 * np.abs(torque).max())
+
+
+ORIFICES = """
+system: orifices
+network:
+  P: {pressure source: [s, tank]}
+  v: {leak: [s, c], law: Q = 2e-7 m^3/(s*Pa^0.5)*o*sign(P)*sqrt(abs(P))}
+  C: {accumulator: [c, tank], C: 1e-12 m^3/Pa, pressure: p}
+  cyl: {cylinder: [c, tank, rod, frame], A: 1e-3 m^2}
+  m: {mass: [rod], m: 50 kg, velocity: v}
+  d: {damper: [rod], b: 2e3 N*s/m}
+  leak: {leak: [c, tank], law: Q = 1e-9 m^3/(s*Pa^0.5)*sign(P)*sqrt(abs(P))}
+signals: {o: 0.1}
+experiment: {until: 1 s, inputs: {P: 100 bar}, initial: {p: 5 bar}}
+"""
+
+
+def test_a_run_begins_where_a_law_is_infinitely_steep() -> None:
+    found = tg.invert(read_model(ORIFICES), prescribe={"v": "quintic(0, 0.3, from=0.1, to=0.8)"}, for_=["o"])
+    assert found.moved["p"] == pytest.approx((5e5, 0), abs=1e-3)
+    p = 2e3 * 0.3 / 1e-3
+    taken = 1e-3 * 0.3 + 1e-9 * np.sqrt(p)
+    assert found.values("o")[-1] == pytest.approx(taken / (2e-7 * np.sqrt(1e7 - p)), rel=1e-5)
+
+
+def test_a_controller_that_is_cut_away_counts_no_more() -> None:
+    """The load of the example steps at 0.5 s, and with it the rate of the speed, whatever the voltage does."""
+    course = {"omega_m": "quintic(0, 50, from=0, to=0.4)"}
+    with pytest.raises(tg.SimulationError, match=r"at t = 0\.5 s: its rate jumps, whatever 'V_c' may do"):
+        tg.invert("dc_motor_speed_control", prescribe=course, for_=["V_c"], until=1)
+    found = tg.invert("dc_motor_speed_control", prescribe=course, for_=["V_c"], until=0.45)
+    assert found.values("omega_m")[-1] == pytest.approx(50)
+
+
+def test_an_input_that_does_not_act_where_the_run_begins_is_told() -> None:
+    # The winding of phase 1 has no lever at the angle zero.
+    with pytest.raises(tg.SimulationError, match="'V_1' cannot move it"):
+        tg.invert("pmsm", prescribe={"omega": "quintic(0, 10, from=0, to=0.1)"}, for_=["V_1"], until=0.1)
+
+
 WRONG: list[tuple[str, Mapping[str, Any], list[str], str, str]] = [
     ("dc_motor", {"omeg": 1}, ["V"], "E132", "did you mean 'omega'"),
     ("dc_motor", {"omega": 1}, ["W"], "S451", "'W' is no input of 'DC motor'"),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from tellegen.core.errors import Finding
-from tellegen.core.files import visible
+from tellegen.core.hidden_characters import visible
 
 MODEL_ERRORS, WRONG_USAGE, INTERNAL_ERROR = 1, 2, 3
 """Exit codes beside 0."""

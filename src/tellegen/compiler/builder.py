@@ -30,6 +30,7 @@ from tellegen.graph.signals import (
     Table,
     Value,
     breaks_of,
+    courses_of,
     crossings_of,
 )
 
@@ -212,6 +213,7 @@ class Builder:
         whole, parameters = expression.substitute(self.signals.of_time), self.graph.parameters
         self.signals.breaks.extend(known for known in breaks_of(whole, parameters) if known not in self.signals.breaks)
         self.signals.crossings |= dict.fromkeys(crossings_of(whole, parameters))
+        self.signals.courses |= dict.fromkeys(courses_of(whole, parameters))
         return whole
 
     def _add_signal(self, law: SignalLaw) -> None:
@@ -245,6 +247,7 @@ class Builder:
                 self._look_up(k, "table", len(signals.tables) - 1, law.name, [law.argument])
             case External():
                 signals.externals.append(law)
+                signals.breaks.extend(law.breaks)
                 self._look_up(k, "external", len(signals.externals) - 1, law.name, law.arguments)
 
     def _look_up(self, k: int, kind: steps.LookupKind, number: int, name: str, arguments: Iterable[Expression]) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, final
@@ -166,7 +166,8 @@ def _with_values(
         sample_groups=_sample_groups(program, values),
         delays=_delays(program, values),
         breaks=_breaks(program, values),
-        crossings=_crossings(program, values),
+        crossings=_of_time(program.signals.crossings, values),
+        courses=_of_time(program.signals.courses, values),
         explicit=made.explicit,
         linear=made.linear,
         pattern=made.pattern,
@@ -265,10 +266,9 @@ def _delays(program: Program, values: Values) -> tuple[numeric_model.SignalDelay
     return tuple(found)
 
 
-def _crossings(program: Program, values: Values) -> tuple[Expression, ...]:
-    return tuple(
-        e.substitute({n: number(values[n]) for n in e.free_symbols - {TIME}}) for e in program.signals.crossings
-    )
+def _of_time(formulas: Iterable[Expression], values: Values) -> tuple[Expression, ...]:
+    """Formulas of time and parameters as formulas of time alone."""
+    return tuple(e.substitute({n: number(values[n]) for n in e.free_symbols - {TIME}}) for e in formulas)
 
 
 def _breaks(program: Program, values: Values) -> tuple[numeric_model.BreakTimes, ...]:

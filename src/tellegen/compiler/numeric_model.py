@@ -10,11 +10,11 @@ import numpy as np
 
 from tellegen.compiler import rules
 from tellegen.compiler.context import FUNCTIONS, Array, Integers, ModelContext, ModelData, address_of, raise_kept_error
+from tellegen.compiler.enclosures import awakenings, zeros_of
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.expressions import Expression
-from tellegen.expressions.enclosures import zeros_of
 
 ObservableKind = Literal["across", "through", "power", "energy", "signal", "output"]
 EventKind = Literal["transition", "restart", "bend"]
@@ -181,6 +181,8 @@ class NumericModel:
     breaks: tuple[BreakTimes, ...]
     crossings: tuple[Expression, ...]
     """Formulas of time that vanish where signals jump or bend."""
+    courses: tuple[Expression, ...]
+    """Formulas of time that may rest for long and then move."""
     explicit: bool
     linear: bool
     pattern: SparsityPattern
@@ -242,9 +244,20 @@ class NumericModel:
             times.append(np.asarray(known.at + known.period * (first + np.arange(max(count, 0))), dtype=float))
         # What is found at the very start would be a stretch of no length, in which solvers divide by it.
         apart = start + 1e-14 * (until - start)
-        times += [np.array([t for t in zeros_of(e, TIME, start, until) if t > apart]) for e in self.crossings]
+        zeros = [zeros_of(e, TIME, start, until).places for e in self.crossings]
+        times += [places[places > apart] for places in zeros]
         found = np.concatenate(times)
         return np.unique(found[(found > start) & (found < until)])
+
+    def stop_times(self, until: float, start: float = 0.0) -> Array:
+        """The same, and where courses begin to move after a rest: a long step would leap over a short pulse."""
+        wakes = [awakenings(e, TIME, start, until) for e in self.courses]
+        found = np.unique(np.concatenate([self.break_times(until, start), *wakes]))
+        return found[(found > start) & (found < until)]
+
+    def breaks_known_until(self, until: float, start: float = 0.0) -> float:
+        """Up to where all break times are known; formulas that switch too often are followed only so far."""
+        return min((zeros_of(e, TIME, start, until).reached for e in self.crossings), default=until)
 
     # -- contexts --------------------------------------------------------------------------------------------------------------
 
@@ -480,6 +493,7 @@ class NumericModel:
             "delays": (),
             "breaks": (),
             "crossings": (),
+            "courses": (),
             "variables": (*states, *unknowns),
             "data": ModelData(scratch=size),
         }

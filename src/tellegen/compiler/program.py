@@ -45,6 +45,7 @@ class ProgramSignals:
     externals: list[External] = field(default_factory=list)
     breaks: list[Break] = field(default_factory=list)
     crossings: dict[Expression, None] = field(default_factory=dict)
+    courses: dict[Expression, None] = field(default_factory=dict)
     of_time: dict[str, Expression] = field(default_factory=dict)
     """Signals that follow from time and parameters alone, written out."""
 

@@ -21,6 +21,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final
 
+from tellegen.core.hidden_characters import visible
+
 Severity = Literal["error", "warning", "notice"]
 
 
@@ -51,7 +53,7 @@ class Finding:
     members: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The finding as an engineer reads it on a terminal."""
+        """The finding as an engineer reads it on a terminal; nothing in the names that it repeats is obeyed there."""
         head = f"{self.severity} {self.code}: {self.what}"
         lines = [head]
         if self.place is not None:
@@ -63,7 +65,7 @@ class Finding:
             lines.append(f"  because {self.why}")
         if self.fix:
             lines.append(f"  try: {self.fix}")
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     def to_json(self) -> dict[str, object]:
         """The finding as names and texts, empty parts left out."""

@@ -39,7 +39,7 @@ def write_bytes(target: Path, data: bytes) -> None:
     Raises: OSError, or ValueError where the name cannot be that of a file; the old file is then untouched.
     """
     # Kept for the new file: whoever made the old one executable or private meant it.
-    mode = target.stat().st_mode if target.exists() else None
+    mode = target.stat().st_mode if os.path.exists(target) else None
     if mode is not None:
         _require_regular(mode)
     # In the same folder, because a name moves in one step within one file system alone; by chance, so that two writers
@@ -91,16 +91,6 @@ def _sync_folder(folder: Path) -> None:
 
 
 # Texts
-
-HIDDEN = re.compile(
-    "[^\t\n\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
-"""What editors do not show, or show elsewhere: control characters, separators of lines and directions of writing."""
-
-
-def visible(text: str) -> str:
-    """The text with `\\x1b` for each character that would be obeyed and not shown: by a terminal, or by a reader of XML."""
-    return HIDDEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
 
 
 def find_forbidden(forbidden: re.Pattern[str], text: str, file: str) -> tuple[str, Place] | None:

@@ -6,7 +6,7 @@ from html import escape
 from itertools import zip_longest
 from typing import NamedTuple
 
-from tellegen.core.files import visible
+from tellegen.core.hidden_characters import visible
 
 Rows = Sequence[tuple[str, ...]]
 

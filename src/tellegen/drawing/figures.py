@@ -37,6 +37,7 @@ from tellegen.scenes.scene import Scene
 from tellegen.scenes.strokes import ThemeName
 from tellegen.scenes.writers.tikz import to_bondgraphs
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
+from tellegen.schemes.residual_sinks import with_free_sinks
 
 
 @final
@@ -203,7 +204,7 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 def _bond(model: AnyModel, options: Options) -> Scene:
     # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
     # Residual sinks are shown, where a conditioned model has sources driven by formulas.
-    read = model.picture if isinstance(model, Conditioned) else as_model(model)
+    read = model.picture if isinstance(model, Conditioned) else with_free_sinks(as_model(model))
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
@@ -254,8 +255,8 @@ def keep_layout(
     DescriptionError where the file cannot be read or written.
     """
     path = Path(file)
-    if path.suffix.lower() == NETLIST_SUFFIX or not path.is_file():
-        told = "a netlist says where its elements are drawn" if path.is_file() else f"there is no file '{path}'"
+    if path.suffix.lower() == NETLIST_SUFFIX or not os.path.isfile(path):
+        told = "a netlist says where its elements are drawn" if os.path.isfile(path) else f"there is no file '{path}'"
         raise rules.NO_LAYOUT.error(f"no layout can be kept: {told}", fix="give the YAML file of a model")
     # Drawn with the places that are asked for: what could not stand where it shall is kept where it does.
     found = Memory()

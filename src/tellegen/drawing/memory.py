@@ -242,7 +242,7 @@ def _recalled(earlier: EarlierFigure) -> tuple[str, Memory, str]:
     if isinstance(earlier, str | os.PathLike):
         path = Path(earlier)
         # A name without a file is misspelt, and an error; a file without a memory is drawn anew, and a note says so.
-        if not path.is_file():
+        if not os.path.isfile(path):
             told = f"nothing can be kept: there is no file '{path}'"
             raise rules.NOT_LIKE.error(told, fix="give the file of a figure")
         try:

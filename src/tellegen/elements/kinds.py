@@ -152,9 +152,13 @@ def kinds_of(domain: str, role: Role) -> list[ElementKind]:
 
 
 def coupling_kind(domains: tuple[str, str], coupling: CouplingType, reciprocal: bool = False) -> ElementKind:
-    """The kind of a coupling with a name of its own where there is one, such as a lever; else a connection."""
+    """The kind of a coupling with a name of its own where there is one, such as a lever; else a connection.
+
+    A kind that passes on heat is none of them: its modulus is more than its parameter.
+    """
     for kind in KINDS.values():
-        if (kind.role, kind.domains, kind.coupling, kind.reciprocal) == ("coupling", domains, coupling, reciprocal):
+        found = (kind.role, kind.domains, kind.coupling, kind.reciprocal, kind.heat)
+        if found == ("coupling", domains, coupling, reciprocal, ""):
             return kind
     return connection(domains, coupling, reciprocal=reciprocal)
 

@@ -13,7 +13,7 @@ from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
-from tellegen.core.files import visible
+from tellegen.core.hidden_characters import visible
 from tellegen.core.names import named_after, unused
 from tellegen.equations.forms.hamiltonian import energy_names
 from tellegen.equations.matrices import Matrix, dot, negative, zeros

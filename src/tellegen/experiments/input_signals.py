@@ -1,21 +1,25 @@
 """What inputs do over time: `step(24)`, `sine(10, 50)`, a text as in a model file, a formula, a Python function."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.enclosures import stops_of_bursts
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding, Place
 from tellegen.core.names import TIME, did_you_mean, listing, unused
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.experiments import rules
 from tellegen.experiments.quantities import Quantity, expression_of
-from tellegen.expressions import Expression, symbol
+from tellegen.expressions import Expression, number, symbol
 from tellegen.graph import PowerGraph, SourceLaw
 from tellegen.graph.signal_lowering import taken_names
-from tellegen.graph.signals import External, Table
+from tellegen.graph.signals import Break, External, Table
 from tellegen.model import dimensions
 from tellegen.model.signals import Signal
 from tellegen.notations.quantities import parse_marked, read_plain
@@ -78,6 +82,33 @@ def table(times: Sequence[Quantity], values: Sequence[Quantity]) -> Signal:
     return _shape("table", *(entry for point in zip(times, values, strict=True) for entry in point))
 
 
+@final
+@dataclass(frozen=True)
+class Course:
+    """A Python function of time, with the times at which it jumps or bends, or begins to move after a rest."""
+
+    function: Callable[[float], float]
+    breaks: tuple[float, ...]
+
+    def __call__(self, t: float) -> float:
+        """Its value."""
+        return self.function(t)
+
+
+def course(function: Callable[[float], float], breaks: Iterable[float] = ()) -> Course:
+    """A Python function of time for an input: solvers stop at its `breaks`, the times in s at which it jumps or bends.
+
+    A function without them is looked at ten thousand times before the run, and what changes faster is missed.
+    """
+    try:
+        times = tuple(sorted(float(t) for t in breaks))
+    except (TypeError, ValueError):
+        raise rules.BAD_COURSE.error("the breaks of a course are not numbers", fix="give them in s: [0.5, 2]") from None
+    if not all(map(math.isfinite, times)):
+        raise rules.BAD_COURSE.error("a break of a course is not finite", fix="give times of the run, in s")
+    return Course(function, times)
+
+
 def _shape(name: str, *arguments: Quantity | None) -> Signal:
     given = list(arguments)
     # Shapes have optional arguments at their end alone.
@@ -95,9 +126,11 @@ def _shape(name: str, *arguments: Quantity | None) -> Signal:
 
 
 def with_input_signals(
-    graph: PowerGraph, courses: Mapping[str, InputSignal]
+    graph: PowerGraph, courses: Mapping[str, InputSignal], until: float = 0.0
 ) -> tuple[PowerGraph, dict[str, Signal | Expression | float]]:
     """The graph with the tables and Python functions among the courses as signals, and the courses as `drive` takes them.
+
+    Functions that do not tell their breaks are looked at from zero `until` a time.
 
     Raises: SimulationError (S304, S303) for a course that cannot be used; DescriptionError for a text that cannot be read.
     """
@@ -116,7 +149,7 @@ def with_input_signals(
         elif isinstance(course, Expression):
             found[name] = course
         elif callable(course):
-            graph, found[name] = _with_function(graph, name, course)
+            graph, found[name] = _with_function(graph, name, course, until)
         else:
             found[name] = expression_of(course, unit, f"the input {name}")
     return graph, found
@@ -172,7 +205,9 @@ def _with_table(graph: PowerGraph, name: str, course: Signal) -> tuple[PowerGrap
     return replace(graph, signals=(*graph.signals, signal)), symbol(signal.name)
 
 
-def _with_function(graph: PowerGraph, name: str, function: Callable[[float], float]) -> tuple[PowerGraph, Expression]:
+def _with_function(
+    graph: PowerGraph, name: str, function: Callable[[float], float], until: float
+) -> tuple[PowerGraph, Expression]:
     try:
         # Tried before the run: an error in the first step would come out of compiled code.
         first: Any = function(0.0)
@@ -180,8 +215,62 @@ def _with_function(graph: PowerGraph, name: str, function: Callable[[float], flo
     except Exception as reason:
         what = f"the Python function of the input {name} gives no number at t = 0: {reason}"
         raise rules.BAD_COURSE.error(what, fix="let it take the time in s and give a number") from reason
-    signal = External(unused(f"{name}_function", taken_names(graph)), (symbol(TIME),), WatchedFunction(name, function))
+    watched = WatchedFunction(name, function)
+    times = function.breaks if isinstance(function, Course) else breaks_seen(watched, until).tolist()
+    label = unused(f"{name}_function", taken_names(graph))
+    signal = External(label, (symbol(TIME),), watched, breaks=tuple(Break(number(t)) for t in times))
     return replace(graph, signals=(*graph.signals, signal)), symbol(signal.name)
+
+
+LOOKS = 10_000
+"""So often a Python function is looked at, evenly over a run."""
+STEEP = 0.5
+"""A step between two looks is a jump where most of it is in one half, again and again."""
+SEEN = 1e-6
+"""Of the largest value: what moves by less rests."""
+
+
+def breaks_seen(function: Callable[[float], float], until: float) -> NDArray[np.float64]:
+    """Where a function jumps, or begins to move after a rest, as far as looks at even times show."""
+    if not 0.0 < until < math.inf:
+        return np.zeros(0)
+    times = np.linspace(0.0, until, LOOKS + 1)
+    values = np.nan_to_num(np.array([function(t) for t in times.tolist()]))
+    steps = np.abs(np.diff(values))
+    moves = steps > SEEN * np.max(np.abs(values))
+    if not moves.any():
+        return np.zeros(0)
+    pieces = stops_of_bursts(times[:-1], values[:-1], moves)
+    # Beside a step that is far larger than those next to it there may be a jump; few of them are.
+    around = np.maximum(np.append(steps[1:], 0.0), np.insert(steps[:-1], 0, 0.0))
+    steep = np.flatnonzero(moves & (steps > around / STEEP))
+    jumps = [_jump(function, times[k], times[k + 1]) for k in steep[:LOOKS].tolist()]
+    return np.unique([*pieces.tolist(), *(t for t in jumps if t is not None)])
+
+
+def _jump(function: Callable[[float], float], low: float, high: float) -> float | None:
+    """The time of the jump between two times; None where the function only rises."""
+    left, right = function(low), function(high)
+    whole = abs(right - left)
+    while high - low > 1e-15 * abs(high) and low < (middle := 0.5 * (low + high)) < high:
+        value = function(middle)
+        if abs(value - left) > abs(right - value):
+            high, right = middle, value
+        else:
+            low, left = middle, value
+    return high if abs(right - left) > STEEP * whole else None
+
+
+def blind_spots(graph: PowerGraph, until: float) -> Iterator[Finding]:
+    """Notices about Python functions that do not tell their breaks: how short a pulse is missed."""
+    for signal in graph.signals:
+        if not (isinstance(signal, External) and isinstance(signal.function, WatchedFunction)):
+            continue
+        name, given = signal.function.name, signal.function.function
+        if not isinstance(given, Course):
+            what = f"the Python function of the input {name} was looked at every {until / LOOKS:.3g} s: shorter pulses are missed"
+            fix = f"tell where it jumps and bends: tellegen.course(function, breaks=[...]) for {name}"
+            yield rules.BLIND_SPOTS.finding(what, where=graph.name, fix=fix, members=[name])
 
 
 @final

@@ -78,3 +78,17 @@ SINGULAR_POSITION = RULES.rule(
     meaning="A run met a position in which a loop no longer decides the displacements that follow from it.",
     why="there the links of the loop are in line: speeds grow without bound, or the motion may go on in two ways",
 )
+BLIND_SPOTS = RULES.rule(
+    "S307",
+    "Python function that does not tell where it jumps",
+    meaning="An input is a Python function without `breaks`: it was looked at at even times before the run.",
+    why="a formula can be searched for every jump and pulse, a function only where it is asked",
+    severity="notice",
+)
+SWITCHES_UNKNOWN = RULES.rule(
+    "S308",
+    "formula that switches too often to be followed",
+    meaning="A formula of time switches so often in a run that solvers are told where to stop in the first part only.",
+    why="places where a formula switches are searched for before the run, up to a million pieces of it at a time",
+    severity="warning",
+)

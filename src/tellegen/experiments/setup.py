@@ -31,7 +31,7 @@ from tellegen.equations.start import initial_names, solved_at_start
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import chosen_start, independent_start, initial_states, with_drift_control
-from tellegen.experiments.input_signals import InputSignal, with_input_signals
+from tellegen.experiments.input_signals import InputSignal, blind_spots, with_input_signals
 from tellegen.experiments.quantities import SECOND, Quantity, computed, expression_of, value_of
 from tellegen.expressions import ZERO, Call, Expression, call, derivative, number, postorder, relation, symbol
 from tellegen.expressions.nodes import Mul, Number, Pow
@@ -41,6 +41,7 @@ from tellegen.graph.signal_lowering import named_variables
 from tellegen.graph.switching import put_into_mode
 from tellegen.model.model import Model
 from tellegen.notations.reading import check_numbers
+from tellegen.notations.signals.formulas import check_times
 from tellegen.results.run import Run
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import DEFAULT_ROWS, Problem
@@ -309,14 +310,15 @@ def set_up(
         graph = with_parameters(lowered, model, parameters or {})
         values = parameter_values(graph.parameters)
         doubts = _doubts_about(model, values) if parameters else ()
+        duration = duration_of(model, until, values)
+        check_times(_texts_of_signals(model, inputs or {}), values)
         # What is given wins over the experiment.
-        graph, courses = with_input_signals(graph, {**model.experiment.inputs, **(inputs or {})})
+        graph, courses = with_input_signals(graph, {**model.experiment.inputs, **(inputs or {})}, duration)
         # As numbers of the run, not of the program: a sweep over a constant input compiles once.
         graph, constants = _without_constants(drive(graph, courses), values)
         graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
         begun = {**solved_at_start(graph, model), **model.experiment.initial}
         start = initial_states(graph, model, {**begun, **(initial or {})}, values)
-        duration = duration_of(model, until, values)
         # Softening is a matter of solvers; equations that are printed keep the law as it was written.
         if rtol is not None:
             graph = soften_laws(graph, values, start, constants, duration, rtol)
@@ -327,6 +329,7 @@ def set_up(
         start = independent_start(said, causal, numeric, constants)
         if model.mechanism is not None:
             doubts = (*doubts, *chosen_start(said, start, causal, numeric, constants))
+    doubts = (*doubts, *blind_spots(graph, duration), *_switches_unknown(numeric, duration))
     return Setup(
         model=model,
         causal=causal,
@@ -339,6 +342,24 @@ def set_up(
         doubts=doubts,
         lowered=lowered,
     )
+
+
+def _texts_of_signals(model: Model, inputs: Mapping[str, InputSignal]) -> Iterator[str]:
+    for course in {**model.experiment.inputs, **inputs}.values():
+        yield course if isinstance(course, str) else getattr(course, "text", "")
+    for part in model.signals.values():
+        yield from part.texts.values()
+
+
+def _switches_unknown(numeric: NumericModel, until: float) -> Iterator[Finding]:
+    """A warning where formulas of time switch too often to be followed to the end."""
+    known = numeric.breaks_known_until(until) if math.isfinite(until) else until
+    if known < until:
+        yield rules.SWITCHES_UNKNOWN.finding(
+            f"formulas of time switch so often that no stops are known after t = {known:.4g} s",
+            where=numeric.name,
+            fix=f"run to {known:.3g} s at most, give 'max_step', or write the course as a pulse with a period",
+        )
 
 
 def _causality_like(known: Setup | None, graph: PowerGraph, values: Mapping[str, float]) -> CausalGraph | None:

@@ -61,7 +61,7 @@ def export_model(
     files = TARGETS[to](opened, program_name(name or stem or opened.name), **options)
     # All files are made before the first is written: half an export is worse than none.
     targets = tuple(Path(path) / name for name in files)
-    there = next((target for target in targets if target.exists()), None)
+    there = next((target for target in targets if os.path.exists(target)), None)
     if there is not None and not overwrite:
         fix = "choose another folder, or force it (overwrite=True, --force)"
         raise rules.WOULD_OVERWRITE.error(f"'{there}' is there already", fix=fix)
@@ -115,11 +115,11 @@ def _refuse_one_name(diagram: Diagram | None) -> None:
 def _write_all(files: Mapping[Path, str | bytes]) -> None:
     """Write all files of a folder or none: where one fails, the others are as they were."""
     folder = next(iter(files)).parent
-    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    made = [place for place in (folder, *folder.parents) if not os.path.exists(place)]
     before: dict[Path, bytes | None] = {}
     try:
         for target, written in files.items():
-            before[target] = target.read_bytes() if target.exists() else None
+            before[target] = target.read_bytes() if os.path.exists(target) else None
             _write(target, written)
     # Ctrl-C too: half an export is worse than none.
     except BaseException:

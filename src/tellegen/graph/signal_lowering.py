@@ -9,12 +9,13 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.memory import remembered
 from tellegen.core.names import did_you_mean, listing, unused
 from tellegen.core.units import describe
-from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, symbol
+from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, number, symbol
 from tellegen.graph import rules
 from tellegen.graph.heat import with_heat_transfers
 from tellegen.graph.measurements import Measurements
 from tellegen.graph.power_graph import Port, PowerGraph, SourceLaw
 from tellegen.graph.signals import (
+    Break,
     Delayed,
     External,
     Integral,
@@ -152,7 +153,8 @@ class _Lowering:
         arguments = cast(tuple[Expression, ...], part.settings["python"])
         function = cast(Callable[..., float], part.settings["function"])
         written = tuple(self._written(argument, part.name) for argument in arguments)
-        return External(part.name, written, function, part.place)
+        breaks = tuple(Break(number(t)) for t in getattr(function, "breaks", ()))
+        return External(part.name, written, function, part.place, breaks=breaks)
 
 
 def _unit_of(part: SignalDefinition) -> str:

@@ -24,6 +24,7 @@ from tellegen.expressions import (
     replaced,
     symbol,
 )
+from tellegen.expressions.nodes import Mul, Pow
 
 Interpolation = Literal["linear", "previous", "cubic"]
 
@@ -113,13 +114,17 @@ class Table:
 @final
 @dataclass(frozen=True, slots=True)
 class External:
-    """A signal computed by a Python function of the arguments: the slow path, never made from a file."""
+    """A signal computed by a Python function of the arguments: the slow path, never made from a file.
+
+    `breaks` are the times at which it jumps or bends, or begins to move after a rest.
+    """
 
     name: str
     arguments: tuple[Expression, ...]
     function: Callable[..., float]
     place: Place | None = None
     unit: str = ""
+    breaks: tuple[Break, ...] = ()
 
 
 SignalLaw = Value | Integral | Sampled | Delayed | Table | External
@@ -174,6 +179,42 @@ def crossings_of(expression: Expression, parameters: Collection[str]) -> tuple[E
             # What is rounded jumps where it passes a whole number, which a sine of it shows.
             found[call("sin", PI * difference.args[0]) if rounded else difference] = None
     return tuple(found)
+
+
+def courses_of(expression: Expression, parameters: Collection[str]) -> tuple[Expression, ...]:
+    """The largest parts of an expression that time and parameters alone decide, and that may rest for long and then move.
+
+    A sum of sines and ramps never rests; powers and functions of them may.
+    """
+    if TIME not in expression.free_symbols:
+        return ()
+    known, found = {TIME, *parameters}, dict[Expression, None]()
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        if TIME not in part.free_symbols or isinstance(part, Relation):
+            continue
+        if not part.free_symbols <= known:
+            waiting += part.args
+        elif _may_rest(part):
+            found[part] = None
+    return tuple(found)
+
+
+def _may_rest(course: Expression) -> bool:
+    for node in postorder(course):
+        moving = [arg for arg in node.args if TIME in arg.free_symbols]
+        if isinstance(node, Call) and node.name in ("if", "min", "max", "floor", "ceil", "sign", "abs"):
+            continue
+        if isinstance(node, Call) and moving and not (node.name in ("sin", "cos") and _slope(moving[0]) is not None):
+            return True
+        if isinstance(node, Pow) and moving:
+            return True
+        if isinstance(node, Mul):
+            factors = [exponent for base, exponent in node.factors if TIME in base.free_symbols]
+            if len(factors) > 1 or any(exponent != 1 for exponent in factors):
+                return True
+    return False
 
 
 def _names(known: Break) -> set[str]:

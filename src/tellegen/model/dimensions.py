@@ -4,13 +4,27 @@ While a text is read, a unit stands in the expression as a mark, a symbol that n
 below finds the dimension from the marks and from the names that are known; then the marks are replaced by 1.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
 
 from tellegen.core.units import DIMENSIONLESS, Dimension, describe
-from tellegen.expressions import Add, Call, Constant, Expression, Mul, Number, Pow, Relation, Symbol, postorder, symbol
+from tellegen.expressions import (
+    Add,
+    Call,
+    Constant,
+    Expression,
+    Mul,
+    Number,
+    Pow,
+    Relation,
+    Symbol,
+    number,
+    postorder,
+    symbol,
+    total,
+)
 
 
 class NoDimension(Enum):
@@ -69,6 +83,18 @@ def user_names(expression: Expression) -> list[str]:
 def is_plain_factor(q: int | Fraction) -> bool:
     """Whether a factor is certainly a number; in a law, `v = 1000*i` means 1000 ohm."""
     return q in (1, -1)
+
+
+def with_factors_seen(law: Expression, letters: Container[str]) -> Expression:
+    """A law to be measured, in which terms of variables alone have a factor: that of `i^3` is one, and may hide a unit too."""
+    if not isinstance(law, Add):
+        return 2 * law if _is_bare(law, letters) else law
+    terms = [number(2 * c if c in (1, -1) and _is_bare(term, letters) else c) * term for term, c in law.terms]
+    return total([*terms, number(law.constant)])
+
+
+def _is_bare(term: Expression, letters: Container[str]) -> bool:
+    return bool(term.free_symbols) and all(name in letters for name in term.free_symbols)
 
 
 def is_any_factor(q: int | Fraction) -> bool:

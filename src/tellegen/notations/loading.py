@@ -74,7 +74,7 @@ def open_model(text: str) -> Model:
     """
     names = example_names()
     # A file of that name beside the program comes first: somebody put it there.
-    if text in names and not Path(text).is_file():
+    if text in names and not os.path.isfile(text):
         return load(text)
     if _looks_like_a_file(text):
         return read(text)

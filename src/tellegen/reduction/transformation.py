@@ -17,7 +17,7 @@ from typing import final
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.causality.exact import Demand, ExactCausality, demands, exact_causality, generic_residue
 from tellegen.core.domains import Side, other_side
-from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.errors import EquationError, Finding, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.equations.matrices import Matrix, dot
@@ -431,7 +431,12 @@ class _Rows:
     @cached_property
     def told(self) -> ResistiveSolution:
         """What ports are told once resistive laws are solved: asked only where rates do not settle a row."""
-        return solve_resistive(self.structure, self.field)
+        try:
+            return solve_resistive(self.structure, self.field)
+        except EquationError as reason:
+            # Such as a resistance at infinity whose field has lost another one: what they carry has no limit.
+            fix = "leave one of the limits out"
+            raise rules.UNSOLVABLE.error(f"in the limit {reason.what}", where=reason.finding.where, fix=fix) from reason
 
     def _name(self, port: int) -> str:
         found = self.ports[port]

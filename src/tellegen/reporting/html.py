@@ -19,7 +19,7 @@ from urllib.parse import quote as percent_encoded
 
 import numpy as np
 
-from tellegen.core.files import visible
+from tellegen.core.hidden_characters import visible
 from tellegen.plots import Panel
 from tellegen.plots.axes import Array, engineering
 from tellegen.plots.texts import look_of, variable_latex

@@ -620,7 +620,7 @@ def _subject(model: AnyModel) -> Subject:
     try:
         read_one = as_model(model)
     except TellegenError as error:
-        if not Path(str(model)).is_file():
+        if not os.path.isfile(str(model)):
             raise  # a mistyped name is no model with mistakes
         return Subject(word, error.findings, _source_text(model), word)
     found = check(read_one)
@@ -632,6 +632,6 @@ def _source_text(model: AnyModel, read_one: Model | None = None) -> str:
     """The file of a model as it is, else the model written as one."""
     named = str(model) if isinstance(model, str | os.PathLike) else ""
     for file in (Path(named), SYSTEMS / f"{named}.yaml"):
-        if file.is_file():
+        if os.path.isfile(file):
             return file.read_text(encoding="utf-8", errors="replace")
     return to_yaml(read_one) if read_one is not None else ""

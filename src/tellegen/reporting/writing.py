@@ -120,10 +120,10 @@ def check_report_target(path: Path, *, force: bool = True) -> None:
     if suffix not in SUFFIXES:
         fix = did_you_mean(suffix, SUFFIXES) or f"end the name in {', '.join(SUFFIXES)}"
         raise BAD_REPORT_SUFFIX.error(f"a report is not written as '{suffix or path.name}'", fix=fix)
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         what = f"'{path}' cannot be written: there is no folder '{path.parent}'"
         raise REPORT_NOT_WRITTEN.error(what, fix="make the folder, or choose another one")
-    if not force and path.exists():
+    if not force and os.path.exists(path):
         fix = "choose another name, or force it (force=True, --force)"
         raise WOULD_OVERWRITE.error(f"'{path}' is there already", fix=fix)
     if suffix == ".pdf":

@@ -38,7 +38,7 @@ def check_folder(target: Path) -> None:
 
     Raises: ExportError (X202).
     """
-    if not target.parent.is_dir():
+    if not os.path.isdir(target.parent):
         raise rules.NOT_WRITTEN.error(
             f"'{target}' cannot be written: there is no folder '{target.parent}'",
             fix="make the folder, or choose another",

@@ -4,6 +4,7 @@ Files are CSV, netCDF, Parquet and MATLAB.
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -355,8 +356,8 @@ def read_run(path: str | Path) -> SavedRun:
     if reader is None:
         fix = did_you_mean(file.suffix, READERS) or f"runs are in files that end in {', '.join(READERS)}"
         raise rules.BAD_SUFFIX.error(f"'{file.name}' is not known as a file of a run", fix=fix)
-    if not file.is_file():
-        raise _no_run(file, "it is a folder" if file.is_dir() else "there is no such file")
+    if not os.path.isfile(file):
+        raise _no_run(file, "it is a folder" if os.path.isdir(file) else "there is no such file")
     try:
         found = reader(file)
     except TellegenError:

@@ -263,13 +263,14 @@ class LadderFormat:
         if after is None or not _fits(part.gives, after):
             more["gives"] = _sides(part.gives)
         texts = self._moduli(ladder, k, part)
-        # The short form: the modulus stands under `elements`, where its parameter is found like any other.
-        if scalar and not more:
+        # The short form: the modulus stands under `elements`, where its parameter is found like any other, and states can be read.
+        moves = scalar and not part.K[0][0].free_symbols <= self.scheme.causal.graph.parameters.keys()
+        if scalar and (moves or not more):
             modulus = {} if part.K[0][0] is symbol(name) else {"K": texts[0][0]}
             if modulus or part.names:
                 self.details[name] = {**modulus, **part.names}
             self.named |= set(part.names.values())
-            return {"connect": name}
+            return {"connect": {"name": name, **more} if more else name}
         K: object = texts[0][0] if scalar else texts
         return {"connect": {"name": name, "K": K, **more}}
 

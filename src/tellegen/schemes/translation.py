@@ -11,8 +11,10 @@ from tellegen.core.union_find import UnionFind
 from tellegen.elements import COUPLING_OF, coupling_kind, multiport_kind
 from tellegen.expressions import ONE, symbol
 from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw, lower
+from tellegen.graph.signals import Value
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Model
+from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.writing import to_yaml
 from tellegen.schemes import element_texts
 from tellegen.schemes.bond_graph_construction import bond_graph
@@ -52,7 +54,10 @@ def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkSch
                 _field_member(port, nodes.of_port(k)) if k in in_fields else _element(port, nodes.of_port(k))
             )
     fields = [_field(field, graph, elements) for field in graph.fields]
-    elements += [_coupling(c, nodes.of_coupling(c.element)) for c in couplings]
+    for coupling in couplings:
+        own, at = described.get(coupling.element), nodes.of_coupling(coupling.element)
+        # The graph knows the modulus of what passes on heat; the model knows the parameter that it is made of.
+        elements.append(replace(own, nodes=at) if own is not None and own.kind.heat else _coupling(coupling, at))
     return NetworkScheme(tuple(elements), tuple(fields))
 
 
@@ -270,9 +275,21 @@ def _network(model: Model, causal: CausalGraph) -> str:
     return to_yaml(replace(model, elements=found.elements, fields=found.fields, source="", parts=()))
 
 
+def _measured_at_elements(model: Model, causal: CausalGraph) -> Model:
+    """The model with the sensors between nodes as sums of variables of elements: bond graphs and ladders have no nodes."""
+    laws = {law.name: law.expression for law in causal.graph.signals if isinstance(law, Value)}
+    signals = {
+        name: replace(given, block=FORMULA, settings={FORMULA: laws[name]}) if given.block == "across" else given
+        for name, given in model.signals.items()
+    }
+    return replace(model, signals=signals)
+
+
 _WRITERS: dict[Notation, Callable[[Model, CausalGraph], str]] = {
     "network": _network,
-    "bond": lambda model, causal: bond_graph_text(bond_graph(causal, vectors=True), model=model),
-    "pog": lambda model, causal: ladder_text(pog(causal), model=model),
+    "bond": lambda model, causal: bond_graph_text(
+        bond_graph(causal, vectors=True), model=_measured_at_elements(model, causal)
+    ),
+    "pog": lambda model, causal: ladder_text(pog(causal), model=_measured_at_elements(model, causal)),
 }
 NOTATIONS: tuple[Notation, ...] = tuple(_WRITERS)

@@ -25,6 +25,8 @@ CLOSE: Final = 1e-10
 SOLVED: Final = 1e-7
 LEAST_SHARE: Final = 1e-6
 MOVED: Final = 1e-9
+GONE: Final = 1e-10
+SECANT: Final = 1e-6
 """How long Newton's method looks for the start, and when it has found it."""
 
 
@@ -33,7 +35,8 @@ MOVED: Final = 1e-9
 class CourseStart:
     """States on the courses: as the `model` says, and as `found`; `values` are those of everything there.
 
-    `moved` names those that are elsewhere, `gains` is how the highest derivatives answer the inputs there.
+    `moved` names those that are elsewhere, `gains` is how the highest derivatives answer the inputs there, which `acts_weakly`
+    where that vanishes beside what it is close by.
     """
 
     model: Mapping[str, float]
@@ -41,6 +44,7 @@ class CourseStart:
     moved: tuple[str, ...]
     values: Mapping[str, float]
     gains: Array
+    acts_weakly: bool
 
 
 def start_on_course(
@@ -82,7 +86,23 @@ def start_on_course(
     at = {**constants, **dict(zip(names, found.tolist(), strict=True))}
     gains = _slopes(equations.highest, plant.inputs, at, plant)
     moved = tuple(name for name, m in zip(names, solving.is_moved(found), strict=True) if m and name in states)
-    return CourseStart(states, {name: at[name] if name in moved else states[name] for name in states}, moved, at, gains)
+    there = {name: float(at[name]) if name in moved else value for name, value in states.items()}
+    return CourseStart(states, there, moved, at, gains, _vanish(gains, equations, at))
+
+
+def _vanish(gains: Array, equations: InverseSystem, at: Mapping[str, float]) -> bool:
+    """Whether inputs stop acting at a point, beside how they act close by."""
+    plant = equations.plant
+    beside = {name: at[name] + 0.1 * (abs(at[name]) + 1.0) for name in equations.rates}
+    try:
+        near = _slopes(equations.highest, plant.inputs, {**at, **beside}, plant)
+    except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+        return False
+    size = np.maximum(np.abs(near), np.abs(gains))
+    rows = _sizes(size, 1)
+    columns = _sizes(size / np.where(rows > 0, rows, 1.0)[:, None], 0)
+    scaled = gains / np.where(rows > 0, rows, 1.0)[:, None] / np.where(columns > 0, columns, 1.0)
+    return bool(np.linalg.svd(scaled, compute_uv=False).min(initial=1.0) < GONE)
 
 
 def _weights(plant: EquationSystem, names: Sequence[str], at: Mapping[str, float]) -> Array:
@@ -111,7 +131,7 @@ class _Nearest:
         self.first = np.array([at.get(name, 0.0) for name in names])
         self.weights = weights
         self._row_sizes = np.ones(len(rows))
-        self._units, self._scale = np.ones(len(names)), 1.0
+        self._units, self._scale = np.ones(len(names)), float(np.finfo(float).tiny)
         self.slopes = [[(j, e) for j, n in enumerate(names) if (e := row.derivative(n)) is not ZERO] for row in rows]
 
     def point(self) -> Array | None:
@@ -159,8 +179,21 @@ class _Nearest:
         at, J = self._at(z), np.zeros((len(self.rows), len(self.names)))
         for i, row in enumerate(self.slopes):
             for j, e in row:
-                J[i, j] = e.evaluate(at)
+                J[i, j] = self._slope(i, j, e, at)
         return J
+
+    def _slope(self, i: int, j: int, slope: Expression, at: Mapping[str, float]) -> float:
+        """A derivative; across a place where it is infinite, as that of a root at zero, that of a secant."""
+        try:
+            found = slope.evaluate(at)
+            if np.isfinite(found):
+                return found
+        except (ArithmeticError, ValueError):
+            pass
+        name = self.names[j]
+        width = SECANT * (1.0 + abs(at[name]))
+        above, below = (self.rows[i].evaluate({**at, name: at[name] + side * width}) for side in (1, -1))
+        return (above - below) / (2 * width)
 
     def _size(self, values: Array) -> float:
         return float(np.abs(values / self._row_sizes).max(initial=0.0))
@@ -185,8 +218,9 @@ class _Nearest:
         whole = np.block([[M, J.T], [J, np.zeros((m, m))]])
         right = np.concatenate([-M @ ((z - self.first) * c), -now / self._row_sizes])
         step = np.linalg.lstsq(whole, right, rcond=1e-14)[0][:n]
-        size = max(np.abs(z * c).max(initial=0.0), np.abs(step).max(initial=0.0), np.finfo(float).tiny)
-        self._units, self._scale = c, size
+        # Beside the largest on the way: where all ends at zero nothing else tells what is small.
+        self._scale = max(self._scale, *(np.abs(v).max(initial=0.0) for v in (z * c, step)))
+        self._units, size = c, self._scale
         return step / c, float(np.abs(step).max(initial=0.0) / size), self._size(now) / size
 
 

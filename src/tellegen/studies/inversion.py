@@ -17,7 +17,7 @@ from tellegen.analysis.linear_model import linear_model
 from tellegen.analysis.poles import Pole, zeros
 from tellegen.analysis.summary import complex_text
 from tellegen.conditioning.opened_constraints import formula_signal, fresh_name
-from tellegen.core.errors import Finding
+from tellegen.core.errors import EquationError, Finding
 from tellegen.core.names import TIME, did_you_mean, identifier, listing
 from tellegen.core.tables import table_lines
 from tellegen.equations.derivation import measured_equations
@@ -39,7 +39,7 @@ from tellegen.notations.signals.formulas import SHAPES
 from tellegen.plots import Look, Plot
 from tellegen.results.run import Run
 from tellegen.studies import rules
-from tellegen.studies.inverse_start import start_on_course
+from tellegen.studies.inverse_start import CourseStart, start_on_course
 
 Array = NDArray[np.float64]
 
@@ -253,20 +253,27 @@ def invert(
         return equations
     courses = {name: _references(asked.graph, name, course, equations) for name, course in prescribe.items()}
     start = start_on_course(described, asked.graph, asked.values, equations, courses, initial or {})
-    made = _following_model(
-        described, asked, equations, courses, start.gains, duration_of(described, until, asked.values)
-    )
+    end = duration_of(described, until, asked.values)
+    _check_on_the_way(equations, start, end)
+    made = _following_model(described, asked, equations, courses, start.gains, end)
     moved = {name: (start.model[name], start.found[name]) for name in start.moved}
     run = simulate(
-        _begun_at(made, start.found) if moved else made,
+        _without_initial_values(made) if moved else made,
         until,
         initial=start.found if moved else initial,
         parameters=parameters,
         inputs={name: course for name, course in (inputs or {}).items() if name not in equations.inputs},
         rtol=_tolerance(described, rtol),
         samples=samples,
-        outputs=[name for name in (*described.experiment.outputs, *equations.inputs) if name],
+        outputs=(*described.experiment.outputs, *equations.inputs),
+        on_failure="return",
     )
+    if run.finding is not None and run.status == "failed":
+        raise _left(
+            equations.plant.outputs,
+            float(run.t[-1]) if len(run.t) else 0.0,
+            f"the inverse ends there: {run.finding.what}",
+        )
     found = Inverse(equations, made, run, _poles(equations, start.values), moved)
     _check_on_course(found, courses, _tolerance(described, rtol))
     return found
@@ -332,7 +339,8 @@ class _Asked:
         # What controllers compute is there without being measured, also where it has a memory.
         measured = [name for name in self.outputs if name not in self.model.signals]
         system = measured_equations(self.model, measured, self._prepared)
-        return invert_equations(system, self.outputs, self.inputs, measurable_names(self.model))
+        made = invert_equations(system, self.outputs, self.inputs, measurable_names(self.model))
+        return replace(made, followers=frozenset(n for closure in self.model.closures for n in closure.solves))
 
 
 def _driven_names(model: Model) -> tuple[str, ...]:
@@ -433,7 +441,8 @@ def _following_model(
         )
         commands[names[-1]] = total([symbol(names[-1]), *errors])
     needed = {name: e.substitute(commands) for name, e in equations.formulas.items()}
-    if not needed:
+    # Elimination may divide by what vanishes on the way though the inputs act independently; Newton's method does not.
+    if not needed or (len(needed) > 1 and equations.turns):
         needed, unknowns = _unknown_inputs(equations, commands, gains, taken)
         signals |= unknowns
     written = {name: formula_signal(name, e) for name, e in signals.items()}
@@ -479,7 +488,7 @@ def driven_element(element: Element, inputs: Mapping[str, Expression]) -> Elemen
     return replace(element, signal=inputs[name], signal_text="")
 
 
-def _begun_at(model: Model, start: Mapping[str, float]) -> Model:
+def _without_initial_values(model: Model) -> Model:
     """The model without initial values of its own: those of dependent storages would contradict a start on the courses."""
     elements = tuple(replace(e, initial=None) if e.kind.role == "storage" else e for e in model.elements)
     return replace(model, elements=elements, experiment=replace(model.experiment, initial={}))
@@ -493,7 +502,11 @@ def _poles(equations: InverseSystem, at: Mapping[str, float]) -> tuple[Pole, ...
     if not equations.remaining:
         return ()
     plant = equations.plant.everywhere(lambda e: e.substitute({TIME: number(0)}))
-    return zeros(linear_model(plant, at))
+    try:
+        return zeros(linear_model(plant, at))
+    # Where a law has no slope, as a root at zero, there is no tangent model to have zeros.
+    except EquationError:
+        return ()
 
 
 def _check_on_course(found: Inverse, courses: Mapping[str, Sequence[Expression]], rtol: float) -> None:
@@ -507,8 +520,36 @@ def _check_on_course(found: Inverse, courses: Mapping[str, Sequence[Expression]]
         off = np.abs(is_ - wanted) > FAR_OFF * rtol * scale + 1e-12
         if off.any():
             t = float(found.t[int(np.argmax(off))])
-            raise rules.LEFT_COURSE.error(
-                f"'{output}' leaves its course at t = {t:.6g} s: no finite input keeps it there",
-                where=output,
-                fix="look at what jumps or saturates between the input and the output, or give a gentler course",
-            )
+            raise _left([output], t, "no finite input keeps it there")
+
+
+def _check_on_the_way(equations: InverseSystem, start: CourseStart, until: float) -> None:
+    """Refuse what is seen before a run: inputs that do not act where it begins, and other inputs that make an output jump.
+
+    Raises: SimulationError (S455).
+    """
+    plant = equations.plant
+    if start.acts_weakly:
+        what = f"there {listing(plant.inputs, 20)} cannot move {'it' if len(plant.outputs) == 1 else 'them'}: what they do vanishes"
+        raise _left(plant.outputs, 0.0, what)
+    known = {*plant.parameters}
+    for output, chain in zip(plant.outputs, equations.chains, strict=True):
+        for order, expression in enumerate(chain):
+            for one in breaks_of(expression, known):
+                t = one.at.evaluate(start.values)
+                if 0.0 < t < until and jumps_at(expression, t, start.values):
+                    word = (
+                        ("it jumps", "its rate jumps")[order] if order < 2 else f"its derivative of order {order} jumps"
+                    )
+                    raise _left(
+                        [output], t, f"{word}, whatever {listing(plant.inputs, 20)} may do, because another input jumps"
+                    )
+
+
+def _left(outputs: Sequence[str], t: float, why: str) -> Exception:
+    verb = "leaves its course" if len(outputs) == 1 else "leave their courses"
+    return rules.LEFT_COURSE.error(
+        f"{listing(outputs, 20)} {verb} at t = {t:.6g} s: {why}",
+        where=outputs[0],
+        fix="look at what jumps, vanishes or saturates between inputs and outputs, or give a gentler course",
+    )

@@ -21,14 +21,15 @@ from tellegen.equations.matrices import Matrix, Vector, dot, product
 from tellegen.equations.start import model_start
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import Quantity, expression_of
-from tellegen.expressions import ZERO, Expression, symbol, to_text
+from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.expressions.elimination import with_definitions
 from tellegen.graph import lower
 from tellegen.graph.signals import breaks_of
 from tellegen.model.kinematics import solve_positions
-from tellegen.model.model import Closure, Element, Model
+from tellegen.model.model import Closure, Model
 from tellegen.model.signals import Signal
 from tellegen.notations.loading import AnyModel, as_model
+from tellegen.studies.inversion import driven_element, jumps_at
 
 NOTHING: Mapping[str, Expression] = {}
 
@@ -151,17 +152,11 @@ def tracking_controller(
     shared = tuple(named.kept(e - dot(row, loads)) for e, row in zip(efforts, form.matrices["W"], strict=True))
     inputs = solved_inputs(form, shared, chosen, named)
     definitions = {n: formula_signal(n, e) for n, e in {**signals, **named.where}.items()}
-    elements = tuple(_driven(e, inputs) for e in model.elements)
+    elements = tuple(driven_element(e, inputs) for e in model.elements)
     # A source that follows the controller follows no course of the experiment any more.
     courses = {n: course for n, course in model.experiment.inputs.items() if n not in inputs}
     experiment = replace(model.experiment, inputs=courses)
     return replace(model, elements=elements, signals={**model.signals, **definitions}, experiment=experiment, source="")
-
-
-def _driven(element: Element, inputs: Mapping[str, Expression]) -> Element:
-    name = element.variables.get(element.kind.side, element.name)
-    is_driven = element.kind.role == "source" and name in inputs
-    return replace(element, signal=inputs[name], signal_text=to_text(inputs[name])) if is_driven else element
 
 
 def _chosen(form: LagrangeSystem, by: Sequence[str]) -> tuple[str, ...]:
@@ -398,23 +393,12 @@ def _refuse_kinks(motion: Mapping[str, Expression], values: Mapping[str, float])
             t = known.at.evaluate(values)
             for word, formula in (("jumps", course), ("bends", course.derivative(TIME))):
                 # At t = 0 the model may start with any speed.
-                if t > 0.0 and _jumps(formula, t, values):
+                if t > 0.0 and jumps_at(formula, t, values):
                     raise rules.BAD_MOTION.error(
                         f"the motion of '{name}' {word} at t = {t:g} s, which no finite input makes it do",
                         where=name,
                         fix="go from one value to the next smoothly, as by quintic(...)",
                     )
-
-
-def _jumps(formula: Expression, t: float, values: Mapping[str, float]) -> bool:
-    """Whether a formula differs on both sides of a time, however close they are."""
-
-    def apart(by: float) -> float:
-        before, after = (formula.evaluate({**values, TIME: t + side * by * max(1.0, t)}) for side in (-1, 1))
-        return abs(after - before)
-
-    # A continuous function comes closer in proportion to the distance, a jump does not.
-    return apart(1e-7) > max(0.5 * apart(1e-6), 1e-9)
 
 
 def motion_formulas(model: Model, motion: Mapping[str, InputSignal]) -> dict[str, Expression]:

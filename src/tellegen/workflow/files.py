@@ -60,7 +60,7 @@ def refuse_overwriting(output: str | os.PathLike[str] | None, *, force: bool) ->
 
     Raises: DescriptionError (D302) when `output` is there already and `force` is off.
     """
-    if output is not None and not force and Path(output).exists():
+    if output is not None and not force and os.path.exists(output):
         raise WOULD_OVERWRITE.error(f"'{output}' is there already", fix="choose another name, or force it (--force)")
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError
-from tellegen.core.files import HIDDEN
+from tellegen.core.hidden_characters import HIDDEN
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode, read_document
 from tellegen.notations.yaml.writing import (
     NodePath,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tellegen as tg
 from support.amount import SLOW
 from tellegen.core.errors import TellegenError
-from tellegen.core.files import visible
+from tellegen.core.hidden_characters import visible
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 

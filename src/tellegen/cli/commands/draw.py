@@ -1,5 +1,6 @@
 """The command `draw`: a figure of a model, or its experiment in motion."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,7 @@ def _save_figure(options: DrawOptions) -> None:
         raise rules.NOT_LIKE.error(told, fix="leave --like or --fresh out")
     refuse_overwriting(target, force=options.force)
     # A figure that is drawn again keeps its layout unless one asks otherwise: documents refer to it.
-    replaced = target if notation in PLACED_FIGURES and target.is_file() and not options.fresh else None
+    replaced = target if notation in PLACED_FIGURES and os.path.isfile(target) and not options.fresh else None
     figure = drawn(options.of_model(), notation, at=options.at, like=like or replaced, **options.of_figure())
     figure.save(target)
     output.write(f"{target}: {figure}")

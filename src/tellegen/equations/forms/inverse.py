@@ -21,7 +21,8 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero, number, symbol,
 from tellegen.expressions.elimination import NamedEntries, leaf_count, solve_definite, with_definitions
 from tellegen.expressions.nodes import Add, Mul
 from tellegen.expressions.printing import to_latex, to_python
-from tellegen.expressions.simplification import NamedParts, joined_sines, shortened
+from tellegen.expressions.simplification import NamedParts, shortened
+from tellegen.expressions.waves import joined_sines
 
 LONGEST = 72
 """Parts of formulas with more characters than this get a name."""
@@ -45,7 +46,8 @@ class InverseSystem:
 
     `plant` has the inputs asked for and the outputs that are given a course. `courses` names these with their derivatives. Where
     the inputs act in proportion, `formulas` says what they must be, over states, time and the names of the courses; else the
-    highest derivatives are equations for them.
+    highest derivatives are equations for them. `followers` are coordinates that loops decide. It
+    `turns` where how the inputs act moves along the motion.
     """
 
     plant: EquationSystem
@@ -54,6 +56,8 @@ class InverseSystem:
     highest: Vector
     courses: tuple[tuple[str, ...], ...]
     formulas: Mapping[str, Expression]
+    followers: frozenset[str] = frozenset()
+    turns: bool = False
 
     @property
     def name(self) -> str:
@@ -71,9 +75,14 @@ class InverseSystem:
         return {name: len(chain) for name, chain in zip(self.plant.outputs, self.chains, strict=True)}
 
     @property
+    def states(self) -> tuple[str, ...]:
+        """States that are free of each other: what loops of a mechanism decide is none."""
+        return tuple(name for name in self.rates if name not in self.followers)
+
+    @property
     def remaining(self) -> int:
         """How many states the outputs leave to themselves."""
-        return len(self.rates) - sum(self.degrees.values())
+        return len(self.states) - sum(self.degrees.values())
 
     @cached_property
     def written(self) -> tuple[dict[str, Expression], dict[str, Expression]]:
@@ -93,7 +102,7 @@ class InverseSystem:
         for (name, degree), names in zip(self.degrees.items(), self.courses, strict=True):
             lines.append(f"relative degree of {name}  {degree}, with the course {', '.join(names)}")
         left = self.remaining
-        lines.append(f"states left to themselves  {left} of {len(self.rates)}")
+        lines.append(f"states left to themselves  {left} of {len(self.states)}")
         unsolved = "" if self.formulas else f", solved for {inputs}"
         lines += ["", *(f"  {name} = {to_text(e)}{unsolved}" for name, e in found.items())]
         if parts:
@@ -115,7 +124,7 @@ class InverseSystem:
         return {
             "relative_degree": {identifier(name): degree for name, degree in self.degrees.items()},
             "courses": {identifier(n): list(names) for n, names in zip(self.plant.outputs, self.courses, strict=True)},
-            "states": len(self.rates),
+            "states": len(self.states),
             "remaining": self.remaining,
             "solved": bool(self.formulas),
             "inputs": {identifier(name): to_python(e) for name, e in found.items()},
@@ -182,7 +191,8 @@ def invert_equations(
     taken = {*plant.parameters, *motion.taken, *outputs, *system.signals.names, *names}
     courses = tuple(course_names(name, len(chain), taken) for name, chain in zip(outputs, chains, strict=True))
     formulas = motion.solved(tuple(highest), [names[-1] for names in courses], outputs)
-    return InverseSystem(plant, motion.rates, tuple(chains), tuple(highest), courses, formulas)
+    turns = any(e.free_symbols - plant.parameters.keys() for row in map(motion.gains, highest) for e in row)
+    return InverseSystem(plant, motion.rates, tuple(chains), tuple(highest), courses, formulas, turns=turns)
 
 
 def _plant(system: EquationSystem, outputs: Sequence[str], inputs: Sequence[str]) -> EquationSystem:

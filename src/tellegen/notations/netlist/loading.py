@@ -15,7 +15,8 @@ from typing import NamedTuple, final
 
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Place, TellegenError
-from tellegen.core.files import HIDDEN, MAX_BYTES, failure_reason, find_forbidden, read_bytes
+from tellegen.core.files import MAX_BYTES, failure_reason, find_forbidden, read_bytes
+from tellegen.core.hidden_characters import HIDDEN
 from tellegen.core.memory import without_collector
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression, symbol

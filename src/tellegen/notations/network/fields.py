@@ -27,7 +27,7 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero, number, symbol,
 from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, leaf_count, solve, with_definitions
 from tellegen.expressions.polynomials import powers_of, sum_of_powers
 from tellegen.expressions.simplification import shortened
-from tellegen.model.dimensions import Measure, is_plain_factor
+from tellegen.model.dimensions import Measure, is_plain_factor, with_factors_seen, without_marks
 from tellegen.model.laws import Law, MatrixField
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
@@ -378,8 +378,8 @@ class FieldReader:
         kind = self.kinds[law.port]
         wanted = _power(kind.domain, law.side)
         subject = f"the law of {self.key.text}"
-        written = context.check_later(marked, wanted, subject, law.text, units, pure=is_plain_factor)
-        expression = written.substitute({name: symbol(letters[port]) for name, (port, _) in told.items()})
+        context.check_later(with_factors_seen(marked, told), wanted, subject, law.text, units, pure=is_plain_factor)
+        expression = without_marks(marked).substitute({name: symbol(letters[port]) for name, (port, _) in told.items()})
         own = f"{kind.domain.power(law.side).letters[0]}_{law.port + 1}"
         return Law("resistive", letters[law.port], expression, law.side, f"{own} = {to_text(expression)}")
 
@@ -393,8 +393,8 @@ class FieldReader:
         }
         units: dict[str, Measure] = {name: _stored(self.kinds[k]) for name, k in ports.items()}
         subject, first = f"the law of {self.key.text}", energy_letters(self.kinds)
-        written = self.context.check_later(marked, unit, subject, node, units, pure=is_plain_factor)
-        return written.substitute({name: symbol(first[k]) for name, k in ports.items()})
+        self.context.check_later(with_factors_seen(marked, ports), unit, subject, node, units, pure=is_plain_factor)
+        return without_marks(marked).substitute({name: symbol(first[k]) for name, k in ports.items()})
 
     def _integrated(self, outputs: Sequence[Expression]) -> FieldLaw:
         """The energy whose derivatives the outputs are: integrated along one variable after the other."""

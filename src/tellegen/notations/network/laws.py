@@ -16,7 +16,15 @@ from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO, Expression, is_zero, symbol, to_text
 from tellegen.expressions.polynomials import interpolated
-from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, is_plain_factor, without_marks
+from tellegen.model.dimensions import (
+    NUMBER,
+    UNKNOWN,
+    Measure,
+    NoDimension,
+    is_plain_factor,
+    with_factors_seen,
+    without_marks,
+)
 from tellegen.model.laws import Law, LawForm, LawTable
 from tellegen.notations.context import NamePattern, PendingCheck, ReadingContext
 from tellegen.notations.grammar import LAW_TABLE
@@ -167,7 +175,9 @@ class LawReader:
             letters = dict.fromkeys(letters, UNKNOWN)
         names = letters | dict.fromkeys(self.indices, UNKNOWN)  # a factor of a law may carry any unit
         where = partial(self.context.text_place, node)
-        return PendingCheck(marked, wanted, f"the law of {self.name}", where, names, is_plain_factor)
+        return PendingCheck(
+            with_factors_seen(marked, letters), wanted, f"the law of {self.name}", where, names, is_plain_factor
+        )
 
     def _is_own_law(self, form: LawForm, group: str) -> bool:
         """Whether the slope is the parameter itself and not its reciprocal."""

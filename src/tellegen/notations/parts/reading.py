@@ -2,6 +2,7 @@
 ports), what they are joined to, and which parameters and signals the whole gives them.
 """
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import product
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -66,7 +67,7 @@ class PartLibrary:
         self._inside: dict[int, tuple[Model, int]] = {}
         self._kept: dict[tuple[Path, tuple[tuple[str, int], ...]], Model | None] = {}
         self._documents: dict[Path, Document] = {}
-        self._reading = [Path(file).resolve()] if Path(file).is_file() else []
+        self._reading = [Path(file).resolve()] if os.path.isfile(file) else []
 
     def template(self, context: ReadingContext, use: Scalar, counts: Mapping[str, int]) -> Model | None:
         """The part that a text names; None where its errors were reported before.
@@ -128,7 +129,7 @@ class PartLibrary:
             return self._beside(context, use)
         if is_name(text):
             for folder in (LIBRARY, SYSTEMS):
-                if (folder / f"{text}{SUFFIX}").is_file():
+                if os.path.isfile(folder / f"{text}{SUFFIX}"):
                     return folder / f"{text}{SUFFIX}"
         near = self._folder(context)
         names, beside = part_names(), _files(near) if near else []
@@ -163,7 +164,7 @@ class PartLibrary:
         """The folder of the model that is being read; a text lies in none, a network built in Python where the program runs."""
         if context.file == self.top and self.folder is not None:
             return self.folder
-        return Path(context.file).parent if Path(context.file).is_file() else None
+        return Path(context.file).parent if os.path.isfile(context.file) else None
 
     def _missing(self, context: ReadingContext, use: Scalar, shown: Path, reason: str) -> TellegenError:
         if shown.stem in part_names():

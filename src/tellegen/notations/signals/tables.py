@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import os
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -156,7 +157,7 @@ class _FileReader(_TableReader):
     def _path(self) -> Path:
         """The file, which must lie in the folder of the model or below it."""
         model = Path(self.context.file)
-        beside = model.parent if model.is_file() else self.context.folder
+        beside = model.parent if os.path.isfile(model) else self.context.folder
         if beside is None:
             what = f"the model of the table {self.name} is no file, so nothing lies beside it: '{self.file.text}'"
             raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "give the points themselves: {points: [...]}")

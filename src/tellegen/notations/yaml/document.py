@@ -18,6 +18,7 @@ from yaml import events
 
 from tellegen.core import files
 from tellegen.core.errors import DescriptionError, Place, TellegenError
+from tellegen.core.hidden_characters import HIDDEN
 from tellegen.core.memory import without_collector
 from tellegen.core.names import did_you_mean
 from tellegen.notations.yaml import rules
@@ -127,7 +128,7 @@ MAX_NODES = 5_000_000
 MAX_DEPTH = 20
 
 # A line may end with a carriage return; a text that an escape makes holds none, for a terminal would write over the line.
-_FORBIDDEN = re.compile(files.HIDDEN.pattern.replace("\n", "\n\r"))
+_FORBIDDEN = re.compile(HIDDEN.pattern.replace("\n", "\n\r"))
 
 
 def _check_characters(text: str, file: str) -> None:
@@ -191,7 +192,7 @@ class NodeBuilder:
                     line = mark.line + 1  # one number for all nodes of a line
                 value = event.value
                 # Only double quotes know escapes, and those can make what the text itself must not hold.
-                if event.style == '"' and files.HIDDEN.search(value):
+                if event.style == '"' and HIDDEN.search(value):
                     self._refuse_character(event)
                 if len(shared) < _MOST_SHARED or value in shared:
                     value = share(value, value)
@@ -283,7 +284,7 @@ class NodeBuilder:
         raise rules.REFERENCE.error(f"the {word} '{sign}{event.anchor}' stands here", fix=fix, place=place)
 
     def _refuse_character(self, event: Any) -> NoReturn:
-        found = files.HIDDEN.search(event.value)
+        found = HIDDEN.search(event.value)
         assert found is not None, "a character was found"
         what = f"an escape stands for the character U+{ord(found[0]):04X}, which cannot stand in a model file"
         raise rules.NOT_TEXT.error(what, fix="remove the escape", place=self._place(event))

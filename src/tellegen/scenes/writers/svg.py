@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from xml.sax import saxutils
 
-from tellegen.core.files import visible
+from tellegen.core.hidden_characters import visible
 from tellegen.scenes import strokes
 from tellegen.scenes.geometry import Outline, Point, outline_points, shifted
 from tellegen.scenes.scene import Scene, Shape

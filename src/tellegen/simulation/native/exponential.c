@@ -280,8 +280,25 @@ static int is_constant(const expo *x, int points) {
   return 1;
 }
 
-/* The input over a step of at most *h: constant, or the polynomial that also meets b at a point between its nodes; h is halved until it
- * does. */
+/* By how much the polynomial misses the input at a share of a step, in tolerances of what a step makes of that. */
+static int input_is_off(expo *x, double t, double h, double at, double *worst) {
+  tg_job *j = x->job;
+  if (sample_input(x, t + h * at, x->samples[NODES])) return 1;
+  for (int s = 0; s < x->n_support; s++) {
+    int k = x->support[s], row = x->place[k];
+    double sum = 0, power = 1;
+    for (int c = 0; c < NODES; c++) {
+      sum += x->input[c * x->n + s] * power;
+      power *= at / (c + 1);
+    }
+    double off = h * fabs(sum * x->scale[k] - x->samples[NODES][row]);
+    *worst = fmax(*worst, off / (j->atol[row] + j->rtol * fabs(x->scale[k] * x->z[k])));
+  }
+  return 0;
+}
+
+/* The input over a step of at most *h: constant, or the polynomial that also meets b between its nodes, in the middle and at the end,
+ * where a pulse may begin; h is halved until it does. */
 static int resolve_input(expo *x, double t, double *h) {
   tg_job *j = x->job;
   if (x->degree == 0 && x->samples[0]) {
@@ -294,19 +311,11 @@ static int resolve_input(expo *x, double t, double *h) {
   for (int halving = 0; halving < 60; halving++, *h *= 0.5) {
     for (int i = 0; i < NODES; i++)
       if (sample_input(x, t + *h * x->points[i], x->samples[i])) return TG_NOT_FINITE;
-    double at = 0.5 * (x->points[1] + x->points[2]), worst = 0;
-    if (sample_input(x, t + *h * at, x->samples[NODES])) return TG_NOT_FINITE;
+    double worst = 0;
     keep_input(x);
-    for (int s = 0; s < x->n_support; s++) {
-      int k = x->support[s], row = x->place[k];
-      double sum = 0, power = 1;
-      for (int c = 0; c < NODES; c++) {
-        sum += x->input[c * x->n + s] * power;
-        power *= at / (c + 1);
-      }
-      double off = *h * fabs(sum * x->scale[k] - x->samples[NODES][row]);
-      worst = fmax(worst, off / (j->atol[row] + j->rtol * fabs(x->scale[k] * x->z[k])));
-    }
+    double checks[3] = {0.5 * (x->points[1] + x->points[2]), 0.5 * (x->points[5] + x->points[6]), 1};
+    for (int i = 0; i < 3 && worst <= 0.01; i++)
+      if (input_is_off(x, t, *h, checks[i], &worst)) return TG_NOT_FINITE;
     if (worst <= 0.01) return 0;
   }
   return TG_TINY_STEP;

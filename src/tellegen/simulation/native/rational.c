@@ -151,11 +151,11 @@ static void input_at(const stiff *s, double t, const double *cosine, const doubl
   }
 }
 
-/* at irregular places of the stretch: does the input equal what was found? */
+/* at irregular places of the stretch, and at both ends, where a pulse may begin or fade: does the input equal what was found? */
 static int input_fits(stiff *s, double length, double precision) {
   double size = 0;
-  for (int k = 0; k < PLACES; k++) {
-    double t = s->origin + length * fmod(0.61803398874989484820 * (k + 1) + 0.013, 1);
+  for (int k = 0; k < PLACES + 2; k++) {
+    double t = s->origin + length * (k < PLACES ? fmod(0.61803398874989484820 * (k + 1) + 0.013, 1) : k - PLACES);
     if (look(s, t, s->point)) return 0;
     input_at(s, t, s->cosine, s->sine, s->other);
     for (int i = 0; i < s->job->n; i++) size = fmax(size, fabs(s->point[i]));
@@ -629,7 +629,7 @@ static int stiff_open(stiff *s, tg_job *j) {
   for (int k = 0; k < j->n; k++)
     for (int p = s->matrix.columns[k]; p < s->matrix.columns[k + 1]; p++)
       s->shifted[p] = s->matrix.values[p] / s->decay - (s->matrix.rows[p] == k ? 1 : 0);
-  if (tg_factor(&s->real, &s->matrix, s->shifted) || !know_input(s, j->t, tg_next_halt(j) - j->t)) return UNSUITED;
+  if (tg_factor(&s->real, &s->matrix, s->shifted) || !know_input(s, j->t, tg_stop_before(j, tg_next_halt(j)) - j->t)) return UNSUITED;
   if (j->watch_stiffness && is_dear(s)) return UNSUITED;
   s->l = malloc(sizeof(double) * w * ((size_t)s->real.lp[j->n] + 1));
   s->u = malloc(sizeof(double) * w * ((size_t)s->real.up[j->n] + 1));

@@ -233,7 +233,7 @@ class PreparedModel:
             last = until + (
                 until - start if start <= last else 0.0
             )  # an end that moves on with each stretch is not listed each time
-            times = self.model.break_times(last, start)
+            times = self.model.stop_times(last, start)
             self.known_breaks["listed"] = start, last, times
         if not len(times):
             return times

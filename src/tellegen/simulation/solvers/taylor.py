@@ -291,7 +291,7 @@ class _Advance:
     def to(self, until: float) -> int:
         """Advance to the end; the status of the last stretch."""
         start = self.here.t
-        known = switching_times(self.rates, self.known) | set(self.model.break_times(until, start).tolist())
+        known = switching_times(self.rates, self.known) | set(self.model.stop_times(until, start).tolist())
         for halt in (*sorted(t for t in known if start < t < until), until):
             status = self._smoothly(halt, last=halt == until)
             if status != jobs.FINISHED:
