@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
     from tellegen.studies.runs.fit import Fit, fit
+    from tellegen.studies.runs.influence import Influence, influence
     from tellegen.studies.runs.measurements import record
     from tellegen.studies.runs.response import Response, response
     from tellegen.studies.runs.study import Study
@@ -95,6 +96,7 @@ __all__ = [
     "Finding",
     "Fit",
     "GraphError",
+    "Influence",
     "Inverse",
     "KeptCode",
     "LagrangeSystem",
@@ -139,6 +141,7 @@ __all__ = [
     "fit",
     "functions",
     "import_model",
+    "influence",
     "inverse_dynamics",
     "invert",
     "keep_layout",
@@ -217,6 +220,7 @@ _NAMES_OF_MODULE = {
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
     "studies.runs.fit": "Fit fit",
+    "studies.runs.influence": "Influence influence",
     "studies.runs.measurements": "record",
     "studies.runs.response": "Response response",
     "studies.runs.study": "Study",

@@ -72,6 +72,6 @@ def test_simulate_runs_a_form(capsys: pytest.CaptureFixture[str]) -> None:
 def test_derive_gives_the_lagrange_form(capsys: pytest.CaptureFixture[str]) -> None:
     record = json.loads(printed(capsys, "derive", "crank_rod", "--form", "lagrange", "--json"))
     assert record["M"] == [["J_m + H**2*m_p"]]
-    assert "M q'' + C q' + R q' = W tau" in printed(capsys, "derive", "crank_rod", "--form", "lagrange")
+    assert "M q'' + C q' + R q' = K^T tau + J^T F" in printed(capsys, "derive", "crank_rod", "--form", "lagrange")
     assert "Artificial source 1" in printed(capsys, "derive", "crank_rod", "--form", "lagrange", "--steps")
     assert r"\mathbf{M}" in printed(capsys, "derive", "crank_rod", "--form", "lagrange", "--latex")

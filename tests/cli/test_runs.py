@@ -185,7 +185,7 @@ def test_a_run_may_start_in_steady_state() -> None:
 def test_analyse_prints_poles_channels_and_power() -> None:
     found = tellegen("analyse", "dc_motor_pump")
     assert found.returncode == 0
-    for words in ("-35.261 ± 4.806j", "stiffness ratio", "controllable  3 of 3", "V_a gives", "R_a takes"):
+    for words in ("-35.261 ± 4.806j", "stiffness ratio", "controllable  3 of 3", "V_a      gives", "R_a      takes"):
         assert words in found.stdout
 
 
@@ -266,9 +266,18 @@ def test_at_least_one_pole_is_asked_for(count: str) -> None:
 
 
 def test_poles_of_a_controlled_plant_are_called_so() -> None:
-    title = "poles of the plant; controlled sources are inputs"
-    assert tellegen("analyse", "dc_motor_speed_control", "--poles", "1").stdout.startswith(title)
-    assert not tellegen("analyse", "dc_motor_pump", "--poles", "1").stdout.startswith(title)
+    said = tellegen("analyse", "dc_motor_speed_control", "--poles", "1").stdout
+    assert "poles of the plant, cut open at" in said
+    assert "poles of the closed loop" in said
+    assert "plant" not in tellegen("analyse", "dc_motor_pump", "--poles", "1").stdout
+
+
+def test_a_few_poles_of_a_model_that_is_not_linear_hold_at_its_point() -> None:
+    whole = record_of("analyse", "crank_rod", "--at", "theta=1")
+    few = record_of("analyse", "crank_rod", "--at", "theta=1", "--poles", "1", "--near", "-5")
+    assert len(few["poles"]) == 1
+    assert few["poles"][0] == min(whole["poles"], key=lambda pole: abs(complex(pole["re"], pole["im"]) + 5))
+    assert few["point"] == whole["point"]
 
 
 FAILING = (

@@ -99,3 +99,23 @@ def test_a_fit_is_printed_written_and_checked(tmp_path: Path, capsys: pytest.Cap
     assert run(["fit", "dc_motor_pump", data, "--free", "R_a=1"]) == 1
     assert run(["fit", "dc_motor_pump", "--free", "R_a"]) == 1
     assert "S425" in capsys.readouterr().err
+
+
+def test_influence_is_printed_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "influence",
+        "dc_motor_pump",
+        "--vary",
+        "R_a=uniform(90 %, 110 %)",
+        "--vary",
+        "b_m=uniform(90 %, 110 %)",
+        "--of",
+        "I_a",
+    ]
+    assert run([*words, "--draws", "64", "--json", "--plot", str(tmp_path / "i.svg")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["runs"] == 4 * 64
+    assert 0.9 < sum(one["first"] for one in told["of"]["I_a"].values()) < 1.1
+    assert (tmp_path / "i.svg").exists()
+    assert run([*words, "--local"]) == 0
+    assert "by slopes" in capsys.readouterr().out

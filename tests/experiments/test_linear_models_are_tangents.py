@@ -207,3 +207,39 @@ class WithCommand(Compiled):
     def of(model: Model, values: Mapping[str, float], t: float) -> "WithCommand":
         made = Compiled.of(model, values, t)
         return WithCommand(made.model, made.context, made.t)
+
+
+CHOPPER = """
+system: chopper
+parameters: {n_0: 2}
+network:
+  V: {voltage source: [a, gnd]}
+  T: {transformer: [a, gnd, b, gnd], n: N}
+  L: {inductor: [b, c], L: 0.1 mH}
+  C: {capacitor: [c, gnd], C: 100 uF}
+  R: {resistor: [c, gnd], R: 5 ohm}
+experiment: {until: 0.05 s, inputs: {V: 24 V}}
+"""
+
+
+@pytest.mark.parametrize("name", ["T", "n"])
+def test_a_modulus_is_an_input_by_its_element_or_by_its_key(name: str) -> None:
+    """As the parameter in its place is, written as a number, a formula or the parameter itself."""
+    by_parameter = tg.analyse(read_model(CHOPPER.replace("N}", "n_0}")), as_inputs=["n_0"])
+    for written in ("2", "n_0", "4/n_0"):
+        found = tg.analyse(read_model(CHOPPER.replace("N}", f"{written}}}")), as_inputs=[name])
+        assert found.model.inputs == ("V", name)
+        np.testing.assert_allclose(found.model.B, by_parameter.model.B, rtol=1e-9)
+        np.testing.assert_allclose(found.model.D, by_parameter.model.D, rtol=1e-9)
+        linear = tg.linearise(read_model(CHOPPER.replace("N}", f"{written}}}")), as_inputs=[name])
+        assert linear.inputs == ("V", name)
+
+
+def test_a_loop_is_cut_open_at_a_modulus() -> None:
+    text = CHOPPER.replace("N}", "1/d}") + "signals: {d: {pid: 12 V - V_C, K_p: 1e-3 V^-1, K_i: 5 V^-1*s^-1}}\n"
+    plant = tg.analyse(read_model(text), as_inputs=["T"])
+    assert [pole.value for pole in plant.poles] == pytest.approx([complex(-1000, 9949.874)], rel=1e-6)
+    assert plant.closed_loop is not None
+    by_signal = tg.analyse(read_model(text), as_inputs=["d"])
+    # dn/dd = -1/d^2 = -4 at d = 0.5.
+    np.testing.assert_allclose(by_signal.model.B[:, 1], -4 * plant.model.B[:, 1], rtol=1e-9)

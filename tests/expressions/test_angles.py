@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tellegen.expressions import is_zero, parse, to_text
-from tellegen.expressions.simplification import joined_sines
+from tellegen.expressions.waves import joined_sines
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,33 @@ def test_what_is_no_identity_is_not_zero(text: str) -> None:
         ("cos(x)*cos(y) - sin(x)*sin(y)", "cos(x + y)"),
         ("sin(x)*cos(y) + cos(x)*sin(y)", "sin(x + y)"),
         ("a*sin(x)*cos(y) - b*cos(x)*sin(y)", "a*cos(y)*sin(x) - b*cos(x)*sin(y)"),
+        # Three phases, three wheels: what is the same in every direction has no angle.
+        ("a*cos(x)^2 + a*cos(x + 2*pi/3)^2 + a*cos(x - 2*pi/3)^2", "3*a/2"),
+        ("cos(x)*sin(x) + cos(x + pi/3)*sin(x + pi/3) + cos(x - pi/3)*sin(x - pi/3)", "0"),
+        ("cos(x)*sin(y) + cos(x - 2*pi/3)*sin(y - 2*pi/3) + cos(x + 2*pi/3)*sin(y + 2*pi/3)", "-3*sin(x - y)/2"),
+        ("b + a*cos(x)^2 + a*cos(x + pi/2)^2 + a*cos(x/2)", "a + b + a*cos(x/2)"),
+        ("k*cos(x)^4 + 2*k*cos(x)^2*sin(x)^2 + k*sin(x)^4", "k"),
+        ("sin(x)*cos(x)", "cos(x)*sin(x)"),
+        ("cos(x + 0.1) + cos(x - 0.1)", "cos(x + 0.1) + cos(x - 0.1)"),
     ],
 )
 def test_two_terms_become_one_where_they_can(text: str, wanted: str) -> None:
     assert to_text(joined_sines(parse(text))) == wanted
+
+
+WAVES = st.tuples(
+    st.sampled_from(["sin", "cos"]), st.sampled_from(["x", "y", "x - y", "2*x", "x/2"]), st.integers(-12, 12)
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "1"]), st.lists(WAVES, min_size=1, max_size=3)), max_size=6))
+def test_harmonics_change_no_value_and_make_no_sum_longer(terms: list[tuple[str, list[tuple[str, str, int]]]]) -> None:
+    texts = (f"{c}*" + "*".join(f"{f}({angle} + {turn}*pi/12)" for f, angle, turn in waves) for c, waves in terms)
+    expression = parse(" + ".join(["0", *texts]))
+    joined = joined_sines(expression)
+    values = {"a": 1.3, "b": -0.7, "x": 0.4, "y": 2.1}
+    assert math.isclose(joined.evaluate(values), expression.evaluate(values), abs_tol=1e-12)
+    assert len(joined.args) <= max(len(expression.args), 1)
 
 
 @given(

@@ -62,6 +62,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "scipy",
     ): "SciPy takes a while to load and is needed by who draws values",
     (
+        "tellegen.studies.runs.influence",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who draws",
+    (
         "tellegen.studies.runs.fit",
         "scipy",
     ): "SciPy takes a while to load and is needed by who fits",

@@ -260,10 +260,15 @@ def _matrix(entries: Mapping[tuple[int, int], Expression], rows: int, columns: i
     return scipy.sparse.csc_array(scipy.sparse.coo_array((values, places), shape=(rows, columns), dtype=float))
 
 
-def _refuse_nonlinear(system: DescriptorSystem) -> None:
+def is_linear(system: DescriptorSystem) -> bool:
+    """Whether a descriptor form with numbers has constant coefficients alone."""
     # Coefficients that depend on the state too, as where the heat of a loss goes on at a temperature.
     entries = (e for m in (system.E, system.F, system.G, system.H, system.D) for e in m.values())
-    if system.h or any(e.free_symbols for e in entries):
+    return not system.h and not any(e.free_symbols for e in entries)
+
+
+def _refuse_nonlinear(system: DescriptorSystem) -> None:
+    if not is_linear(system):
         fix = "linearise it at an operating point first"
         raise NOT_LINEAR.error(f"'{system.name}' is not linear", where=system.name, fix=fix)
 

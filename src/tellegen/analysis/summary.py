@@ -4,7 +4,7 @@ record.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Unpack, final
 
@@ -74,13 +74,9 @@ def split_power(powers: Mapping[str, float]) -> PowerSplit:
     return PowerSplit({n: -p for n, p in ordered if p < 0}, {n: p for n, p in ordered if p > 0})
 
 
-OF_PLANT = "poles of the plant; controlled sources are inputs"
-
-
-def poles_to_text(poles: Sequence[Pole], *, controlled: bool = False) -> str:
-    """A table of poles; `controlled` tells that they are those of a plant without its controllers."""
-    table = TitledTable(OF_PLANT if controlled else "poles", _pole_rows(poles))
-    return "\n".join(line.rstrip() for line in table.lines())
+def poles_to_text(poles: Sequence[Pole]) -> str:
+    """A table of poles."""
+    return "\n".join(line.rstrip() for line in TitledTable("poles", _pole_rows(poles)).lines())
 
 
 def pole_record(pole: Pole) -> dict[str, object]:
@@ -378,8 +374,8 @@ class Analysis(LinearAnalysis):
             }
         return record
 
-    def tables(self) -> list[TitledTable]:
-        """What it found, part by part: point, poles, channels, structure and power."""
+    def point_tables(self) -> list[TitledTable]:
+        """Where it holds: the point, the modes, and what is held."""
         model = self.model
         tables: list[TitledTable] = []
         if model.point:
@@ -389,11 +385,19 @@ class Analysis(LinearAnalysis):
             tables.append(TitledTable("in the mode", [*self.modes.items()]))
         if self.held:
             tables.append(TitledTable("held as sampled", [(n, f"{v:.6g}") for n, v in self.held.items()]))
+        return tables
+
+    def pole_table(self, found: Sequence[Pole]) -> TitledTable:
+        """A table of poles of the plant."""
         # A source that only follows the time closes no loop, and there is nothing to tell a plant from.
         title = "poles" if self.closed_loop is None else f"poles of the plant, cut open at {', '.join(self.cut)}"
-        rows = _pole_rows(self.poles)
-        tables.append(TitledTable(title if rows else "no poles: the model is static", rows, headed=True))
-        if rows:
+        rows = _pole_rows(found)
+        return TitledTable(title if rows else "no poles: the model is static", rows, headed=True)
+
+    def tables(self) -> list[TitledTable]:
+        """What it found, part by part: point, poles, channels, structure and power."""
+        tables = [*self.point_tables(), self.pole_table(self.poles)]
+        if self.poles:
             tables.append(TitledTable(f"stiffness ratio  {self.stiffness_ratio:.4g}"))
         if self.closed_loop is not None:
             tables.append(_closed_loop_table(self.closed_loop))
@@ -412,3 +416,43 @@ class Analysis(LinearAnalysis):
 
     def _repr_html_(self) -> str:
         return tables_html(self.model.name, self.tables())
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NearestPoles:
+    """The poles of an analysis that are nearest to a point of the plane, up to a count: of the plant, and of the closed loop."""
+
+    found: Analysis
+    point: complex
+    count: int
+
+    @property
+    def plant(self) -> tuple[Pole, ...]:
+        """Those of the plant, nearest first."""
+        return self._nearest(self.found.poles)
+
+    @property
+    def closed_loop(self) -> ClosedLoop | None:
+        """The closed loop with those poles alone."""
+        loop = self.found.closed_loop
+        return loop if loop is None or loop.poles is None else replace(loop, poles=self._nearest(loop.poles))
+
+    def _nearest(self, poles: Sequence[Pole]) -> tuple[Pole, ...]:
+        return tuple(sorted(poles, key=lambda pole: abs(pole.value - self.point))[: self.count])
+
+    def to_json(self) -> dict[str, object]:
+        """The record that `analyse --poles --json` prints."""
+        record: dict[str, object] = {"poles": [pole_record(pole) for pole in self.plant]}
+        if (loop := self.closed_loop) is not None:
+            record["cut"] = _identifiers(self.found.cut)
+            record["closed_loop_poles"] = None if loop.poles is None else [pole_record(pole) for pole in loop.poles]
+        model = self.found.model
+        if model.point:
+            record |= {"point": {identifier(n): v for n, v in model.point.items()}, "linearised": model.origin}
+        return record
+
+    def __str__(self) -> str:
+        tables = [*self.found.point_tables(), self.found.pole_table(self.plant)]
+        tables += [] if self.closed_loop is None else [_closed_loop_table(self.closed_loop)]
+        return tables_text(self.found.model.name, tables)

@@ -32,6 +32,7 @@ COMMANDS = {
     "simulate": CommandPlace("experiments", "Simulate a model: its experiment, or what the options say."),
     "sweep": CommandPlace("studies", "Run a model many times, over ranges, draws or a table of values."),
     "fit": CommandPlace("studies", "Find parameters from measured data, and say what the data can tell."),
+    "influence": CommandPlace("studies", "Say which parameters decide what a run gives."),
     "analyse": CommandPlace("experiments", "Poles, zeros, damping, gains, structure and the split of power."),
     "invert": CommandPlace("invert", "The inputs with which outputs follow a course: what an actuator has to give."),
     "reduce": CommandPlace("transforming", "Reduce a model: parameters at zero or infinity, fewer states."),
@@ -51,7 +52,7 @@ COMMANDS = {
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),
     "import": CommandPlace("files", "Turn a file of another tool into a model file."),
-    "migrate": CommandPlace("files", "Rewrite a file of an earlier version of the format, with its comments."),
+    "migrate": CommandPlace("files", "Rewrite a file of an earlier version of the format."),
     "schema": CommandPlace("files", "Print the JSON Schema of model files."),
     "cache": CommandPlace("files", "Show what was compiled and is kept for later runs, or clear it."),
 }

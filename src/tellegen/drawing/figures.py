@@ -37,6 +37,7 @@ from tellegen.scenes.scene import Scene
 from tellegen.scenes.strokes import ThemeName
 from tellegen.scenes.writers.tikz import to_bondgraphs
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
+from tellegen.schemes.residual_sinks import with_free_sinks
 
 
 @final
@@ -203,7 +204,7 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 def _bond(model: AnyModel, options: Options) -> Scene:
     # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
     # Residual sinks are shown, where a conditioned model has sources driven by formulas.
-    read = model.picture if isinstance(model, Conditioned) else as_model(model)
+    read = model.picture if isinstance(model, Conditioned) else with_free_sinks(as_model(model))
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)

@@ -52,7 +52,7 @@ from tellegen.equations.system import (
 )
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import Entry, NamedEntries, leaf_count, solve_definite, with_definitions
-from tellegen.expressions.simplification import joined_sines
+from tellegen.expressions.waves import joined_sines
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
 from tellegen.graph.signal_lowering import taken_names
 from tellegen.graph.signals import Value

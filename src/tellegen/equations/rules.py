@@ -137,7 +137,7 @@ NO_SUCH_OUTPUT = RULES.rule(
 NO_SUCH_INPUT = RULES.rule(
     "E134",
     "nothing that can be an input",
-    meaning="Inputs of a linear model were chosen, and one of the names is neither a source, nor a signal, nor a parameter.",
+    meaning="Inputs of a linear model were chosen, and one of the names is no source, signal, parameter or modulus.",
     why="an input is something that a formula of the model reads, and that may be changed from outside",
 )
 NOT_MEASURED = RULES.rule(

@@ -22,9 +22,10 @@ from tellegen.equations.printing.text import equations_to_text
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.expressions import ONE, ZERO, Expression, number, to_text
 from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
-from tellegen.expressions.simplification import joined_sines, shortened
+from tellegen.expressions.simplification import shortened
 from tellegen.expressions.symbols import written_with
 from tellegen.expressions.sympy_view import matrix_view
+from tellegen.expressions.waves import joined_sines
 
 if TYPE_CHECKING:
     from tellegen.causality import CausalGraph

@@ -28,8 +28,9 @@ def analyse(
     Sources without a signal are inputs. A source, modulus or coefficient that a signal gives keeps its value and its dependence
     on states: a weight, a battery, the drag of air. Where a controller (a signal with a memory, a pid, or a course over time)
     reaches the power equations, the model is cut open: the result is that of the plant, with what was cut among its inputs, and
-    `closed_loop` of it is the whole. `as_inputs` names sources, signals or parameters to be inputs instead; the loop is then cut
-    there and nowhere else, and constants among them are inputs of the closed loop too.
+    `closed_loop` of it is the whole. `as_inputs` names sources, signals, parameters or moduli (by their elements, or by their key
+    where one alone has it) to be inputs instead; the loop is then cut there and nowhere else, and constants among them are inputs
+    of the closed loop too.
 
     `outputs` names what is measured beside the outputs that are conjugate to the inputs; without it, what the detectors of the
     model read.

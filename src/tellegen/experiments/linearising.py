@@ -27,6 +27,7 @@ from tellegen.equations.forms.closed_loop import (
     inputs_chosen,
     moved_names,
     open_loop,
+    with_moduli_as_signals,
 )
 from tellegen.equations.forms.linearisation import linearise_equations, linearise_loop
 from tellegen.equations.start import model_start
@@ -94,6 +95,8 @@ class Linearisation:
 
         Raises: SimulationError for a name (S302) or value (S303) that cannot be used.
         """
+        as_inputs = None if as_inputs is None else tuple(as_inputs)
+        model = with_moduli_as_signals(model, as_inputs)
         follows = following_inputs(model, inputs or {})
 
         def prepared(found: PowerGraph) -> PowerGraph:
@@ -222,16 +225,19 @@ class Linearisation:
 
     def _plain_point(self, strict: bool) -> OperatingPoint:
         """The point of a model without signals."""
-        # A linear model has the same matrices everywhere.
-        if self.system.linear:
+        # A linear model has the same matrices everywhere, unless a parameter is an input of it.
+        if self.system.linear and not self.constants:
             return OperatingPoint({**self.start, **self.held_inputs}, self._at_rest)
+        # What is an input has a value at the point, a parameter too.
+        chosen = {name: self.values[name] for name in self.constants if name in self.values}
         try:
             problem = partial(self._problem, self.start, self.time)
-            return OperatingPoint(_rest(self.system, self.held_inputs, self.start, problem), self._at_rest)
+            found = _rest(self.system, self.held_inputs, self.start, problem)
+            return OperatingPoint({**chosen, **found}, self._at_rest)
         except EquationError:
             if strict:
                 raise
-            return OperatingPoint({**self.start, **self.held_inputs}, AT_START)
+            return OperatingPoint({**chosen, **self.start, **self.held_inputs}, AT_START)
 
     def _there(self, start: Mapping[str, float], time: float) -> dict[str, float]:
         """All that is known where states are given; signals are evaluated there, and sampled as they would be."""

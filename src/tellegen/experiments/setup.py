@@ -41,6 +41,7 @@ from tellegen.graph.signal_lowering import named_variables
 from tellegen.graph.switching import put_into_mode
 from tellegen.model.model import Model
 from tellegen.notations.reading import check_numbers
+from tellegen.notations.signals.formulas import check_times
 from tellegen.results.run import Run
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import DEFAULT_ROWS, Problem
@@ -310,6 +311,7 @@ def set_up(
         values = parameter_values(graph.parameters)
         doubts = _doubts_about(model, values) if parameters else ()
         duration = duration_of(model, until, values)
+        check_times(_texts_of_signals(model, inputs or {}), values)
         # What is given wins over the experiment.
         graph, courses = with_input_signals(graph, {**model.experiment.inputs, **(inputs or {})}, duration)
         # As numbers of the run, not of the program: a sweep over a constant input compiles once.
@@ -340,6 +342,13 @@ def set_up(
         doubts=doubts,
         lowered=lowered,
     )
+
+
+def _texts_of_signals(model: Model, inputs: Mapping[str, InputSignal]) -> Iterator[str]:
+    for course in {**model.experiment.inputs, **inputs}.values():
+        yield course if isinstance(course, str) else getattr(course, "text", "")
+    for part in model.signals.values():
+        yield from part.texts.values()
 
 
 def _switches_unknown(numeric: NumericModel, until: float) -> Iterator[Finding]:

@@ -70,6 +70,10 @@ PART_OF = "part of"
 """The note of an element that is a port or a source of a field made from other elements: its books are those of the field."""
 
 
+RESIDUAL_SINK = "residual sink"
+"""The note of an ideal element that a bond graph has as rSe or rSf: it stands for what keeps a constraint."""
+
+
 MOST_SHOWN = 40
 """So many elements of a model are listed when it is printed."""
 

@@ -103,7 +103,7 @@ class DeriveOptions:
     inputs: Mapping[str, float] | None = None
     as_inputs: tuple[str, ...] | None = option(
         None,
-        "With --closed: sources, signals or parameters that are inputs too; a loop is cut open there.",
+        "With --closed: sources, signals, parameters or moduli that are inputs too; a loop is cut open there.",
         metavar="d,K",
         needs="closed",
     )
@@ -164,8 +164,8 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     With `closed`, signals are part of the model: the linear closed loop at an operating point (`at` and `inputs` as in `linearise`,
     and the time `t`), whose states are those of the power equations, the displacements and the states of controllers, and whose
     inputs are the sources that no signal drives and the references. Where the matrices depend on the point, `point` of the result
-    says it. `as_inputs` names sources, signals or parameters that are inputs too: a loop is cut open there. Its outputs are those
-    named, by default y and the signals. Forms: pog and tf.
+    says it. `as_inputs` names sources, signals, parameters or moduli that are inputs too: a loop is cut open there. Its outputs are
+    those named, by default y and the signals. Forms: pog and tf.
 
     Raises: TellegenError of the layer that cannot go on.
 
@@ -216,7 +216,7 @@ def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | Tr
     # States and inputs have different names, so that one mapping holds the whole point.
     at = {**(options.at or {}), **(options.inputs or {})}
     chosen = None if options.outputs is None else tuple(options.outputs)
-    described = as_model(model)
+    described = closed_loop.with_moduli_as_signals(as_model(model), options.as_inputs)
     loop = _loop(described, options, at, chosen)
     names = (*loop.states, *loop.displacements, *loop.inputs, TIME)
     for name in at:
@@ -311,8 +311,8 @@ def linearise(
     Displacements are states of the linear model, after the others.
 
     What are inputs, and where controllers are cut off, is as in `analyse`: sources without a signal and what controllers drive,
-    unless `as_inputs` names the sources, signals or parameters. Equations without their model are taken at zero, and a controller
-    without a memory is a formula in them, which is not cut.
+    unless `as_inputs` names the sources, signals, parameters or moduli. Equations without their model are taken at zero, and a
+    controller without a memory is a formula in them, which is not cut.
 
     Raises: EquationError when a parameter has no value or the point does not exist; DescriptionError (D305) for an unknown name.
     """

@@ -11,6 +11,7 @@ from tellegen.graph import lower
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.reduction import Limits, Reduction, Stiffened, reduce_model, stiffen_model
 from tellegen.schemes import BondGraphScheme, PogScheme
+from tellegen.schemes.residual_sinks import with_free_sinks
 from tellegen.schemes.translation import NOTATIONS, Notation, translation
 from tellegen.workflow.files import write_new
 from tellegen.workflow.rules import NO_SUCH_NOTATION
@@ -61,7 +62,7 @@ def bond_graph(model: AnyModel, *, vectors: bool = True, merge_two_ports: bool =
     1  Sf:v |-> 1:end   (F_t, v)
     """
     # A conditioned model runs by equations that have no bonds; its picture has.
-    shown = model.picture if isinstance(model, Conditioned) else as_model(model)
+    shown = model.picture if isinstance(model, Conditioned) else with_free_sinks(as_model(model))
     causal = assign_causality(lower(shown))
     return schemes.bond_graph(causal, vectors=vectors, merge_two_ports=merge_two_ports)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from tellegen.analysis.poles import poles_near
-from tellegen.analysis.summary import pole_record, poles_to_text
+from tellegen.analysis.poles import is_linear, poles_near
+from tellegen.analysis.summary import NearestPoles, pole_record, poles_to_text
 from tellegen.cli import output
 from tellegen.cli.options import SCREEN, OfModel, as_json, as_latex, command, force, name_list, settings
 from tellegen.conditioning import ConditioningOptions, Stiffness
@@ -202,7 +202,7 @@ class AnalyseOptions(Plotted):
     )
     as_inputs: tuple[str, ...] | None = option(
         None,
-        "Sources, signals or parameters that are inputs: a control loop is cut open there, and nowhere else.",
+        "Sources, signals, parameters or moduli that are inputs: a control loop is cut open there, and nowhere else.",
         metavar="d,V_a",
     )
     plot: str | None = option(None, "The Bode diagram, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
@@ -219,10 +219,9 @@ class AnalyseOptions(Plotted):
 )
 def analyse(options: AnalyseOptions) -> None:
     """Poles, zeros, damping, gains, structure and the split of power."""
-    if options.poles is not None:
-        _show_poles(options.model, options.poles, options)
-        return
     name = options.model
+    if options.poles is not None and _show_poles_of_linear(as_model(name), options.poles, options):
+        return
     for target in (options.plot, options.step, options.map):
         check_picture(target, name, force=options.force)
     model = as_model(name)
@@ -238,6 +237,10 @@ def analyse(options: AnalyseOptions) -> None:
         outputs=options.outputs,
         as_inputs=options.as_inputs,
     )
+    if options.poles is not None:
+        nearest = NearestPoles(found, options.near, options.poles)
+        output.show(options, nearest.to_json, nearest.__str__)
+        return
     drawn = ((options.plot, found.plot), (options.step, found.plot_step), (options.map, found.plot_poles))
     written = [save_plot(plot(**options.look), target, name) for target, plot in drawn if target is not None]
     output.show(options, found.to_json, found.__str__)
@@ -245,14 +248,16 @@ def analyse(options: AnalyseOptions) -> None:
         output.say_written(*written, below=True)
 
 
-def _show_poles(name: str, count: int, options: AnalyseOptions) -> None:
-    model = as_model(name)
-    found = poles_near(derive(model, form="dae", numeric=True), near=options.near, count=count)
-    output.show(
-        options,
-        lambda: {"poles": [pole_record(pole) for pole in found]},
-        lambda: poles_to_text(found, controlled=any(e.signal is not None for e in model.elements)),
-    )
+def _show_poles_of_linear(model: Model, count: int, options: AnalyseOptions) -> bool:
+    """The poles by the sparse descriptor form, which knows no operating point: of linear models that nothing controls."""
+    if options.at or options.settings or options.as_inputs or model.signals or any(e.signal for e in model.elements):
+        return False
+    form = derive(model, form="dae", numeric=True)
+    if not is_linear(form):
+        return False
+    found = poles_near(form, near=options.near, count=count)
+    output.show(options, lambda: {"poles": [pole_record(pole) for pole in found]}, lambda: poles_to_text(found))
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)

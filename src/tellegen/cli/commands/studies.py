@@ -1,4 +1,4 @@
-"""Commands of many runs: `sweep` and `fit`."""
+"""Commands of many runs: `sweep`, `influence` and `fit`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from tellegen.results.files import check_folder
 from tellegen.studies.runs.fit import Fit, Profile, RecordFit
 from tellegen.studies.runs.fit import fit as fitted
 from tellegen.studies.runs.fit_problem import Bounds
+from tellegen.studies.runs.influence import influence as influences
 from tellegen.studies.runs.rules import BAD_FREE, BAD_VARIATION
 from tellegen.studies.runs.study import SUFFIXES, Study, check_suffix
 from tellegen.studies.runs.sweep import resume as resumed
@@ -217,3 +218,46 @@ def _fit_text(found: Fit, others: tuple[RecordFit, ...], profile: Profile | None
         rows += [(f"{value:.6g}", f"{cost:.6g}") for value, cost in zip(profile.values, profile.chi2, strict=True)]
         lines += ["", *table_lines(rows)]
     return "\n".join(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InfluenceOptions(ManyRuns):
+    """What `influence` is asked for."""
+
+    vary: Mapping[str, str] = option(
+        {}, "A name and its distribution; once for each.", metavar="'R_a=normal(0.5 ohm, 5 %)'"
+    )
+    of: tuple[str, ...] = option(
+        (), "What is looked at, once for each: as --keep of sweep.", once_for_each=True, metavar="NAME"
+    )
+    draws: int = option(1024, "How many draws; each takes two more runs than there are names.", least=2)
+    seed: int = option(0, "What the draws begin with.")
+    local: bool = option(False, "By slopes at the medians, in place of draws.")
+    plot: str | None = option(None, "Plot it, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
+    force: bool = force()
+    as_json: bool = as_json()
+
+
+@command(
+    "tellegen influence dc_motor_pump --vary 'R_a=normal(100 %, 5 %)' --vary 'K_m=normal(100 %, 5 %)' --of 'max(I_a)'"
+)
+def influence(options: InfluenceOptions) -> None:
+    """Say which parameters decide what a run gives."""
+    check_picture(options.plot, options.model, force=options.force)
+    model = as_model(options.model)
+    given = sort_settings(model, options.settings)
+    found = influences(
+        model,
+        {name: read_variation(name, text) for name, text in options.vary.items()},
+        options.of,
+        options.until,
+        method="local" if options.local else "sobol",
+        parameters=given.parameters,
+        inputs=given.inputs,
+        initial=given.initial,
+        **keywords(options, influences),
+    )
+    written = [] if options.plot is None else [save_plot(found.plot(**options.look), options.plot, options.model)]
+    output.show(options, found.to_json, lambda: str(found))
+    if not options.as_json:
+        output.say_written(*written, below=True)

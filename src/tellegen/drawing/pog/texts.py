@@ -233,6 +233,10 @@ class PogTexts:
             # The law gives momentum or charge from flow or effort; behind an integrator it is asked the other way.
             return rf"{letter}^{{-1}}(\cdot)" if block.kind == "storage" else rf"{letter}(\cdot)"
         letter = _letter_latex("f", block.element)
+        if isinstance(law, ResistiveLaw) and law.expression is not None and law.potential is not None:
+            # A weight reads where it is, and not the velocity that comes in.
+            self.explain(with_arguments(letter, self._read_by(law.expression)), law.expression)
+            return rf"{letter}(\cdot)"
         if isinstance(law, ResistiveLaw) and law.expression is not None:
             item = self.scheme.elements[block.element]
             direct = item.decides == law.side

@@ -238,7 +238,7 @@ def one_port_symbol(kind: ElementKind) -> OnePortSymbol:
     if kind.name in _ONE_PORTS:
         return _ONE_PORTS[kind.name]
     # Kinds of packs may have no picture here; whether they drive, and what, shows all the same.
-    if kind.role == "source":
+    if kind.role in ("source", "potential"):
         return _DRIVEN if kind.side == "through" else _PLUS_MINUS
     return _boxed()
 
@@ -251,8 +251,8 @@ def named_block(along: float, across: float) -> OnePortSymbol:
 
 
 def is_load(kind: ElementKind) -> bool:
-    """Whether a kind is a force or a torque of the outside: an arrow at a body, without the frame that it pushes against."""
-    return kind.role == "source" and kind.side == "through" and kind.domains[0] in MECHANICAL_DOMAINS
+    """Whether a kind is a weight, or a force or torque of the outside: an arrow at a body, without the frame behind it."""
+    return kind.role in ("source", "potential") and kind.side == "through" and kind.domains[0] in MECHANICAL_DOMAINS
 
 
 def is_feed(kind: ElementKind) -> bool:

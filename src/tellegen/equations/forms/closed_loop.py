@@ -59,6 +59,30 @@ def following_inputs(model: Model, given: Container[str] = ()) -> dict[str, Sign
     }
 
 
+def with_moduli_as_signals(model: Model, wanted: Iterable[str] | None) -> Model:
+    """The model in which moduli that are to be inputs are signals of their own.
+
+    A modulus is named by its element, or by its key where one element alone has it: `n` of the only transformer.
+    """
+    couplings = [e for e in model.elements if e.kind.role == "coupling" and e.value is not None]
+    keys = [e.kind.quantity.key if e.kind.quantity else "" for e in couplings]
+    taken = {*model.inputs, *model.parameters, *model.signals, *model.displacements}
+    chosen: dict[str, str] = {}
+    for name in (name for name in wanted or () if name not in taken):
+        chosen |= {e.name: name for e, key in zip(couplings, keys, strict=True) if name == e.name}
+        if name not in chosen and keys.count(name) == 1:
+            chosen[couplings[keys.index(name)].name] = name
+    if not chosen:
+        return model
+    signals = dict(model.signals)
+    for element in couplings:
+        if element.name in chosen and element.value is not None:
+            name = chosen[element.name]
+            signals[name] = SignalDefinition(name, "formula", {"formula": element.value}, place=element.place)
+    elements = tuple(replace(e, value=symbol(chosen[e.name])) if e.name in chosen else e for e in model.elements)
+    return replace(model, elements=elements, signals=signals)
+
+
 def algebraic_unknowns(signals: SignalEquations) -> tuple[str, ...]:
     """The signals and driven inputs that decide themselves at the same time, one for each loop that has to be cut."""
     formulas = {**signals.values, **signals.drivers}
@@ -109,7 +133,7 @@ def inputs_chosen(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Where the plant is cut, and which constants are inputs of plant and loop; by default cut where controllers are.
 
-    Raises: EquationError (E134) for a name that is no source, signal or parameter.
+    Raises: EquationError (E134) for a name that is none of these.
     """
     names = tuple(dict.fromkeys(wanted or ()))
     known = (*system.inputs, *(law.name for law in system.signals.laws), *system.parameters)
@@ -117,7 +141,7 @@ def inputs_chosen(
         if name not in known:
             fix = did_you_mean(name, known) or f"some that are: {listing(known, 20)}"
             raise rules.NO_SUCH_INPUT.error(
-                f"'{name}' is no source, signal or parameter of '{system.name}'", where=system.name, fix=fix
+                f"'{name}' is no source, signal, parameter or modulus of '{system.name}'", where=system.name, fix=fix
             )
     # A source that nothing drives is an input anyway.
     given = [name for name in names if name not in system.inputs or name in system.signals.drivers]
@@ -179,6 +203,7 @@ def _power_entries(system: EquationSystem) -> list[Expression]:
         dependent={},
         stored_energy=None,
         dissipated_power=ZERO,
+        potential_energy=ZERO,
     )
     return [*power.entries(), *power.displacements.values(), *power.where.values()]
 
@@ -450,6 +475,7 @@ class _Closing:
             # The loop has states that store nothing, and its inputs are no sources: the books of energy do not apply.
             stored_energy=None,
             dissipated_power=ZERO,
+            potential_energy=ZERO,
             dependent={},
             initial={**self.open.initial, **{n: e for n, e in self.signals.initial.items() if n in states}},
             signals=NO_SIGNALS,

@@ -21,7 +21,8 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero, number, symbol,
 from tellegen.expressions.elimination import NamedEntries, leaf_count, solve_definite, with_definitions
 from tellegen.expressions.nodes import Add, Mul
 from tellegen.expressions.printing import to_latex, to_python
-from tellegen.expressions.simplification import NamedParts, joined_sines, shortened
+from tellegen.expressions.simplification import NamedParts, shortened
+from tellegen.expressions.waves import joined_sines
 
 LONGEST = 72
 """Parts of formulas with more characters than this get a name."""

@@ -297,7 +297,8 @@ def summaries(equations: "EquationSystem", sign: Sign) -> Iterator[tuple[str, Ex
     if equations.stored_energy is not None and equations.stored_energy is not ZERO:
         yield "E", equations.stored_energy
     if equations.potential_energy is not ZERO:
-        yield "V", equations.potential_energy
+        taken = {*equations.parameters, *equations.states, *equations.inputs, *equations.outputs, *equations.where}
+        yield "V(q)" if "V" in taken else "V", equations.potential_energy
     if equations.dissipated_power is not ZERO:
         yield "P_d", equations.dissipated_power if sign == "-" else -equations.dissipated_power
 

@@ -62,7 +62,7 @@ Change = Callable[[Expression], Expression]
 MOST_COLUMNS = 10
 """amsmath's bmatrix has room for so many columns; a wider matrix is an array."""
 
-_NAMES_OF_SUMMARIES = {"E": "E", "V": "V", "P_d": "P_{d}"}
+_NAMES_OF_SUMMARIES = {"E": "E", "V": "V", "V(q)": "V(q)", "P_d": "P_{d}"}
 
 
 def equations_to_latex(equations: "EquationSystem", *, sign: Sign = "-", environment: str = "align*") -> str:

@@ -25,7 +25,7 @@ from tellegen.model.bond_graph import (
     plain_kind,
 )
 from tellegen.model.laws import Multiport
-from tellegen.model.model import Element
+from tellegen.model.model import RESIDUAL_SINK, Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.bond_graph import network, rules
 from tellegen.notations.bond_graph.lines import read_lines, with_scalar_bonds
@@ -172,6 +172,8 @@ class _Emitter:
         line.variables = names
         if measures:
             line.value = QuantityReading(ZERO, ZERO)
+            if item.letters in SINKS:
+                line.notes = {RESIDUAL_SINK: item.letters}
             if item.letters in DETECTORS:
                 # A detector is there for what it reads: without another name that variable is called like the detector.
                 line.variables = {side: item.variable or item.name, **(names or {})}

@@ -6,12 +6,13 @@ from the conditions in that expression.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, final
 
-from tellegen.core.errors import TellegenError
+from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, unit_advice
 from tellegen.expressions import HALF, ONE, PI, ZERO, Expression, Macro, Number, call, logic, relation, symbol
@@ -98,10 +99,39 @@ def _unit_ramp(x: Expression) -> Expression:
     return call("min", call("max", x, ZERO), ONE)
 
 
+_KNOWN: ContextVar[Mapping[str, float]] = ContextVar("known parameters", default={})  # noqa: B039  it is never written
+"""The values of parameters while shapes are checked with them; what a text is read to does not depend on these."""
+
+
 def _number(time: Expression | None) -> float | None:
     """A time as far as the text gives it: what parameters say is known in the run only."""
     found = None if time is None else dimensions.without_marks(time)
-    return float(found.rational) if isinstance(found, Number) else None
+    if isinstance(found, Number):
+        return float(found.rational)
+    known = _KNOWN.get()
+    if found is None or not found.free_symbols <= known.keys():
+        return None
+    try:
+        return float(found.evaluate(known))
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def check_times(texts: Iterable[str], values: Mapping[str, float]) -> None:
+    """Check the shapes in formulas with the values of parameters, as a text with numbers is checked when it is read.
+
+    Raises: DescriptionError (D522) for times that go backwards.
+    """
+    token = _KNOWN.set(values)
+    try:
+        for text in texts:
+            if _TIMED.search(text) and any(name in text for name in values):
+                parse_marked(text, Place("<run>", 1, 1, text), macros=SHAPE_MACROS, names=NOT_UNITS)
+    finally:
+        _KNOWN.reset(token)
+
+
+_TIMED = re.compile(r"\b(ramp|quintic|pulse|chirp|trapezoid)\s*\(")
 
 
 def _refuse_backwards(shape: str, words: str, begin: Expression | None, end: Expression | None, *, apart: bool) -> None:

@@ -458,7 +458,7 @@ class ModelRuns:
             numeric.initial_memory[None, :],
             np.array([ready.until]),
             self.row_times(ready.until)[None, :],
-            [numeric.break_times(ready.until)],
+            [numeric.stop_times(ready.until)],
         )
 
     def _direct_tables(self, values: Array) -> batches.RunTables:

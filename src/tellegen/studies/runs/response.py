@@ -154,7 +154,7 @@ class Response:
     def _slopes_at(self, row: Array) -> tuple[Array, Array]:
         out = self(row)
         if not np.isfinite(out).all():
-            raise self._failure(row)
+            raise self.failure(row)
         assert self._made is not None, "a run was made"
         kept = self._made.kept
         self.slope_runs += 1
@@ -165,7 +165,7 @@ class Response:
         found = np.empty((len(kept), len(self.by)))
         for k, one in enumerate(kept):
             if one.word.startswith("time_of"):
-                found[k] = self._differences(row, k)
+                found[k] = self.differences(row)[k]
                 continue
             column = self.sensitivities.names.index(one.name)
             at = np.searchsorted(told.t, times[k])
@@ -215,11 +215,11 @@ class Response:
             )
         return np.asarray(weights @ slopes / (until if one.word == "mean" else 1.0))
 
-    def _differences(self, row: Array, k: int) -> Array:
-        """Central differences of runs, for what has no variational equation."""
+    def differences(self, row: Array) -> Array:
+        """Central differences of runs over a thousandth, by number and name: for what has no variational equation."""
         steps = 1e-3 * np.where(row == 0.0, 1.0, np.abs(row))
-        sides = self(np.concatenate([row + np.diag(steps), row - np.diag(steps)]))[:, k]
-        return np.asarray((sides[: len(row)] - sides[len(row) :]) / (2.0 * steps))
+        sides = self(np.concatenate([row + np.diag(steps), row - np.diag(steps)]))
+        return np.asarray((sides[: len(row)] - sides[len(row) :]).T / (2.0 * steps))
 
     @cached_property
     def sensitivities(self) -> "VariedSlopes":
@@ -227,7 +227,8 @@ class Response:
         assert self._made is not None, "a run was made"
         return VariedSlopes(self._made, [kept.name for kept in self._made.kept])
 
-    def _failure(self, row: Array) -> Exception:
+    def failure(self, row: Array) -> Exception:
+        """Why the run with these values failed."""
         made = self.made(row)
         finding = made.findings.get(0)
         if finding is not None:

@@ -142,3 +142,10 @@ NO_FIT = RULES.rule(
     meaning="The search for the parameters did not converge, or the model does not run at its start.",
     why="parameters of a search that has not ended are no estimate",
 )
+WIDE_INDEX = RULES.rule(
+    "S428",
+    "index that is not known well",
+    meaning="The bounds of an index of influence are more than a tenth apart.",
+    why="indices are estimated from draws, and their error falls with the number of these",
+    severity="warning",
+)

@@ -1,0 +1,61 @@
+"""Influence: Sobol's indices have their closed form, and slopes tell the same of a linear model."""
+
+import numpy as np
+import pytest
+
+import tellegen as tg
+from tellegen.core.errors import TellegenError
+from tellegen.notations.reading import read_model
+
+LINEAR = """
+system: Weights that add up
+parameters: {a: 1 V, b: 1 V, c: 1 V}
+network:
+  E:   {voltage source: [p, gnd], signal: a + 2*b + 3*c}
+  R:   {resistor: [p, n], R: 1 kohm}
+  C:   {capacitor: [n, gnd], C: 1 uF}
+experiment: {until: 20 ms}
+"""
+
+PRODUCT = LINEAR.replace("a + 2*b + 3*c", "(a*b)/(1 V)")
+
+
+def test_indices_of_a_linear_model_have_their_closed_form() -> None:
+    vary = {"a": tg.normal(1, 0.1), "b": tg.uniform(0.5, 1.5), "c": tg.normal(1, 0.05)}
+    found = tg.influence(read_model(LINEAR), vary, ["V_C"], draws=1024, threads=1)
+    parts = np.array([0.1**2, 4.0 / 12.0, 9.0 * 0.05**2])
+    exact = parts / parts.sum()
+    assert np.abs(found.first[0] - exact).max() < 0.02
+    assert np.abs(found.total[0] - exact).max() < 0.02
+    assert (found.first_bounds[0, :, 0] - 0.01 <= exact).all()
+    assert (exact <= found.first_bounds[0, :, 1] + 0.01).all()
+    assert found.runs == 5 * 1024
+    local = tg.influence(read_model(LINEAR), vary, ["V_C"], method="local")
+    assert np.abs(local.first[0] - exact).max() < 1e-3
+
+
+def test_what_acts_together_shows_in_the_total() -> None:
+    vary = {"a": tg.uniform(-1, 1), "b": tg.uniform(-1, 1)}
+    found = tg.influence(read_model(PRODUCT), vary, ["V_C"], draws=512, threads=1)
+    assert np.abs(found.first).max() < 0.05
+    assert np.abs(found.total - 1.0).max() < 0.1
+    assert "in all" in str(found)
+    assert found.plot().scene.shapes
+
+
+def test_indices_that_are_not_known_well_say_so() -> None:
+    found = tg.influence(read_model(LINEAR), {"a": tg.normal(1, 1), "b": tg.normal(1, 1)}, ["V_C"], draws=16)
+    assert [finding.code for finding in found.findings] == ["S428"]
+
+
+def test_bad_requests_are_refused_before_any_run() -> None:
+    with pytest.raises(TellegenError, match="S409"):
+        tg.influence("dc_motor_pump", {"R_a": [1, 2]}, ["I_a"])
+    with pytest.raises(TellegenError, match="S302"):
+        tg.influence("dc_motor_pump", {"R_x": tg.uniform(1, 2)}, ["I_a"])
+    with pytest.raises(TellegenError, match="S408"):
+        tg.influence("dc_motor_pump", {"R_a": tg.uniform(0.4, 0.6)}, ["I_x"])
+    with pytest.raises(TellegenError):
+        tg.influence("dc_motor_pump", {"R_a": tg.uniform(0.4, 0.6)}, ["I_a"], method="global")  # type: ignore[arg-type]
+    with pytest.raises(TellegenError):
+        tg.influence("dc_motor_pump", {"J_m": tg.uniform(-1e-3, 1e-3)}, ["I_a"], draws=16)
