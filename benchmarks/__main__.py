@@ -14,6 +14,7 @@ NAMES = (
     "start",
     "first_step",
     "runs",
+    "circuits",
     "rc_ladder",
     "symbolic",
     "mesh_check",

@@ -257,6 +257,10 @@ def test_powers_are_laid_over_a_figure_like_an_earlier_one() -> None:
     assert len({(round(x), round(y)) for x, y in moves(before.scene, figure.scene).values()}) == 1
 
 
+WHOLE = "This is its vector form."
+"""What a POG says that shows the model as one vector block."""
+
+
 @settings(max_examples=20)
 @given(networks(), st.integers(0, 30), st.sampled_from(NOTATIONS), st.booleans())
 def test_random_models_after_an_edit_keep_their_places(
@@ -275,7 +279,9 @@ def test_random_models_after_an_edit_keep_their_places(
         return
     if check_scene(anew.scene) == ():
         assert check_scene(figure.scene) == ()
-    assert places(figure.scene).keys() == places(anew.scene).keys()
+    # A mesh that is cut where the earlier figure cut it stays a ladder, also where a new layout would find no such cut.
+    if WHOLE not in anew.scene.about or WHOLE in figure.scene.about:
+        assert places(figure.scene).keys() == places(anew.scene).keys()
     if notation == "bond":
         ways = list(moves(before.scene, figure.scene).values())  # the edge may move, and all with it
         assert all(dist(way, ways[0]) < 0.01 for way in ways) or "had to move" in figure.notes[0]
