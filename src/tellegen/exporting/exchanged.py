@@ -16,7 +16,7 @@ from tellegen.core.units import describe
 from tellegen.experiments.setup import Setup, set_up
 from tellegen.experiments.simulating import simulate
 from tellegen.exporting import rules
-from tellegen.exporting.diagram_building import initial_run
+from tellegen.exporting.diagram_start import initial_run
 from tellegen.exporting.exchanged_modes import (
     ExchangedMode,
     all_breaks,
@@ -107,17 +107,19 @@ def exchanged(
     *,
     with_nominal: bool = True,
     with_modes: bool = True,
+    with_delays: bool = False,
 ) -> Exchanged:
     """The model with its sources as inputs, or with their courses inside; `variables` are further outputs.
 
-    With `with_nominal`, a run of the experiment tells how large states become.
+    With `with_nominal`, a run of the experiment tells how large states become; `with_modes` and `with_delays` say what the other
+    program can do.
 
     Raises: ExportError for what no other program can be given (X401, X402, X408, X409, X410), or for a name that is no variable
         (X407).
     """
     setup = set_up(model, rtol=TOLERANCE)
     graph = _with_sources(model, setup, sources)
-    _refuse(model, graph, with_modes=with_modes)
+    _refuse(model, graph, with_modes=with_modes, with_delays=with_delays)
     shown = tuple(dict.fromkeys((*model.experiment.outputs, *variables)))
     make = _with_modes if graph.switching else _without_modes
     made = make(setup, graph, shown)
@@ -184,13 +186,14 @@ def _with_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exchan
     )
 
 
-def _refuse(model: Model, graph: PowerGraph, *, with_modes: bool) -> None:
+def _refuse(model: Model, graph: PowerGraph, *, with_modes: bool, with_delays: bool) -> None:
     if graph.switching and not with_modes:
         fix = "export it to simulink or fmu"
         what = f"'{model.name}' has modes, and functions of the present keep none"
         raise rules.MODES.error(what, where=model.name, fix=fix)
     for law in graph.signals:
-        if isinstance(law, Delayed):
+        # Each mode observes in an order of its own, and the past is one.
+        if isinstance(law, Delayed) and (graph.switching or not with_delays):
             raise rules.DELAYED.error(
                 f"the signal '{law.name}' repeats another one later",
                 where=law.name,

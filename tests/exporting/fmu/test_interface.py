@@ -237,3 +237,38 @@ def test_an_input_whose_rate_matters_is_refused_and_its_course_is_not(tmp_path: 
     result = unit.run(1.0, output=["I_V"])
     run = tg.simulate(path, rtol=1e-10, samples=200, progress=False)
     assert np.max(np.abs(result["I_V"] - run.values("I_V"))) < 1e-7
+
+
+LATE = """
+system: A speed loop with a late measurement
+parameters: {J: 0.1 kg*m^2, b: 0.2 N*m*s, K: 1.2 N*m*s, late: 0.11 s, w: 10 rad/s}
+network:
+  drive: {torque source: [frame, shaft], signal: tau}
+  J: {inertia: [shaft], speed: omega}
+  b: {friction: [shaft, frame], b: b}
+signals:
+  seen: {delay: omega, by: late}
+  tau: K*(w - seen)
+experiment: {until: 2 s}
+"""
+
+
+def test_a_delayed_signal_leaves_co_simulation_alone_and_its_delay_is_a_parameter(tmp_path: Path) -> None:
+    path = tmp_path / "late.yaml"
+    path.write_text(LATE, encoding="utf-8")
+    unit = exported(path, tmp_path)
+    assert unit.problems() == []
+    assert unit.description.modelExchange is None
+    assert not unit.description.coSimulation.canGetAndSetFMUstate
+    for given in ({}, {"late": 0.05}):
+        run = tg.simulate(path, parameters=given, rtol=1e-10, samples=200, progress=False)
+        result = unit.run(2.0, start_values=given, output=["omega", "seen", "tau"])
+        for name in ("omega", "seen", "tau"):
+            assert np.max(np.abs(result[name] - run.values(name))) < 2e-8 * np.max(np.abs(run.values(name)))
+
+
+def test_functions_of_the_present_have_no_delays(tmp_path: Path) -> None:
+    path = tmp_path / "late.yaml"
+    path.write_text(LATE, encoding="utf-8")
+    with pytest.raises(ExportError, match="X408: the signal 'seen' repeats another one later"):
+        tg.functions(path)

@@ -49,6 +49,7 @@ def source_text(made: Exchanged, version: Version, token: str, *, model_exchange
         "static TG_UNUSED int tg_solve_small(int n, double *a, double *b) { return tg_solve(n, a, b); }",
         "#define tg_solve tg_solve_factors\n",
         *(_file(NATIVE, name) for name in ("job.h", "dormand_prince.h", "runge_kutta.c", "linear.h")),
+        _file(NATIVE, "history.c").replace("void tg_forget(", "static TG_UNUSED void tg_forget("),
         _own("rosenbrock.c"),
         "\n".join(_sizes(made, token, model_exchange=model_exchange)),
         "\n".join(_tables(made)),
@@ -233,6 +234,8 @@ def _tables(made: Exchanged) -> Iterator[str]:
     yield _array("double", "nominal", [nominal.get(k, 0.0) for k in range(n)])
     yield _array("double", "tables", code.data.tables.tolist())
     yield _array("int", "outputs", _output_references(made))
+    signals = {k: place for place, (o, k) in enumerate(program.observables) if o.kind == "signal"}
+    yield _array("int", "delayed", [signals[k] for _, k in program.signals.delays])
     names = [*made.states, *(o.name for o, _ in program.observables)]
     names += [program.names[k] for k in program.unknowns]
     yield f"static const char *const tg_names_of[] = {{{', '.join(map(_quoted, names)) or '0'}}};"

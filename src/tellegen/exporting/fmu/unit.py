@@ -36,12 +36,17 @@ def fmu_files(
     _check("fmi", fmi, get_args(Version))
     _check("sources", sources, get_args(Sources))
     systems = chosen_platforms(platforms)
-    made = exchanged(model, sources, variables)
+    made = exchanged(model, sources, variables, with_delays=True)
+    # Who asks for rates in any order, or goes back, cannot be told what was: then the unit makes the steps itself.
+    both = not made.code.program.signals.delays
+    written = source_text(made, fmi, "", model_exchange=both) + description_xml(
+        made, fmi, name, "", model_exchange=both
+    )
     # The token follows from what is in the unit: another model never has the same.
-    token = f"{{{uuid5(NAMESPACE_URL, source_text(made, fmi, '') + description_xml(made, fmi, name, ''))}}}"
-    source = source_text(made, fmi, token)
+    token = f"{{{uuid5(NAMESPACE_URL, written)}}}"
+    source = source_text(made, fmi, token, model_exchange=both)
     files: dict[str, bytes] = {
-        "modelDescription.xml": description_xml(made, fmi, name, token).encode(),
+        "modelDescription.xml": description_xml(made, fmi, name, token, model_exchange=both).encode(),
         f"sources/{name}.c": source.encode("ascii"),
     }
     if fmi == "3":

@@ -8,7 +8,7 @@
 enum { TG_FIRST_Y = 1, TG_FIRST_RATE = TG_FIRST_Y + TG_Y, TG_FIRST_U = TG_FIRST_RATE + TG_Y, TG_FIRST_P = TG_FIRST_U + TG_U };
 enum { TG_FIRST_GIVEN = TG_FIRST_P + TG_P, TG_FIRST_OBSERVABLE = TG_FIRST_GIVEN + TG_GIVEN };
 enum { TG_FIRST_EVENT = TG_FIRST_OBSERVABLE + TG_OBSERVABLES, TG_LAST = TG_FIRST_EVENT + TG_EVENTS };
-enum { TG_TIMES = 2 * TG_GROUPS + 2 * TG_BREAKS };
+enum { TG_FIRST_DELAY = 2 * TG_GROUPS + 2 * TG_BREAKS, TG_TIMES = TG_FIRST_DELAY + TG_DELAYS };
 
 /* A change of mode: where its guard stands among the event functions, the element, the word that it changes to, whether it is an impact, and
  * the observable that is the speed of the impact. */
@@ -60,6 +60,8 @@ typedef struct tg_instance {
   tg_bounded model;
   tg_values values;
   int co_simulation, logging;
+  tg_history history; /* of delayed signals, which co-simulation alone has */
+  double first_values[TG_SIZE(TG_DELAYS)], observed_then[TG_SIZE(TG_MOST_OBSERVED)];
   tg_environment environment;
   char message[256];
 } tg_instance;
@@ -70,6 +72,12 @@ static void tg_open(tg_instance *x) {
   tg_values *v = &x->values;
   x->model.values = v;
   x->model.context = (tg_context){.parameters = v->p, .inputs = v->u, .memory = v->memory, .values = v->scratch, .tables = tg_tables_of};
+  if (!TG_DELAYS) return;
+  x->history = (tg_history){.n_delays = TG_DELAYS, .observables = tg_delayed_of, .initial = x->first_values, .most_echoes = 4};
+  x->history.delays = v->times + TG_FIRST_DELAY;
+  x->history.scratch = x->observed_then;
+  x->model.context.past = tg_past;
+  x->model.context.history = &x->history;
 }
 
 static void tg_reset(tg_instance *x) {
@@ -137,6 +145,7 @@ static int tg_make_starts(tg_instance *x) {
   for (int k = 0; k < TG_Y; k++)
     if (!v->was_set[k]) v->y[k] = first[k];
   memcpy(v->memory, first + TG_Y, sizeof(double) * TG_MEMORY);
+  memcpy(x->first_values, first + TG_Y + TG_MEMORY, sizeof(double) * TG_DELAYS);
   v->known = 0;
   return 0;
 }
@@ -217,6 +226,8 @@ static int tg_set(tg_instance *x, unsigned reference, double value) {
     if (early) v->was_set[r - TG_FIRST_Y] = 1;
     tg_moved(v);
   } else if (r >= TG_FIRST_U && r < TG_FIRST_P) {
+    /* What is delayed jumps with an input. */
+    if (v->u[r - TG_FIRST_U] != value) x->history.breaks = 1;
     v->u[r - TG_FIRST_U] = value;
     tg_moved(v);
   } else if (r >= TG_FIRST_P && r < TG_FIRST_GIVEN && (early || !tg_fixed_of[r - TG_FIRST_P])) {
@@ -236,7 +247,7 @@ static int tg_get_integer(tg_instance *x, unsigned reference, int *value) {
 }
 
 static void tg_close(tg_instance *x) {
-  (void)x;
+  if (TG_DELAYS) tg_forget(&x->history);
 }
 
 /* ---- slopes -------------------------------------------------------------------------------------------------------------- */
@@ -412,7 +423,13 @@ static int tg_advance(tg_instance *x, double until) {
   j.max_step = TG_LONGEST_STEP;
   j.first_step = v->step;
   j.max_steps = 100000000;
-  j.watch_stiffness = 1;
+  j.watch_stiffness = !TG_DELAYS;
+  if (TG_DELAYS) {
+    if (tg_know(x, TG_KNOWN_TIMES)) return TG_NOT_FINITE;
+    j.history = &x->history;
+    /* No step may reach beyond what the past already tells. */
+    for (int k = 0; k < TG_DELAYS; k++) j.max_step = fmin(j.max_step, x->history.delays[k]);
+  }
   j.pause_at = INFINITY;
   j.t = v->t;
   j.y = y;
@@ -422,7 +439,7 @@ static int tg_advance(tg_instance *x, double until) {
   j.log_size = 16;
   j.event_signs = signs;
   int status = TG_STIFF;
-  if (!v->stiff) status = tg_runge_kutta(&j);
+  if (!v->stiff || TG_DELAYS) status = tg_runge_kutta(&j);
   if (status == TG_STIFF) {
     v->stiff = 1;
     status = tg_rosenbrock(&j);
