@@ -14,6 +14,7 @@ NAMES = (
     "start",
     "first_step",
     "runs",
+    "circuits",
     "rc_ladder",
     "symbolic",
     "mesh_check",
@@ -22,6 +23,7 @@ NAMES = (
     "limits",
     "linkages",
     "units_yaml",
+    "studies",
 )
 """One module a question, in the order in which they run."""
 

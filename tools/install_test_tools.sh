@@ -11,9 +11,10 @@ kpsewhich lmodern.sty > /dev/null 2>&1 || packages="$packages lmodern"
 kpsewhich tikz.sty > /dev/null 2>&1 || packages="$packages texlive-pictures"
 need chromium chromium
 need pdftoppm poppler-utils
+need ngspice ngspice
 
 if [ -z "$packages" ]; then
-  echo "Octave, pdflatex, Chromium and pdftoppm are there."
+  echo "Octave, pdflatex, Chromium, pdftoppm and ngspice are there."
   exit 0
 fi
 if ! command -v apt-get > /dev/null 2>&1; then

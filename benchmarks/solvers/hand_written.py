@@ -20,7 +20,8 @@ LIBRARIES = ("core", "cvode", "nvecserial", "sunmatrixband", "sunlinsolband")
 
 
 @cache
-def _library() -> Any:
+def library() -> Any:
+    """The compiled code."""
     folder = Path(sysconfig.get_path("platlib")) / "scikit_sundae.libs"
     wanted = [str(next(folder.glob(f"libsundials_{name}-*"))) for name in LIBRARIES]
     target = Path(tempfile.mkdtemp(prefix="tellegen-bench-")) / "hand_written.so"
@@ -31,7 +32,7 @@ def _library() -> Any:
 
 def build() -> None:
     """Compile; the set-up of hand-written code."""
-    _library()
+    library()
 
 
 def solve(problem: Problem, tolerance: float, *, order_8: bool = False) -> "Array":
@@ -41,7 +42,7 @@ def solve(problem: Problem, tolerance: float, *, order_8: bool = False) -> "Arra
     n = 2 if problem.name.startswith("P1") else 2 * problem.size
     out = np.empty((SAMPLES, n))
     if problem.name.startswith("P3"):
-        _library().ladder_by_taylor(
+        library().ladder_by_taylor(
             problem.size, ctypes.c_double(problem.until), SAMPLES, ctypes.c_double(tolerance), _at(out)
         )
         return out
@@ -49,7 +50,7 @@ def solve(problem: Problem, tolerance: float, *, order_8: bool = False) -> "Arra
     scale = np.array([1.0, 1.0]) if n == 2 else np.tile([1.0, 1e-3], problem.size)
     weights = np.ascontiguousarray(scale * tolerance)
     name = "chain_by_cvode" if n > 2 else "crank_by_order_8" if order_8 else "crank_by_cvode"
-    run = getattr(_library(), name)
+    run = getattr(library(), name)
     run(_at(constants), ctypes.c_double(problem.until), SAMPLES, ctypes.c_double(tolerance), _at(weights), _at(out))
     return out
 

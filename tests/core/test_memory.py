@@ -59,4 +59,5 @@ def test_memory_files_threads_and_folders_stay_flat_over_thousands_of_runs() -> 
     for k in range(3000):
         _run(model, 1000 + k)
     assert _resident() < 1.2 * size
-    assert _held() == held
+    # Fewer is as good: a thread of an earlier test may have ended meanwhile.
+    assert all(now <= before for now, before in zip(_held(), held, strict=True))

@@ -136,6 +136,26 @@ def test_the_terms_of_the_lagrange_form_give_the_compiled_accelerations(chain: C
         assert found == pytest.approx(accelerations(form, values), rel=1e-9, abs=1e-9)
 
 
+@settings(max_examples=8, deadline=None)
+@given(open_chains(3), seeds)
+def test_linear_models_have_the_slopes_of_the_weights(chain: Chain, seed: int) -> None:
+    """A of the linearisation at any point, by differences of the accelerations of the Lagrange form."""
+    model = read_model(chain.text())
+    form, values = lagrange_form(model), point(model, seed)
+    linear = tg.linearise(model, at={n: values[n] for n in (*form.nu, *form.q)})
+    slopes = -rows_at(linear.matrices["A"], values, linear.where)
+    L = rows_at(linear.matrices["L"], values, linear.where)
+    found = np.linalg.solve(L, slopes)
+    h = 1e-6
+    for j, name in enumerate(linear.states):
+        ahead, behind = (accelerations(form, {**values, name: values[name] + step}) for step in (h, -h))
+        rows = [linear.states.index(nu) for nu in form.nu]
+        # Rounding over h, beside curvatures of about the size of the slopes.
+        assert np.allclose(
+            found[rows, j], (ahead - behind) / (2 * h), rtol=1e-5, atol=1e-5 * (1 + np.max(np.abs(ahead)))
+        )
+
+
 def test_every_form_of_conditioning_keeps_the_energy_and_gives_one_motion() -> None:
     model = read_model(CHAINS[0].text())
     reference = tg.simulate(model, rtol=1e-9)

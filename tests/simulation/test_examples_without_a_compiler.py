@@ -16,6 +16,7 @@ from tellegen.experiments.simulating import simulate
 from tellegen.notations.loading import example_names
 from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
+from tellegen.simulation.trajectory import RunEvent, Trajectory
 
 RTOL = 1e-6
 ALLOWED = 20.0
@@ -64,6 +65,11 @@ def made(name: str, until: float | None) -> Run:
     return simulate(read_model(TEXTS[name]) if name in TEXTS else name, until, rtol=RTOL)
 
 
+def told(found: Trajectory) -> list[RunEvent]:
+    # A law that begins on its bend may lie on either side of it, by rounding.
+    return [event for event in found.events if event.t > 1e-12 * found.t[-1]]
+
+
 def same(name: str, until: float | None = None) -> None:
     """A run in Python is the compiled one: rows, events with their times, books."""
     compiled = made(name, until).trajectory
@@ -72,9 +78,10 @@ def same(name: str, until: float | None = None) -> None:
     found = run.trajectory
     assert found.reason.endswith("in Python, without a C compiler")
     assert found.status == compiled.status == "finished"
-    assert [(e.element, e.what) for e in found.events] == [(e.element, e.what) for e in compiled.events]
-    assert [e.t for e in found.events] == pytest.approx([e.t for e in compiled.events], rel=ALLOWED * RTOL)
-    times = np.array([e.t for e in found.events])
+    changes, wanted = told(found), told(compiled)
+    assert [(e.element, e.what) for e in changes] == [(e.element, e.what) for e in wanted]
+    assert [e.t for e in changes] == pytest.approx([e.t for e in wanted], rel=ALLOWED * RTOL)
+    times = np.array([e.t for e in changes])
     apart = np.abs(found.t[:, None] - times).min(axis=1, initial=np.inf) > 1e-9 * found.t[-1]
     at = np.flatnonzero(apart & np.isin(found.t, compiled.t))  # rows of events differ by rounding
     rows, others = found.y[at], compiled.y[np.searchsorted(compiled.t, found.t[at])]

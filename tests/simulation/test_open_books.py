@@ -52,6 +52,15 @@ def test_a_capacitor_may_rest_at_its_source_for_ever(solver: str, until: float) 
     assert run.energy.finding() is None
 
 
+@pytest.mark.parametrize("rows", [3, 12, 29])
+def test_few_rows_excuse_no_gap(rows: int) -> None:
+    """What powers are open by at a dozen rows tells nothing of the time between them."""
+    run = simulate(read_model(CHARGED), until=1e20, samples=rows - 1)
+    assert run.energy.books.explained == 0.0
+    whole = simulate(read_model(CHARGED), until=1e20)
+    assert whole.energy.books.explained > 0.0
+
+
 def test_so_it_may_behind_a_switch() -> None:
     run = simulate(read_model(SWITCHED), until=1e20)
     assert [event.what for event in run.events] == ["open to closed"]

@@ -125,3 +125,27 @@ def test_a_rough_pin_needs_a_radius() -> None:
         read_model(PENDULUM.replace(", radius: 30 mm", ""))
     assert "error M105: the revolute pin has a friction coefficient, but no 'radius'" in str(raised.value)
     assert "the friction moment is the friction force times this radius" in str(raised.value)
+
+
+RAPSON = """
+system: rigid Rapson slide
+mechanism:
+  bodies:
+    tiller: {mass: 1 kg, inertia: 1 kg*m^2, points: {hinge: [-1.5 m, 0 m]}, angle: theta_c}
+    block: {mass: 1 kg, inertia: 1 kg*m^2}
+  joints:
+    hinge: {revolute: [ground, tiller.hinge]}
+    slide: {prismatic: [tiller.hinge, block], length: 0.4 m, friction coefficient: 0.2, slip speed: 1e-4 m/s, distance: l}
+network:
+  F: {force source: [block.origin.x, frame]}
+experiment: {until: 10 s, rtol: 1e-6, inputs: {F: 1 N}, initial: {theta_c: "atan2(3, 4)", l: 5 m}}
+"""
+
+
+@pytest.mark.parametrize("rtol", ["1e-6", "1e-9"])
+def test_the_rounding_of_forces_shifts_no_motion_by_more_than_the_tolerance(rtol: str) -> None:
+    text = RAPSON.replace("rtol: 1e-6", f"rtol: {rtol}")
+    sharp = read_model(text.replace("distance: l}", "distance: l, rounding: 1e-9 N}"))
+    # Both at a finer tolerance than the one whose rounding is judged.
+    found, exact = (tg.simulate(model, rtol=1e-11).final()["l"] for model in (read_model(text), sharp))
+    assert abs(found - exact) <= float(rtol) * exact

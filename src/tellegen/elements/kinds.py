@@ -459,8 +459,9 @@ def _friction(domain: str, words: str, letter: str, units: tuple[str, str]) -> N
         "stick, forward, backward",
         f"a = 0, or t = {letter}_c*sign(a) + b*a",
         (
-            Setting(f"{letter}_c", f"Coulomb {word}", units[0], "limit", needed=True),
-            Setting(f"{letter}_s", f"breakaway {word}", units[0], "breakaway"),
+            Setting(f"{letter}_c", f"Coulomb {word}", units[0], "limit", needed=True, formula=True),
+            Setting(f"{letter}_s", f"breakaway {word}", units[0], "breakaway", formula=True),
+            Setting("factor", f"breakaway {word} over the Coulomb {word}", "1", "factor"),
             Setting("b", "viscous friction", units[1], "viscous"),
         ),
         summary=f"sticks up to the breakaway {word}, then slides against the Coulomb {word}",

@@ -21,7 +21,7 @@ from tellegen.expressions.polynomials import interpolated_integral
 from tellegen.graph import power_graph, rules
 from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_energy, with_heat_conduction
 from tellegen.graph.signal_lowering import with_signals
-from tellegen.graph.switching import command_signal, switching_law
+from tellegen.graph.switching import command_signals, switching_law
 from tellegen.model.laws import Law, MatrixField, Multiport
 from tellegen.model.model import MECHANISM, PART_OF, Element, Experiment, Model
 
@@ -513,7 +513,7 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
     ports: list[power_graph.Port] = []
     couplings: list[power_graph.Coupling] = []
     switching: dict[int, power_graph.SwitchingLaw] = {}
-    commands = [command_signal(e, parameters) for e in model.elements if e.switching is not None]
+    commands = [s for e in model.elements if e.switching is not None for s in command_signals(e, parameters).values()]
     for element, ends in zip(model.elements, terminals, strict=True):
         if element.kind.role == "coupling":
             couplings.append(_coupling_of(element, ends))
@@ -550,7 +550,7 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
         fields=fields,
         vectors=model.vectors,
         dimensions=_dimensions(model) if model.signals or model.displacements else {},
-        signals=tuple(command for command in commands if command is not None),
+        signals=tuple(commands),
         switching=switching,
         symbols=model.symbols,
     )

@@ -30,12 +30,11 @@ def switching_law(element: Element, parameters: Mapping[str, Expression | None])
     assert given is not None, "an element with modes has settings"
     # Kinds name their settings as their domain does (R_on, b, k); behaviours read them by what they are for.
     settings = {s.part: given.settings[s.key] for s in kind.settings if s.key in given.settings}
-    command = command_signal(element, parameters)
-    if command is not None:
-        # By name, so that the guard of a switch and a figure of its command are one signal.
-        settings["limit" if kind.behaviour == "clutch" else "control"] = symbol(command.name)
+    commands = command_signals(element, parameters)
+    # By name, so that the guard of a switch and a figure of its command are one signal.
+    settings |= {part: symbol(command.name) for part, command in commands.items()}
     modes, transitions = _BEHAVIOURS[kind.behaviour](kind.modes, settings)
-    if kind.behaviour == "clutch" and command is None:
+    if kind.behaviour == "clutch" and not commands:
         del modes["open"]  # a constant capacity holds for ever
         transitions = {k: tuple(t for t in found if t.to != "open") for k, found in transitions.items() if k != "open"}
     start = given.start or _start(given, kind.modes)
@@ -44,21 +43,26 @@ def switching_law(element: Element, parameters: Mapping[str, Expression | None])
     return power_graph.SwitchingLaw(modes, {word: transitions.get(word, ()) for word in modes})
 
 
-def command_signal(element: Element, parameters: Mapping[str, Expression | None]) -> Value | None:
-    """The signal that an element follows: the control or the schedule of a switch, the capacity of a clutch that is no constant."""
+def command_signals(element: Element, parameters: Mapping[str, Expression | None]) -> dict[str, Value]:
+    """The signals that an element follows, by what they are for: the control or the schedule of a switch, capacities that move."""
     given = element.switching
-    if given is None or element.kind.behaviour not in ("switch", "clutch"):
-        return None
-    setting = element.kind.settings[0]
-    name = named_after(setting.key, element.name)
-    if given.schedule:
-        breaks = tuple(Break(time) for time in given.schedule)
-        return Value(name, _scheduled(given.schedule), breaks, element.place, setting.unit or "1")
-    command = given.settings.get(setting.key)
-    # A constant capacity needs no signal: it is a parameter, which a sweep may change without another program.
-    if command is None or (element.kind.behaviour == "clutch" and command.free_symbols <= parameters.keys()):
-        return None
-    return Value(name, command, breaks_of(command, parameters), element.place, setting.unit or "1")
+    behaviour = element.kind.behaviour
+    if given is None or behaviour not in ("switch", "clutch", "friction"):
+        return {}
+    found: dict[str, Value] = {}
+    for setting in element.kind.settings[:1] if behaviour == "switch" else element.kind.settings:
+        name, unit = named_after(setting.key, element.name), setting.unit or "1"
+        if given.schedule:
+            breaks = tuple(Break(time) for time in given.schedule)
+            found["control"] = Value(name, _scheduled(given.schedule), breaks, element.place, unit)
+            break
+        command = given.settings.get(setting.key)
+        # A constant capacity needs no signal: it is a parameter, which a sweep may change without another program.
+        if command is None or (behaviour != "switch" and command.free_symbols <= parameters.keys()):
+            continue
+        part = "control" if behaviour == "switch" else setting.part
+        found[part] = Value(name, command, breaks_of(command, parameters), element.place, unit)
+    return found
 
 
 def _scheduled(times: tuple[Expression, ...]) -> Expression:
@@ -126,7 +130,7 @@ def _one_way(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transiti
 def _friction(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions]:
     stick, forward, backward = modes
     limit, viscous = settings["limit"], settings.get("viscous", ZERO)
-    breakaway = settings.get("breakaway", limit)
+    breakaway = settings.get("breakaway", limit * settings.get("factor", ONE))
     laws = {stick: HELD, forward: _slip(limit, viscous), backward: _slip(-limit, viscous)}
     return laws, {
         stick: (

@@ -203,6 +203,7 @@ def _power_entries(system: EquationSystem) -> list[Expression]:
         dependent={},
         stored_energy=None,
         dissipated_power=ZERO,
+        potential_energy=ZERO,
     )
     return [*power.entries(), *power.displacements.values(), *power.where.values()]
 
@@ -474,6 +475,7 @@ class _Closing:
             # The loop has states that store nothing, and its inputs are no sources: the books of energy do not apply.
             stored_energy=None,
             dissipated_power=ZERO,
+            potential_energy=ZERO,
             dependent={},
             initial={**self.open.initial, **{n: e for n, e in self.signals.initial.items() if n in states}},
             signals=NO_SIGNALS,

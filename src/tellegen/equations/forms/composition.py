@@ -184,6 +184,7 @@ def _beside(one: EquationSystem, two: EquationSystem) -> EquationSystem:
         where={**one.where, **two.where},
         stored_energy=None if None in energies else energies[0] + energies[1],  # type: ignore[operator]
         dissipated_power=one.dissipated_power + two.dissipated_power,
+        potential_energy=one.potential_energy + two.potential_energy,
         dependent={**one.dependent, **two.dependent},
         initial={**one.initial, **two.initial},
         displacements={**one.displacements, **two.displacements},

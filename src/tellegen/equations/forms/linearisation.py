@@ -50,6 +50,7 @@ def linearise_equations(system: EquationSystem, at: Point, origin: str = "") -> 
         stored_energy=None,
         # A quadratic form of deviations is no power of the model: what a fan takes at its speed is not in it.
         dissipated_power=ZERO,
+        potential_energy=ZERO,
         dependent={},
         measured=NOTHING_MEASURED,
         point=None if system.linear else point.said(origin),

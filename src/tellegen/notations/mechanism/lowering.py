@@ -22,7 +22,7 @@ from tellegen.model.signals import SignalDefinition
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.mechanism import rules
 from tellegen.notations.mechanism.bodies import AXES, FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, sliding_end
-from tellegen.notations.mechanism.joints import JOINTS, JointElements
+from tellegen.notations.mechanism.joints import JOINTS, JointElements, rounding_of
 from tellegen.notations.parameters import known_values
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
@@ -388,6 +388,21 @@ def _given_positions(context: ReadingContext, root: MappingNode) -> dict[str, fl
 LENGTH, FORCE = "m", "N"
 
 
+USUAL_RTOL = 1e-6
+"""What runs are asked for where the experiment says nothing."""
+
+
+def _given_tolerance(root: MappingNode) -> float:
+    """The relative tolerance of the experiment; what cannot be read is reported with it."""
+    experiment = root.get("experiment")
+    given = experiment.get("rtol") if isinstance(experiment, MappingNode) else None
+    try:
+        found = float(given.text) if isinstance(given, Scalar) else USUAL_RTOL
+    except ValueError:
+        return USUAL_RTOL
+    return found if 0.0 < found < 1.0 else USUAL_RTOL
+
+
 @final
 class LoweredMechanism:
     """Adds a mechanism to what a context holds. `closures` and `initial` are for the model; the rest goes into the context."""
@@ -397,6 +412,7 @@ class LoweredMechanism:
         self.tree = kinematics.build_tree(mechanism)
         self.maker = ElementMaker()
         self.given = _given_positions(context, root)
+        self.rounding = rounding_of(_given_tolerance(root))
         self.initial: dict[str, Expression] = {}  # of coordinates and states that follow from positions
         self.signals: dict[str, tuple[Expression, str]] = {}  # with their units; "" where there is none
         fitting = LoopAssembly(context, self.tree, self.given)

@@ -160,7 +160,9 @@ def _sizes(element: Element, switching: Switching, values: Mapping[str, float]) 
     known: dict[str, float] = {}
     for setting in element.kind.settings:
         expression = switching.settings.get(setting.key)
-        if expression is None or setting.formula or any(name not in values for name in expression.free_symbols):
+        # Commands and gaps have either sign, and a clutch is open where its capacity is none.
+        free = setting.formula and element.kind.behaviour != "friction"
+        if expression is None or free or any(name not in values for name in expression.free_symbols):
             continue
         try:
             value = known[setting.part] = finite_value(expression, values)
@@ -171,6 +173,17 @@ def _sizes(element: Element, switching: Switching, values: Mapping[str, float]) 
         if value < 0 or (setting.part == "restitution" and value > 1):
             range_ = "between 0 and 1" if setting.part == "restitution" else "that is not negative"
             yield _wrong_size(element, f"the {setting.word} of {element.name} is {value:g}", f"give a value {range_}")
+    if {"breakaway", "factor"} <= known.keys():
+        what = f"{element.name} has a breakaway value and a factor for it"
+        yield _wrong_size(element, what, "keep one of them")
+    if known.get("factor", 1.0) < 1.0:
+        what = f"{element.name} breaks away at {known['factor']:g} times what it slides at"
+        yield _wrong_size(element, what, "give a factor that is not below one")
+    capacity = switching.settings.get("tau_c", switching.settings.get("F_c"))
+    constant = capacity is not None and values.keys() >= capacity.free_symbols
+    if element.kind.behaviour == "clutch" and switching.start == "open" and constant:
+        what = f"{element.name} begins open, and its constant capacity holds it from the start"
+        yield _wrong_size(element, what, "give a capacity that a signal sets, or another start")
     if known.get("breakaway", float("inf")) < known.get("limit", 0.0):
         what = f"{element.name} breaks away at {known['breakaway']:g} and slides at {known['limit']:g}"
         yield _wrong_size(element, what, "give a breakaway value that is not below the sliding one")
