@@ -23,6 +23,7 @@ NAMES = (
     "limits",
     "linkages",
     "units_yaml",
+    "studies",
 )
 """One module a question, in the order in which they run."""
 

@@ -1,6 +1,7 @@
 """Inverses of models: the inputs with which outputs follow a course, what they say, and what is refused."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ def test_names_alone_give_equations_that_print_themselves() -> None:
     assert r"\begin{align*}" in made.to_latex()
 
 
+@pytest.mark.slow
 def test_several_inputs_and_outputs_and_the_same_through_oil() -> None:
     courses = {"omega_m": MOTOR, "P_0": "quintic(0, 1e5, from=0, to=0.5)"}
     found = tg.invert("dc_motor_pump", prescribe=courses, for_=["V_a", "Q_0"], until=0.6)
@@ -128,6 +130,59 @@ def test_inverse_dynamics_of_a_mechanism_is_the_same() -> None:
     assert found.values("tau") == pytest.approx(by_hand, abs=1e-5 * np.abs(by_hand).max())
 
 
+MOTOR_PART = """
+system: Motor
+parameters: {R: 0.5 ohm, L: 2 mH, K: 0.15 N*m/A, J: 1e-3 kg*m^2}
+ports: {in: [a, gnd], shaft: [s, frame]}
+network:
+  R: {resistor: [a, b]}
+  L: {inductor: [b, c], current: i}
+  m: {dc machine: [c, gnd, s, frame], K: K}
+  J: {inertia: [s], angular velocity: w}
+"""
+TWO_MOTORS = """
+system: two motors
+parts:
+  left: {use: motor.yaml, ports: {in: a, shaft: s}}
+  right: {use: motor.yaml, ports: {in: c, shaft: r}, K: 0.2 N*m/A}
+network:
+  V_1: {voltage source: [a, gnd]}
+  V_2: {voltage source: [c, gnd]}
+  k: {torsion spring: [s, r], K: 3 N*m/rad}
+  b: {friction: [s, r], b: 1e-3 N*m*s}
+signals:
+  diff: left.w - right.w
+  speed: {across: [s]}
+experiment: {until: 1 s}
+"""
+SPEED = "quintic(0, 10, from=0, to=0.6)"
+
+
+@pytest.mark.parametrize(
+    ("courses", "degrees"),
+    [
+        pytest.param({"left.w": SPEED, "right.w": SPEED}, [2, 2], marks=pytest.mark.slow),
+        ({"diff": "0.1*sin(t/(1 s))", "speed": SPEED}, [2, 2]),
+        pytest.param({"tau_k": "quintic(0, 1, from=0, to=0.6)", "speed": SPEED}, [3, 2], marks=pytest.mark.slow),
+        ({"right.i": "0.3*sin(t/(1 s))", "speed": SPEED}, [1, 2]),
+    ],
+)
+def test_parts_signals_and_sensors_are_outputs_like_others(
+    courses: dict[str, str], degrees: list[int], tmp_path: Path
+) -> None:
+    (tmp_path / "motor.yaml").write_text(MOTOR_PART, encoding="utf-8")
+    (tmp_path / "two.yaml").write_text(TWO_MOTORS, encoding="utf-8")
+    found = tg.invert(tmp_path / "two.yaml", prescribe=courses, for_=["V_1", "V_2"], samples=2000)
+    assert list(found.equations.degrees.values()) == degrees
+    inputs = {name: tg.table(found.t.tolist(), found.values(name).tolist()) for name in ("V_1", "V_2")}
+    names = found.run.state_names
+    start = dict(zip(names, found.run.table(names)[0].tolist(), strict=True))
+    fed = tg.simulate(tmp_path / "two.yaml", inputs=inputs, initial=start, times=found.t, rtol=1e-9)
+    for name in courses:
+        size = np.abs(found.values(name)).max()
+        assert fed.values(name) == pytest.approx(found.values(name), abs=1e-4 * size)
+
+
 def test_loops_of_a_mechanism_decide_coordinates_that_are_no_states() -> None:
     """Two cranks lead a point through a loop; both torques together do the work that the books count."""
     courses = {"crank_l.phi": "2.2 + 0.1*sin(3*t/(1 s))", "crank_r.phi": "0.9 + 0.1*sin(3*t/(1 s))"}
@@ -153,6 +208,7 @@ experiment: {until: 1 s, inputs: {P: 100 bar}, initial: {p: 5 bar}}
 """
 
 
+@pytest.mark.slow
 def test_a_run_begins_where_a_law_is_infinitely_steep() -> None:
     found = tg.invert(read_model(ORIFICES), prescribe={"v": "quintic(0, 0.3, from=0.1, to=0.8)"}, for_=["o"])
     assert found.moved["p"] == pytest.approx((5e5, 0), abs=1e-3)
@@ -161,6 +217,7 @@ def test_a_run_begins_where_a_law_is_infinitely_steep() -> None:
     assert found.values("o")[-1] == pytest.approx(taken / (2e-7 * np.sqrt(1e7 - p)), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_controller_that_is_cut_away_counts_no_more() -> None:
     """The load of the example steps at 0.5 s, and with it the rate of the speed, whatever the voltage does."""
     course = {"omega_m": "quintic(0, 50, from=0, to=0.4)"}

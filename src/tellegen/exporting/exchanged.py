@@ -16,7 +16,7 @@ from tellegen.core.units import describe
 from tellegen.experiments.setup import Setup, set_up
 from tellegen.experiments.simulating import simulate
 from tellegen.exporting import rules
-from tellegen.exporting.diagram_building import initial_run
+from tellegen.exporting.diagram_start import initial_run
 from tellegen.exporting.exchanged_modes import (
     ExchangedMode,
     all_breaks,

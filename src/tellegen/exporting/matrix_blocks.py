@@ -72,7 +72,13 @@ class _Blocks:
         self.place = self.first = 0
         for number, ladder in enumerate(ladders):
             self._ladder(ladder, number)
-        self.made = [replace(block, reads=tuple(map(self._maker, block.reads))) for block in self.made]
+        # Outputs that answer rates which nobody knows are not shown: a part of them would be wrong.
+        shown = not (self.system.states and self._answers_jumps())
+        self.made = [
+            replace(block, reads=tuple(map(self._maker, block.reads)))
+            for block in self.made
+            if shown or block.kind != "shown"
+        ]
 
     def _maker(self, wire: str) -> str:
         while wire in self.same:
@@ -161,6 +167,8 @@ class _Blocks:
         made = self._gain(box.part, source, size, self.pieces.matrix(box.part), line)
         # The rates of inputs, where storages meet them; then what is left of the outputs.
         for letter in {"B": ("B_1",), "C": ("D_1",)}.get(box.part, ()):
+            if letter == "D_1" and self._answers_jumps():
+                continue
             if not self.system.is_zero(letter):  # type: ignore[arg-type]
                 slopes = {j: self.start.slopes[u] for j, u in enumerate(self.system.inputs) if u in self.start.slopes}
                 names = tuple((name, 1) for name in slopes.values())
@@ -172,6 +180,11 @@ class _Blocks:
             more = self._put("f_y", (), size, line, kind="function", rows=self.system.vectors["f_y"])
             made = self._put(self._sum_name(), (made, more), size, line, kind="sum", signs="++")
         return made
+
+    def _answers_jumps(self) -> bool:
+        """Whether outputs read rates of inputs that no state does: nobody has asked whether these inputs have one."""
+        met = {j for row in self.system.matrices["D_1"] for j, e in enumerate(row) if e is not ZERO}
+        return any(self.system.inputs[j] not in self.start.slopes for j in met)
 
     def _gain(
         self,

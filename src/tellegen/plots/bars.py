@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import cycle
 from typing import Unpack
 
 import numpy as np
@@ -45,7 +46,8 @@ def bars_plot(
     values = np.array([value for group in groups.values() for value in group.values()] or [0.0])
     axis = fitted_axis([np.append(values, 0.0)], unit)
     top = EDGE + LINE + 4
-    frame = Box(left, top, width - EDGE - GAP, top + ROW * max(len(names), 2))
+    # A name may have a bar in each group.
+    frame = Box(left, top, width - EDGE - GAP, top + ROW * max(sum(map(len, groups.values())), 2))
     shapes = [*_legend(groups, frame), *_bars(groups, names, axis, frame)]
     ticks = x_ticks(axis, frame.width)
     places = frame.left + axis.share(np.array([tick.value for tick in ticks])) * frame.width
@@ -63,7 +65,7 @@ def bars_plot(
 
 def _legend(groups: Mapping[str, object], frame: Box) -> Iterator[Shape]:
     at, baseline = frame.left, frame.top - 5
-    for (word, _), (tone, shade) in zip(groups.items(), LOOKS, strict=False):
+    for (word, _), (tone, shade) in zip(groups.items(), cycle(LOOKS), strict=False):
         box = Box(at, baseline - 7, at + SAMPLE, baseline)
         yield Curve(box_outline(box), tone=tone, shade=shade, closed=True, origin=Origin(part="sample", port=word))
         latex = rf"\text{{{word}}}"
@@ -76,7 +78,7 @@ def _bars(
 ) -> Iterator[Shape]:
     row = frame.top + ROW / 2
     zero, *_ = (frame.left + axis.share(np.array([0.0])) * frame.width).tolist()
-    for bars, (tone, shade) in zip(groups.values(), LOOKS, strict=False):
+    for bars, (tone, shade) in zip(groups.values(), cycle(LOOKS), strict=False):
         for name, value in bars.items():
             end, *_ = (frame.left + axis.share(np.array([value])) * frame.width).tolist()
             box = Box(min(zero, end), row - BAR / 2, max(zero, end), row + BAR / 2)

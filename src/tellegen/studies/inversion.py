@@ -52,6 +52,9 @@ SETTLING: Final = 10.0
 STANDING: Final = 1e-9
 """A pole this close to the imaginary axis, beside its size, stands on it."""
 
+MANY_DERIVATIVES: Final = 6
+"""So many derivatives of a course take more digits than numbers have, where states are fast beside the course."""
+
 FAR_OFF: Final = 1e4
 """An output that is farther from its course than so many tolerances has left it."""
 
@@ -520,7 +523,11 @@ def _check_on_course(found: Inverse, courses: Mapping[str, Sequence[Expression]]
         off = np.abs(is_ - wanted) > FAR_OFF * rtol * scale + 1e-12
         if off.any():
             t = float(found.t[int(np.argmax(off))])
-            raise _left([output], t, "no finite input keeps it there")
+            degree = found.equations.degrees[output]
+            why = "no finite input keeps it there"
+            # Each derivative takes the speed of the fastest states off the digits that a number has.
+            why = f"after {degree} derivatives rounding moves it" if degree >= MANY_DERIVATIVES else why
+            raise _left([output], t, why)
 
 
 def _check_on_the_way(equations: InverseSystem, start: CourseStart, until: float) -> None:

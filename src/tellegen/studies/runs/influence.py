@@ -54,11 +54,7 @@ class Influence:
     def plot(self, **look: Unpack[Look]) -> Plot:
         """A bar for each name, alone and in all, of each number."""
         parts = [(f"{of}, {word}", shares[k]) for k, of in enumerate(self.of) for word, shares in self._shares.items()]
-        # A bar is known by its name: blanks, which do not show, tell those of one name apart.
-        groups = {
-            head: {f"{name}{' ' * k}": 100.0 * share for name, share in zip(self.names, shares.tolist(), strict=True)}
-            for k, (head, shares) in enumerate(parts)
-        }
+        groups = {head: dict(zip(self.names, (100.0 * shares).tolist(), strict=True)) for head, shares in parts}
         return bars_plot(self.title, groups, "share of the variance", "%", **look)
 
     @property
