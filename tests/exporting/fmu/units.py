@@ -64,8 +64,10 @@ def exported(model: Any, folder: Path, version: str = "2", **options: Any) -> Un
 
 
 def largest(run: tg.Run, names: Iterable[str]) -> Mapping[str, float]:
-    """The largest value among all variables of the same unit: what a quantity is measured by."""
-    found: dict[str, float] = {}
+    """The largest value among all variables of the same unit: what a quantity is measured by. A number without unit is measured by
+    one at least: what a loop is still open by is nothing but rounding.
+    """
+    found: dict[str, float] = {"": 1.0}
     names = list(names)
     for name in names:
         unit = run.unit(name)
