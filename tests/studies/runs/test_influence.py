@@ -36,7 +36,7 @@ def test_indices_of_a_linear_model_have_their_closed_form() -> None:
 
 def test_what_acts_together_shows_in_the_total() -> None:
     vary = {"a": tg.uniform(-1, 1), "b": tg.uniform(-1, 1)}
-    found = tg.influence(read_model(PRODUCT), vary, ["V_C"], draws=256, threads=1)
+    found = tg.influence(read_model(PRODUCT), vary, ["V_C"], draws=512, threads=1)
     assert np.abs(found.first).max() < 0.05
     assert np.abs(found.total - 1.0).max() < 0.1
     assert "in all" in str(found)
