@@ -150,8 +150,9 @@ NUMBERS = st.one_of(
 
 @st.composite
 def elements(draw: st.DrawFn) -> tuple[ElementKind, str, list[str], dict[str, str]]:
-    # A stop needs a displacement for its gap.
-    kind = KINDS[draw(st.sampled_from([word for word in kind_names() if KINDS[word].behaviour != "stop"]))]
+    # A stop needs a displacement for its gap, and a weight one for its energy.
+    usable = [w for w in kind_names() if KINDS[w].behaviour != "stop" and KINDS[w].role != "potential"]
+    kind = KINDS[draw(st.sampled_from(usable))]
     name = draw(NAMES)
     nodes = draw(st.lists(NODES, min_size=kind.terminals, max_size=kind.terminals, unique=True))
     settings: dict[str, str] = {}

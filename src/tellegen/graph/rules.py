@@ -175,6 +175,8 @@ NO_HEIGHT = RULES.rule(
     "an energy of other than displacements",
     meaning="The energy of a weight reads a velocity, a signal or the time.",
     why="what a weight keeps depends on where it is and on nothing else: else it would give back more than it took",
-    example=_INCLINE.replace("height: s*sin(alpha)}", "height: s*v}"),
+    example=_INCLINE.replace("height: s*sin(alpha)}", "height: s*q}").replace(
+        "network:", "signals: {q: 2*t/(1 s)}\nnetwork:"
+    ),
     instead=_INCLINE,
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from tellegen.core.errors import Place
 from tellegen.core.names import did_you_mean
 from tellegen.expressions.printing import usual_latex
 from tellegen.expressions.symbols import NoSymbolError, read_symbol
@@ -16,6 +17,7 @@ def read_symbols(context: ReadingContext, node: Node) -> dict[str, str]:
     found: dict[str, str] = {}
     known = _named(context)
     written: dict[str, str] = {}
+    places: dict[str, Place] = {}
     for key, value in context.mapping(node, "'symbols'").items():
         with context.collecting():
             if key.text not in known:
@@ -33,12 +35,14 @@ def read_symbols(context: ReadingContext, node: Node) -> dict[str, str]:
                 what = f"'{key.text}' and '{other}' have one symbol"
                 raise context.error(rules.SYMBOL_TAKEN, text, what, fix="give each a symbol of its own")
             found[key.text] = text.text.strip()
+            places[key.text] = text.place
     usual = {usual_latex(name): name for name in known if name not in found} if found else {}
     for latex, name in written.items():
         # The symbol of an element and its parameter is one, and so may be that of a source and its variable.
         if latex in usual and usual[latex] != name:
             what = f"the symbol of '{name}' is how '{usual[latex]}' is written"
-            context.add_errors([rules.SYMBOL_TAKEN.finding(what, where=name, fix="choose another symbol")])
+            fix = "choose another symbol"
+            context.add_errors([rules.SYMBOL_TAKEN.finding(what, where=name, fix=fix, place=places[name])])
     return found
 
 
