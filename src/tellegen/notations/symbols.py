@@ -35,7 +35,7 @@ def read_symbols(context: ReadingContext, node: Node) -> dict[str, str]:
                 what = f"'{key.text}' and '{other}' have one symbol"
                 raise context.error(rules.SYMBOL_TAKEN, text, what, fix="give each a symbol of its own")
             found[key.text] = text.text.strip()
-            places[key.text] = text.place
+            places[key.text] = context.place(text)
     usual = {usual_latex(name): name for name in known if name not in found} if found else {}
     for latex, name in written.items():
         # The symbol of an element and its parameter is one, and so may be that of a source and its variable.
