@@ -54,7 +54,7 @@ class Bode:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Response:
+class TimeResponse:
     """Outputs over time from rest, one input at a time: `values` is an array over time, output and input."""
 
     inputs: tuple[str, ...]
@@ -121,7 +121,7 @@ def _without_rounding(space: StateSpace, rates: Array) -> Array:
     return np.where(np.abs(gain) > 1e-13 * len(space.A) * largest, gain, 0.0)
 
 
-def step_response(model: LinearModel, until: float | None = None, *, points: int = 500) -> Response:
+def step_response(model: LinearModel, until: float | None = None, *, points: int = 500) -> TimeResponse:
     """The outputs after a step of one unit at t = 0 in each input, exact on an even grid.
 
     Raises: EquationError (E203) when an output holds the derivative of an input.
@@ -135,10 +135,10 @@ def step_response(model: LinearModel, until: float | None = None, *, points: int
     states = np.zeros((len(t), n, m))
     for k in range(1, len(t)):
         states[k] = A @ states[k - 1] + B
-    return Response(model.inputs, model.outputs, t, space.C @ states + space.D)
+    return TimeResponse(model.inputs, model.outputs, t, space.C @ states + space.D)
 
 
-def impulse_response(model: LinearModel, until: float | None = None, *, points: int = 500) -> Response:
+def impulse_response(model: LinearModel, until: float | None = None, *, points: int = 500) -> TimeResponse:
     """The outputs after an impulse of one unit times second at t = 0 in each input.
 
     An impulse that passes directly to an output (D) is at t = 0 and is not shown.
@@ -152,7 +152,7 @@ def impulse_response(model: LinearModel, until: float | None = None, *, points: 
     states[0] = space.B
     for k in range(1, len(t)):
         states[k] = A @ states[k - 1]
-    return Response(model.inputs, model.outputs, t, space.C @ states)
+    return TimeResponse(model.inputs, model.outputs, t, space.C @ states)
 
 
 def _proper(model: LinearModel) -> StateSpace:
@@ -214,7 +214,7 @@ def _bode_stack(bode: Bode, j: int) -> tuple[Panel, Panel]:
     )
 
 
-def plot_response(response: Response, units: dict[str, str], **look: Unpack[Look]) -> Plot:
+def plot_response(response: TimeResponse, units: dict[str, str], **look: Unpack[Look]) -> Plot:
     """Outputs over time: one stack an input, one panel an output."""
     stacks = [
         [

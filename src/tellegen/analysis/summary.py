@@ -22,7 +22,7 @@ from tellegen.analysis.poles import (
 )
 from tellegen.analysis.responses import (
     Bode,
-    Response,
+    TimeResponse,
     bode,
     dc_gain,
     impulse_response,
@@ -220,11 +220,11 @@ class LinearAnalysis:
         """The frequency response, at angular frequencies or over all poles and zeros."""
         return bode(self.model, frequencies, points=points)
 
-    def step_response(self, until: float | None = None, *, points: int = 500) -> Response:
+    def step_response(self, until: float | None = None, *, points: int = 500) -> TimeResponse:
         """The outputs after a step of one unit in each input."""
         return step_response(self.model, until, points=points)
 
-    def impulse_response(self, until: float | None = None, *, points: int = 500) -> Response:
+    def impulse_response(self, until: float | None = None, *, points: int = 500) -> TimeResponse:
         """The outputs after an impulse of one unit times second in each input."""
         return impulse_response(self.model, until, points=points)
 

@@ -187,7 +187,17 @@ def sensitivity_runs(
     graph = setup.soften_laws(graph, known, initial_states(graph, described, given, known), {}, duration, rtol)
     causal = assign_causality(graph)
     names = _shown(graph, compile_model(causal), outputs)
-    return SensitivityRuns(described, graph, causal, tuple(parameters), tuple(names), given, duration, solver, rtol)
+    return SensitivityRuns(
+        described=described,
+        graph=graph,
+        causal=causal,
+        parameters=tuple(parameters),
+        names=tuple(names),
+        given=given,
+        duration=duration,
+        solver=solver,
+        rtol=rtol,
+    )
 
 
 def _one_mode(

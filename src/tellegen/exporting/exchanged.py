@@ -149,7 +149,18 @@ def _without_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exc
     values = tuple(float(start.get(name, 0.0)) for name in names)
     outputs = outputs_of(code.program, shown)
     breaks = tuple(code.program.signals.breaks)
-    return Exchanged(setup, code, causal, (), values, formulas, outputs, names, (only_mode(code),), breaks=breaks)
+    return Exchanged(
+        setup,
+        code,
+        causal=causal,
+        variables=(),
+        start=values,
+        start_formulas=formulas,
+        outputs=outputs,
+        states=names,
+        modes=(only_mode(code),),
+        breaks=breaks,
+    )
 
 
 def _with_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exchanged:
@@ -172,17 +183,17 @@ def _with_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exchan
     return Exchanged(
         setup,
         code,
-        causal,
-        (),
-        tuple(start.values()),
-        formulas,
-        outputs_of(code.program, shown),
-        states,
-        modes,
-        number_of_first,
-        tuple(graph.ports[k].element for k in graph.switching),
-        len(storages),
-        breaks,
+        causal=causal,
+        variables=(),
+        start=tuple(start.values()),
+        start_formulas=formulas,
+        outputs=outputs_of(code.program, shown),
+        states=states,
+        modes=modes,
+        first=number_of_first,
+        elements=tuple(graph.ports[k].element for k in graph.switching),
+        storages=len(storages),
+        breaks=breaks,
     )
 
 

@@ -23,7 +23,7 @@ MOST_CHANGES = 31
 
 @final
 @dataclass(frozen=True)
-class ModeChange:
+class ExchangedChange:
     """A change that ends a mode: its event function, the element, the word it goes to, and the observable of an impact's speed."""
 
     event: int
@@ -48,7 +48,7 @@ class ExchangedMode:
     observables: tuple[int, ...] = ()
     following: tuple[int, ...] = ()
     told: tuple[int, ...] = ()
-    changes: tuple[ModeChange, ...] = ()
+    changes: tuple[ExchangedChange, ...] = ()
 
 
 def only_mode(code: Code) -> ExchangedMode:
@@ -126,20 +126,20 @@ def _mode(
     for event, (e, element, transition) in enumerate(_transitions(graph, words)):
         assert events[event].kind == "transition", "guards come before other events"
         changes.append(
-            ModeChange(event, e, transition.to, transition.restitution is not None, by_name[element, "across", ""])
+            ExchangedChange(event, e, transition.to, transition.restitution is not None, by_name[element, "across", ""])
         )
     if len(changes) > MOST_CHANGES:
         what = f"the mode ({', '.join(words)}) has {len(changes)} ways out, and at most {MOST_CHANGES} are exported"
         raise rules.MODES.error(what, where=graph.name, fix="export a part of the model")
     names = [program.names[k] for k in code.y]
     return ExchangedMode(
-        words,
-        code,
-        tuple(place[name] for name in names),
-        tuple(observables),
-        tuple(place[port.state] for port in following),
-        tuple(told),
-        tuple(changes),
+        words=words,
+        code=code,
+        places=tuple(place[name] for name in names),
+        observables=tuple(observables),
+        following=tuple(place[port.state] for port in following),
+        told=tuple(told),
+        changes=tuple(changes),
     )
 
 

@@ -33,7 +33,7 @@ PENDING_S: Final = 0.05
 _WRITTEN: Final = ("out", "rows", "status", "books", "counts", "reached")
 
 
-class Kept(ctypes.Structure):
+class _Kept(ctypes.Structure):
     """The struct `tg_kept`: one number of a run. A channel counts time, then variables, then observables."""
 
     _fields_ = (("kind", ctypes.c_int), ("place", ctypes.c_int), ("at", ctypes.c_double))
@@ -116,7 +116,7 @@ class Batch:
         """
         model, count = self.prepared.model, len(tables.untils)
         job, arrays = self._template(tables)
-        kept = (Kept * max(len(self.kept), 1))(*(Kept(*one) for one in self.kept))
+        kept = (_Kept * max(len(self.kept), 1))(*(_Kept(*one) for one in self.kept))
         places = np.array(self.row_places or (0,), dtype=np.int32)
         given = {
             name: np.ascontiguousarray(values, dtype=float)

@@ -224,14 +224,14 @@ class _Naming:
         unit = place.domain.power(place.side).unit
         dimension = parse_unit(unit).dimension
         context.signals[name] = SignalDefinition(
-            name,
-            FORMULA,
-            {FORMULA: formula},
-            dimension,
-            context.place(text),
-            {FORMULA: to_text(formula)},
-            unit,
-            (between[0], between[1]),
+            name=name,
+            block=FORMULA,
+            settings={FORMULA: formula},
+            dimension=dimension,
+            place=context.place(text),
+            texts={FORMULA: to_text(formula)},
+            unit=unit,
+            between=(between[0], between[1]),
         )
         context.signal_measures[name] = dimension
 
@@ -266,13 +266,29 @@ def _ends(number: int, element: Element) -> Iterator[_End]:
         # What a source answers counts out of it.
         answer = other_side(element.kind.side) if element.kind.role == "source" else None
         across, through = (-1 if side == answer else 1 for side in SIDES)
-        yield _End(number, element.name, 0, element.nodes[0], element.nodes[1], across, through)
+        yield _End(
+            number=number,
+            name=element.name,
+            port=0,
+            plus=element.nodes[0],
+            minus=element.nodes[1],
+            across=across,
+            through=through,
+        )
         return
     given = {0} if element.multiport is None else set(element.multiport.given)
     for port in range(len(element.nodes) // 2):
         # Power enters at side 1 and leaves at side 2, where the through variable counts out of the coupling.
         plus, minus = element.nodes[2 * port : 2 * port + 2]
-        yield _End(number, element.name, port, plus, minus, 1, 1 if port in given else -1)
+        yield _End(
+            number=number,
+            name=element.name,
+            port=port,
+            plus=plus,
+            minus=minus,
+            across=1,
+            through=1 if port in given else -1,
+        )
 
 
 def _leaving(end: _End, node: str) -> _Term:

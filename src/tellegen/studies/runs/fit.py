@@ -28,7 +28,7 @@ from tellegen.results.files import write_atomically
 from tellegen.results.units import behind_number
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.fit_problem import Bounds, FitProblem, FreeName, RecordProblem, fitted_model
-from tellegen.studies.runs.measurements import Record, record
+from tellegen.studies.runs.measurements import MeasuredRecord, record
 from tellegen.studies.runs.model_runs import RunSettings
 from tellegen.studies.runs.table import shares_drawn
 
@@ -104,7 +104,7 @@ def fit(
     described = as_model(model)
     settings = RunSettings(None, dict(inputs or {}), dict(initial or {}), dict(parameters or {}), solver, rtol)
     given = list(data) if isinstance(data, list | tuple) else [data]
-    records = [one if isinstance(one, Record) else record(one) for one in given]
+    records = [one if isinstance(one, MeasuredRecord) else record(one) for one in given]
     names = dict(free) if isinstance(free, Mapping) else dict.fromkeys(free)
     problem = FitProblem(described, records, names, settings, measured=measured or {}, noise=noise or {})
     _check_loss(loss)
@@ -390,7 +390,7 @@ class Fit:
     def check(self, data: Any) -> tuple[RecordFit, ...]:
         """How other data fit, with the values as they are."""
         given = list(data) if isinstance(data, list | tuple) else [data]
-        others = [one if isinstance(one, Record) else record(one) for one in given]
+        others = [one if isinstance(one, MeasuredRecord) else record(one) for one in given]
         values = {
             f.name: v
             for f, v in zip(self.problem.free, self.problem.values(self.x), strict=True)

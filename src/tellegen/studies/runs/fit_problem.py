@@ -16,7 +16,7 @@ from tellegen.expressions import Expression, number, parse
 from tellegen.model.model import Model
 from tellegen.model.signals import Signal
 from tellegen.studies.runs import rules
-from tellegen.studies.runs.measurements import Measured, Record, read_record
+from tellegen.studies.runs.measurements import MeasuredRecord, RecordNumbers, read_record
 from tellegen.studies.runs.model_runs import ModelRuns, RunSettings
 from tellegen.studies.runs.response import VariedSlopes
 from tellegen.studies.runs.sweep import readings_of
@@ -79,7 +79,7 @@ class FreeName:
 class RecordProblem:
     """One record with the model ready for it: values and slopes of what is compared."""
 
-    def __init__(self, problem: "FitProblem", given: Record, number: int) -> None:
+    def __init__(self, problem: "FitProblem", given: MeasuredRecord, number: int) -> None:
         self.given = given
         mine = [f for f in problem.free if not f.in_formulas and f.only_record in (None, number)]
         self.columns = [problem.free.index(f) for f in mine]
@@ -98,7 +98,7 @@ class RecordProblem:
         self.slopes = VariedSlopes(self.runs, outputs)
         self.shown = [kept.name for kept in self.runs.rows]
 
-    def _read(self, problem: "FitProblem", settings: RunSettings, names: list[str]) -> Measured:
+    def _read(self, problem: "FitProblem", settings: RunSettings, names: list[str]) -> RecordNumbers:
         # A run before its first row knows names and units; how long it takes does not matter yet.
         start = [f.start for f in problem.free if f.name in names]
         until = settings.until if settings.until is not None else 1.0
@@ -168,7 +168,7 @@ class FitProblem:
     def __init__(
         self,
         model: Model,
-        records: Sequence[Record],
+        records: Sequence[MeasuredRecord],
         free: Mapping[str, Bounds | None],
         settings: RunSettings,
         *,
@@ -207,7 +207,7 @@ class FitProblem:
         """What a column measures: a variable, or a formula of some."""
         return parse(self.measured.get(name, name))
 
-    def _free(self, free: Mapping[str, Bounds | None], records: Sequence[Record]) -> list[FreeName]:
+    def _free(self, free: Mapping[str, Bounds | None], records: Sequence[MeasuredRecord]) -> list[FreeName]:
         words = set().union(*(parse(text).free_symbols for text in self.measured.values())) if self.measured else set()
         own = [name for name in free if name in self.model.parameters or name not in words]
         try:

@@ -26,7 +26,7 @@ TIME: Final = "t"
 
 @final
 @dataclass(frozen=True)
-class Record:
+class MeasuredRecord:
     """One experiment on the machine: its data, and how it began and was driven where that is no column."""
 
     source: Any
@@ -49,17 +49,17 @@ def record(
     inputs: Mapping[str, InputSignal] | None = None,
     free: Sequence[str] = (),
     hold: Hold = "linear",
-) -> Record:
+) -> MeasuredRecord:
     """Measured data for `fit`: a CSV or Parquet file, a data frame, or a mapping of names to columns.
 
     The first column is the time `t` in s; heads may name units, as `I_a [mA]`. An empty cell is no measurement. Columns named as
     inputs drive the model, in straight lines, or with `hold="previous"` in steps; others are compared with it. `initial` and
     `inputs` are those of this record, and initial values named in `free` are fitted for it alone.
     """
-    return Record(source, dict(initial or {}), dict(inputs or {}), tuple(free), hold)
+    return MeasuredRecord(source, dict(initial or {}), dict(inputs or {}), tuple(free), hold)
 
 
-class Measured(NamedTuple):
+class RecordNumbers(NamedTuple):
     """The numbers of a record in SI units: times, and columns that are compared or that drive. An empty cell is no number."""
 
     t: Array
@@ -67,7 +67,9 @@ class Measured(NamedTuple):
     driving: dict[str, Signal]
 
 
-def read_record(given: Record, inputs: Sequence[str], known: Sequence[str], units: Mapping[str, str]) -> Measured:
+def read_record(
+    given: MeasuredRecord, inputs: Sequence[str], known: Sequence[str], units: Mapping[str, str]
+) -> RecordNumbers:
     """The numbers of a record. `known` are the names that can be compared, with their SI `units`.
 
     Raises: SimulationError for a head that is nothing in the model (S420), or for what is no record (S425).
@@ -99,10 +101,10 @@ def read_record(given: Record, inputs: Sequence[str], known: Sequence[str], unit
     for name, values in compared.items():
         if not np.isfinite(values).any():
             raise _bad(given, f"the column '{name}' is empty", "leave it out")
-    return Measured(t, compared, driving)
+    return RecordNumbers(t, compared, driving)
 
 
-def _check_times(given: Record, t: Array) -> None:
+def _check_times(given: MeasuredRecord, t: Array) -> None:
     if not np.isfinite(t).all():
         raise _bad(given, "a time is missing", "give each row its time")
     if len(t) < 2:
@@ -115,7 +117,7 @@ def _check_times(given: Record, t: Array) -> None:
         raise _bad(given, f"the first time is {t[0]:g} s", "count time from the start of the run, at zero")
 
 
-def _driven(given: Record, name: str, t: Array, values: Array) -> Signal:
+def _driven(given: MeasuredRecord, name: str, t: Array, values: Array) -> Signal:
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0]) + 1
         raise _bad(given, f"the input '{name}' is empty in row {row}", "give what drives the model at every time")
@@ -127,7 +129,7 @@ def _driven(given: Record, name: str, t: Array, values: Array) -> Signal:
     return table(np.repeat(t, 2)[1:].tolist(), steps.tolist())
 
 
-def _numbers(given: Record, name: str, cells: Sequence[Any], unit: str, wanted: str) -> Array:
+def _numbers(given: MeasuredRecord, name: str, cells: Sequence[Any], unit: str, wanted: str) -> Array:
     found = np.empty(len(cells))
     for k, cell in enumerate(cells):
         try:
@@ -152,5 +154,5 @@ def _numbers(given: Record, name: str, cells: Sequence[Any], unit: str, wanted: 
     return np.asarray(shift + (base - shift if wanted and wanted != "1" else base) * found)
 
 
-def _bad(given: Record, what: str, fix: str) -> TellegenError:
+def _bad(given: MeasuredRecord, what: str, fix: str) -> TellegenError:
     return rules.BAD_RECORD.error(what, where=given.name, fix=fix)

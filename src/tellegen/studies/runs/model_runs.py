@@ -310,13 +310,13 @@ class ModelRuns:
     ) -> Made:
         """All runs with these rows of values. Those that were not made, because `between` stopped them, have a negative status."""
         made = Made(
-            np.full((len(values), len(self.numbers)), np.nan),
-            np.full((len(values), len(self.row_times(self.ready.until)), len(self.rows)), np.nan),
-            np.full(len(values), batches.UNMADE, dtype=np.int8),
-            np.zeros(len(values), dtype=np.int64),
-            np.zeros(len(values)),
-            {},
-            [],
+            out=np.full((len(values), len(self.numbers)), np.nan),
+            rows=np.full((len(values), len(self.row_times(self.ready.until)), len(self.rows)), np.nan),
+            status=np.full(len(values), batches.UNMADE, dtype=np.int8),
+            steps=np.zeros(len(values), dtype=np.int64),
+            reached=np.zeros(len(values)),
+            findings={},
+            interrupted=[],
         )
         alone = (
             range(len(values))
@@ -350,13 +350,13 @@ class ModelRuns:
         numbers = self.numbers
         order = sorted(range(len(numbers)), key=lambda k: (numbers[k].word == "at", numbers[k].at))
         batch = batches.Batch(
-            prepare(self.ready.numeric),
-            self.ready.numeric.new_context(*self.problem.given),
-            settings,
-            f"tg_{'stiff_' * plan.stiff}{plan.solver.replace('-', '_')}",
-            "tg_cvode" if plan.solver in ("runge-kutta", "exponential") and self.ready.numeric.size else "",
-            tuple((numbers[k].kind, self.channels[numbers[k].name] or 0, numbers[k].at) for k in order),
-            tuple(self.channels[kept.name] or 0 for kept in self.rows),
+            prepared=prepare(self.ready.numeric),
+            context=self.ready.numeric.new_context(*self.problem.given),
+            settings=settings,
+            solver=f"tg_{'stiff_' * plan.stiff}{plan.solver.replace('-', '_')}",
+            instead="tg_cvode" if plan.solver in ("runge-kutta", "exponential") and self.ready.numeric.size else "",
+            kept=tuple((numbers[k].kind, self.channels[numbers[k].name] or 0, numbers[k].at) for k in order),
+            row_places=tuple(self.channels[kept.name] or 0 for kept in self.rows),
         )
         found = batch.run(tables, threads, between)
         if found.interrupted:
@@ -452,13 +452,13 @@ class ModelRuns:
         problem = self._problem(ready).checked()
         parameters, inputs = problem.given
         return batches.RunTables(
-            parameters[None, :],
-            inputs[None, :],
-            problem.start()[None, :],
-            numeric.initial_memory[None, :],
-            np.array([ready.until]),
-            self.row_times(ready.until)[None, :],
-            [numeric.stop_times(ready.until)],
+            parameters=parameters[None, :],
+            inputs=inputs[None, :],
+            starts=problem.start()[None, :],
+            memory=numeric.initial_memory[None, :],
+            untils=np.array([ready.until]),
+            row_times=self.row_times(ready.until)[None, :],
+            stops=[numeric.stop_times(ready.until)],
         )
 
     def _direct_tables(self, values: Array) -> batches.RunTables:

@@ -168,17 +168,25 @@ class Store:
         out = [np.asarray(g[_array(kept.text)][:count]) for kept in runs.numbers]
         rows = [np.asarray(g[_array(kept.text)][:count]) for kept in runs.rows]
         made = Made(
-            np.column_stack(out) if out else np.zeros((count, 0)),
-            np.stack(rows, axis=-1) if rows else np.zeros((count, 0, 0)),
-            np.asarray(g["status"][:]),
-            np.asarray(g["steps"][:count], dtype=np.int64),
-            np.asarray(g["reached"][:count]),
-            {},
-            [],
+            out=np.column_stack(out) if out else np.zeros((count, 0)),
+            rows=np.stack(rows, axis=-1) if rows else np.zeros((count, 0, 0)),
+            status=np.asarray(g["status"][:]),
+            steps=np.asarray(g["steps"][:count], dtype=np.int64),
+            reached=np.asarray(g["reached"][:count]),
+            findings={},
+            interrupted=[],
         )
         error = self.group.attrs.get("error")
         told = StudyError(*error) if error else None
-        return Study(runs, self.cases(), self.plan, made, told, seconds, self.spec.drawn)
+        return Study(
+            runs=runs,
+            cases=self.cases(),
+            plan=self.plan,
+            made=made,
+            error=told,
+            seconds=seconds,
+            settings=self.spec.drawn,
+        )
 
     def keep_error(self, error: StudyError | None) -> None:
         """Write how far runs are off."""

@@ -284,14 +284,14 @@ class Study:
             values = self.made.out[good, k]
             low, high = int(np.argmin(values)), int(np.argmax(values))
             found[kept.text] = Statistics(
-                kept.unit,
-                float(np.mean(values)),
-                float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
-                float(values[low]),
-                float(values[high]),
-                {q: float(np.quantile(values, q)) for q in QUANTILES},
-                int(good[low]),
-                int(good[high]),
+                unit=kept.unit,
+                mean=float(np.mean(values)),
+                sd=float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
+                min=float(values[low]),
+                max=float(values[high]),
+                quantiles={q: float(np.quantile(values, q)) for q in QUANTILES},
+                lowest=int(good[low]),
+                highest=int(good[high]),
             )
         return Summary(found)
 

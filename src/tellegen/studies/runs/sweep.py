@@ -140,7 +140,15 @@ def sweep(
         error = None
         if check != "none" and not made.interrupted:
             error = checked_error(runs, cases, plan, made, everything=check == "all", threads=usable_cores(threads))
-        study = Study(runs, cases, plan, made, error, time.perf_counter() - began, drawn)
+        study = Study(
+            runs=runs,
+            cases=cases,
+            plan=plan,
+            made=made,
+            error=error,
+            seconds=time.perf_counter() - began,
+            settings=drawn,
+        )
     if on_failure == "raise" and study.failed:
         first = study.failed[0]
         if first.finding is not None:
@@ -244,17 +252,17 @@ def checked_settings(
     Raises: SimulationError (S303) for what is no number.
     """
     return RunSettings(
-        until,
-        dict(inputs or {}),
-        dict(initial or {}),
-        dict(parameters or {}),
-        solver,
-        None if rtol is None else value_of(rtol, DIMENSIONLESS, "the relative tolerance"),
-        atol,
-        max_step,
-        start,
-        _samples(samples),
-        None if times is None else tuple(_listed(times)),
+        until=until,
+        inputs=dict(inputs or {}),
+        initial=dict(initial or {}),
+        parameters=dict(parameters or {}),
+        solver=solver,
+        rtol=None if rtol is None else value_of(rtol, DIMENSIONLESS, "the relative tolerance"),
+        atol=atol,
+        max_step=max_step,
+        start=start,
+        samples=_samples(samples),
+        times=None if times is None else tuple(_listed(times)),
     )
 
 
