@@ -179,7 +179,7 @@ class Diffrax(AbstractPeer):
         import jax.numpy as jnp
         import numpy as np
 
-        jax.config.update("jax_enable_x64", True)
+        jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
         term = diffrax.ODETerm(_rhs_of_jax(jnp, problem))
         times = jnp.linspace(0.0, problem.until, SAMPLES)
         method = diffrax.Kvaerno5() if problem.stiff else diffrax.Dopri8()

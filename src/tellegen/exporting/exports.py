@@ -69,7 +69,7 @@ def export_model(
     return targets
 
 
-def simulink_files(model: Model, name: str) -> Files:
+def simulink_files(model: Model, name: str) -> dict[str, str]:
     """The programs of a model by the names of their files.
 
     Raises: ExportError for what a block diagram cannot hold (X401, X402).
