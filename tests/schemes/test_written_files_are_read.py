@@ -136,3 +136,11 @@ def test_the_inertia_of_a_difference_of_speeds_is_written_by_every_command() -> 
     assert differences(equations(model), equations(read_model(tg.to_yaml(model)))) == []
     smaller = tg.reduce(model, {"b": 0})
     assert differences(equations(smaller.model), equations(read_model(tg.to_yaml(smaller.model)))) == []
+
+
+def test_points_of_a_netlist_may_have_any_name(tmp_path: Path) -> None:
+    """What is imported is read again, whatever words or numbers its points are called by."""
+    netlist = tmp_path / "circuit.txt"
+    netlist.write_text("eV, 1e400, 0, En, V_a=10\neR, 1e400, 7x, Kn, R_a=20\neC, 7x, 0, Kn, C_1=0.003, En, V_1=3\n")
+    again = read_model(tg.import_model(netlist))
+    assert differences(equations(tg.read(netlist)), equations(again)) == []

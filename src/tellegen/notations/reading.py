@@ -279,7 +279,10 @@ def _read(context: ReadingContext, library: PartLibrary, *, as_part: bool = Fals
         return model
     file = context.file if context.file.endswith((".yaml", ".yml")) else "FILE"
     what = f"the file is of version 1 of the format, and is read as it was meant: {'; '.join(context.told)}"
-    notice = rules.OF_BEFORE.finding(what, where=model.name, fix=f"rewrite it with 'tellegen migrate {file}'")
+    root = context.document.root
+    place = context.place(root.key("version") or root.keys[0])
+    fix = f"rewrite it with 'tellegen migrate {file}'"
+    notice = rules.OF_BEFORE.finding(what, where=model.name, fix=fix, place=place)
     return replace(model, findings=(*model.findings, notice))
 
 

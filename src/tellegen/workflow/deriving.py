@@ -174,7 +174,8 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     """
     read = as_model(model)
     found = _derived(read, DeriveOptions(**options))
-    return replace(found, symbols=read.symbols) if read.symbols else found
+    # A form of somebody's own may do without.
+    return replace(found, symbols=read.symbols) if read.symbols and hasattr(found, "symbols") else found
 
 
 def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:

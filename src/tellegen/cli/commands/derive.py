@@ -60,9 +60,13 @@ def derive(options: ShownEquations) -> None:
     asked = replace(options, at=_point(options.at) if options.at else None)
     found: Derived = derived(model, **values(asked, DeriveOptions))
     latex = partial(found.to_latex, options.sign) if isinstance(found, EquationSystem) else found.to_latex
-    text = _text(found, options, model)
-    symbols = symbols_to_text(found.symbols)
-    output.show(options, lambda: _record(found, options), lambda: f"{text}\n{symbols}" if symbols else text, latex)
+    symbols = symbols_to_text(model.symbols)
+    output.show(
+        options,
+        lambda: _record(found, options),
+        lambda: "\n".join(part for part in (_text(found, options, model), symbols) if part),
+        latex,
+    )
 
 
 def _point(texts: Mapping[str, object]) -> dict[str, float]:

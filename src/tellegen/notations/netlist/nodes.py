@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import final
 
 from tellegen.core.domains import DOMAINS, REFERENCES, Side
+from tellegen.core.names import is_name, numbered
 from tellegen.core.union_find import UnionFind
 from tellegen.elements import ElementKind, connection
 from tellegen.expressions import RESERVED_WORDS
@@ -202,7 +203,17 @@ def find_nodes(reader: LineReader) -> dict[str, str]:
     _find_connection_kinds(reader, nodes, domain_of)
     _rename_references(reader, nodes, domain_of)
     _name_the_frame(reader.branches, nodes)
+    _name_for_files(nodes)
     return nodes
+
+
+def _name_for_files(nodes: dict[str, str]) -> None:
+    """Give nodes names that a model file can say: points of a netlist may be called by any word, such as `7x`."""
+    free = numbered("n", set(nodes.values()))
+    found = dict.fromkeys(nodes.values())
+    new = {node: next(free) for node in found if not (is_name(node) or (node.isascii() and node.isdigit()))}
+    for point, node in nodes.items():
+        nodes[point] = new.get(node, node)
 
 
 def _joined_points(order: dict[str, int], wires: list[NetlistWire]) -> dict[str, str]:

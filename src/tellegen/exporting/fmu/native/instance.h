@@ -442,6 +442,9 @@ static int tg_advance(tg_instance *x, double until) {
   if (!v->stiff || TG_DELAYS) status = tg_runge_kutta(&j);
   if (status == TG_STIFF) {
     v->stiff = 1;
+    /* What fast storages take hangs on rates, which magnify the error of states. */
+    j.rtol *= 0.01;
+    for (int k = 0; k < m->n; k++) atol[k] *= 0.01;
     status = tg_rosenbrock(&j);
   }
   v->t = j.t;
