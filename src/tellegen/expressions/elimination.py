@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, final
 
 from tellegen.core.names import identifier
 from tellegen.expressions.canonical import symbol
+from tellegen.expressions.evaluation import residues_of_name
 from tellegen.expressions.nodes import PRIME, Expression, Number
 
 T = TypeVar("T")
@@ -318,6 +319,7 @@ class NamedEntries:
         self.where: dict[str, Expression] = {}
         self._most = most
         self._given = {name: value for name, value in parameters.items() if value is not None}
+        self._values: dict[str, Expression] = {}
         # As identifiers: x[1] and x_1 are two names here and one in a program.
         self._taken = {identifier(name) for name in (*parameters, *taken)}
         self._prefix = prefix
@@ -338,9 +340,31 @@ class NamedEntries:
         generic = written.residues()
         if generic is None:
             raise ZeroDivisionError("an expression has a pole at a random point")
-        given = with_definitions(written, self._given).residues()
+        given = self._with_values(written).residues()
         # Where the given values put a pole, they say nothing about a zero.
         return (*generic, generic[0] if given is None else given[0])
+
+    def _with_values(self, expression: Expression) -> Expression:
+        """The expression with the given values, which at the first random point has the residue of these, however long they are."""
+        names = [name for name in expression.free_symbols if name in self._given]
+        self._resolve(names)
+        try:
+            return expression.substitute({name: self._values[name] for name in names})
+        except OverflowError:  # exact, they would fill the memory
+            return expression.substitute({name: _moved(name, self._values[name]) for name in names})
+
+    def _resolve(self, names: Iterable[str]) -> None:
+        """Keep the values of names and of those that they follow from, each worked out once."""
+        stack = list(names)
+        while stack:
+            name = stack[-1]
+            if name in self._values:
+                stack.pop()
+                continue
+            later = [n for n in self._given[name].free_symbols if n in self._given and n not in self._values]
+            stack.extend(later)
+            if not later:
+                self._values[name] = self._with_values(self._given[name])
 
     def is_zero(self, a: Entry) -> bool:
         """Whether the entry vanishes at both random points."""
@@ -404,6 +428,12 @@ class NamedEntries:
             self.where[name] = expression
             self._named[expression] = symbol(name)
         return self._named[expression]
+
+
+def _moved(name: str, value: Expression) -> Expression:
+    """The name, moved by a whole number to where it has the residue of a value at the first random point."""
+    known = value.residues()
+    return symbol(name) if known is None else symbol(name) + (known[0] - residues_of_name(name)[0])
 
 
 def _size(expression: Expression) -> int:
