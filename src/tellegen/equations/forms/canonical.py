@@ -16,7 +16,7 @@ does no work: S is skew, linear in z, and zero where the constraints are holonom
 is quadratic in z with z^T v = 0, as S_ij = (dv_i/dz_j - dv_j/dz_i) / 3 by Euler's theorem.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -27,6 +27,7 @@ from tellegen.equations.storages import ParameterRates, energy_of_law
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import HALF, ONE, ZERO, Expression, is_zero, number, symbol, total
 from tellegen.expressions.elimination import NamedEntries, solve_definite, used_names, with_definitions
+from tellegen.expressions.waves import joined_sines
 from tellegen.graph import StorageLaw
 
 THIRD = ONE / number(3)
@@ -147,7 +148,19 @@ class CanonicalForm:
         moved = [[[self._slope(e, q) for q in self.q] for e in row] for row in T]
         along = [[[dot(slopes, [row[j] for row in self.Q]) for j in n] for slopes in of] for of in moved]
         shares = list(zip((contents[k] for k in places), along, strict=True))
-        return tuple(tuple(self._or_zero(total(p * (of[i][j] - of[j][i]) for p, of in shares)) for j in n) for i in n)
+        return tuple(
+            tuple(self._or_zero(self._joined([(p, of[i][j] - of[j][i]) for p, of in shares])) for j in n) for i in n
+        )
+
+    def _joined(self, shares: Sequence[tuple[Expression, Expression]]) -> Expression:
+        """The sum of contents times turns, by the outputs that contents are linear in.
+
+        Sines and cosines are joined, as they are in N: the zero test sees no identity between phases.
+        """
+        return total(
+            output * joined_sines(total(p.derivative(state) * turn for p, turn in shares))
+            for state, output in zip(self.system.states, self.z, strict=True)
+        )
 
     def _or_zero(self, expression: Expression) -> Expression:
         return ZERO if self._vanishes(expression) else expression
