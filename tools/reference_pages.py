@@ -38,6 +38,20 @@ network:
 experiment: {until: 2 s, inputs: {F: step(10 N)}}
 """
 NETLIST = "eV, 1, a, En, V_a\neL, 1, 2, Kn, L_1, Fn, I_1\neR, 2, a, Kn, R_1=10\n"
+MEASURED = """t,v_m
+0,0
+0.1,0.178
+0.2,-0.163
+0.3,0.0113
+0.4,0.117
+0.5,-0.116
+0.6,0.0155
+0.7,0.0761
+0.8,-0.082
+0.9,0.0159
+1,0.0492
+1.1,-0.0576
+"""
 """What the examples of the commands may name."""
 
 
@@ -50,7 +64,8 @@ def commands_page() -> str:
         "Exit codes: 0 done, 1 errors in the model or in a value, 2 wrong usage, 3 a mistake of Tellegen.",
         "The examples below use this model too:",
         f"```yaml m.yaml\n{EXAMPLE}```",
-        f"and this netlist of POG_Modeler:\n\n```text example_1.txt\n{NETLIST}```",
+        f"this netlist of POG_Modeler:\n\n```text example_1.txt\n{NETLIST}```",
+        f"and these measured data:\n\n```text measured.csv\n{MEASURED}```",
     ]
     for name in COMMANDS:
         parts += _command(name)

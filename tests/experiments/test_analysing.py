@@ -330,7 +330,7 @@ def test_plant_and_closed_loop_go_to_python_control() -> None:
 
 
 def test_a_name_that_can_be_no_input_is_told() -> None:
-    with pytest.raises(EquationError, match="E134: 'dd' is no source, signal or parameter of 'averaged buck'"):
+    with pytest.raises(EquationError, match="E134: 'dd' is no source, signal, parameter or modulus of 'averaged buck'"):
         tg.analyse(read_model(BUCK), as_inputs=["dd"])
 
 

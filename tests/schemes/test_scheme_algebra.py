@@ -286,8 +286,8 @@ def test_two_resistors_have_the_four_schemes_of_the_lecture() -> None:
     assert [o.path for o in found] == [
         "as it is",
         "loop through R_1, R_2",
-        "path from I_1 to V_I_1",
-        "path from V_2 to I_R_2",
+        "path from I_1 to V_1",
+        "path from V_2 to I_2",
     ]
     assert all(o.scheme is not None for o in found)
     flipped = [o.upside_down for o in found]
@@ -299,7 +299,7 @@ def test_a_capacitor_and_a_resistor_allow_the_output_path_alone() -> None:
         "as it is": "",
         "loop through C_1, R_1": "'C_1' is a storage",
         "path from I_1 to V_1": "'C_1' is a storage",
-        "path from V_2 to I_R_1": "",
+        "path from V_2 to I_2": "",
     }
 
 

@@ -59,7 +59,7 @@ class MigrateOptions:
     as_json: bool = as_json()
 
 
-@command("tellegen migrate machine.yaml")
+@command("tellegen migrate m.yaml")
 def migrate(options: MigrateOptions) -> None:
     """Rewrite a file of an earlier version of the format.
 

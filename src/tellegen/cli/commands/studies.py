@@ -82,8 +82,8 @@ class SweepOptions(ManyRuns):
 
 @command(
     "tellegen sweep dc_motor_pump --vary R_a=0.3:0.7:41 --keep 'max(I_a)'",
-    "tellegen sweep motor.yaml --vary 'R=normal(2 ohm, 5 %)' --draws 1024 -o motor.study",
-    "tellegen sweep --resume motor.study",
+    "tellegen sweep m.yaml --vary 'b=normal(4 N*s/m, 5 %)' --draws 256 -o m.study",
+    "tellegen sweep --resume m.study",
 )
 def sweep(options: SweepOptions) -> None:
     """Run a model many times, over ranges, draws or a table of values."""
@@ -157,8 +157,8 @@ class FitOptions(Plotted):
 
 
 @command(
-    "tellegen fit motor.yaml measured.csv --free R,K,J,b -o fitted.yaml",
-    "tellegen fit motor.yaml a.csv b.csv --free 'K=0.1:0.3' --free b --starts 20 --check other.csv",
+    "tellegen fit m.yaml measured.csv --free K,b -o fitted.yaml",
+    "tellegen fit m.yaml measured.csv --free 'K=500:2000' --free b --starts 20 --json",
 )
 def fit(options: FitOptions) -> None:
     """Find parameters from measured data, and say what the data can tell."""
