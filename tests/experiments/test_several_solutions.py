@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.polynomial import Polynomial
 
 import tellegen as tg
-from tellegen.core.errors import Finding
+from tellegen.core.errors import Finding, SimulationError
 from tellegen.experiments.several_solutions import zeros_between_signs
 from tellegen.notations.reading import read_model
 
@@ -65,6 +65,9 @@ def decades(low: float, high: float) -> st.SearchStrategy[float]:
     return st.floats(low, high).map(lambda x: float(f"{10.0**x:.3g}"))
 
 
+voltages = st.integers(-20_000, 20_000).map(lambda k: k / 1000)
+
+
 def real_roots(constant: float, linear: float, square: float, cube: float) -> int:
     """How many; none of them nearly double."""
     roots = Polynomial([constant, linear, square, cube]).roots()
@@ -75,7 +78,7 @@ def real_roots(constant: float, linear: float, square: float, cube: float) -> in
 
 
 @settings(max_examples=40)
-@given(decades(-2, 4), decades(-3, 1), decades(-4, 1), st.floats(-1.0, 1.0), st.floats(-20.0, 20.0))
+@given(decades(-2, 4), decades(-3, 1), decades(-4, 1), st.floats(-1.0, 1.0), voltages)
 def test_cubic_laws_warn_where_the_polynomial_has_three_roots(r: float, a: float, b: float, d: float, e: float) -> None:
     count = real_roots(-e / r, 1.0 / r - b, d, a)
     found = warnings_of(CUBIC, R=r, a=a, b=b, d=d, E=e)
@@ -84,7 +87,7 @@ def test_cubic_laws_warn_where_the_polynomial_has_three_roots(r: float, a: float
 
 
 @settings(max_examples=20)
-@given(decades(-4, 2), decades(-3, 1), decades(-4, 1), st.floats(-1.0, 1.0), st.floats(-20.0, 20.0))
+@given(decades(-4, 2), decades(-3, 1), decades(-4, 1), st.floats(-1.0, 1.0), voltages)
 def test_so_do_their_duals(g: float, a: float, b: float, d: float, e: float) -> None:
     count = real_roots(-e / g, 1.0 / g - b, d, a)
     found = warnings_of(DUAL, G=g, a=a, b=b, d=d, E=e)
@@ -106,7 +109,7 @@ def test_tunnel_diodes_warn_where_brackets_find_several(r: float, top: float, at
 
 
 @settings(max_examples=20)
-@given(st.floats(-1.0, 1.0), st.floats(-1.0, 3.0), st.floats(-0.5, 1.0), st.floats(-1.0, 1.0))
+@given(*(st.integers(low, 1000).map(lambda k: k / 1000) for low in (-1000, -1000, -500, -1000)))
 def test_of_two_loops_either_is_found(e: float, k: float, b: float, c: float) -> None:
     first, second = (real_roots(-x / 10.0, 0.1 - y, 0.0, 0.5) for x, y in ((e, b), (k * e, c)))
     found = warnings_of(TWO, E=e, b=b, c=c, k=k)
@@ -152,7 +155,7 @@ network:
 
 
 @settings(max_examples=25)
-@given(decades(-1, 4), decades(-4, 1), decades(-1, 4), decades(-2, 4), decades(-15, -6), st.floats(-20.0, 20.0))
+@given(decades(-1, 4), decades(-4, 1), decades(-1, 4), decades(-2, 4), decades(-15, -6), voltages)
 def test_laws_that_rise_never_warn(r: float, g: float, s: float, a: float, leak: float, e: float) -> None:
     assert warnings_of(MONOTONE, R=r, g=g, s=s, a=a, I_s=leak, E=e) == []
 
@@ -173,7 +176,7 @@ def test_zeros_lie_between_signs_and_neither_at_poles_nor_at_jumps(formula, zero
 
 
 @settings(max_examples=15)
-@given(st.floats(-2.0, 2.0), decades(-1, 1), decades(-1.5, 0.5), decades(-1.5, 0.5))
+@given(st.integers(-2000, 2000).map(lambda k: k / 1000), decades(-1, 1), decades(-1.5, 0.5), decades(-1.5, 0.5))
 def test_several_unknowns_warn_where_nested_brackets_find_several(e: float, r: float, b: float, c: float) -> None:
     """Two cubic laws in series, with a resistor beside the second: of the voltage of that, everything else is a function."""
     v = np.linspace(-8.0, 8.0, 400_001)
@@ -183,6 +186,13 @@ def test_several_unknowns_warn_where_nested_brackets_find_several(e: float, r: f
     closed = current - (0.5 * left**3 - b * left)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(closed))) != 0) + 1
     assume(np.min(np.abs(closed[turns]), initial=np.inf) > 1e-2)
+    closed = closed[closed != 0.0]
     count = int(np.sum(np.sign(closed[1:]) != np.sign(closed[:-1])))
-    found = warnings_of(SERIES, E=e, R=r, b=b, c=c)
+    try:
+        found = warnings_of(SERIES, E=e, R=r, b=b, c=c)
+    except SimulationError as refused:
+        # No path leads around a turn of both laws: such a run does not begin, and says so.
+        if refused.code != "S132":
+            raise
+        assume(False)
     assert bool(found) == (count > 1), count

@@ -10,6 +10,7 @@ from tellegen.compiler.builder import build_program
 from tellegen.compiler.code import base_parameters
 from tellegen.compiler.context import Array, ModelContext, address_of, packed_tables
 from tellegen.compiler.interpreter import Interpreter
+from tellegen.compiler.newton_search import ROUNDING
 from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel
 from tellegen.compiler.routines import Routines, flatten, implicit_form
 from tellegen.compiler.statements import Newton, Routine, needed_statements
@@ -28,13 +29,14 @@ class LoopResidual:
         self._function = PROTOTYPES["tangent"](self._owner.addresses["tangent"])
 
     def at(self, unknowns: Array, t: float, y: Array, yp: Array, context: ModelContext) -> Array:
-        """The residuals; not a number where a law has no value."""
-        found = np.full(self.count, np.nan)
+        """The residuals; zero where rounding decides them, and not a number where a law has no value."""
+        found = np.full(2 * self.count, np.nan)
         arrays = [np.ascontiguousarray(a, dtype=float) for a in (y, yp, unknowns)]
         failed = context.struct.failed
         self._function(context.address, t, *map(address_of, arrays), None, None, address_of(found))
         context.struct.failed = failed
-        return found
+        residuals, terms = found[: self.count], found[self.count :]
+        return np.where(np.abs(residuals) <= ROUNDING * terms, 0.0, residuals)
 
 
 def bent_loops(model: NumericModel, most: int) -> list[LoopResidual]:
@@ -53,10 +55,11 @@ def bent_loops(model: NumericModel, most: int) -> list[LoopResidual]:
     found = []
     for k, statement in enumerate(form.statements):
         if isinstance(statement, Newton) and not statement.linear and len(statement.unknowns) <= most:
-            needed = needed_statements([*form.statements[:k], *statement.body], statement.residuals)
+            results = (*statement.residuals, *statement.terms)
+            needed = needed_statements([*form.statements[:k], *statement.body, *statement.measures], results)
             # As directions of a tangent, which a function of model.h is given beside y and yp.
             own = {unknown: ("dy", i) for i, unknown in enumerate(statement.unknowns)}
-            routine = Routine("tangent_y", needed, statement.residuals, leaves | own, checked=False)
+            routine = Routine("tangent_y", needed, results, leaves | own, checked=False)
             names = [program.names[unknown] for unknown in statement.unknowns]
             found.append(LoopResidual(routine, statement, names, tables, places))
     return found

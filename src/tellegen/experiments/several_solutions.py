@@ -162,17 +162,15 @@ def _solutions(start: _Start, loop: LoopResidual, taken: Array) -> list[Array]:
 
 def zeros_between_signs(f: Callable[[float], float], grid: Array) -> list[float]:
     """Where a function passes zero between points of a grid, or comes down to it and turns back between three of them."""
-    points = [(x, v) for x in grid.tolist() if math.isfinite(v := f(x))]
-    # A zero is told from its two sides, so that another one close by is seen as well.
-    sides = [(s, f(s)) for x, v in points if v == 0.0 for s in (x - 1e-9 * abs(x) - LEAST, x + 1e-9 * abs(x) + LEAST)]
-    points = sorted((x, v) for x, v in (*points, *sides) if v != 0.0 and math.isfinite(v))
+    # A zero lies between its neighbours: what is zero itself, if only by rounding, has no sign.
+    points = [(x, v) for x in grid.tolist() if math.isfinite(v := f(x)) and v != 0.0]
     dips = [
         (x, f(x))
         for (a, u), (_, v), (b, w) in zip(points, points[1:], points[2:], strict=False)
         if u * v > 0.0 and v * w > 0.0 and abs(v) <= min(abs(u), abs(w))
         for x in (_lowest(f, a, b, math.copysign(1.0, v)),)
     ]
-    points = sorted({*points, *dips})
+    points = sorted({*points, *((x, v) for x, v in dips if v != 0.0)})
     return [x for (a, u), (b, v) in pairwise(points) if u * v < 0.0 for x in _between(f, a, u, b, v)]
 
 
