@@ -98,6 +98,7 @@ WITHOUT_EXAMPLE = {
     **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
     **{f"S2{k:02}": "something asked of a run, not something in a file" for k in range(1, 11)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 8)},
+    "S309": "where a run begins, not something that a file is refused for",
     "S308": "a formula that switches millions of times: the run would take long",
     "S132": "met during a run, not something in a file",
     **{f"S4{k:02}": "many runs asked for, not something in a file" for k in (*range(1, 6), *range(7, 16))},

@@ -22,7 +22,8 @@ def modulo(q: Fraction) -> int:
 @settings(max_examples=10)
 @given(st.lists(DECIMALS, min_size=3, max_size=7), DECIMALS)
 def test_residues_of_long_values_are_those_of_the_exact_ones(factors: list[Fraction], shift: Fraction) -> None:
-    values, definitions = [shift], {"p_0": number(shift)}
+    values: list[Fraction] = [shift]
+    definitions: dict[str, Expression] = {"p_0": number(shift)}
     for k in range(1, 2500):
         by = factors[k % len(factors)]
         definitions[f"p_{k}"] = by * symbol(f"p_{k - 1}") + (shift if k % 3 else 0)

@@ -92,3 +92,10 @@ SWITCHES_UNKNOWN = RULES.rule(
     why="places where a formula switches are searched for before the run, up to a million pieces of it at a time",
     severity="warning",
 )
+SEVERAL_STARTS = RULES.rule(
+    "S309",
+    "start with several solutions",
+    meaning="Elements that decide each other at once allow several values at the start; the run begins with one of them.",
+    why="a law that falls where it is told more may be met at several points, and without a storage nothing says which",
+    severity="warning",
+)

@@ -25,6 +25,7 @@ from tellegen.experiments import rules
 from tellegen.experiments.input_signals import InputSignal, function_finding
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setup import Setup, default_rows, longest_input_step, run_of_trajectory, set_up
+from tellegen.experiments.several_solutions import with_several_solutions
 from tellegen.experiments.steady_state import find_rest
 from tellegen.experiments.transformed_models import RemovedVariables, model_at_start
 from tellegen.expressions.elimination import with_definitions
@@ -364,6 +365,7 @@ def run_problem(
     run = run_of_trajectory(ready, problem, made, shown)
     if ready.model.closures:
         run = _with_singular_position(run, ready.model.closures)
+    run = with_several_solutions(run, problem)
     return run.in_units({name: unit for name, unit in ready.model.experiment.units.items() if name in run})
 
 
