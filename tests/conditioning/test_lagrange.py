@@ -188,6 +188,7 @@ def test_the_torques_of_a_motion_carry_the_weights() -> None:
     assert run.table([*LIFT])[-1] == pytest.approx([0, 1, 2], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_controller_carries_the_weights() -> None:
     tracked = tg.feedback_linearise("planar_robot", LIFT, K_p=400, K_d=40)
     run = tg.simulate(tracked, 1.0, rtol=1e-10, samples=10)
