@@ -93,9 +93,7 @@ QUICK = 90
 
 @pytest.mark.parametrize(
     "file",
-    [
-        pytest.param(m, marks=() if k % QUICK == 1 else pytest.mark.slow, id=str(m)) for k, m in enumerate(all_models())
-    ],
+    [pytest.param(m, marks=() if k % QUICK == 1 else pytest.mark.slow, id=str(m)) for k, m in enumerate(all_models())],
 )
 def test_every_function_answers_for_every_model(file: ModelFile, tmp_path: Path) -> None:
     """Models of pages, of the library, of systems and of rules, wrong ones included, once they can be read."""
