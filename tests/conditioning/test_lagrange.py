@@ -181,6 +181,7 @@ LIFT = {
 }
 
 
+@pytest.mark.slow
 def test_the_torques_of_a_motion_carry_the_weights() -> None:
     found = tg.inverse_dynamics("planar_robot", LIFT)
     assert [*found.courses] == ["tau_1", "tau_2", "tau_3"]

@@ -40,7 +40,13 @@ def page_name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-LONG = ("docs/gallery/corking_machine.md", "docs/gallery/mobile_manipulator.md", "docs/theory/errata.md")
+LONG = (
+    *(
+        f"docs/gallery/{page}.md"
+        for page in ("corking_machine", "crank_rod", "mobile_manipulator", "rapson_slide", "robots")
+    ),
+    "docs/theory/errata.md",
+)
 """Pages with seconds of computing each."""
 
 

@@ -53,9 +53,9 @@ def pixels(name: str, notation: str) -> NDArray[np.uint8]:
 
 
 FOREIGN_JUDGES = pytest.mark.parametrize(
-    "drawn", [pytest.param(DRAWN[::7], id="every-seventh"), pytest.param(DRAWN, id="all", marks=pytest.mark.slow)]
+    "drawn", [pytest.param(DRAWN[::12], id="every-twelfth"), pytest.param(DRAWN, id="all", marks=pytest.mark.slow)]
 )
-"""LaTeX and a browser take a third of a second for each figure; a seventh shows what all would in most cases."""
+"""LaTeX and a browser take a third of a second for each figure; a twelfth shows what all would in most cases."""
 
 
 @FOREIGN_JUDGES

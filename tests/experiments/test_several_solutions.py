@@ -77,7 +77,7 @@ def real_roots(constant: float, linear: float, square: float, cube: float) -> in
     return int(np.sum(np.abs(roots.imag) < 1e-6 * size))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(decades(-2, 4), decades(-3, 1), decades(-4, 1), st.floats(-1.0, 1.0), voltages)
 def test_cubic_laws_warn_where_the_polynomial_has_three_roots(r: float, a: float, b: float, d: float, e: float) -> None:
     count = real_roots(-e / r, 1.0 / r - b, d, a)
@@ -86,7 +86,7 @@ def test_cubic_laws_warn_where_the_polynomial_has_three_roots(r: float, a: float
     assert all(f"{count} solutions" in finding.what for finding in found)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(decades(-4, 2), decades(-3, 1), decades(-4, 1), st.floats(-1.0, 1.0), voltages)
 def test_so_do_their_duals(g: float, a: float, b: float, d: float, e: float) -> None:
     count = real_roots(-e / g, 1.0 / g - b, d, a)
@@ -94,7 +94,7 @@ def test_so_do_their_duals(g: float, a: float, b: float, d: float, e: float) -> 
     assert len(found) == (count > 1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(decades(0, 4), decades(-4, -1), decades(-2, -0.5), decades(-16, -9), st.floats(0.01, 3.0))
 def test_tunnel_diodes_warn_where_brackets_find_several(r: float, top: float, at: float, leak: float, e: float) -> None:
     # What takes power lies between nothing and the source.
@@ -108,7 +108,7 @@ def test_tunnel_diodes_warn_where_brackets_find_several(r: float, top: float, at
     assert all(f"{count} solutions" in finding.what for finding in found)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(*(st.integers(low, 1000).map(lambda k: k / 1000) for low in (-1000, -1000, -500, -1000)))
 def test_of_two_loops_either_is_found(e: float, k: float, b: float, c: float) -> None:
     first, second = (real_roots(-x / 10.0, 0.1 - y, 0.0, 0.5) for x, y in ((e, b), (k * e, c)))
@@ -154,7 +154,7 @@ network:
 """
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(decades(-1, 4), decades(-4, 1), decades(-1, 4), decades(-2, 4), decades(-15, -6), voltages)
 def test_laws_that_rise_never_warn(r: float, g: float, s: float, a: float, leak: float, e: float) -> None:
     assert warnings_of(MONOTONE, R=r, g=g, s=s, a=a, I_s=leak, E=e) == []

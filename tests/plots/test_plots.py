@@ -72,7 +72,7 @@ SHOWN = [
     "rlc",
     "dc_motor_pump",
     "corking_machine",
-    "buck_converter",
+    pytest.param("buck_converter", marks=pytest.mark.slow),
     "bouncing_ball",
     "stick_slip",
     "pmsm",

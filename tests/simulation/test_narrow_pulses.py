@@ -56,7 +56,7 @@ def voltage(course: object, tau: float, solver: str, times: np.ndarray, **more: 
     return tg.simulate(read_model(LOW_PASS), UNTIL, parameters=given, inputs={"V": course}, solver=solver, times=times)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(
     st.sampled_from(sorted(PULSES)),
     st.floats(0.5, 9.5),
