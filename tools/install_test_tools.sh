@@ -12,9 +12,11 @@ kpsewhich tikz.sty > /dev/null 2>&1 || packages="$packages texlive-pictures"
 need chromium chromium
 need pdftoppm poppler-utils
 need ngspice ngspice
+need arm-none-eabi-gcc "gcc-arm-none-eabi libnewlib-arm-none-eabi"
+need qemu-system-arm qemu-system-arm
 
 if [ -z "$packages" ]; then
-  echo "Octave, pdflatex, Chromium, pdftoppm and ngspice are there."
+  echo "Octave, pdflatex, Chromium, pdftoppm, ngspice, the compiler and the emulator for ARM are there."
   exit 0
 fi
 if ! command -v apt-get > /dev/null 2>&1; then

@@ -89,7 +89,7 @@ WITHOUT_EXAMPLE = {
     "E134": "an input asked for, not something in a file",
     **{f"E14{k}": "an inverse asked for, not something in a file" for k in range(3)},
     **{f"S45{k}": "an inverse asked for, not something in a file" for k in range(1, 7)},
-    **{f"C1{k:02}": "a form or a motion asked for, not something in a file" for k in range(1, 12)},
+    **{f"C1{k:02}": "a form or a motion asked for, not something in a file" for k in range(1, 14)},
     "T130": "a transformation asked for, not something in a file",
     "T140": "a limit asked for, not something in a file",
     "E105": "numbers asked for, not something in a file",
@@ -111,7 +111,7 @@ WITHOUT_EXAMPLE = {
     **{f"F20{k}": "a figure of a run asked for, not something in a file" for k in range(7)},
     "X001": "a package that is missing, not something in a file",
     **{f"X30{k}": "a report asked for, not something in a file" for k in range(1, 5)},
-    **{f"X4{k:02}": "an export asked for, not something in a file" for k in range(1, 12)},
+    **{f"X4{k:02}": "an export asked for, not something in a file" for k in range(1, 14)},
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }
 """Rules that no example on a page can break, each with the reason."""

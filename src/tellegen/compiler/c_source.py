@@ -15,7 +15,7 @@ def c_text(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="ascii")
 
 
-SUPPORT = c_text("support.h") + c_text("loops.h")
+SUPPORT = c_text("speed.h") + c_text("support.h") + c_text("loops.h")
 
 
 def _declared(name: str, function: str) -> str:
@@ -56,13 +56,19 @@ def c_source(
 
     With `slopes_later`, tangents are those that the context has compiled apart.
     """
+    # One translation unit without includes beyond the standard headers: it can be read, mailed and compiled alone.
+    return "\n".join([C_PRELUDE, SUPPORT, c_functions(routines, tables, samples, slopes_later=slopes_later)])
+
+
+def c_functions(
+    routines: Sequence[statements.Routine], tables: Sequence[int], samples: int, *, slopes_later: bool = False
+) -> str:
+    """The functions of a model without what they call."""
     names = {routine.name for routine in routines}
     # Sensitivities alone ask for slopes by parameters; runs of explicit models ask for those of f, not of F.
     rare = {name for name in names if name.endswith("_p") or (name == "tangent_y" and "rhs_tangent_y" in names)}
     seldom = {"observe", *(["residual"] if "rhs" in names else [])}
-    functions = [_function(routine, tables, rare=rare, seldom=seldom) for routine in routines]
-    # One translation unit without includes beyond the standard headers: it can be read, mailed and compiled alone.
-    parts = [C_PRELUDE, SUPPORT, *functions]
+    parts = [_function(routine, tables, rare=rare, seldom=seldom) for routine in routines]
     for name in ("tangent", "rhs_tangent"):
         # Also where slopes come later: solvers see a tangent from the beginning, and calling it has it compiled.
         if f"{name}_y" in names or slopes_later:

@@ -19,9 +19,19 @@ typedef struct {
 
 enum { TG_NEAR, TG_ENCLOSED, TG_PATH, TG_LOST };
 enum { TG_MOST_ROUNDS = 40, TG_MOST_HALVINGS = 40, TG_ROUNDS_ON_PATH = 12, TG_MOST_TRIES = 8, TG_MOST_CALLS = 50000 };
-enum { TG_LEAST_LIMIT = 20, TG_MOST_LIMIT = 640 };
+enum { TG_LEAST_LIMIT = 20 };
 #define TG_FINITE(v) ((v) * 0.0 == 0.0)
-#define TG_ROUNDING (32 * 2.220446049250313e-16)
+/* What numbers of this precision can tell apart; whoever computes with others says so before. */
+#ifndef TG_EPSILON
+#define TG_EPSILON 2.220446049250313e-16
+#define TG_SETTLED 1e-13
+#define TG_UNMOVED 1e-11
+#define TG_CLOSED 1e-16
+#define TG_LEAST 1e-300
+#define TG_LEAST_SHARE 1e-14
+#define TG_MOST_LIMIT 640
+#endif
+#define TG_ROUNDING (32 * TG_EPSILON)
 
 /* Room beside unknowns, residuals and slopes: terms, the residual of the start, the last good point, what residuals are measured by. */
 #define TG_ROOM(n) (4 * (n))
@@ -63,7 +73,7 @@ static TG_UNUSED void tg_set_out(tg_newton *w, int n, double *x) {
   if (k >= TG_MOST_TRIES || w->total > TG_MOST_CALLS) { tg_give_up(w); return; }
   tg_begin_path(w, TG_LEAST_LIMIT);
   for (int i = 0; i < n; i++) {
-    const double spread = (k % 2 ? -1.0 : 1.0) * far[k / 2 % 3] * (0.1 + fmod(0.618 * (i + 1) * k, 1.0));
+    const double spread = (k % 2 ? -1.0 : 1.0) * far[k / 2 % 3] * (0.1 + fmod(0.618 * (double)((i + 1) * k), 1.0));
     x[i] = k == 0 && TG_FINITE(w->kept[i]) ? w->kept[i] : k < 2 ? 0.0 : spread;
   }
 }
@@ -71,7 +81,7 @@ static TG_UNUSED void tg_set_out(tg_newton *w, int n, double *x) {
 /* A part of the path was too long. */
 static TG_UNUSED void tg_retreat(tg_newton *w, int n, double *x, const double *good) {
   w->share /= 8.0;
-  if (!w->known || w->share < 1e-14 || w->total > TG_MOST_CALLS) { tg_set_out(w, n, x); return; }
+  if (!w->known || w->share < TG_LEAST_SHARE || w->total > TG_MOST_CALLS) { tg_set_out(w, n, x); return; }
   tg_anew(w);
   w->left = w->good - w->share;
   for (int i = 0; i < n; i++) x[i] = good[i];
@@ -157,7 +167,7 @@ static TG_UNUSED int tg_follows(tg_newton *w, int n, double *x, double *r, doubl
     return 1;
   }
   if (w->round > 3 && norm >= w->before && norm > 1e-3) { tg_stray(w, n, x, more); return 1; }
-  if (w->round > 0 && norm <= 1e-16 && !last) {
+  if (w->round > 0 && norm <= TG_CLOSED && !last) {
     if (w->left > 0.0) tg_go_on(w, n, x, good);
     else tg_begin_path(w, 2.0 * w->limit);
     return 1;
@@ -179,7 +189,7 @@ static TG_UNUSED int tg_backs_up(tg_newton *w, int n, double *x, double *r, doub
   if (!TG_FINITE(norm) && (w->round == 0 || w->halvings >= TG_MOST_HALVINGS)) { tg_stray(w, n, x, more); return 1; }
   if (w->round > 0 && !(norm <= w->before)) {
     int moved = 0;
-    for (int i = 0; i < n; i++) if (fabs(step[i]) > 1e-11 * fabs(x[i])) moved = 1;
+    for (int i = 0; i < n; i++) if (fabs(step[i]) > TG_UNMOVED * fabs(x[i])) moved = 1;
     /* A rise that may be rounding is in doubt until the terms are known. */
     w->doubt = TG_FINITE(norm) &&
                (!moved || w->halvings >= TG_MOST_HALVINGS || (w->round > 1 && w->halvings == 0 && norm <= 1e4 * w->before));
@@ -254,7 +264,7 @@ static TG_UNUSED int tg_steps(tg_newton *w, int n, double *x, double *r, double 
   for (int i = 0; i < n; i++) {
     step[i] = r[i];
     x[i] -= r[i];
-    if (!(fabs(r[i]) <= 1e-13 * fabs(x[i]) || fabs(r[i]) <= 1e-300)) small = 0;
+    if (!(fabs(r[i]) <= TG_SETTLED * fabs(x[i]) || fabs(r[i]) <= TG_LEAST)) small = 0;
   }
   if (w->phase == TG_ENCLOSED) return small;
   w->round++;

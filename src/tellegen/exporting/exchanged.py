@@ -26,6 +26,7 @@ from tellegen.exporting.exchanged_modes import (
     mode_choices,
     only_mode,
 )
+from tellegen.exporting.exchanged_signals import controller_alone, with_signals_from_outside
 from tellegen.exporting.mode_diagrams import first_words
 from tellegen.expressions import Expression, number
 from tellegen.graph import PowerGraph, SourceLaw, lower
@@ -108,19 +109,28 @@ def exchanged(
     with_nominal: bool = True,
     with_modes: bool = True,
     with_delays: bool = False,
+    from_outside: Sequence[str] = (),
+    controller: bool = False,
 ) -> Exchanged:
     """The model with its sources as inputs, or with their courses inside; `variables` are further outputs.
 
     With `with_nominal`, a run of the experiment tells how large states become; `with_modes` and `with_delays` say what the other
-    program can do.
+    program can do. The signals `from_outside` are inputs too. A `controller` is the signals alone: its inputs are what they read
+    of the power part, its outputs what they drive there.
 
     Raises: ExportError for what no other program can be given (X401, X402, X408, X409, X410), or for a name that is no variable
         (X407).
     """
     setup = set_up(model, rtol=TOLERANCE)
     graph = _with_sources(model, setup, sources)
-    _refuse(model, graph, with_modes=with_modes, with_delays=with_delays)
     shown = tuple(dict.fromkeys((*model.experiment.outputs, *variables)))
+    units = variable_units(graph)
+    if from_outside:
+        graph = with_signals_from_outside(graph, from_outside)
+    if controller:
+        graph, driving = controller_alone(graph, shown)
+        shown = tuple(dict.fromkeys((*driving, *shown)))
+    _refuse(model, graph, with_modes=with_modes, with_delays=with_delays)
     make = _with_modes if graph.switching else _without_modes
     made = make(setup, graph, shown)
     _refuse_rates_of_inputs(made.causal)
@@ -130,7 +140,7 @@ def exchanged(
             where=model.name,
             fix="give the elements of the loop that has no state a storage or a linear law",
         )
-    found = _variables(made, shown, _largest(model) if with_nominal else {})
+    found = _variables(made, shown, _largest(model) if with_nominal else {}, units)
     made = replace(made, variables=found)
     unknown = [name for name in variables if name not in {v.name for v in found}]
     if unknown:
@@ -143,7 +153,9 @@ def exchanged(
 def _without_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exchanged:
     causal = assign_causality(graph)
     start = {**setup.numeric.initial, **setup.start}
-    names = setup.numeric.names
+    # A part of the model has some of its states, in the same order.
+    kept = {*(port.state for port in graph.ports), *graph.displacements, *(law.name for law in graph.signals)}
+    names = tuple(name for name in setup.numeric.names if name in kept)
     formulas = _start_formulas(setup, names, start)
     code = exchanged_code(causal, formulas, shown)
     values = tuple(float(start.get(name, 0.0)) for name in names)
@@ -288,10 +300,11 @@ def _start_formulas(setup: Setup, names: Sequence[str], start: Mapping[str, floa
     return tuple(found)
 
 
-def _variables(made: Exchanged, shown: Sequence[str], nominal: Mapping[str, float]) -> tuple[ExchangedVariable, ...]:
+def _variables(
+    made: Exchanged, shown: Sequence[str], nominal: Mapping[str, float], units: Mapping[str, str]
+) -> tuple[ExchangedVariable, ...]:
     setup, code, names = made.setup, made.code, made.states
     program = code.program
-    units = variable_units(made.causal.graph)
     inputs = [program.names[k] for k in program.inputs]
     wanted = outputs_of(program, shown)
     found = [

@@ -12,6 +12,7 @@ from tellegen.core.names import did_you_mean
 from tellegen.exporting import rules
 from tellegen.exporting.diagram import Diagram
 from tellegen.exporting.diagram_building import block_diagram
+from tellegen.exporting.firmware.source import c_files
 from tellegen.exporting.fmu.unit import fmu_files
 from tellegen.exporting.matlab_modes import hybrid_run_file, modes_file
 from tellegen.exporting.matlab_program import parameters_file, program_name, run_file
@@ -43,6 +44,10 @@ def export_model(
     the experiment, `platforms` to compile for.
 
     `to="python"` writes `NAME_model.py`: rates and outputs as functions for NumPy, JAX and CasADi; option `sources`, as above.
+
+    `to="c"` writes one step of the model for microcontrollers and hardware in the loop, `NAME.h` and `NAME.c`. Its options: `step`
+    in seconds, `method` ("exact", "rk4" or "midpoint"; without it the one that fits), `real` ("double" or "float"), `sources` and
+    `variables` as above, `inputs` (signals that come from outside), `controller` (the signals alone, without what they control).
 
     Raises: ExportError for an unknown tool (X403) or option (X407), for what the tool cannot hold (X401, X402, X406, X408 to
     X411), for a file that is there already (X405) or cannot be written (X404). Nothing is written then, or what was written is
@@ -93,7 +98,12 @@ def simulink_files(model: Model, name: str) -> dict[str, str]:
     }
 
 
-TARGETS: dict[str, Callable[..., Files]] = {"simulink": simulink_files, "fmu": fmu_files, "python": python_files}
+TARGETS: dict[str, Callable[..., Files]] = {
+    "simulink": simulink_files,
+    "fmu": fmu_files,
+    "python": python_files,
+    "c": c_files,
+}
 """The tools that there are files for."""
 
 

@@ -70,3 +70,15 @@ PLATFORM = RULES.rule(
     meaning="A binary was asked for a platform, and there is no compiler for it.",
     why="each system has machine code of its own",
 )
+STEP = RULES.rule(
+    "X412",
+    "step that samples do not fit",
+    meaning="The period of a sampled signal is no multiple of the step that was asked for, or that step is no time.",
+    why="a controller takes its samples at steps, and between two of them there is nothing",
+)
+STEP_METHOD = RULES.rule(
+    "X413",
+    "method that does not fit the model",
+    meaning="Exact steps were asked for a model that is not linear, or steps of an explicit method that are too long for it.",
+    why="an explicit method whose step is longer than the fastest part of the model lets errors grow from step to step",
+)

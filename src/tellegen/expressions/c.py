@@ -15,7 +15,7 @@ C_PRELUDE = """\
 #ifndef M_PI
 #define M_PI 3.14159265358979323846
 #endif
-static inline double tellegen_sign(double x) { return (x > 0.0) - (x < 0.0); }
+static inline double tellegen_sign(double x) { return (double)((x > 0.0) - (x < 0.0)); }
 """
 """What the text of `to_c` needs before it."""
 

@@ -194,19 +194,19 @@ class ExportOptions(OfModel):
 
     target: Path = required("The folder of the files.", flag="--output", short="-o", metavar="FOLDER")
     tool: str = required(
-        "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit; python: functions.",
+        "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit; python: functions; c: one step, for firmware.",
         flag="--to",
         metavar="TOOL",
     )
     fmi: str | None = option(None, "With fmu: the version of FMI, 2 or 3.", metavar="2|3")
     sources: str | None = option(
         None,
-        "With fmu and python: sources become inputs, or keep the courses of the experiment.",
+        "With fmu, python and c: sources become inputs, or keep the courses of the experiment.",
         metavar="open|experiment",
     )
     variables: tuple[str, ...] | None = option(
         None,
-        "With fmu: an output beside those of the experiment; once for each.",
+        "With fmu and c: an output beside those of the experiment; once for each.",
         flag="--variable",
         metavar="NAME",
         once_for_each=True,
@@ -218,6 +218,17 @@ class ExportOptions(OfModel):
         metavar="NAME",
         once_for_each=True,
     )
+    step: str | None = option(None, "With c: how long a step is: 1e-4, or '100 us'.", metavar="TIME")
+    method: str | None = option(None, "With c: without it, the one that fits.", metavar="exact|rk4|midpoint")
+    real: str | None = option(None, "With c: the kind of its numbers.", metavar="double|float")
+    inputs: tuple[str, ...] | None = option(
+        None,
+        "With c: a signal that comes from outside, beside the sources; once for each.",
+        flag="--input",
+        metavar="NAME",
+        once_for_each=True,
+    )
+    controller: bool | None = option(None, "With c: the signals alone, without what they control.")
     force: bool = force()
     as_json: bool = as_json()
 
@@ -227,7 +238,8 @@ def export(options: ExportOptions) -> None:
     """Write a model with its experiment as files of another tool."""
     from tellegen.exporting.exports import export_model  # brings the numbers that the other commands here do without
 
-    given = {word: getattr(options, word) for word in ("fmi", "sources", "variables", "platforms")}
+    words = ("fmi", "sources", "variables", "platforms", "step", "method", "real", "inputs", "controller")
+    given = {word: getattr(options, word) for word in words}
     # What is not given has the default of its tool, and a tool refuses what it does not know.
     more = {word: value for word, value in given.items() if value is not None}
     written = export_model(options.model, options.tool, options.target, overwrite=options.force, **more)

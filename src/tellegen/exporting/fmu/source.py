@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tellegen.compiler.c_source import SUPPORT, c_source
+from tellegen.compiler.c_source import c_functions, c_source
 from tellegen.compiler.code import Code
 from tellegen.compiler.context import Integers, function_of
 from tellegen.compiler.numeric_model import SparsityPattern, colouring, pattern_of_rows
@@ -15,7 +15,6 @@ from tellegen.compiler.toolchain import HEADER
 from tellegen.experiments.setup import longest_input_step
 from tellegen.exporting.exchanged import TOLERANCE, Exchanged, start_point
 from tellegen.exporting.fmu.description import References, Version, event_count
-from tellegen.expressions import C_PRELUDE
 from tellegen.simulation.solvers.choice import choose
 from tellegen.simulation.solvers.sources import NATIVE
 from tellegen.simulation.solvers.stretch import sparse_elimination_order
@@ -41,7 +40,7 @@ def source_text(made: Exchanged, version: Version, token: str, *, model_exchange
     """All of it."""
     instance = (Path(__file__).parent / "native" / "instance.h").read_text(encoding="ascii")
     parts = [
-        f"/* {_comment(made.name)} as a functional mock-up unit, written by Tellegen. */",
+        f"/* {comment_text(made.name)} as a functional mock-up unit, written by Tellegen. */",
         "".join(f"#include <{name}.h>\n" for name in ("float", "math", "stdint", "stdio", "stdlib", "string")),
         _file(HEADER.parent, HEADER.name),
         *_model_parts(made),
@@ -82,17 +81,17 @@ def _model_parts(made: Exchanged) -> Iterator[str]:
         names = {f"tg_{function_of(r.name)}" if function_of(r.name) == r.name else r.name for r in own}
         names |= {"tg_sample", "tg_rhs_tangent"}
         yield "\n".join(f"#define {name} {name}_in_{k}" for name in sorted(names))
-        yield c_source(own, mode.code.places, groups).removeprefix(f"{C_PRELUDE}\n{SUPPORT}\n")
+        yield c_functions(own, mode.code.places, groups)
         yield "\n".join(f"#undef {name}" for name in sorted(names))
 
 
-def _comment(text: str) -> str:
+def comment_text(text: str) -> str:
     """A text that cannot end its comment, in plain letters."""
     return "".join(c if c.isascii() and c.isprintable() else "?" for c in text).replace("*/", "* /").replace("\\", "/")
 
 
 def _quoted(text: str) -> str:
-    return '"' + _comment(text).replace('"', "'") + '"'
+    return '"' + comment_text(text).replace('"', "'") + '"'
 
 
 def _sizes(made: Exchanged, token: str, *, model_exchange: bool) -> Iterator[str]:
@@ -242,8 +241,13 @@ def _tables(made: Exchanged) -> Iterator[str]:
 
 
 def _array(kind: str, name: str, values: Iterable[float] | Sequence[int]) -> str:
+    return array_text(kind, f"{name}_of", values)
+
+
+def array_text(kind: str, name: str, values: Iterable[float] | Sequence[int]) -> str:
+    """A table that does not change, as C; one without entries has a zero."""
     texts = [_number(value) for value in values]
-    return f"static const {kind} tg_{name}_of[] = {{{', '.join(texts) or '0'}}};"
+    return f"static const {kind} tg_{name}[] = {{{', '.join(texts) or '0'}}};"
 
 
 def _number(value: float) -> str:

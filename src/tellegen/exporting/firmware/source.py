@@ -1,0 +1,244 @@
+"""The two files of a step in C: what is handed over, and how the model goes on."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, get_args
+
+from tellegen.compiler.c_source import c_functions, c_text
+from tellegen.compiler.routines import sample_groups
+from tellegen.compiler.statements import Newton, Routine, all_statements, needed_statements
+from tellegen.compiler.steps import variable
+from tellegen.core.names import did_you_mean, identifier
+from tellegen.experiments.quantities import Quantity
+from tellegen.exporting import rules
+from tellegen.exporting.exchanged import Exchanged, ExchangedVariable, Sources, exchanged
+from tellegen.exporting.firmware.precision import Real, real_text
+from tellegen.exporting.firmware.stepping import Stepping, stepping
+from tellegen.exporting.fmu.source import array_text, comment_text
+from tellegen.expressions import C_PRELUDE
+from tellegen.model.model import Model
+
+LIMITS: Final[dict[str, dict[str, str]]] = {
+    "double": {
+        "TG_EPSILON": "2.220446049250313e-16",
+        "TG_SMALL": "1e-9",
+        "TG_SETTLED": "1e-13",
+        "TG_UNMOVED": "1e-11",
+        "TG_CLOSED": "1e-16",
+        "TG_LEAST": "1e-300",
+        "TG_LEAST_SHARE": "1e-14",
+        "TG_MOST_LIMIT": "640",
+    },
+    "float": {
+        "TG_EPSILON": "1.1920929e-07",
+        "TG_SMALL": "1e-3",
+        "TG_SETTLED": "1e-6",
+        "TG_UNMOVED": "1e-5",
+        "TG_CLOSED": "1e-10",
+        "TG_LEAST": "1e-37",
+        "TG_LEAST_SHARE": "1e-6",
+        "TG_MOST_LIMIT": "80",
+    },
+}
+"""What numbers of each kind can tell apart."""
+
+EXACT_AT: Final = {1: "{0.5}", 3: "{inside, 0.5, 1.0 - inside}"}
+"""Where in the step an exact one asks for rates."""
+
+
+def c_files(
+    model: Model,
+    name: str,
+    *,
+    step: Quantity | None = None,
+    method: str | None = None,
+    real: Real = "double",
+    sources: Sources = "open",
+    variables: Sequence[str] = (),
+    inputs: Sequence[str] = (),
+    controller: bool = False,
+) -> dict[str, str]:
+    """The step of a model, or of its controller alone.
+
+    Raises: ExportError for what a step cannot hold (X401, X402, X408 to X410, X412, X413), or for a word that is not known (X407).
+    """
+    for option, given, known in (("real", real, get_args(Real)), ("sources", sources, get_args(Sources))):
+        if given not in known:
+            fix = did_you_mean(given, known) or f"give {' or '.join(known)}"
+            raise rules.UNKNOWN_OPTION.error(f"'{option}' is '{given}'", fix=fix)
+    made = exchanged(
+        model,
+        sources,
+        variables,
+        with_nominal=False,
+        with_modes=False,
+        from_outside=inputs,
+        controller=controller,
+    )
+    return _Step(made, stepping(made, step, method, is_part=controller or bool(inputs)), name, real).files()
+
+
+class _Step:
+    """The files of one model."""
+
+    def __init__(self, made: Exchanged, how: Stepping, name: str, real: Real) -> None:
+        self.made, self.how, self.name, self.real = made, how, name, real
+        routines = {routine.name: routine for routine in made.code.routines}
+        self.shown = [v for v in made.variables if v.is_output]
+        self.observe = self._observed(routines["observe"])
+        self.routines = [routines["rhs"], self.observe, *(r for n, r in routines.items() if n.startswith("sample_"))]
+        if how.method in ("midpoint", "rosenbrock"):
+            self.routines.append(routines["rates_along"])
+        self.inputs = made.by_role.get("input", ())
+
+    def _observed(self, observe: Routine) -> Routine:
+        """The outputs alone; states among them are no observables."""
+        leaves = {i: k for k, (word, i) in observe.leaves.items() if word == "y"}
+        places = {"state": leaves, "observable": dict(enumerate(range(len(observe.results))))}
+        results = [
+            variable(places["state"][v.place]) if v.role == "state" else observe.results[v.place] for v in self.shown
+        ]
+        return replace(observe, statements=needed_statements(observe.statements, results), results=results)
+
+    def files(self) -> dict[str, str]:
+        """Both, by name."""
+        words = {f"tg_{word}": f"{self.name}_{word}" for word in ("state", "input", "output", "start", "step")}
+        words |= {"M_PI": "TG_PI", "TG_LONG": "", "TG_RARE": ""}  # which would slow down what every step calls
+        texts = {f"{self.name}.h": self._header(), f"{self.name}.c": self._source()}
+        return {place: real_text(text, self.real, words) for place, text in texts.items()}
+
+    def _header(self) -> str:
+        """What a caller includes."""
+        made, how = self.made, self.how
+        code, guard = made.code, f"{self.name.upper()}_H"
+        states = "; ".join(f"y[{k}] {n}" for k, n in enumerate(made.states)) or "no states"
+        memory = "; ".join(f"memory[{k}] {law.name}" for k, (law, _) in enumerate(code.program.signals.samples))
+        groups = len(how.periods)
+        return f"""\
+/* {comment_text(made.name)}: one step of {how.step!r} s, written by Tellegen. All values are in SI units.
+ *
+ * {self.name}_start sets a state to where the model begins. {self.name}_step takes the inputs of this moment, takes the samples
+ * that are due, shows the outputs of this moment, and lets the state go on by one step, while the inputs are held. It returns 0;
+ * or 1 where a value is not finite or a loop was not solved: then the state is as it was, and the outputs too.
+ *
+ * Method: {how.method}, because {how.reason}. Nothing is allocated, and nothing but the three structs changes.
+ */
+#ifndef {guard}
+#define {guard}
+
+typedef struct tg_state {{
+  double y[{max(len(made.states), 1)}]; /* {comment_text(states)} */
+  double rest[{max(len(made.states), 1)}]; /* what rounding left over of each */
+  double memory[{max(len(code.program.signals.samples), 1)}]; /* {comment_text(memory or "nothing is sampled")} */
+  double values[{code.data.scratch}]; /* solutions of loops, where the next search begins */
+  unsigned long wait[{max(groups, 1)}]; /* steps until samples are due */
+  unsigned long steps; /* so many were made: the time is this often the step */
+}} tg_state;
+
+typedef struct tg_input {{
+{self._fields(self.inputs)}
+}} tg_input;
+
+typedef struct tg_output {{
+{self._fields(self.shown)}
+}} tg_output;
+
+void tg_start(tg_state *state);
+int tg_step(tg_state *state, const tg_input *input, tg_output *output);
+
+#endif
+"""
+
+    def _fields(self, variables: Sequence[ExchangedVariable]) -> str:
+        names = _field_names(variables)
+        lines = [
+            f"  double {n}; /* {comment_text(f'{v.name} [{v.unit}]' if v.unit else v.name)} */"
+            for n, v in zip(names, variables, strict=True)
+        ]
+        return "\n".join(lines or ["  char nothing;"])
+
+    def _source(self) -> str:
+        """What a caller compiles beside his own files."""
+        has_loops = any(isinstance(s, Newton) for r in self.routines for s in all_statements(r.statements))
+        support = c_text("support.h") + (c_text("loops.h") if has_loops else "")
+        groups = sample_groups(self.made.code.program.signals.samples)
+        functions = c_functions(self.routines, self.made.code.places, len(groups))
+        for name in ("tg_rhs", "tg_observe", "tg_sample", "tg_rates_along"):
+            functions = functions.replace(f"int {name}(tg_context *c", f"static int {name}(tg_context *c")
+        parts = [
+            f'#include "{self.name}.h"\n',
+            C_PRELUDE,
+            "\n".join(f"#define {word} {value}" for word, value in self._sizes().items()),
+            _own("context.h"),
+            "\n".join(self._tables(groups)),
+            support,
+            functions,
+            "\n".join(self._handed_over()),
+            _own(f"{self.how.method}.c"),
+            _own("step.c"),
+        ]
+        return "\n".join(parts)
+
+    def _sizes(self) -> dict[str, object]:
+        made, program = self.made, self.made.code.program
+        samples = [r for r in self.routines if r.name.startswith("sample_")]
+        courses = len(self.how.held)
+        return {
+            "TG_STEP": repr(self.how.step),
+            **LIMITS[self.real],
+            "TG_Y": len(made.states),
+            "TG_U": len(self.inputs),
+            "TG_MEMORY": len(program.signals.samples),
+            "TG_SCRATCH": made.code.data.scratch,
+            "TG_GROUPS": len(self.how.periods),
+            "TG_OUTPUTS": len(self.shown),
+            **({"TG_COURSES": courses, "TG_AT": EXACT_AT[courses]} if self.how.method == "exact" else {}),
+            "TG_SAMPLES_READ_RATES": int(any("yp" in r.words_read() for r in samples)),
+            "TG_OUTPUTS_READ_RATES": int("yp" in self.observe.words_read()),
+        }
+
+    def _tables(self, groups: Sequence[Sequence[int]]) -> Iterator[str]:
+        made, how = self.made, self.how
+        values, samples = made.setup.parameters, made.code.program.signals.samples
+        yield f"/* {comment_text(', '.join(made.code.base)) or 'There are no parameters.'} */"
+        yield array_text("double", "parameters", [values[name] for name in made.code.base])
+        yield array_text("double", "tables", made.code.data.tables.tolist())
+        yield array_text("double", "first_y", list(made.start))
+        yield array_text("double", "first_memory", [law.initial.evaluate(values) for law, _ in samples])
+        yield array_text("unsigned long", "first_wait", how.offsets)
+        yield array_text("unsigned long", "periods", how.periods)
+        yield array_text("int", "group_of", [g for k in range(len(samples)) for g, m in enumerate(groups) if k in m])
+        if how.method == "exact":
+            yield array_text("double", "held", how.held.ravel().tolist())
+
+    def _handed_over(self) -> Iterator[str]:
+        """From the structs that a caller sees to the arrays of the model, and back."""
+        inputs, outputs = _field_names(self.inputs), _field_names(self.shown)
+        yield "static void tg_take(const tg_input *input, double *u) {"
+        yield from (f"  u[{v.place}] = input->{n};" for n, v in zip(inputs, self.inputs, strict=True))
+        yield from () if inputs else ("  (void)input, (void)u;",)
+        yield "}\n"
+        yield "static void tg_give(const double *out, tg_output *output) {"
+        yield from (f"  output->{n} = out[{k}];" for k, n in enumerate(outputs))
+        yield from () if outputs else ("  (void)out, (void)output;",)
+        yield "}\n"
+
+
+def _own(name: str) -> str:
+    return (Path(__file__).parent / "native" / name).read_text(encoding="ascii")
+
+
+def _field_names(variables: Iterable[ExchangedVariable]) -> list[str]:
+    """The names of the fields of a struct.
+
+    Raises: ExportError (X406) where two would be one.
+    """
+    found: dict[str, str] = {}
+    for v in variables:
+        name = identifier(v.name)
+        if name in found:
+            what = f"'{found[name]}' and '{v.name}' would both be '{name}' in C"
+            raise rules.ONE_NAME.error(what, where=v.name, fix=f"give '{v.name}' another name")
+        found[name] = v.name
+    return list(found)
