@@ -61,8 +61,7 @@ class _Mode(ctypes.Structure):
         (_double, "max_step tolerance"),
         (_pointer, "place observed carried held guards"),
         (_int, "n_dependent n_own"),
-        (_pointer, "dependent own relation pull inertia"),
-        (_pointer, "y yp ahead rates guard later channels signs out_y out_yp ways"),
+        (_pointer, "dependent own relation pull inertia y yp ahead rates guard later channels signs out_y out_yp ways"),
         (_long, "next_stop"),
     )
 
@@ -291,14 +290,14 @@ class ModeRelay:
         self._account.samples += [self._samples[: w.n_sampled].copy()] if w.n_sampled else []
         since = float(changes["t"][-1]) if len(changes) else at.t
         return Relayed(
-            [one.model for one in modes],
-            known.number,
-            last.model,
-            end,
-            replace(end.standing, t=since),
-            changes,
-            self._arrays.get("states"),
-            int(w.rows),
+            modes=[one.model for one in modes],
+            first=known.number,
+            model=last.model,
+            end=end,
+            since=replace(end.standing, t=since),
+            changes=changes,
+            states=self._arrays.get("states"),
+            rows=int(w.rows),
         )
 
     def _prepare(self, t: float, solver: SolverOf) -> None:
