@@ -20,14 +20,8 @@ LETTERS: Mapping[str, tuple[str, str, str, str]] = {
     "omega": ("omega", "tau", "p", "theta"),
     "P": ("P", "Q", "V", "Gamma"),
 }
-"""The symbol of the across variable of a domain, and the letters of across, through and what a storage of either keeps."""
+"""By the across variable of a domain: the letters of across, through and what a storage of either keeps."""
 
-SYMBOLS: Mapping[str, tuple[str, str]] = {
-    "V": ("V", "I"),
-    "v": ("v", "F"),
-    "omega": ("omega", "tau"),
-    "P": ("P", "Q"),
-}
 DOMAIN: Mapping[str, str] = {
     **dict.fromkeys(("capacitor", "inductor", "resistor", "conductance"), "V"),
     **dict.fromkeys(("mass", "spring", "compliance", "damper", "mobility"), "v"),
@@ -80,16 +74,11 @@ class CurvedNetwork:
             "i = p v": (i, v),
         }[LAWS[part.kind]]
 
-    def state(self, part: Part) -> str:
-        """The name of the state of a storage: its output, or what it keeps where the curved law tells the output from that."""
-        across = LAWS[part.kind] in ACROSS_STORED
-        symbol = SYMBOLS[DOMAIN[part.kind]][0 if across else 1]
-        if part.name in self.cubic and LAWS[part.kind] in ("s v = p i", "s i = p v"):
-            symbol = LETTERS[DOMAIN[part.kind]][2 if across else 3]
-        return f"{symbol}_{part.name}"
-
     def rates(self, states: Mapping[str, float], inputs: Mapping[str, float]) -> dict[str, float] | None:
-        """The rates of the states; None where Newton's method does not settle."""
+        """The rates of the states by the elements that have them; None where Newton's method does not settle.
+
+        The state of a storage is its output, or what it keeps where the curved law tells the output from that.
+        """
         table = Table(self.linear)
         fixed = [*table.kirchhoff(), *table.coupled(lambda part: part.value)]
         A = np.zeros((len(fixed), table.count))
@@ -111,7 +100,7 @@ class CurvedNetwork:
                 break
         else:
             return None
-        return {self.state(p): self._rate(p, table, w, states) for p in table.ports if is_storage(p)}
+        return {p.name: self._rate(p, table, w, states) for p in table.ports if is_storage(p)}
 
     def _residual(
         self, part: Part, table: Table, w: Array, states: Mapping[str, float], inputs: Mapping[str, float]
@@ -130,7 +119,7 @@ class CurvedNetwork:
         return float(row @ w) - self._output(part, states), row
 
     def _output(self, part: Part, states: Mapping[str, float]) -> float:
-        x = states[self.state(part)]
+        x = states[part.name]
         if part.name in self.cubic and LAWS[part.kind] in ("s v = p i", "s i = p v"):
             return float(part.value) * x + self.cubic[part.name] * x**3
         return x
@@ -140,7 +129,7 @@ class CurvedNetwork:
         told = float(
             (np.eye(table.count)[branch.through] if law in ACROSS_STORED else _across(branch, table.count)) @ w
         )
-        a, b, x = float(part.value), self.cubic.get(part.name, 0.0), states[self.state(part)]
+        a, b, x = float(part.value), self.cubic.get(part.name, 0.0), states[part.name]
         if law in ("s v = p i", "s i = p v"):
             return told if part.name in self.cubic else a * told
         return told / (a + 3 * b * x**2)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -16,14 +17,13 @@ from support.strategies import networks
 from support.transfers import transfer_at_with_rates
 from tellegen.core.errors import TellegenError
 from tellegen.equations.system import EquationSystem, with_values
+from tellegen.graph import SourceLaw, lower
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 from tellegen.schemes.translation import NOTATIONS, Notation, translation
 
 chains = st.lists(st.sampled_from(NOTATIONS), min_size=1, max_size=2)
-HANGING = ("G204", "G205")
-"""What hangs at one terminal alone has no text as a bond graph or a ladder."""
 
 
 @given(networks(), chains)
@@ -38,15 +38,23 @@ def test_networks_with_fields_answer_alike_after_translations(network: FieldNetw
     assume(network.is_regular())
     before = read_model(network.text)
     after = translated(before, chain)
+    again = numbers(after)
+    # A ladder names the sources of its sections first, so that rows and columns may change places.
+    place = np.ix_(*[[again.inputs.index(name) for name in before.inputs]] * 2)
     for s in (0.9, 1.7):
         known = network.transfer(s)
         size = abs(known).max()
-        assert transfer_at_with_rates(numbers(after), s) == pytest.approx(known, rel=1e-7, abs=1e-8 * size)
+        assert transfer_at_with_rates(again, s)[place] == pytest.approx(known, rel=1e-7, abs=1e-8 * size)
 
 
 @given(graphs(), chains)
 def test_bond_graphs_answer_alike_after_translations(graph: Graph, chain: list[Notation]) -> None:
-    assert_chain(read_model(graph.text), chain, graph.values)
+    try:
+        model = read_model(graph.text)
+    except TellegenError as error:
+        assume(error.code != "D408")  # a ring of junctions with nothing in it
+        raise
+    assert_chain(model, chain, graph.values)
 
 
 @given(ladders(), chains)
@@ -83,16 +91,24 @@ def evaluated(model: Model, values: dict[str, Fraction]) -> Evaluated:
 
 def translated(model: Model, chain: list[Notation]) -> Model:
     for notation in chain:
-        try:
-            text = translation(model, notation)
-        except TellegenError as error:
-            assume(error.code not in HANGING)
-            raise
-        model = read_model(text)
+        model = read_model(written(model, notation))
         # What was read from a written file is written again without a change.
-        written = to_yaml(read_model(to_yaml(model)))
-        assert to_yaml(read_model(written)) == written
+        again = to_yaml(read_model(to_yaml(model)))
+        assert to_yaml(read_model(again)) == again
     return model
+
+
+def written(model: Model, notation: Notation) -> str:
+    """The text in a notation that has a place for everything in the model; no other model may be refused."""
+    try:
+        return translation(model, notation)
+    except TellegenError as error:
+        graph = lower(model)
+        # A junction has two bonds, where a node may have one terminal; a ladder has a block.
+        placeless = graph.has_loose_end() or all(isinstance(port.law, SourceLaw) for port in graph.ports)
+        # Junctions short an element without a wire, which nodes cannot.
+        assume(error.code != "G202" and not (error.code == "G204" and placeless))
+        raise
 
 
 def numbers(model: Model) -> EquationSystem:

@@ -40,7 +40,7 @@ EXAMPLES = {example.name: tg.load(example.name) for example in tg.examples()}
 
 
 def scheme_of(model: Model) -> BondGraphScheme:
-    return bond_graph(assign_causality(lower(model)), vectors=True)
+    return bond_graph(assign_causality(lower(model)), vectors=True, lanes="joined")
 
 
 def assert_well_drawn(scheme: BondGraphScheme, **options: object) -> Scene:

@@ -64,7 +64,7 @@ def test_marks_overlap_nothing(name: str, notation: OverlaidNotation) -> None:
 @pytest.mark.parametrize("name", DRAWN)
 def test_bonds_carry_the_power_that_elements_take(name: str) -> None:
     run = run_of(name)
-    scheme = bond_graph(assign_causality(run.graph), vectors=True)
+    scheme = bond_graph(assign_causality(run.graph), vectors=True, lanes="joined")
     powers = bond_powers(scheme, run)
     assert powers.keys() == {bond.number for bond in scheme.bonds}
     most = max(float(np.max(np.abs(rows))) for rows in powers.values())
@@ -76,7 +76,7 @@ def test_bonds_carry_the_power_that_elements_take(name: str) -> None:
 
 def test_bond_and_section_agree() -> None:
     run = run_of("dc_motor_pump")
-    scheme = bond_graph(assign_causality(run.graph), vectors=True)
+    scheme = bond_graph(assign_causality(run.graph), vectors=True, lanes="joined")
     motor = next(bond for bond in scheme.bonds if bond.head == "motor")
     np.testing.assert_allclose(bond_powers(scheme, run)[motor.number], run.sections.power(3), rtol=1e-9, atol=1e-9)
 

@@ -7,6 +7,7 @@ from schemes.comparing import assert_same, legal_causality
 from support.networks import Network, causality, element, model
 from support.strategies import networks
 from tellegen.causality import assign_causality
+from tellegen.core.errors import GraphError
 from tellegen.elements import connection
 from tellegen.expressions import ONE
 from tellegen.graph import lower
@@ -90,3 +91,25 @@ def test_connections_of_modulus_one_between_grounded_nodes_are_wires() -> None:
     assert [e.name for e in found.elements] == ["V", "R", "C"]
     assert found.elements[1].nodes == ("a", "c")
     assert_same(causal, causality(replace(described, elements=found.elements)))
+
+
+def test_what_junctions_short_is_refused_as_a_network() -> None:
+    """A file may not say it: written, it would be refused when it is read."""
+    lines = [
+        "Se:V (electrical) -> 1:s",
+        "s -> R:R",
+        "s -> 0:a",
+        "a -> 1:b",
+        "b -> C:C",
+        "b -> 0:c",
+        "a -> c",
+        "c -> I:L",
+    ]
+    described = read_model("system: x\nbond graph:\n" + "".join(f"  - {line}\n" for line in lines))
+    with pytest.raises(GraphError) as refused:
+        translation(described, "network")
+    assert str(refused.value).startswith(
+        "error G202: junctions short 'C': as a network both its ends would be at one node"
+    )
+    again = read_model(translation(described, "pog"))
+    assert_same(assign_causality(lower(described)), assign_causality(lower(again)), by_name=True)

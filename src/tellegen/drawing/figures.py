@@ -208,7 +208,7 @@ def _bond(model: AnyModel, options: Options) -> Scene:
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
-    return bond_scene(bond_graph(causal, vectors=True), with_layout(options, read, "bond"))
+    return bond_scene(bond_graph(causal, vectors=True, lanes="joined"), with_layout(options, read, "bond"))
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:

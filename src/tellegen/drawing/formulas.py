@@ -17,7 +17,7 @@ from tellegen.core.units import describe, parse_unit
 from tellegen.drawing.options import DEFAULTS, LabelChoice, Options
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, to_latex
 from tellegen.expressions.evaluation import evaluate
-from tellegen.graph import PowerGraph, StorageLaw
+from tellegen.graph import PowerGraph, ResistiveLaw, StorageLaw
 from tellegen.graph.signal_lowering import taken_names
 from tellegen.results.units import ratio_unit
 from tellegen.scenes.geometry import Box, Point, union
@@ -73,6 +73,12 @@ def energy_names(items: Iterable[OnePort], graph: PowerGraph) -> dict[str, str]:
         else:
             names[name] = short[name] if taken[short[name]] == 1 else f"{symbols[name]}_{name}"
     return names
+
+
+def in_bond_graphs(item: OnePort, coefficient: Expression) -> Expression:
+    """The coefficient of an element in the reading of bond graphs, where R is effort over flow whichever way its law is stated."""
+    law, domain = item.port.law, DOMAINS[item.domain]
+    return ONE / coefficient if isinstance(law, ResistiveLaw) and law.side != domain.effort else coefficient
 
 
 def short_names(scheme: BondGraphScheme) -> dict[str, str]:

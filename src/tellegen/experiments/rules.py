@@ -46,6 +46,12 @@ OPEN_START = RULES.rule(
     meaning="An initial value is given to a storage that follows several others, and nothing says how these share in it.",
     why="one value does not decide several states",
 )
+SLOPES_FROM_REST = RULES.rule(
+    "S178",
+    "slopes of a start at rest",
+    meaning="Sensitivities are asked of a run that begins in a steady state found by trying modes, or with a past.",
+    why="how such a state changes with a parameter is not followed: another mode may keep it",
+)
 NO_SUCH_OUTPUT = RULES.rule(
     "S176",
     "no such variable to follow",

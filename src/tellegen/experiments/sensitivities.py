@@ -19,13 +19,15 @@ from tellegen.experiments.initial_values import independent_start, initial_state
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import Quantity
 from tellegen.experiments.simulating import DEFAULT_RTOL
+from tellegen.experiments.steady_state import FINE
 from tellegen.expressions import Expression, number
 from tellegen.graph import PowerGraph, drive, lower
-from tellegen.model.model import Model
+from tellegen.model.model import Model, Start
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.records import column
 from tellegen.results.units import variable_units
 from tellegen.simulation import sensitivity_jumps
+from tellegen.simulation.global_error import has_memory
 from tellegen.simulation.hybrid.sensitivities import integrate_mode_sensitivities
 from tellegen.simulation.problem import DEFAULT_ROWS, Problem
 from tellegen.simulation.sensitivities import (
@@ -34,6 +36,7 @@ from tellegen.simulation.sensitivities import (
     integrate_sensitivities,
     observable_slopes,
 )
+from tellegen.simulation.starting import find_equilibrium
 
 if TYPE_CHECKING:
     import xarray
@@ -107,6 +110,7 @@ class SensitivityRuns:
     duration: float
     solver: str
     rtol: float
+    start: Start = "initial"
 
     def with_values(self, values: Mapping[str, float]) -> "SensitivityRuns":
         """The same with other numbers for its parameters."""
@@ -121,6 +125,10 @@ class SensitivityRuns:
         """
         graph, causal, parameters = self.graph, self.causal, self.parameters
         numeric, known = compile_model(causal), parameter_values(graph.parameters)
+        if self.start == "steady" and (graph.switching or has_memory(numeric)):
+            what = f"'{graph.name}' begins in the steady state, and has modes or signals that are sampled or delayed"
+            fix = "give the initial values and 'start: initial', or compare runs with other values"
+            raise rules.SLOPES_FROM_REST.error(what, fix=fix)
 
         def starts(name: str, value: float) -> dict[str, float]:
             """The initial values where a parameter has another value."""
@@ -128,9 +136,12 @@ class SensitivityRuns:
             found = initial_states(graph, self.described, self.given, values)
             if graph.switching:
                 return found
-            return independent_start(
-                {**setup.initial_values_of_dependents(causal, values), **found}, causal, numeric, {}
-            )
+            said = {**setup.initial_values_of_dependents(causal, values), **found}
+            begun = independent_start(said, causal, numeric, {})
+            if self.start == "initial":
+                return begun
+            near = Problem(numeric, self.duration, y0=begun, rtol=FINE, parameters=values)
+            return dict(zip(numeric.names, find_equilibrium(near).y.tolist(), strict=True))
 
         problem = Problem(
             numeric,
@@ -166,6 +177,7 @@ def sensitivity_runs(
     solver: str = "auto",
     rtol: float = DEFAULT_RTOL,
     further: Mapping[str, float] | None = None,
+    start: Start | None = None,
 ) -> SensitivityRuns:
     """The model ready for slopes along parameters. `further` are parameters that the model does not have, for inputs and initial
     values to read.
@@ -197,6 +209,7 @@ def sensitivity_runs(
         duration=duration,
         solver=solver,
         rtol=rtol,
+        start=start or described.experiment.start,
     )
 
 

@@ -14,7 +14,7 @@ through variable that is given.
 import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, NamedTuple, final
 
@@ -278,6 +278,8 @@ class Setup:
     """Warnings about the values given to parameters, and about speeds at which nobody asked to start."""
     lowered: PowerGraph | None = None
     """The graph of the model as it was described, without what was given."""
+    before: Mapping[str, float] = field(default_factory=dict)
+    """What sampled and delayed signals hold at the start, where that is not what they say."""
 
     @property
     def graph(self) -> PowerGraph:

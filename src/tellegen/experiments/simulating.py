@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, final, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -26,21 +26,19 @@ from tellegen.experiments.input_signals import InputSignal, function_finding
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setup import Setup, default_rows, longest_input_step, run_of_trajectory, set_up
 from tellegen.experiments.several_solutions import with_several_solutions
-from tellegen.experiments.steady_state import find_rest
+from tellegen.experiments.steady_state import at_rest
 from tellegen.experiments.transformed_models import RemovedVariables, model_at_start
 from tellegen.expressions.elimination import with_definitions
 from tellegen.graph import lower
-from tellegen.model.model import Closure, Model
+from tellegen.model.model import Closure, Model, Start
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.mechanism.rules import WEIGHTLESS
 from tellegen.reduction import Reduction
 from tellegen.results.run import Run, check_outputs
-from tellegen.simulation.global_error import has_memory
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers.library import build_solvers_ahead
 from tellegen.simulation.solvers.stretch import Watch
-from tellegen.simulation.starting import find_equilibrium
 from tellegen.simulation.trajectory import Segment, Trajectory
 
 PAUSE_S: Final = 0.2
@@ -235,7 +233,6 @@ def _lightest(mass: NDArray[np.float64], names: tuple[str, ...]) -> dict[str, fl
 
 
 Array = npt.NDArray[np.float64]
-Start = Literal["initial", "steady"]
 OnFailure = Literal["raise", "return"]
 
 DEFAULT_RTOL = 1e-6
@@ -259,7 +256,7 @@ def simulate(
     samples: int | None = None,
     outputs: Sequence[str] = (),
     units: Mapping[str, str] | None = None,
-    start: Start = "initial",
+    start: Start | None = None,
     mode: Mapping[str, str] | None = None,
     progress: Progress | bool | None = None,
     on_failure: OnFailure = "raise",
@@ -271,17 +268,18 @@ def simulate(
     `outputs` are variables that are shown, plotted and saved beside the others: any that `run.values` knows.
     `times` are the times of the rows, or `samples` how many even steps they make; without either there are 1000, or twenty for
     each period of the fastest input, and rows on both sides of every change of mode. `units` are those in which variables are
-    shown, as by `Run.in_units`; they are checked before anything is simulated. `start="steady"` begins at the
-    equilibrium under the inputs at t = 0. `step` is for solvers that keep theirs. `mode` gives the first mode of switching
-    elements. The run of a reduction also has the variables that it removed, where a formula gives them. Ctrl-C ends the run and
-    keeps what is finished: its status is then "cancelled".
+    shown, as by `Run.in_units`; they are checked before anything is simulated. `start="steady"` begins at the equilibrium under
+    the inputs at t = 0, "initial" at the initial values. `step` is for solvers that keep theirs. `mode` gives the first mode of
+    switching elements. The run of a reduction also has the variables that it removed, where a formula gives them. Ctrl-C ends the
+    run and keeps what is finished: its status is then "cancelled".
 
     Raises: SimulationError when the run cannot start or ends early; its `run` then holds what was finished, unless `on_failure` is
     "return", which gives that back. Errors of other layers for a model that cannot be compiled.
     """
     # Solvers are compiled beside the work that follows, so that they are ready when it is done.
     build_solvers_ahead()
-    _check_word(start, ("initial", "steady"), "start")
+    if start is not None:
+        _check_word(start, get_args(Start), "start")
     _check_word(on_failure, ("raise", "return"), "on_failure")
     form = model if isinstance(model, Conditioned) else None
     removed = RemovedVariables(model) if isinstance(model, Reduction) else None
@@ -314,8 +312,9 @@ def simulate(
     # A wrong unit or name is found before the run, not after an hour of it.
     before = replace(run_of_trajectory(ready, problem, _nothing(ready), tuple(outputs)), removed=removed)
     check_outputs(before.in_units(units))
-    if start == "steady":
-        ready, problem = _from_rest(ready, problem, settings)
+    if (start or given.start) == "steady":
+        ready = at_rest(ready, settings)
+        problem = replace(problem, model=ready.numeric, y0=dict(ready.start), before=ready.before)
     run = run_problem(ready, problem, tuple(outputs), progress).in_units(units)
     run = replace(run, described=None if form is None else form.found.causal.graph, removed=removed)
     return _finished(_with_missing_inertia(run, described if form is None else form.base), on_failure)
@@ -339,18 +338,6 @@ def _forces_at_start(rigid: Conditioned, settings: Mapping[str, Any]) -> dict[st
     except TellegenError:
         return {}  # the elastic model may start all the same
     return {name: float(run.values(name)[0]) for name in rigid.forces} if len(run.t) else {}
-
-
-def _from_rest(ready: Setup, problem: Problem, settings: Mapping[str, Any]) -> tuple[Setup, Problem]:
-    """The problem that begins at the equilibrium under the inputs at t = 0, in the modes that agree with it."""
-    # Without modes and memories the states say all there is about rest.
-    if not (ready.graph.switching or has_memory(ready.numeric)):
-        return ready, replace(problem, y0=find_equilibrium(problem).y)
-    found = find_rest(ready.model, 0.0, settings)
-    numeric, causal = found.ready.numeric, found.ready.causal
-    start = {name: v for name, v in found.values().items() if ready.graph.switching or name in numeric.index}
-    settled = replace(problem, model=numeric, y0=start, before=found.before())
-    return replace(ready, numeric=numeric, causal=causal), settled
 
 
 def run_problem(

@@ -1,7 +1,7 @@
 """`equilibrium`: where a model comes to rest, in the mode that keeps its steady state, else where its motion ends."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any, Final, final
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.analysis.summary import PowerSplit, split_power
+from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.context import PAST, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, SimulationError, TellegenError
@@ -18,13 +19,16 @@ from tellegen.core.tables import TitledTable, tables_html, tables_text
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, run_of_trajectory, set_up
+from tellegen.expressions import number
 from tellegen.graph import PowerGraph, lower
+from tellegen.graph.signals import Delayed, Sampled
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.element_variables import sources_of
 from tellegen.results.run import Run
 from tellegen.results.units import behind_number
 from tellegen.simulation import rules
+from tellegen.simulation.global_error import has_memory
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers.stretch import StatePoint
@@ -82,10 +86,10 @@ def _lasting_rest(problem: Problem, past: ConstantPast) -> StatePoint:
         context.memory[: len(model.memory)] = x[n:held_to]
         past.values[:] = x[held_to:]
         held = x[n:held_to].copy()
-        for number, group in enumerate(model.sample_groups):
+        for k, group in enumerate(model.sample_groups):
             members = list(group.members)
             # Sampled once more at rest: a controller at rest gives again what it holds.
-            held[members] = model.sample(t, x[:n], np.zeros(n), number, context)[members]
+            held[members] = model.sample(t, x[:n], np.zeros(n), k, context)[members]
         now = model.observe(t, x[:n], np.zeros(n), context)[sources] if sources else np.zeros(0)
         residual = model.residual(t, x[:n], np.zeros(n), context)
         return np.concatenate([residual, held - x[n:held_to], now - x[held_to:]])
@@ -183,6 +187,39 @@ def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> Re
         raise first
     what = "no mode keeps the steady state that it would have"
     raise rules.NO_EQUILIBRIUM.error(what, where=model.name, fix="simulate the model, to see how it goes on")
+
+
+def set_up_at_start(model: Model, *, rtol: float | None = None, **given: Any) -> Setup:
+    """The model set up as a run of its experiment begins: at its initial values, or at rest. Other programs begin there, too.
+
+    Raises: SimulationError (S119) where there is no rest to begin at, and what `set_up` raises.
+    """
+    ready = set_up(model, rtol=rtol, **given)
+    if model.experiment.start == "initial":
+        return ready
+    given.pop("until", None)
+    resting = at_rest(ready, {"mode": None, **given})
+    if not resting.before:
+        return resting
+    # Another program knows nothing of a past: what a signal holds at first is then its initial value.
+    signals = tuple(
+        replace(law, initial=number(resting.before[law.name])) if isinstance(law, Sampled | Delayed) else law
+        for law in resting.graph.signals
+    )
+    causal = replace(resting.causal, graph=replace(resting.graph, signals=signals))
+    return replace(resting, causal=causal, numeric=compile_model(causal))
+
+
+def at_rest(ready: Setup, settings: Mapping[str, Any]) -> Setup:
+    """The model that begins in the equilibrium under the inputs at t = 0, in the modes that agree with it."""
+    # Without modes and memories the states say all there is about rest.
+    if not (ready.graph.switching or has_memory(ready.numeric)):
+        problem = Problem(ready.numeric, ready.until, y0=dict(ready.start), rtol=FINE, inputs=dict(ready.inputs))
+        return replace(ready, start=dict(zip(ready.numeric.names, find_equilibrium(problem).y.tolist(), strict=True)))
+    found = find_rest(ready.model, 0.0, settings)
+    numeric, causal = found.ready.numeric, found.ready.causal
+    start = {name: v for name, v in found.values().items() if ready.graph.switching or name in numeric.index}
+    return replace(ready, numeric=numeric, causal=causal, start=start, before=found.before())
 
 
 def _in_mode(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> RestingModel:

@@ -17,7 +17,7 @@ from tellegen.equations.outputs import PortVariables
 from tellegen.equations.signal_equations import SignalRates
 from tellegen.equations.structure import causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem
-from tellegen.experiments.setup import set_up
+from tellegen.experiments.steady_state import set_up_at_start
 from tellegen.exporting import diagram, rules
 from tellegen.exporting.diagram_start import DiagramStart, diagram_start, initial_run
 from tellegen.exporting.matrix_blocks import matrix_blocks
@@ -286,7 +286,7 @@ def block_diagram(model: Model, *, until: float | None = None) -> diagram.Diagra
 
     Raises: ExportError for what a block diagram cannot hold: elements with modes, Python functions.
     """
-    setup = set_up(model, until=until)
+    setup = set_up_at_start(model, until=until)
     # One causality for all modes is what a single diagram has; `mode_diagrams` makes one for each.
     if setup.graph.switching:
         name = setup.graph.ports[next(iter(setup.graph.switching))].element

@@ -13,8 +13,9 @@ from tellegen.compiler.statements import Routine, variables_in, variables_read
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import describe
-from tellegen.experiments.setup import Setup, set_up
+from tellegen.experiments.setup import Setup
 from tellegen.experiments.simulating import simulate
+from tellegen.experiments.steady_state import set_up_at_start
 from tellegen.exporting import rules
 from tellegen.exporting.diagram_start import initial_run
 from tellegen.exporting.exchanged_modes import (
@@ -121,7 +122,7 @@ def exchanged(
     Raises: ExportError for what no other program can be given (X401, X402, X408, X409, X410), or for a name that is no variable
         (X407).
     """
-    setup = set_up(model, rtol=TOLERANCE)
+    setup = set_up_at_start(model, rtol=TOLERANCE)
     graph = _with_sources(model, setup, sources)
     shown = tuple(dict.fromkeys((*model.experiment.outputs, *variables)))
     units = variable_units(graph)

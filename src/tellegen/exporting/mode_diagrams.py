@@ -13,7 +13,8 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import CausalityError, TellegenError
 from tellegen.core.names import listing
 from tellegen.equations.derivation import derive_equations
-from tellegen.experiments.setup import Setup, set_up
+from tellegen.experiments.setup import Setup
+from tellegen.experiments.steady_state import set_up_at_start
 from tellegen.exporting import rules
 from tellegen.exporting.diagram import Diagram, Formula, formula
 from tellegen.exporting.diagram_building import refuse_signals, vector_diagram
@@ -87,7 +88,7 @@ def mode_diagrams(model: Model, *, until: float | None = None) -> HybridDiagram:
 
     Raises: ExportError for too many modes, or for storages whose contents are not proportional to their outputs (X401).
     """
-    setup = set_up(model, until=until)
+    setup = set_up_at_start(model, until=until)
     graph = setup.graph
     choices = [tuple(law.modes) for law in graph.switching.values()]
     # Counted before anything is derived: ten switches are a thousand modes.

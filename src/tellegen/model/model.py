@@ -8,7 +8,7 @@ import copyreg
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Literal, final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import Finding, Place
@@ -161,6 +161,10 @@ class Parameter:
     curve: "ParameterSlope | ParameterCurve | None" = None
 
 
+Start = Literal["initial", "steady"]
+"""Where a run begins: at the initial values, or in the steady state near them."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Experiment:
@@ -172,6 +176,7 @@ class Experiment:
     outputs: tuple[str, ...] = ()
     rtol: float | None = None
     atol: float | None = None
+    start: Start = "initial"
     units: Mapping[str, str] = field(default_factory=dict)  # what variables are shown in; values stay in SI
 
 

@@ -3,13 +3,22 @@
 import re
 from collections.abc import Mapping
 from functools import cached_property, partialmethod
+from typing import Final, get_args
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing, named_after
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.expressions import FUNCTIONS, Expression, Number
 from tellegen.model.dimensions import dimension_in_words
-from tellegen.model.model import Element, Experiment, ambient_temperatures, input_name, known_variables, state_variables
+from tellegen.model.model import (
+    Element,
+    Experiment,
+    Start,
+    ambient_temperatures,
+    input_name,
+    known_variables,
+    state_variables,
+)
 from tellegen.model.signals import Signal
 from tellegen.notations import rules
 from tellegen.notations.context import PendingCheck, ReadingContext
@@ -28,6 +37,7 @@ from tellegen.notations.signals.formulas import (
 )
 from tellegen.notations.yaml.document import Node, Scalar
 
+STARTS: Final[tuple[Start, ...]] = get_args(Start)
 _CALL = re.compile(r"([A-Za-z]\w*)\s*\((.*)\)", re.DOTALL)
 
 
@@ -221,6 +231,14 @@ class _ExperimentReader:
         if unit.offset and from_ambient:
             what = f"'{name}' counts from the ambient, and {text.text} has a zero of its own"
             raise self.context.error(rules.SCALE_FROM_AMBIENT, text, what, fix="show it in K")
+
+    def read_start(self, node: Node) -> Start:
+        text = self.context.scalar(node, "the start")
+        word = text.text.strip()
+        if (found := next((start for start in STARTS if start == word), None)) is not None:
+            return found
+        fix = did_you_mean(word, STARTS) or "write 'initial', or 'steady' to begin in the steady state"
+        raise self.context.error(rules.UNKNOWN_START, text, f"'{word}' is no start of a run", fix=fix)
 
     # Tolerances
 

@@ -5,7 +5,9 @@ signal blocks, of joints and of kinds of elements are written in the same words,
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, final, get_args
+
+from tellegen.model.model import Start
 
 Schema = dict[str, Any]
 
@@ -349,11 +351,17 @@ EXPERIMENT = record(
     until   | quantity in s | the duration of the run, such as 0.5 s
     inputs  | inputs | what each input does over time: a quantity, or a shape such as step(24 V)
     initial | quantities | values of variables at the start
+    start   | start | where a run begins: at the initial values, or in the steady state near them under the inputs at t = 0
     outputs | list of texts | the variables to show
     units   | units | what variables are shown in, such as {omega: rpm}; values stay what they are
     rtol    | value | the relative tolerance
     atol    | value | the absolute tolerance
     """,
-    {"inputs": Named(SIGNAL, _VARIABLE), "quantities": Named(QUANTITY, _VARIABLE), "units": Named(TEXT, _VARIABLE)},
+    {
+        "start": Words(get_args(Start)),
+        "inputs": Named(SIGNAL, _VARIABLE),
+        "quantities": Named(QUANTITY, _VARIABLE),
+        "units": Named(TEXT, _VARIABLE),
+    },
     empty=True,
 )

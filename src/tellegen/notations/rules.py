@@ -490,3 +490,11 @@ SYMBOL_TAKEN = RULES.rule(
     example=_lettered("{R_1: V}"),
     instead=_lettered("{R_1: 'V_R'}"),
 )
+UNKNOWN_START = RULES.rule(
+    "D146",
+    "no such start",
+    meaning="The `start` of an experiment is neither `initial` nor `steady`.",
+    why="a run begins at the initial values, or in the steady state near them under the inputs at t = 0",
+    example=charging(experiment="{until: 5 s, start: rest}"),
+    instead=charging(experiment="{until: 5 s, start: steady}"),
+)

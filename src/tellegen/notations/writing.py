@@ -548,6 +548,8 @@ class _ModelWriter:
             starts = experiment.initial.items()
             texts = {here.get(name, name): self._start(value, known.get(name)) for name, value in starts}
             lines.append(f"initial: {tree_text(texts)}")
+        if experiment.start != Experiment().start:
+            lines.append(f"start: {experiment.start}")
         if experiment.outputs:
             lines.append(f"outputs: {list_text(experiment.outputs)}")
         if experiment.units:

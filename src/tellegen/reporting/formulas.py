@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from xml.etree.ElementTree import Element, fromstring
 
 SMALL = 0.75
@@ -15,6 +16,7 @@ WIDE = frozenset("=+-−⟶→≥≤<>∧∨")
 INVISIBLE = frozenset("\u2061\u2062\u2063&")
 
 
+@lru_cache(maxsize=4096)
 def width_of(mathml: str) -> float:
     """About the width of a formula in em; rather too much than too little."""
     return _width(fromstring(mathml))
@@ -219,6 +221,7 @@ def _closing(line: str, start: int) -> int:
     raise AssertionError(f"a brace is not closed in {line!r}")
 
 
+@lru_cache(maxsize=4096)
 def to_mathml(latex: str) -> str:
     """One formula as a MathML element of its own line."""
     from latex2mathml.converter import convert  # noqa: PLC0415  its tables of symbols are read when a page has formulas

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, final
+from typing import Any, ClassVar, final
 from xml.etree import ElementTree
 
 from tellegen.scenes.geometry import Box, Command, Outline, box_outline, hull, outline_points, shifted, union
@@ -156,18 +156,83 @@ def _set_once(latex: str, size: float) -> Typeset:
 def _set(latex: str, size: float) -> Typeset:
     # Both packages find their fonts through a function of Python that is deprecated.
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        return _typeset(_formulas()(latex, size=size).svg())
+        return Typeset.of(_drawn(_formulas()(latex, size=size).node, 0.0, 0.0))
+
+
+def _drawn(node: Any, x: float, y: float) -> Iterator[Outline]:
+    """What a node of ziamath draws at a place.
+
+    Read from the node: ziamath writes a picture as text, and to write and read each number takes longer than to set the formula.
+    """
+    if hasattr(node, "nodexy"):
+        for (right, down), inside in zip(node.nodexy, node.nodes, strict=False):
+            yield from _drawn(inside, x + right, y + down)
+    # Brackets that grow are assembled of several glyphs, and have a negative number.
+    elif hasattr(node, "glyph") and not node.phantom and node.glyph.index >= 0:
+        yield from _placed(node.glyph, x, y, node.glyph.funits_to_points(1, node.size / node.glyph.DFLT_SIZE_PT))
+    else:
+        # Bars of fractions and roots, and whatever is rare.
+        picture = ElementTree.Element("svg")
+        node.draw(x, y, picture)
+        for item in picture.iter():
+            yield from _outlines(item)
+
+
+def _placed(glyph: Any, x: float, y: float, scale: float) -> Iterator[Outline]:
+    """A glyph with its points rounded as ziamath writes them, so that figures are the same on all machines."""
+    steps: list[Command] = []
+    for letter, points in _steps_of(glyph):
+        at = tuple([(round(x + right * scale, _PLACES), round(y - up * scale, _PLACES)) for right, up in points])
+        if letter == "L" and steps[-1] == ("M", at):
+            continue  # a glyph repeats its first point
+        steps.append((letter, at))
+    if steps:
+        yield tuple(steps)
+
+
+_STYLED = {"mathvariant", "displaystyle", "display", "mathcolor", "mathbackground", "mathsize", "scriptlevel", "style"}
+_PLACES = 3
+_GLYPHS: dict[str, Outline] = {}
+
+
+def _steps_of(glyph: Any) -> Outline:
+    """A glyph in the units of its font."""
+    # Its name holds that of its font.
+    if glyph.id not in _GLYPHS:
+        steps: list[Command] = []
+        for operator in glyph.operators:
+            letter = type(operator).__name__[0]
+            if letter == "M" and steps:
+                steps.append(("Z", ()))
+            points = [point for name in ("p", "p1", "p2", "p3") if (point := getattr(operator, name, None)) is not None]
+            steps.append((letter, tuple((point.x, point.y) for point in points)))
+        _GLYPHS[glyph.id] = (*steps, ("Z", ())) if steps else ()
+    return _GLYPHS[glyph.id]
 
 
 @lru_cache(maxsize=1)
 def _formulas() -> Any:
     """What sets LaTeX: rows are measured beforehand only where something in them grows with the row, as a bracket does."""
+    from ziamath import styles  # noqa: PLC0415
     from ziamath.config import config  # noqa: PLC0415
+    from ziamath.nodes import mnode  # noqa: PLC0415
     from ziamath.nodes.mrow import Mrow  # noqa: PLC0415
+    from ziamath.nodes.mtable import Mtable  # noqa: PLC0415
     from ziamath.operators import operators  # noqa: PLC0415
     from ziamath.zmath import Latex  # noqa: PLC0415
 
     config.svg2 = False
+
+    def style(element: ElementTree.Element, parent: Any = None) -> Any:
+        """The style of an element; one that says nothing of its own has that of its parent, which is a third of the time."""
+        if parent is None or not _STYLED.isdisjoint(element.attrib):
+            return styles.parse_style(element, parent)
+        variant = styles.parse_variant(config.math.variant, parent.mathvariant)
+        size, level = parent.mathsize, parent.scriptlevel
+        return styles.MathStyle(variant, parent.displaystyle, parent.mathcolor, parent.mathbackground, size, level)
+
+    nodes: Any = mnode
+    nodes.parse_style = style
     growing = {name for (name, _), words in operators.items() if words.get("stretchy", "false") != "false"}
 
     # Each measurement sets all rows inside once more: the time doubles with every level, and most formulas have no bracket.
@@ -178,6 +243,20 @@ def _formulas() -> Any:
             if any("stretchy" in item.attrib or (item.text or "").strip() in growing for item in inner):
                 return super()._get_height_nostretch(line, **words)
             return 0.0, 0.0
+
+    # The table between two brackets is set to be measured, and once more to be drawn: the second time it is the first one.
+    class Table(Mtable, tag="mtable"):
+        last: ClassVar[tuple[object, dict[str, Any]]] = (None, {})
+
+        def __init__(self, element: ElementTree.Element, parent: Any, **words: Any) -> None:
+            grows = any((item.text or "").strip() in growing for item in element.iter())
+            text = None if grows else ElementTree.tostring(element)
+            key = text, parent.size, parent.style
+            if text is not None and Table.last[0] == key:
+                self.__dict__.update(Table.last[1])
+                return
+            super().__init__(element, parent, **words)
+            Table.last = key, dict(self.__dict__)
 
     return Latex
 

@@ -1,17 +1,12 @@
 """From a causal graph to its bond graph, one junction for each node and for each element between nodes; vector bonds where
 asked for.
 
-What is folded is what the model says belongs together: the ports of a field, and the components of a vector item. The junctions
-that such a set hangs on, one each, are then the components of a vector junction, and a two-port with a matrix meets it in one bond.
-
 A node that is no reference becomes the junction that shares its across variable; an element between two nodes stands at a junction
 that shares its through variable, with a bond from the first node and one to the second. References are junctions of a zero
 variable. Rules then simplify what an engineer would not draw.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
@@ -22,176 +17,24 @@ from tellegen.graph.signal_lowering import taken_names
 from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.schemes import bond_graph_scheme, rules
 from tellegen.schemes.bond_graph_draft import Draft, DraftItem, Key, simplify
-from tellegen.schemes.element_texts import element_kind
 from tellegen.schemes.names import UniqueNames, plain_name
-
-Direction = Literal["in", "out"]
-FoldedEnd = tuple[str, str]
-"""An item of the folded scheme; for a two-port with the side, "in" or "out"."""
-
-
-@final
-class _Folds:
-    """Which scalar items are components of which vector items: name of the scalar item -> name of the whole, component."""
-
-    def __init__(self, scheme: bond_graph_scheme.BondGraphScheme) -> None:
-        self.scheme = scheme
-        self.part_of: dict[str, tuple[str, int]] = {}
-        self.one_ports: dict[str, list[str]] = {}
-        self.junctions: dict[str, list[str]] = {}
-        taken = UniqueNames((*scheme.junctions, *scheme.one_ports, *scheme.two_ports))
-        for name, members in _vector_one_ports(scheme):
-            self._add(self.one_ports, taken.take(plain_name(name)), members)
-        for members in list(self.one_ports.values()):
-            spots = _junctions_of(scheme, members)
-            if spots is not None and not any(spot in self.part_of for spot in spots) and _are_alike(scheme, spots):
-                self._add(self.junctions, taken.take(_common_name(spots)), spots)
-        # Asked after everything is folded: only then it is known how many vector bonds meet at a junction.
-        for name in self._lonely():
-            for member in self.junctions.pop(name):
-                del self.part_of[member]
-
-    def _add(self, table: dict[str, list[str]], name: str, members: Sequence[str]) -> None:
-        table[name] = list(members)
-        self.part_of.update({member: (name, k) for k, member in enumerate(members, 1)})
-
-    def _lonely(self) -> list[str]:
-        """Vector junctions with one vector bond, that of a field: its ports are read better at junctions of their own."""
-        count = dict.fromkeys(self.junctions, 0)
-        for bond in self.bonds():
-            for name in (bond.tail, bond.head):
-                if bond.size > 1 and name in count:
-                    count[name] += 1
-        return [name for name, found in count.items() if found < 2]
-
-    def bonds(self) -> Iterator[PowerBond]:
-        """Each bond with its ends in the folded scheme; those that run side by side as one, where the first of them stood."""
-        placed = [
-            (b, self._end(b.tail, b.tail_port, "out"), self._end(b.head, b.head_port, "in")) for b in self.scheme.bonds
-        ]
-        # The stroke is part of the key: components with different causality cannot run in one vector bond.
-        bundles: dict[tuple[FoldedEnd, FoldedEnd, str], dict[int, PowerBond]] = {}
-        for bond, (tail, k), (head, j) in placed:
-            if k and k == j:
-                bundles.setdefault((tail, head, bond.stroke), {})[k] = bond
-        for bond, (tail, k), (head, j) in placed:
-            bundle = bundles.get((tail, head, bond.stroke), {}) if k and k == j else {}
-            scalar = replace(bond, tail=tail[0], head=head[0], tail_port=k, head_port=j)
-            # A bundle is drawn as one bond only where it is complete on both sides; half a vector bond has no meaning.
-            if not len(bundle) == self._size(tail) == self._size(head):
-                yield scalar
-            # The whole bond stands where its first component stood, so that the order of description is kept.
-            elif bundle[1] is bond:
-                parts = tuple(bundle[i] for i in sorted(bundle))
-                across, through = (
-                    f"[{', '.join(names)}]" for names in zip(*((b.across, b.through) for b in parts), strict=True)
-                )
-                yield replace(scalar, tail_port=0, head_port=0, across=across, through=through, size=len(parts))
-
-    def _end(self, name: str, port: int, side: Direction) -> tuple[FoldedEnd, int]:
-        """An end in the folded scheme and the component; 0 where the end is a scalar."""
-        if name in self.scheme.two_ports:
-            return (name, side), port if self._size((name, side)) > 1 else 0
-        whole, part = self.part_of.get(name, (name, 0))
-        return (whole, ""), part
-
-    def _size(self, end: FoldedEnd) -> int:
-        name, side = end
-        if not side:
-            return len(self.one_ports.get(name) or self.junctions.get(name) or [name])
-        matrix = self.scheme.two_ports[name].matrix or ((ZERO,),)
-        return len(matrix) if side == "out" else len(matrix[0])
-
-
-def fold_vectors(scheme: bond_graph_scheme.BondGraphScheme) -> bond_graph_scheme.BondGraphScheme:
-    """The scheme with vector items and vector bonds; the same one where there is nothing to fold."""
-    folds = _Folds(scheme)
-    bonds = [replace(b, number=k) for k, b in enumerate(folds.bonds(), 1)]
-    one_ports = dict(_one_ports(scheme, folds))
-    others = [*_junctions(scheme, folds), *scheme.graph.of_role("two-port")]
-    return replace(scheme, graph=bond_graph_scheme.graph_of(others, one_ports, bonds), one_ports=one_ports)
-
-
-def _vector_one_ports(scheme: bond_graph_scheme.BondGraphScheme) -> Iterator[tuple[str, list[str]]]:
-    """Fields and vector items with their components, as the model has them."""
-    graph = scheme.causal.graph
-    item_of = {item.port.element: name for name, item in scheme.one_ports.items()}
-    groups = {f.element: [graph.ports[k].element for k in f.ports] for f in graph.fields}
-    # Components that were given different laws or kinds cannot share one symbol and one set of keys.
-    alike = {n: m for n, m in graph.vectors.items() if len({_form(scheme.one_ports[item_of[e]]) for e in m}) == 1}
-    # Fields come first: a vector item that is also part of a field is drawn as the field.
-    for name, members in {**groups, **alike}.items():
-        if len(members) > 1:
-            yield name, [item_of[member] for member in members]
-
-
-def _form(item: bond_graph_scheme.OnePort) -> tuple[str, str, bool]:
-    """How a one-port is written: components of a vector item that are written differently stay apart."""
-    law = item.port.law
-    linear = not (isinstance(law, StorageLaw) and law.inertia is None) and not (
-        isinstance(law, ResistiveLaw) and law.coefficient is None
-    )
-    return item.letters, element_kind(item.port).name, linear
-
-
-def _junctions_of(scheme: bond_graph_scheme.BondGraphScheme, members: Sequence[str]) -> list[str] | None:
-    """The junctions that one-ports hang on, where all half arrows have one direction."""
-    bonds = [scheme.bonds_of(name)[0] for name in members]
-    # A vector bond has one half arrow; components that point both ways stay scalar.
-    if len({bond.head == name for bond, name in zip(bonds, members, strict=True)}) > 1:
-        return None
-    return [bond.other(name) for bond, name in zip(bonds, members, strict=True)]
-
-
-def _are_alike(scheme: bond_graph_scheme.BondGraphScheme, spots: Sequence[str]) -> bool:
-    """Whether items are different junctions of one kind and one domain."""
-    found = [scheme.junctions[name] for name in spots if name in scheme.junctions]
-    return len(set(spots)) == len(spots) == len(found) and len({(j.letters, j.domain) for j in found}) == 1
-
-
-def _common_name(names: Sequence[str]) -> str:
-    """What the names have in common at their beginning, `I` for `I_1` and `I_2`; all of the first where that is nothing."""
-    # What the smallest and the largest name share, all names between them share as well.
-    first, last = min(names), max(names)
-    shared = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-    return plain_name(first[:shared].rstrip("_")) if first[:shared].rstrip("_") else names[0]
-
-
-def _junctions(scheme: bond_graph_scheme.BondGraphScheme, folds: _Folds) -> Iterator[BondItem]:
-    for name, junction in scheme.junctions.items():
-        whole, part = folds.part_of.get(name, (name, 0))
-        if part == 1:
-            variables = tuple(scheme.junctions[member].variable for member in folds.junctions[whole])
-            yield replace(junction, name=whole, variables=variables, size=len(variables))
-        elif part == 0:
-            yield junction
-
-
-def _one_ports(
-    scheme: bond_graph_scheme.BondGraphScheme, folds: _Folds
-) -> Iterator[tuple[str, bond_graph_scheme.OnePort]]:
-    for name, item in scheme.one_ports.items():
-        whole, part = folds.part_of.get(name, (name, 0))
-        if part == 1:
-            parts = tuple(scheme.one_ports[member] for member in folds.one_ports[whole])
-            letters = item.letters if len({part.kind for part in parts}) == 1 else "IC"
-            # A zero on the diagonal of a field would read as a sensor, which the other entries contradict.
-            if item.field and letters in ("De", "Df", "rSe", "rSf"):
-                letters = "R"  # a row of zeros in the matrix of a field makes no sensor of it
-            yield whole, replace(item, name=whole, letters=letters, parts=parts)
-        elif part == 0:
-            yield name, item
+from tellegen.schemes.vector_folding import LaneChoice, fold_vectors
 
 
 def bond_graph(
-    causal: CausalGraph, *, simplified: bool = True, merge_two_ports: bool = False, vectors: bool = False
+    causal: CausalGraph,
+    *,
+    simplified: bool = True,
+    merge_two_ports: bool = False,
+    vectors: bool = False,
+    lanes: LaneChoice = "given",
 ) -> bond_graph_scheme.BondGraphScheme:
     """The bond graph of a causal graph, with strokes and variables.
 
     `merge_two_ports` joins neighbouring TF and GY into one. With `vectors`, fields and connections with a matrix are one item each,
     and bonds that run side by side between such items are vector bonds. Without, all bonds are scalar: a coupling with a matrix
     becomes a two-port for each entry, and the one-ports of a field name it. A coupling whose matrix mixes efforts and flows is
-    written entry by entry in any case.
+    written entry by entry in any case. `lanes` says what else runs side by side for figures.
 
     Raises: GraphError for shorted elements, and for junctions that admit no strokes.
     """
@@ -200,7 +43,7 @@ def bond_graph(
     draft = _draft(graph, whole=vectors)
     simplify(draft, graph, everything=simplified, merge_two_ports=merge_two_ports)
     scheme = _Finisher(draft, causal).scheme()
-    return fold_vectors(scheme) if vectors else scheme
+    return fold_vectors(scheme, lanes) if vectors else scheme
 
 
 def _two_port_modulus(one: Branch, two: Branch, K: Expression) -> tuple[bond_graph_scheme.TwoPortKind, Expression]:

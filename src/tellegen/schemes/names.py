@@ -1,6 +1,6 @@
 """Names for the items and variables of schemes: plain, and each used once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tellegen.core.domains import REFERENCES
 from tellegen.core.names import identifier, is_dotted, is_name
@@ -49,3 +49,31 @@ class UniqueNames:
 def without_duplicates(names: str | Iterable[str]) -> list[str]:
     """The names, each once; a text is one name, not its letters."""
     return [names] if isinstance(names, str) else list(dict.fromkeys(names))
+
+
+def common_stem(names: Sequence[str]) -> str:
+    """What names have in common, without the parts that they belong to: `I` for `I_1` and `I_2`, `v_0` for `vx_0` and `vy_0`."""
+    last = [name.rpartition(".")[2].partition("[")[0].split("_") for name in names]
+    shared: list[str] = []
+    for words in zip(*last, strict=False):
+        if len({*words}) == 1:
+            shared.append(words[0])
+            continue
+        # V_e1 and V_e2 are V_e with numbers, vx and vy are v with an axis; screw and spline have nothing in common.
+        stem = _same_beginning(words)
+        if all((word[len(stem) :] or "0").isdigit() for word in words):
+            stem = stem.rstrip("0123456789")
+        elif any(len(word) - len(stem) > 1 for word in words):
+            break
+        if stem:
+            shared.append(stem)
+            tails = {tuple(own[len(shared) :]) for own in last}
+            shared += tails.pop() if len(tails) == 1 else ()
+        break
+    return "_".join(shared)
+
+
+def _same_beginning(words: Sequence[str]) -> str:
+    # What the smallest and the largest word share, all words between them share as well.
+    first, last = min(words), max(words)
+    return first[: next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]

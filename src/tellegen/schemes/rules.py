@@ -13,7 +13,7 @@ NO_SCALAR_BOND = RULES.rule(
 SHORTED_ELEMENT = RULES.rule(
     "G202",
     "element between a node and itself",
-    meaning="Both ends of an element are at one node, so no bond carries its power.",
+    meaning="Both ends of an element are at one node, so no bond carries its power; or junctions short it, so no network has nodes for it.",
     why="its across variable is zero whatever happens: it takes no part in any junction",
 )
 NO_STROKES = RULES.rule(
@@ -25,8 +25,8 @@ NO_STROKES = RULES.rule(
 NO_LADDER = RULES.rule(
     "G204",
     "scheme without a text",
-    meaning="A scheme with an element that takes part in nothing, or a field of several kinds of causality, has no text as a ladder; "
-    "one with a terminal that nothing meets has none as a ladder or a bond graph.",
+    meaning="A scheme without storages and losses, one whose dependent storages fall into no two groups of lanes, or one with a field of "
+    "several kinds of causality has no text as a ladder; one with a terminal that nothing meets has none as a ladder or a bond graph.",
     why="the entries of a ladder have a letter for each element, one word for a field, and a section that leads to each lane",
 )
 NO_SUCH_SIGNAL = RULES.rule(

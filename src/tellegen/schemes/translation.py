@@ -16,7 +16,7 @@ from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Model
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.writing import to_yaml
-from tellegen.schemes import element_texts
+from tellegen.schemes import element_texts, rules
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.bond_graph_scheme import default_variable
 from tellegen.schemes.bond_graph_writing import bond_graph_text
@@ -272,7 +272,24 @@ def translation(model: Model, notation: Notation) -> str:
 
 def _network(model: Model, causal: CausalGraph) -> str:
     found = network_of(causal, model=model)
+    _refuse_shorted(found)
     return to_yaml(replace(model, elements=found.elements, fields=found.fields, source="", parts=()))
+
+
+def _refuse_shorted(scheme: NetworkScheme) -> None:
+    """Refuse what a file may not say: junctions can short an element without a wire, nodes cannot.
+
+    Raises: GraphError (G202).
+    """
+    for element in scheme.elements:
+        pairs = zip(element.nodes[::2], element.nodes[1::2], strict=True)
+        if any(plus == minus for plus, minus in pairs):
+            raise rules.SHORTED_ELEMENT.error(
+                f"junctions short '{element.name}': as a network both its ends would be at one node",
+                where=element.name,
+                fix=f"remove '{element.name}', or the bond that closes the ring of junctions around it",
+                place=element.place,
+            )
 
 
 def _measured_at_elements(model: Model, causal: CausalGraph) -> Model:

@@ -265,19 +265,14 @@ def _relation(item: TwoPort, domain: str, *, along: bool) -> tuple[Literal["T", 
 def block_ladder(scheme: PogScheme) -> Lanes:
     """The ladder of one or two vector blocks.
 
-    Raises: GraphError (G204) where an element takes part in nothing, or no two groups exist and storages depend on each other.
+    Raises: GraphError (G204) where no two groups exist and storages depend on each other.
     """
     by_port = {id(item.port): item for item in scheme.elements.values()}
     items = [by_port[id(port)] for port in scheme.causal.graph.ports]
     gains = port_gains(scheme.causal)
-    for k, item in enumerate(items):
-        # What is told nothing has no section, and a ladder has no other place for it.
-        if not gains[k]:
-            what = f"nothing decides what '{item.port.element}' is told: it stays zero, and no section leads to it"
-            raise rules.NO_LADDER.error(what, where=item.port.element, fix=f"remove '{item.port.element}'")
     groups = _groups(gains, len(items), [field.ports for field in scheme.causal.graph.fields])
     # Refused instead of written: the file would have the states of another choice.
-    if groups is None and scheme.causal.dependent:
+    if groups is None and any(dependence.on for dependence in scheme.causal.dependent):
         # A power matrix would hide what the dependent storages depend on.
         names = ", ".join(f"'{items[k].port.element}'" for k in scheme.causal.derivative[:4])
         what = f"its elements fall into no two groups of lanes, and {names} depends on others"
@@ -292,8 +287,14 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     domains = tuple(items[k].domain for k in right)
     sides = tuple(given_side(_way(items[k])) for k in left), tuple(taken_side(way) for way in ways)
     ladder.parts.append(Connection(unplaced("K"), K, None, *sides, domains))
-    if any(not _is_source(items[k]) for k in right):
-        ladder.parts.append(_block(scheme, items, right))
+    block, idle = _block(scheme, items, right), [lane for lane, k in enumerate(right) if not gains[k]]
+    if idle:
+        # A lane that is tied to nothing would be shorted or open: a field of zeros tells it that it is told zero. A field has
+        # two ports at least, and changes nothing in the others.
+        lanes = idle if len(idle) > 1 else range(len(right))
+        block.items.append(_static_field(lanes, ((ZERO,) * len(lanes),) * len(lanes)))
+    if block.items:
+        ladder.parts.append(block)
     # At this end a through variable comes in by default, and is decided going out.
     # A section at the right end counts power outwards.
     sources = tuple(_source(items[k], -1 if items[k].decides == "through" else 1) for k in right)
@@ -318,8 +319,12 @@ def _single(scheme: PogScheme, items: Sequence[OnePort], gains: dict[int, dict[i
     # The static field of a block takes power; a skew one takes none, so that it can stand for the connections.
     matrix = tuple(tuple(-gains[i].get(j, ZERO) for j in lanes) for i in lanes)
     block = next(part for part in ladder.parts if isinstance(part, LadderBlock))
-    block.items.append(LadderField("", unplaced("S"), matrix, lanes=tuple(lanes)))
+    block.items.append(_static_field(lanes, matrix))
     return ladder
+
+
+def _static_field(lanes: Sequence[int], matrix: tuple[tuple[Expression, ...], ...]) -> LadderField[Expression]:
+    return LadderField("", unplaced("S"), matrix, lanes=tuple(lanes))
 
 
 def _way(item: OnePort) -> Way:
@@ -351,10 +356,11 @@ def _groups(
     """Two groups that speak only to each other; the ports of a field stay together. None where there are none."""
     side: dict[int, int] = {}
     mates = {k: ports for ports in fields for k in ports}
-    for start in range(count):
+    for start in sorted(range(count), key=lambda k: not gains[k]):
         if start in side:
             continue
-        side[start] = 0
+        # What is told nothing stands together, at the right.
+        side[start] = 0 if gains[start] else 1
         queue = [start]
         for k in queue:
             # Two colours of a graph: who gives and who is told are on different sides, ports of one field on the same side.
@@ -366,4 +372,4 @@ def _groups(
                     queue.append(j)
     left = [k for k in range(count) if side[k] == 0]
     right = [k for k in range(count) if side[k] == 1]
-    return (left, right) if right else None
+    return (left, right) if left and right else None

@@ -4,7 +4,6 @@ import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Array, ModelContext, address_of
 from tellegen.simulation.solvers import jobs
-from tellegen.simulation.solvers.library import library, solver
+from tellegen.simulation.solvers.library import function_address, library
 from tellegen.simulation.solvers.stretch import (
     PreparedModel,
     RunRows,
@@ -156,8 +155,8 @@ class Batch:
         return job, arrays
 
     def _functions(self) -> tuple[int | None, ...]:
-        begin = None if self.prepared.model.explicit else _address("tg_consistent")
-        return begin, _address(self.solver), _address(self.instead) if self.instead else None
+        begin = None if self.prepared.model.explicit else function_address("tg_consistent")
+        return begin, function_address(self.solver), function_address(self.instead) if self.instead else None
 
 
 def _work(
@@ -197,9 +196,3 @@ def _listed(stops: Sequence[Array] | None) -> dict[str, NDArray[Any]]:
         return {}
     places = np.concatenate([[0], np.cumsum([len(times) for times in stops])]).astype(np.int64)
     return {"stops": np.concatenate([*stops, np.zeros(1)]), "stops_from": places}
-
-
-@cache
-def _address(symbol: str) -> int:
-    solver(symbol)  # lets SUNDIALS be found
-    return ctypes.cast(getattr(library(), symbol), ctypes.c_void_p).value or 0

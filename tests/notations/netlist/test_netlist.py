@@ -11,6 +11,8 @@ from tellegen.expressions import number, parse, symbol
 from tellegen.model.model import Element, Model
 from tellegen.notations.netlist.lines import DEFAULTS, NAMES, OPTIONS, PHYSICS, SPELLINGS
 from tellegen.notations.netlist.loading import load_netlist, read_netlist
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 EXAMPLES = Path(str(files("tellegen"))) / "systems" / "pog_netlists"
 LOOP = "eV, 1, 0, En, V_a\neR, 1, 2, Kn, R_a\neC, 2, 0, Kn, C_1, En, V_1\n"
@@ -134,6 +136,13 @@ def test_an_option_that_the_help_does_not_list_is_kept_with_a_notice() -> None:
     assert finding.what == "'Dir' is not an option of POG_Modeler; it is kept without effect"
     assert finding.place is not None
     assert (finding.place.line, finding.place.column, finding.place.text) == (12, 38, "Dir")
+
+
+@pytest.mark.parametrize("line", ["eR, 1, 0, , V_a=10", "eR, 1, 0\n--, 1, 2, , x", "eR, 1, 0\n**, , x"])
+def test_an_option_without_a_name_is_left_out_of_what_is_written(line: str) -> None:
+    model = read_netlist(f"eV, 1, 0, En, V_a\n{line}\n")
+    assert [f.what for f in model.findings if f.code == "D230"] == ["an option has no name; its value is left out"]
+    assert [e.name for e in read_model(to_yaml(model)).elements] == [e.name for e in model.elements]
 
 
 # Signs

@@ -92,7 +92,11 @@ class SimulateOptions(Plotted):
         {}, "Show a variable in this unit: in text, plots and CSV; once for each.", flag="--unit", metavar="omega=rpm"
     )
     head_units: bool = option(False, "Name the unit of every column in the head of a CSV file: I_a [A].")
-    start: str = option("initial", "Where to start: initial, or steady (the equilibrium at t = 0).", metavar="FROM")
+    start: str | None = option(
+        None,
+        "Where to start: initial, or steady (the equilibrium at t = 0); without it as the experiment says.",
+        metavar="FROM",
+    )
     steady: bool = option(False, "Only the steady state, with inputs as at the end of the experiment.")
     force: bool = force()
     as_json: bool = as_json()

@@ -35,7 +35,9 @@ MODULUS, DOTS, NOTE = 31.0, 18.0, 12.0
 DESCENT = 4.0
 """How far letters with a subscript go below their baseline."""
 MOST_AT_TEXT = 3
-"""Bonds at an item that cannot be split: left, right and below; with more it is a box."""
+"""Bonds at a field: left, right and below; with more it is a box."""
+MOST_AT_TWO_PORT = 2
+"""What has more is no two-port, whatever its letters: it is a box, with its matrix as its name."""
 BOX_HALF, LEAF_ROOM = 17.0, 50.0
 CHANNEL, STUB = 8.0, 44.0
 RAISED = 30.0
@@ -101,7 +103,9 @@ def side_point(side: Side, centre: Point, box: Box) -> Point:
 
 def is_wide(plan: BondPlan, name: str) -> bool:
     """Whether a node is a box with bonds along its lower side."""
-    return plan.nodes[name].role == "multiport" and len(plan.edges[name]) + len(plan.leaves[name]) > MOST_AT_TEXT
+    node = plan.nodes[name]
+    most = MOST_AT_TWO_PORT if node.text.modulus else MOST_AT_TEXT
+    return node.role == "multiport" and len(plan.edges[name]) + len(plan.leaves[name]) > most
 
 
 def cluster_of(

@@ -12,9 +12,10 @@ from typing import Literal, final
 from tellegen.core.domains import DOMAINS
 from tellegen.core.union_find import UnionFind
 from tellegen.drawing import formulas
+from tellegen.drawing.bond.vector_names import VectorNames, are_reciprocals, shown_name, values_of_parts
 from tellegen.drawing.formulas import bold_latex
 from tellegen.drawing.options import Options
-from tellegen.expressions import ONE, ZERO, Expression
+from tellegen.expressions import ZERO, Expression
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.model.bond_graph import SINKS, PowerBond
 from tellegen.results.units import ratio_unit
@@ -106,6 +107,7 @@ class BondTexts:
         parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
         self.energies = formulas.energy_names([*scheme.one_ports.values(), *parts], scheme.causal.graph)
         self.short = formulas.short_names(scheme)
+        self.vectors = VectorNames(scheme)
 
     def domain(self, element: str) -> str:
         """The domain of an item; empty for a two-port between domains."""
@@ -128,7 +130,7 @@ class BondTexts:
     def shared(self, junction: str) -> str:
         """The variable that the bonds of a junction share."""
         item = self.scheme.junctions[junction]
-        return bold_latex(item.name) if item.size > 1 else name_latex(item.variable)
+        return bold_latex(self.vectors.of.get(item.variable, item.name)) if item.size > 1 else name_latex(item.variable)
 
     def variables(self, bond: PowerBond) -> tuple[str, str]:
         """Effort and flow of a bond: rates of energy variables at storages, bold letters on vector bonds."""
@@ -154,16 +156,14 @@ class BondTexts:
     def _vector(self, bond: PowerBond, name: str) -> str:
         if bond.size == 1:
             return name_latex(self.short.get(name, name))
-        # The name of a vector bond lists its components: `[I_1, I_2, I_3]` is the vector I.
-        first = name.strip("[]").split(",")[0].strip().partition("[")[0]
-        stem = first.rstrip("0123456789").rstrip("_") or first
-        return bold_latex(stem)
+        return bold_latex(self.vectors.of[name])
 
     # -- parameters ------------------------------------------------------------------------------------------------------------
 
     def _one_port(self, letters: str, item: OnePort) -> ItemText:
         if item.parts:
-            return ItemText(letters, bold_latex(item.name))
+            raised = "^{-1}" if are_reciprocals(values_of_parts(item)) else ""
+            return ItemText(letters, f"{bold_latex(shown_name(item))}{raised}")
         return ItemText(letters, self._parameter(item.name, *self._expression(item)), signals=self._signals(item))
 
     def _two_port(self, letters: str, item: TwoPort) -> ItemText:
@@ -171,7 +171,7 @@ class BondTexts:
         moved = dict.fromkeys(name for entry in entries for name in formulas.signals_read_by(self.graph, entry))
         signals = formulas.listed_latex(moved)
         if item.matrix:
-            return ItemText(letters, modulus=bold_latex(item.name), signals=signals)
+            return ItemText(letters, modulus=bold_latex(shown_name(item)), signals=signals)
         return ItemText(letters, modulus=self._parameter(item.name, item.modulus, _modulus_unit(item)), signals=signals)
 
     def _parameter(self, name: str, expression: Expression | None, unit: str) -> str:
@@ -187,9 +187,7 @@ class BondTexts:
             return law.inertia, formulas.unit_ratio(domain.energy(law.side).unit, domain.power(law.side).unit)
         if isinstance(law, ResistiveLaw) and law.coefficient not in (None, ZERO):
             assert law.coefficient is not None, "just asked"
-            # Whichever way the model states its law, a bond graph writes R as effort over flow.
-            own = law.coefficient if law.side == domain.effort else ONE / law.coefficient
-            return own, formulas.unit_ratio(effort, flow)
+            return formulas.in_bond_graphs(item, law.coefficient), formulas.unit_ratio(effort, flow)
         return None, ""
 
     def _signals(self, item: OnePort) -> str:

@@ -16,8 +16,10 @@ from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, dra
 from tellegen.drawing.bond.layout import MESHED, PLAIN, BondLayout, Spacing, lay_out_bonds, lay_out_in_pieces
 from tellegen.drawing.bond.plan import BondLink, BondPlan, Skeleton, plan_bonds, skeleton_of
 from tellegen.drawing.bond.routes import BondEnd, Router, cut_bond, ends_from_above, is_far, reading_effort
+from tellegen.drawing.bond.vector_names import VectorNames, vector_legend
 from tellegen.drawing.memory import STILL, bond_places, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options
+from tellegen.drawing.pog.scene import legend_shapes
 from tellegen.scenes.geometry import Box, Point, union
 from tellegen.scenes.ink import Pen, Stroke, inks, overlapping, strokes_through, touch
 from tellegen.scenes.scene import (
@@ -160,8 +162,11 @@ def bond_scene(scheme: BondGraphScheme, options: Options = DEFAULTS) -> Scene:
     # The usual layout is made in any case: it has the lines of bonds round others, and shows where new items would stand.
     kept = {name: at for name, at in options.earlier.places.items() if name in plan.nodes}
 
+    legend = vector_legend(scheme, VectorNames(scheme), options)
+
     def drawn(shown: BondPlan, made: BondLayout, placed: Options, kind: str = "bond") -> Scene:
-        return _framed(title, bonds_in_words(scheme, made.pen.left_out, made.cut), shown, made, placed, kind)
+        scene = _framed(title, bonds_in_words(scheme, made.pen.left_out, made.cut), shown, made, placed, kind)
+        return _with_legend(scene, legend, options)
 
     if kept:
         return _like_earlier(plan, layout, kept, options, drawn)
@@ -318,6 +323,17 @@ def _framed(title: str, text: str, plan: BondPlan, layout: BondLayout, options: 
     dx, dy = (0.0, 0.0) if options.places else (-box.left, -box.top)
     shapes = tuple(moved(shape, dx, dy) for shape in (*bands, *layout.pen.shapes))
     return tidy(Scene(title, text, box.moved(dx, dy), shapes, kind))
+
+
+def _with_legend(scene: Scene, legend: Sequence[str], options: Options) -> Scene:
+    """The figure with equations under it."""
+    if not legend:
+        return scene
+    inner = scene.box.grown(-MARGIN)
+    shapes = legend_shapes(legend, (), Box(inner.left, inner.top, inner.right, scene.box.bottom - MARGIN / 2), options)
+    texts = [label_box(shape) for shape in shapes if isinstance(shape, Label)]
+    whole = union([scene.box, *(box.grown(MARGIN) for box in texts)])
+    return replace(scene, box=Box(0.0, 0.0, whole.right, whole.bottom), shapes=(*scene.shapes, *shapes))
 
 
 # -- items where somebody put them -------------------------------------------------------------------------------------------------

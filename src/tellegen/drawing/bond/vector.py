@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import final
 
 from tellegen.core.domains import DOMAINS
+from tellegen.core.errors import FigureError
 from tellegen.drawing import rules
 from tellegen.drawing.bond.layout import PLAIN, lay_out_bonds
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondTexts, ItemText, Role, skeleton_of
-from tellegen.drawing.bond.scene import bands_of
+from tellegen.drawing.bond.scene import bands_of, bond_scene
 from tellegen.drawing.formulas import dotted_latex
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog import plan as plans
@@ -166,13 +167,21 @@ def _effort_line(section: plans.SectionPlan) -> plans.Line:
 def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
     """The figure of a bond graph whose bonds are vectors: like branches of the model as one chain, with matrices below.
 
-    Raises: FigureError (F153) where the branches of the model do not run side by side.
+    Where the branches make no chain, whatever is alike is drawn as one vector item.
+
+    Raises: FigureError (F153) where nothing is alike.
     """
-    figure, plan = vector_plans(scheme, options)
+    try:
+        figure, plan = vector_plans(scheme, options)
+    except FigureError:
+        alike = bond_graph(scheme.causal, vectors=True, lanes="alike")
+        if all(bond.size == 1 for bond in alike.bonds):
+            raise
+        return bond_scene(alike, options)
     layout = lay_out_bonds(plan, skeleton_of(plan), options, PLAIN[0])
     layout.pen.settle()
     bands, box = bands_of(plan, layout, layout.extent(), options)
-    legend = legend_shapes(figure, box, options)
+    legend = legend_shapes(figure.legend, figure.notes, box, options)
     shapes: list[Shape] = [*bands, *layout.pen.shapes, *legend]
     texts = [label_box(shape) for shape in legend if isinstance(shape, Label)]
     whole = union([layout.extent(), box, *texts]).grown(MARGIN)

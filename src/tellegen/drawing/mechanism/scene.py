@@ -92,9 +92,14 @@ def mechanism_scene(model: Model, options: Options = DEFAULTS, coordinates: Mapp
 
 @final
 class MechanismPicture:
-    """The shapes of a mechanism at one pose: bodies first, then joints on them, then labels where there is room."""
+    """The shapes of a mechanism at one pose: bodies first, then joints on them, then labels where there is room.
 
-    def __init__(self, model: Model, pose: MechanismPose, view: PageView, options: Options) -> None:
+    `bare` leaves out labels and the network, which stay where they are while bodies move.
+    """
+
+    def __init__(
+        self, model: Model, pose: MechanismPose, view: PageView, options: Options, *, bare: bool = False
+    ) -> None:
         self.pose, self.view, self.options = pose, view, options
         self.shapes: list[Shape] = []
         self._wanted: list[tuple[str, Point, Origin]] = []
@@ -115,6 +120,8 @@ class MechanismPicture:
         drawn = {element.name for element in model.elements if self._source(element)}
         if options.style == "solid":
             self.shapes = solid_shapes(self.shapes, pose.mechanism, self._acted)
+        if bare:
+            return
         self.shapes += labels_beside(self.shapes, self._wanted)
         if model.geometry is None:  # else the network has a schematic of its own
             self._network(model, [element for element in model.elements if element.name not in drawn])
@@ -330,7 +337,7 @@ def mechanism_motion(model: Model, run: Run, times: Array, options: Options) -> 
     view = PageView(start)
     # The view is that of the start for all frames: a scale of their own would make bodies breathe.
     poses = [MechanismPose(model, coordinates) for coordinates in coordinates_at(start, run.resampled(times))]
-    drawn = (MechanismPicture(model, pose, view, options).shapes for pose in poses)
+    drawn = (MechanismPicture(model, pose, view, options, bare=True).shapes for pose in poses)
     pictures = [[s for s in shapes if isinstance(s, Curve) and s.origin.part in MOVING] for shapes in drawn]
     trails, between = _smooth_trails(start, view, run, times)
     # What slides on the ground has rails under its whole way, which stay, in place of the short ones that it is drawn with.

@@ -363,7 +363,7 @@ def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], Po
 
 
 def _bond(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], PowerFlows]]:
-    scheme = bond_graph(assign_causality(graph), vectors=True)
+    scheme = bond_graph(assign_causality(graph), vectors=True, lanes="joined")
     return bond_scene(scheme, options), lambda at: marks.bond_flows(scheme, at)
 
 

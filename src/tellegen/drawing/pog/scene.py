@@ -1,6 +1,6 @@
 """The figure of a POG: the plan that suits a scheme and its checks, then places, shapes, areas of domains and the legend."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import ceil, floor
@@ -55,13 +55,13 @@ def legend_room(box: Box, options: Options) -> float:
     return max(box.width, min(options.room, 700))
 
 
-def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
+def legend_shapes(legend: Sequence[str], notes: Sequence[str], box: Box, options: Options) -> list[Shape]:
     """Equations in rows under the figure, then the notes."""
     found: list[Shape] = []
     y = box.bottom + 12
     room = legend_room(box, options)
     # An equation that is wider than the figure may be would be cut off at the edge of the page; the notes say that it is missing.
-    shown = [text for text in plan.legend if set_math(text, placement.FRACTION).box.width <= max(room, options.room)]
+    shown = [text for text in legend if set_math(text, placement.FRACTION).box.width <= max(room, options.room)]
     # In rows rather than one under the other: most of the equations are short.
     for row in _rows(shown, room):
         height = max(set_math(text, placement.FRACTION).box.height for text in row)
@@ -71,8 +71,8 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
             found.append(Label(text, (x, y + height / 2), size=placement.FRACTION, align="left", origin=origin))
             x += set_math(text, placement.FRACTION).box.width + SPACE
         y += height + ROW
-    notes = plan.notes if len(shown) == len(plan.legend) or LEFT_OUT in plan.notes else (*plan.notes, LEFT_OUT)
-    return [*found, *note_shapes(notes, (box.left, y), room)]
+    told = notes if len(shown) == len(legend) or LEFT_OUT in notes else (*notes, LEFT_OUT)
+    return [*found, *note_shapes(told, (box.left, y), room)]
 
 
 def note_shapes(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:
@@ -400,7 +400,7 @@ def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:
     shapes = _without_crowded_captions(pen.finished())
     extents = [ladder.extent.moved(0, y) for ladder, y in zip(ladders, levels, strict=True)]
     box = ink_box(shapes, Box(0, 0, 1, 1), *extents)
-    shapes += legend_shapes(plan, box, options)
+    shapes += legend_shapes(plan.legend, plan.notes, box, options)
     scene = _framed(plan.title, plan.about, shapes, box, options)
     return options.earlier.settle(replace(scene, notation="pog", lines=elements_along_ladders(plan)), options.places)
 

@@ -339,18 +339,17 @@ class LineReader:
                 branch.out = self._output(branch.line, field + 1, text)
             else:
                 self.labels.value(branch.line, field + 1, text)
-        if branch.notes is None:
-            branch.notes = {}
-        branch.notes[short] = text
+        if short:
+            branch.note(short, text)
 
     def _unknown_option(self, line: int, field: int, key: str) -> str:
-        """The option as it is kept: under the name it was given."""
+        """The option as it is kept: under the name it was given. What has none is left out, for a file could not say it again."""
         close = (
             nearest(key, lines.SPELLINGS) if len(key) < 40 and not self.findings.is_full(rules.UNKNOWN_OPTION) else None
         )
         fix = f"did you mean '{close}'?" if close else "remove it if it is a slip"
         unknown = f"'{clip(key)}' is not an option of POG_Modeler; it is kept without effect"
-        what = unknown if key else "an option has no name"
+        what = unknown if key else "an option has no name; its value is left out"
         self.findings.notice(rules.UNKNOWN_OPTION, what, line, field, fix=fix)
         return key
 
@@ -373,7 +372,8 @@ class LineReader:
             short = lines.SPELLINGS.get(fields[k])
             if short is None:
                 short = self._unknown_option(line, k, fields[k])
-            found[short] = fields[k + 1]
+            if short:
+                found[short] = fields[k + 1]
         return found
 
     # Lines of wires and of the system
@@ -388,9 +388,10 @@ class LineReader:
     def _system(self, line: int, fields: list[str]) -> None:
         self._require_pairs(line, len(fields))
         found = self._pairs(line, fields, 1)
-        for k, key in enumerate(found):
-            if key in lines.DEFAULTS or key == "sTfin":
-                self.labels.value(line, 2 * k + 2, found[key])
+        for k in range(1, len(fields), 2):
+            short = lines.SPELLINGS.get(fields[k])
+            if short in lines.DEFAULTS or short == "sTfin":
+                self.labels.value(line, k + 1, fields[k + 1])
         self.options.update(found)
 
     # Connection blocks

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from tellegen.simulation.hybrid.mode_choice import ModeTrial
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels
 from tellegen.simulation.solvers.stretch import RunRows, StatePoint, StretchEnd
 from tellegen.simulation.trajectory import Books, Effort, HeldRows, RunEvent, Segment
+
+if TYPE_CHECKING:
+    from tellegen.simulation.hybrid.relay import Relayed
 
 BLOCK: Final = 200_000
 """Rows for which there is room at a time."""
@@ -78,9 +81,40 @@ class HybridAccount:
             self.done = written.stop
         self.samples += rows.samples
         rows.samples.clear()
+        self._sum_up(end)
+
+    def _sum_up(self, end: StretchEnd) -> None:
         self.energies += end.energies
         self.effort += end.effort
         self.turns += end.turns
+
+    def room(self, width: int) -> tuple[Array, Array]:
+        """Where all rows stand, so many variables wide at least."""
+        self._widen(width)
+        return self._y, self._yp
+
+    def relayed(self, by: "Relayed") -> None:
+        """Take over what many stretches left, whose rows are written already."""
+        self._sum_up(by.end)
+        changes = by.changes
+        self.energies[0] += float(changes["supplied"].sum())
+        self.impulsive += float(changes["lost"].sum())
+        mode = by.first
+        # Of most stretches there are no rows: only those with some are looked at.
+        written = np.diff(changes["rows"], prepend=self.done)
+        looked = range(len(changes)) if by.states is not None else np.flatnonzero(written).tolist()
+        for k in looked:
+            mode, to = int(changes["from"][k]), int(changes["to"][k])
+            self._keep_until(by.modes[mode], int(changes["rows"][k]))
+            if by.states is not None and mode != to:
+                t, (y, yp, y_after, yp_after) = float(changes["t"][k]), by.states[k]
+                self.change(by.modes[mode], StatePoint(t, y, yp), by.modes[to], StatePoint(t, y_after, yp_after))
+        self._keep_until(by.model, by.rows)
+
+    def _keep_until(self, model: ModeModel, rows: int) -> None:
+        if rows > self.done:
+            self._kept.append((model, slice(self.done, rows)))
+            self.done = rows
 
     def _widen(self, size: int) -> None:
         """Columns for a mode that has more variables than those before it."""
@@ -113,7 +147,11 @@ class HybridAccount:
         self.energies[0] += handover.supplied
         self.impulsive += handover.lost
         if handover.lost:
-            self.losses[elements] = self.losses.get(elements, 0.0) + handover.lost
+            self.lose(handover.lost, elements)
+
+    def lose(self, energy: float, elements: str) -> None:
+        """Book a loss to the elements that changed."""
+        self.losses[elements] = self.losses.get(elements, 0.0) + energy
 
     def books(self, stored_start: float, stored_end: float) -> Books:
         """The energy books."""
@@ -126,10 +164,11 @@ class HybridAccount:
         if len(asked) < len(self._kept):
             return self._merged(held, last)
         found = [(model.model, written.start) for model, written in asked]
+        width = max((model.size for model, _ in found), default=self._y.shape[1])
         return ModeRows(
             self.times[: self.done],
-            self._y[: self.done],
-            self._yp[: self.done],
+            self._y[: self.done, :width],
+            self._yp[: self.done, :width],
             _segments(found, last),
             self._memory(self.times[: self.done], held),
         )

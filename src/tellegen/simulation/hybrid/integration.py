@@ -25,6 +25,7 @@ from tellegen.simulation.hybrid import mode_models
 from tellegen.simulation.hybrid.account import HybridAccount, ModeChange, ModeChangeLog, ModeRows
 from tellegen.simulation.hybrid.handover import Impact, Impacts
 from tellegen.simulation.hybrid.mode_choice import ModeChoice, ModeTrial
+from tellegen.simulation.hybrid.relay import CHATTER_SHARE, PROBE_SHARE, ModeRelay, Relayed
 from tellegen.simulation.problem import FIXED_STEP, Problem, index_of
 from tellegen.simulation.solvers import jobs, stretch
 from tellegen.simulation.solvers.choice import SolverChoice, choose, reason_in_words
@@ -34,11 +35,8 @@ from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.trajectory import RunEvent, Status, Trajectory, rows_of_segments
 
 CHATTER_EVENTS: Final = 100
-CHATTER_SHARE: Final = 1e-9
-"""So many events within this share of the run, in which no storage moves by its tolerance, are no motion."""
+"""So many events within a small share of the run, in which no storage moves by its tolerance, are no motion."""
 
-PROBE_SHARE: Final = 1e-6
-"""How far a mode is looked ahead, beside the last step."""
 PROBE_ULPS: Final = 2.0**14
 FIRST_STEP_SHARE: Final = 1e-3
 EVENT_STEPS: Final = 200
@@ -120,6 +118,7 @@ class _HybridRun:
         self.choice = ModeChoice(self.models, self._settings)
         self.impacts = Impacts(self.models, problem.rtol, float(self._tolerances(("",))[0]))
         self.account = HybridAccount(problem.output_times())
+        self.relay = ModeRelay(models, problem, self.account, self.choice)
         self.settings: dict[mode_models.Mode, stretch.SolverSettings] = {}
         self.solvers: dict[mode_models.Mode, tuple[SolverChoice, Run]] = {}
         self.tuned: dict[mode_models.Mode, stretch.SolverSettings] = {}
@@ -250,33 +249,73 @@ class _HybridRun:
         self.tuned[self.trial.model.mode] = integration.settings_for(choice, self._settings(self.trial.model))
 
     def _advance(self) -> stretch.StretchEnd:
-        """Advance in one mode; where an explicit solver meets a stiff stretch, an implicit one goes on."""
-        model, standing = self.trial.model, self.trial.standing
+        """Advance in one mode, or through known changes; an implicit solver goes on where an explicit one meets a stiff stretch."""
         while True:
-            choice, run = self._solver()
-            settings, rows = self.tuned[model.mode], self.account.rows(model)
-            # Each mode observes in an order of its own; the past is one.
-            if (past := self.models.past) is not None:
-                past.follow(model.model)
-            end = stretch.run_stretch(
-                run,
-                model.prepared,
-                model.context,
-                settings,
-                rows,
-                standing,
-                until=self._until(),
-                watch=self.direct,
-                past=past,
-            )
-            self.reached = end.standing.t
-            self.running.clear()  # its steps are in the account from here on
-            self.account.stretch(model, end)
-            if end.status != jobs.STIFF or not choice.may_switch:
+            _, run = self._solver()
+            # A diary is told of every change, one by one.
+            end = self._relay() if self.diary is None and self.relay.suits(self.trial) else self._stretch(run)
+            if end.status != jobs.STIFF or not self._solver()[0].may_switch:
                 return end
             # For this mode from now on: it would be as stiff when it is next met.
             self._use(SolverChoice("cvode", f"stiff from t = {end.standing.t:.3g} s on"))
-            standing = end.standing
+            self.trial = replace(self.trial, standing=end.standing)
+
+    def _relay(self) -> stretch.StretchEnd:
+        """Advance through all changes of mode that came before."""
+        made = self.relay.advance(self.trial, self._until(), self._relay_solver, self.running)
+        self.reached = made.end.standing.t
+        self.account.relayed(made)
+        if made.model is not self.trial.model or len(made.changes):
+            self.trial = ModeTrial(made.model, made.since, self.trial.handover, smooth=True)
+        self._note_relayed(made)
+        return made.end
+
+    def _relay_solver(self, model: mode_models.ModeModel) -> tuple[str, stretch.SolverSettings] | None:
+        if model.mode not in self.solvers:
+            return None
+        return f"tg_{self.solvers[model.mode][0].solver.replace('-', '_')}", self.tuned[model.mode]
+
+    def _note_relayed(self, made: Relayed) -> None:
+        """Write down the events of changes that were not decided here."""
+        known: dict[tuple[int, int], list[tuple[str, str]]] = {}
+        changes = made.changes
+        for t, lost, before, after in zip(
+            *(changes[name].tolist() for name in ("t", "lost", "from", "to")), strict=True
+        ):
+            if (words := known.get((before, after))) is None:
+                words = known[before, after] = self._words(made.modes[before].mode, made.modes[after].mode)
+            for name, what in words:
+                self.account.events.append(happening := RunEvent(t, name, what))
+                self.ever_faster = self.doublings.note(happening) or self.ever_faster
+            if lost:
+                self.account.lose(lost, ", ".join(name for name, _ in words))
+
+    def _words(self, before: mode_models.Mode, after: mode_models.Mode) -> list[tuple[str, str]]:
+        """Which elements change between two modes, and how."""
+        names = zip(self.models.elements, before, after, strict=True)
+        return [(name, f"{old} to {new}") for name, old, new in names if old != new]
+
+    def _stretch(self, run: Run) -> stretch.StretchEnd:
+        """Advance in one mode, decided here."""
+        model, standing = self.trial.model, self.trial.standing
+        # Each mode observes in an order of its own; the past is one.
+        if (past := self.models.past) is not None:
+            past.follow(model.model)
+        end = stretch.run_stretch(
+            run,
+            model.prepared,
+            model.context,
+            self.tuned[model.mode],
+            self.account.rows(model),
+            standing,
+            until=self._until(),
+            watch=self.direct,
+            past=past,
+        )
+        self.reached = end.standing.t
+        self.running.clear()  # its steps are in the account from here on
+        self.account.stretch(model, end)
+        return end
 
     def _until(self) -> float:
         """Where a stretch ends at the latest: where a guard stays at zero, soon, to look at it again."""
@@ -316,6 +355,8 @@ class _HybridRun:
                     self._note(RunEvent(at.t, event.element, "impact"))
         self.trial = self.choice.next_mode(state, mode, at.t, self._probe(at.t, end.last_step), fired)
         self.here = self.trial.standing
+        if hits and not impacts and self.diary is None and self.relay.suits(self.trial):
+            self.relay.learn(model, end.signs, self.choice.way)
         if self.diary is not None:
             self.diary.changes.append(ModeChange(model, at, tuple(hits), tuple(impacts), self.trial, state.memory))
         self._note_changes(model.mode, at.t)
@@ -329,11 +370,10 @@ class _HybridRun:
 
     def _note_changes(self, before: mode_models.Mode, t: float) -> None:
         """Which elements changed, and what it cost."""
-        words = zip(self.models.elements, before, self.trial.model.mode, strict=True)
-        changes = [(name, old, new) for name, old, new in words if old != new]
-        self.account.impulse(self.trial.handover, ", ".join(name for name, _, _ in changes))
-        for name, old, new in changes:
-            self._note(change := RunEvent(t, name, f"{old} to {new}"))
+        words = self._words(before, self.trial.model.mode)
+        self.account.impulse(self.trial.handover, ", ".join(name for name, _ in words))
+        for name, what in words:
+            self._note(change := RunEvent(t, name, what))
             self.ever_faster = self.ever_faster or self.doublings.note(change)
 
     def _note(self, happening: RunEvent) -> None:

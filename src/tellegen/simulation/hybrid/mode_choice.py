@@ -129,6 +129,8 @@ class ModeTrial:
     violated: tuple[tuple[int, str], ...] = ()
     broken: bool = False
     undecided: bool = False
+    against: int = 0
+    """The events that speak against it, a bit for each."""
 
 
 @final
@@ -139,8 +141,10 @@ class ModeChoice:
         self.models = models
         self.settings = settings
         self._place = {name: k for k, name in enumerate(models.elements)}
-        self._largest: dict[str, float] = {}
+        self.largest: dict[str, float] = {}
         self.scale = np.zeros(len(models.storages.ports))
+        self.way: list[ModeTrial | Finding] = []
+        """What was tried on the way to the last mode, where it was the first that agreed without an impulse; else nothing."""
 
     def next_mode(
         self, state: HybridState, now: Mode, t: float, probe: float, fired: frozenset[str] = frozenset()
@@ -154,7 +158,9 @@ class ModeChoice:
         impulsive: ModeTrial | None = None
         brief: ModeTrial | None = None
         last: Finding | None = None
+        self.way = []
         for trial in self._candidates(state, now, t, probe, fired):
+            self.way.append(trial)
             if isinstance(trial, Finding):
                 last = last or trial
             elif not trial.violated:
@@ -165,6 +171,7 @@ class ModeChoice:
                 impulsive = impulsive or trial
             elif trial.smooth and not trial.broken and trial.model.mode != now:
                 brief = brief or trial
+        self.way = []
         if impulsive is not None:
             return impulsive
         stay = self._trial(now, state, t, probe, frozenset()) if fired else None
@@ -281,18 +288,20 @@ class ModeChoice:
 
     def _judged(self, trial: ModeTrial, begun: ModeStart, fired: frozenset[str]) -> ModeTrial:
         """The trial with what its guards say just after its start."""
-        found, broken, undecided = list[tuple[int, str]](), False, False
-        for event, low, high in zip(trial.model.model.events, begun.before, begun.after, strict=True):
+        found, broken, undecided, against = list[tuple[int, str]](), False, False, 0
+        events = zip(trial.model.model.events, begun.before, begun.after, strict=True)
+        for k, (event, low, high) in enumerate(events):
             if event.kind != "transition":
                 continue
-            largest = max(self._largest.get(event.name, 0.0), abs(low), abs(high))
-            self._largest[event.name] = largest
+            largest = max(self.largest.get(event.name, 0.0), abs(low), abs(high))
+            self.largest[event.name] = largest
             # Zero within rounding, as measured by the largest value that this guard has had.
             if high > NOISE * largest or (event.name in fired and high > low):
                 found.append((self._place[event.element], event.to))
+                against |= 1 << k
             broken = broken or low > NOISE * largest
             undecided = undecided or abs(high) <= NOISE * largest
-        return replace(trial, violated=tuple(found), broken=broken, undecided=undecided)
+        return replace(trial, violated=tuple(found), broken=broken, undecided=undecided, against=against)
 
     def _tolerance(self, settings: SolverSettings) -> Array:
         """By how much the output of a storage may jump without being an impulse: the error that is allowed for it anyway."""

@@ -182,7 +182,7 @@ class ModeModel:
         return self.independent[self.own]
 
     @cached_property
-    def _others(self) -> list[tuple[int, str]]:
+    def others(self) -> list[tuple[int, str]]:
         """The variables that no storage gives, with their places."""
         given = set(self._own_indices.tolist())
         return [(k, name) for k, name in enumerate(self.model.names) if k not in given]
@@ -198,9 +198,9 @@ class ModeModel:
     def compose(self, state: HybridState, outputs: Array | None = None) -> Array:
         """y of this mode at a state, or at other outputs of its storages."""
         y = np.zeros(self.model.size)
-        if self._others:
+        if self.others:
             values = {**state.unknowns, **state.displacements, **state.signals}
-            for k, name in self._others:
+            for k, name in self.others:
                 y[k] = values.get(name, 0.0)
         y[self._own_indices] = (state.outputs if outputs is None else outputs)[self.own]
         return y
@@ -279,6 +279,10 @@ class ModeModels:
                 # Kept as well: the search meets the same impossible mode again and again.
                 self._known[mode] = error.finding
         return self._known[mode]
+
+    def is_impossible(self, found: object) -> bool:
+        """Whether this is why a mode cannot be, and not what a start in it met."""
+        return isinstance(found, Finding) and any(known is found for known in self._known.values())
 
     @property
     def met(self) -> list[ModeModel]:

@@ -105,6 +105,13 @@ def solver(symbol: str) -> Run:
 
 
 @cache
+def function_address(symbol: str) -> int:
+    """Where a solver lies, by its name in C."""
+    solver(symbol)  # lets SUNDIALS be found
+    return ctypes.cast(getattr(library(), symbol), ctypes.c_void_p).value or 0
+
+
+@cache
 def build_solvers_ahead() -> threading.Thread:
     """Start compiling the solvers in a thread of its own, once in a process; a library that is there is only loaded."""
     thread = threading.Thread(target=_build, name="tellegen-build", daemon=True)

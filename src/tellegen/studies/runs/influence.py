@@ -206,7 +206,7 @@ def _local(title: str, asked: Response, vary: Mapping[str, Variation]) -> Influe
     try:
         slopes = asked.slopes(at)[1]
     except TellegenError as reason:
-        if reason.code not in ("S126", "S175"):
+        if reason.code not in ("S126", "S175", "S178"):
             raise
         slopes = asked.differences(at)
         findings = (rules.NO_TRUE_SLOPES.finding(f"differences stand for slopes: {reason.what}", where=title),)

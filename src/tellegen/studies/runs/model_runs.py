@@ -20,7 +20,7 @@ from tellegen.expressions.nodes import Mul, Number, Symbol
 from tellegen.graph import PowerGraph, SourceLaw
 from tellegen.graph.signals import Delayed
 from tellegen.model.dimensions import si_unit
-from tellegen.model.model import Model
+from tellegen.model.model import Model, Start
 from tellegen.results.run import Run
 from tellegen.simulation import batches
 from tellegen.simulation.integration import settings_of
@@ -62,7 +62,7 @@ class RunSettings:
     rtol: float | None = None
     atol: float | None = None
     max_step: Quantity | None = None
-    start: Literal["initial", "steady"] = "initial"
+    start: Start | None = None
     samples: int | None = None
     times: tuple[float, ...] | None = None
 
@@ -228,7 +228,7 @@ class ModelRuns:
             return "signals are functions of Python"
         if data is not None and data.coefficients is not None:
             return "the model is large"
-        if self.settings.start == "steady":
+        if (self.settings.start or self.model.experiment.start) == "steady":
             return "runs start at rest, which is looked for first"
         if self.settings.solver not in ("auto", "runge-kutta", "cvode", "ida", "exponential"):
             return f"'{self.settings.solver}' makes runs one by one"

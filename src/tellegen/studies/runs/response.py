@@ -14,9 +14,8 @@ from tellegen.core.names import TIME, unused
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity
 from tellegen.experiments.sensitivities import SensitivityRuns, SlopeRows, sensitivity_runs
-from tellegen.experiments.simulating import Start
 from tellegen.expressions import symbol
-from tellegen.model.model import Model
+from tellegen.model.model import Model, Start
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
@@ -50,7 +49,7 @@ def response(
     rtol: Quantity | None = None,
     atol: float | None = None,
     max_step: Quantity | None = None,
-    start: Start = "initial",
+    start: Start | None = None,
     threads: int | None = None,
 ) -> "Response":
     """Numbers of runs as a function of parameters, constant inputs and initial values: `r(x)` for x of shape (n, d) gives (n, m).
@@ -277,6 +276,7 @@ class VariedSlopes:
             solver=s.solver,
             rtol=runs.rtol,
             further=further,
+            start=s.start,
         )
         self.names = list(self._made.names)
 

@@ -19,9 +19,9 @@ from tellegen.equations.system import parameter_values
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, value_of
 from tellegen.experiments.rules import BAD_CHOICE, BAD_SETTING
-from tellegen.experiments.simulating import Start, is_watched
+from tellegen.experiments.simulating import is_watched
 from tellegen.graph import lower
-from tellegen.model.model import Model
+from tellegen.model.model import Model, Start
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.units import variable_units
 from tellegen.studies.runs import rules
@@ -64,7 +64,7 @@ def sweep(
     rtol: Quantity | None = None,
     atol: float | None = None,
     max_step: Quantity | None = None,
-    start: Start = "initial",
+    start: Start | None = None,
     draws: int | None = None,
     by: Drawing = "sobol",
     seed: int = 0,
@@ -243,7 +243,7 @@ def checked_settings(
     rtol: Quantity | None,
     atol: float | None,
     max_step: Quantity | None,
-    start: Start,
+    start: Start | None,
     samples: int | None = None,
     times: npt.ArrayLike | None = None,
 ) -> RunSettings:
