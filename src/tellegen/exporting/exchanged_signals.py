@@ -29,7 +29,9 @@ def with_signals_from_outside(graph: PowerGraph, names: Sequence[str]) -> PowerG
 
 
 def controller_alone(graph: PowerGraph, wanted: Iterable[str]) -> tuple[PowerGraph, tuple[str, ...]]:
-    """The signals that drive the power part, or are wanted, alone, and the names of those that drive; what they read of it are inputs.
+    """The signals that drive the power part, or are wanted, alone, and the names of those that drive.
+
+    What they read of the power part are inputs.
 
     Raises: ExportError (X407) where no signal acts on the model.
     """

@@ -50,8 +50,8 @@ class Stepping:
 def stepping(made: Exchanged, step: Quantity | None, method: str | None, *, is_part: bool) -> Stepping:
     """How the model advances; `is_part` says that its experiment does not tell how fast it is.
 
-    Raises: ExportError for a method that there is not (X407), a period that is no multiple of the step (X412), or a method that does
-        not fit the model or the step (X413).
+    Raises: ExportError for a method that there is not (X407), a period that is no multiple of the step (X412), or a method
+        that does not fit the model or the step (X413).
     """
     if method is not None and method not in get_args(Method):
         fix = did_you_mean(method, get_args(Method)) or f"give {', '.join(get_args(Method))}"
