@@ -119,6 +119,22 @@ def test_lanes_with_coupled_coils_are_vectors_unless_one_is_odd(described: tuple
             assert rotor.size == 1 or scheme.junctions[rotor.other("rotor")].size == rotor.size
 
 
+def test_two_vectors_whose_components_have_one_stem_have_two_names() -> None:
+    lanes = "".join(
+        f"""
+  V_{k}: {{voltage source: [a_{k}, gnd]}}
+  L_{k}x: {{inductor: [a_{k}, b_{k}]}}
+  C_{k}: {{capacitor: [b_{k}, gnd]}}
+  L_{k}xx: {{inductor: [c_{k}, gnd]}}"""
+        for k in (1, 2)
+    )
+    coils = "coils: {inductor field: [b_1, c_1, b_2, c_2], matrix: [[3 mH, -1 mH], [-1 mH, 3 mH]]}"
+    causal = assign_causality(lower(read_model(f"system: stems\nnetwork:{lanes}\n  {coils}\n")))
+    scheme = bond_graph(causal, vectors=True, lanes="alike")
+    assert_flows_agree(scheme)
+    assert_whole(scheme, causal)
+
+
 def test_the_motor_is_drawn_by_vectors() -> None:
     scheme = bond_graph(assign_causality(lower(load("pmsm"))), vectors=True, lanes="joined")
     drawn = {(scheme.kind_of(name), len(item.parts)) for name, item in scheme.one_ports.items()}

@@ -324,7 +324,9 @@ class _LaneFolds:
     def scheme_of_vectors(self) -> bond_graph_scheme.BondGraphScheme:
         """The scheme with the groups as vector items."""
         scheme = self.scheme
-        taken = UniqueNames((*scheme.junctions, *scheme.one_ports, *scheme.two_ports))
+        # The names that the given vectors have are theirs: two groups of one name would be one item.
+        given_names = (*self.given.one_ports, *self.given.junctions)
+        taken = UniqueNames((*scheme.junctions, *scheme.one_ports, *scheme.two_ports, *given_names))
         wholes: dict[str, Group] = {}
         single = [m for m in self.given.one_ports.values() if not any(name in self.place for name in m)]
         for group in (*self.groups, *single):
