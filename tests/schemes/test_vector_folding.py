@@ -125,11 +125,15 @@ def test_two_vectors_whose_components_have_one_stem_have_two_names() -> None:
   V_{k}: {{voltage source: [a_{k}, gnd]}}
   L_{k}x: {{inductor: [a_{k}, b_{k}]}}
   C_{k}: {{capacitor: [b_{k}, gnd]}}
-  L_{k}xx: {{inductor: [c_{k}, gnd]}}"""
+  L_{k}xx: {{inductor: [c_{k}, m_{k}]}}"""
         for k in (1, 2)
     )
+    relation = "through_3 = 1*(1 N*m/A)*through_1 + 2*(1 N*m/A)*through_2"
+    rotor = f"{{multiport: [m_1, gnd, m_2, gnd, w, frame], domains: [electrical, electrical, rotational], relation: {relation}}}"
     coils = "coils: {inductor field: [b_1, c_1, b_2, c_2], matrix: [[3 mH, -1 mH], [-1 mH, 3 mH]]}"
-    causal = assign_causality(lower(read_model(f"system: stems\nnetwork:{lanes}\n  {coils}\n")))
+    causal = assign_causality(
+        lower(read_model(f"system: stems\nnetwork:{lanes}\n  {coils}\n  rotor: {rotor}\n  J: {{inertia: [w]}}\n"))
+    )
     scheme = bond_graph(causal, vectors=True, lanes="alike")
     assert_flows_agree(scheme)
     assert_whole(scheme, causal)
