@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from tellegen.reduction import Reduction, Stiffened
     from tellegen.reporting.reports import report
     from tellegen.results import Run, compare_runs, read_run
+    from tellegen.server.studio import Studio, studio
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
     from tellegen.studies.inversion import Inverse, invert
     from tellegen.studies.losses import reduction_study, trajectory_loss
@@ -113,6 +114,7 @@ __all__ = [
     "SimulationError",
     "SteadyState",
     "Stiffened",
+    "Studio",
     "Study",
     "TellegenError",
     "TransferMatrix",
@@ -172,6 +174,7 @@ __all__ = [
     "size_parasitic",
     "step",
     "stiffen",
+    "studio",
     "suggest_limits",
     "sweep",
     "table",
@@ -214,6 +217,7 @@ _NAMES_OF_MODULE = {
     "reduction": "Reduction Stiffened",
     "reporting.reports": "report",
     "results": "Run compare_runs read_run",
+    "server.studio": "Studio studio",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",
     "studies.inversion": "Inverse invert",

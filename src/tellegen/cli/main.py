@@ -48,6 +48,7 @@ COMMANDS = {
     "report": CommandPlace(
         "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
     ),
+    "studio": CommandPlace("studio", "Open a model and all its views in the browser, live."),
     "translate": CommandPlace(
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),

@@ -7,9 +7,9 @@ In a browser with scripts one element lights up in all views, figures are zoomed
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from html import escape as escaped
 from importlib.resources import files
@@ -24,7 +24,7 @@ from tellegen.plots import Panel
 from tellegen.plots.axes import Array, engineering
 from tellegen.plots.texts import look_of, variable_latex
 from tellegen.plots.values import Line, told
-from tellegen.reporting.formulas import CONTINUED, to_mathml, width_of
+from tellegen.reporting.formulas import CONTINUED, LinkedNames, to_mathml, width_of
 from tellegen.reporting.pages import (
     Folded,
     Listing,
@@ -82,6 +82,7 @@ class _Page:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.links = {name: found for name, found in report.links.items() if len(found) <= MOST_SHARED}
+        self.names = LinkedNames(self.links)
         # Letters of figures, each once for the page.
         self.symbols: dict[str, str] = {}
 
@@ -143,25 +144,8 @@ class _Page:
         goes_on = any(text.startswith(CONTINUED) for text in (line, following))
         return f'<div class="formula{" alone" if goes_on else ""}"{style}>{self._linked(mathml)}</div>\n'
 
-    @cached_property
-    def _names(self) -> tuple[re.Pattern[str], Mapping[str, str]] | None:
-        """Where names of the model stand in MathML, longest first: the letter of a name is no name of its own."""
-        written = {_bare(name_latex(name)): name for name in self.links}
-        if not written:
-            return None
-        return re.compile("|".join(map(re.escape, sorted(written, key=len, reverse=True)))), written
-
     def _linked(self, mathml: str) -> str:
-        if self._names is None:
-            return mathml
-        pattern, written = self._names
-
-        def link(found: re.Match[str]) -> str:
-            tag, rest = re.match(r"<\w+", found[0]), found[0]
-            assert tag is not None, "MathML begins with a tag"
-            return f'{tag[0]} data-link="{self._link(written[rest])}"{rest[tag.end() :]}'
-
-        return pattern.sub(link, mathml)
+        return self.names.linked(mathml)
 
     def _link(self, name: str) -> str:
         return escape(" ".join(self.links[name]))
@@ -289,11 +273,6 @@ def _common(curves: Iterable[tuple[Array, Array]]) -> tuple[Array, list[Array]]:
 
 def _numbers(values: Array) -> list[float | None]:
     return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
-
-
-def _bare(latex: str) -> str:
-    """The MathML of a name without what surrounds it in a formula of its own."""
-    return re.sub(r"^<math[^>]*>(?:<mrow>)?|(?:</mrow>)?</math>$", "", to_mathml(latex))
 
 
 @lru_cache(maxsize=4096)
