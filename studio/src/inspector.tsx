@@ -1,6 +1,6 @@
 // Beside the views: what is selected, and all parameters with sliders whose ends are limits.
 import { useEffect, useState, type ReactNode } from "react";
-import type { ElementLine, ParameterLine } from "./protocol";
+import type { ElementFacts, ParameterFacts } from "./protocol";
 import { store, useStudio } from "./store";
 
 const DECADES = 1;
@@ -60,7 +60,7 @@ function Elements() {
   );
 }
 
-function Chosen({ element }: { element: ElementLine }) {
+function Chosen({ element }: { element: ElementFacts }) {
   return (
     <div className="chosen" data-testid="chosen" data-domain={element.domain}>
       <h2>{element.name} <span>{element.kind}</span></h2>
@@ -115,7 +115,7 @@ function Field({ label, text, testid, settle }: { label: string; text: string; t
   );
 }
 
-function Parameter({ parameter, strong = false }: { parameter: ParameterLine; strong?: boolean }) {
+function Parameter({ parameter, strong = false }: { parameter: ParameterFacts; strong?: boolean }) {
   const { held } = useStudio();
   const text = held[parameter.name] ?? parameter.text;
   const [typed, setTyped] = useState(text);
@@ -140,7 +140,7 @@ function Parameter({ parameter, strong = false }: { parameter: ParameterLine; st
 }
 
 /** From a tenth of the value to ten times as much, evenly on a logarithmic scale; at the ends stand the limits. */
-function Slider({ parameter }: { parameter: ParameterLine }) {
+function Slider({ parameter }: { parameter: ParameterFacts }) {
   const [from, setFrom] = useState(parameter.number);
   const [at, setAt] = useState(0.5);
   const [holding, setHolding] = useState(false);

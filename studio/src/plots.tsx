@@ -1,7 +1,7 @@
 // Curves over time with uPlot: a panel for each unit, pinned runs in broken lines, two cursors with their difference.
 import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
-import type { Curve } from "./protocol";
+import type { RunCurve } from "./protocol";
 import { store, useStudio, type KeptRun } from "./store";
 
 export const TONES = {
@@ -18,7 +18,7 @@ export function Plots() {
   if (!current) return <p className="none">No run yet: Run follows the experiment of the text.</p>;
   const { curves } = current.done;
   const beside = runs.filter((one) => one.pinned && one.number !== current.number);
-  const panels = new Map<string, Curve[]>();
+  const panels = new Map<string, RunCurve[]>();
   for (const name of variables) {
     const curve = curves.find((one) => one.name === name);
     if (curve) panels.set(curve.unit, [...(panels.get(curve.unit) ?? []), curve]);
@@ -46,7 +46,7 @@ export function Plots() {
 }
 
 /** Curves of one unit. The data are replaced while a slider is held; the plot is made anew only when its curves are others. */
-function Panel({ curves, run, beside }: { curves: Curve[]; run: KeptRun; beside: KeptRun[] }) {
+function Panel({ curves, run, beside }: { curves: RunCurve[]; run: KeptRun; beside: KeptRun[] }) {
   const { theme } = useStudio();
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -111,7 +111,7 @@ function Panel({ curves, run, beside }: { curves: Curve[]; run: KeptRun; beside:
   );
 }
 
-function difference(curve: Curve, run: KeptRun, a: number, b: number): number {
+function difference(curve: RunCurve, run: KeptRun, a: number, b: number): number {
   const row = run.rows[run.done.curves.indexOf(curve)] ?? run.rows[run.done.curves.findIndex((one) => one.name === curve.name)];
   const at = (t: number) => {
     let k = run.t.findIndex((time) => time >= t);
@@ -122,7 +122,7 @@ function difference(curve: Curve, run: KeptRun, a: number, b: number): number {
 }
 
 /** The values at the cursor, beside the names. */
-function readOff(place: HTMLElement, plot: uPlot, curves: Curve[]): void {
+function readOff(place: HTMLElement, plot: uPlot, curves: RunCurve[]): void {
   const k = plot.cursor.idx;
   const caption = place.parentElement?.querySelector("figcaption");
   curves.forEach((curve, row) => {
@@ -132,7 +132,7 @@ function readOff(place: HTMLElement, plot: uPlot, curves: Curve[]): void {
 }
 
 /** Rows of the runs over one axis; where runs have other times they are joined. */
-function joined(curves: Curve[], run: KeptRun, beside: KeptRun[]): uPlot.AlignedData {
+function joined(curves: RunCurve[], run: KeptRun, beside: KeptRun[]): uPlot.AlignedData {
   const tables = [run, ...beside].map((one): uPlot.AlignedData => {
     const rows = curves.map((curve) => {
       const k = one.done.curves.findIndex((other) => other.name === curve.name);

@@ -83,8 +83,8 @@ export interface Flow {
 }
 
 /** What a limit would make of the model; the gesture `limit` takes it. */
-export interface Limit {
-  kind: "limit";
+export interface PreviewLimit {
+  kind: "previewlimit";
   id: number;
   limits: Record<string, string>;
 }
@@ -156,8 +156,8 @@ export interface Rebase {
 }
 
 /** What undo and redo would do, and whether the file has been written. */
-export interface History {
-  kind: "history";
+export interface UndoState {
+  kind: "undostate";
   undo: string;
   redo: string;
   saved: string;
@@ -186,7 +186,7 @@ export interface FindingLine {
 }
 
 /** An element: its kind, its domain, its nodes, what the text says of it, and its parameters. */
-export interface ElementLine {
+export interface ElementFacts {
   name: string;
   kind: string;
   domain: string;
@@ -198,7 +198,7 @@ export interface ElementLine {
 }
 
 /** A parameter: its text, its number and unit where it is a plain value, its name as a formula, and who uses it. */
-export interface ParameterLine {
+export interface ParameterFacts {
   name: string;
   text: string;
   number: number;
@@ -212,7 +212,7 @@ export interface ParameterLine {
 }
 
 /** A view as SVG, as lines of MathML, or as plain text; or why there is none. `places` are the centres of what can be moved. */
-export interface Picture {
+export interface ViewPicture {
   view: View;
   svg: string;
   places: Record<string, [number, number]>;
@@ -231,19 +231,19 @@ export interface Structure {
   notation: string;
   rows: Record<string, string>;
   findings: FindingLine[];
-  elements: ElementLine[];
-  parameters: ParameterLine[];
+  elements: ElementFacts[];
+  parameters: ParameterFacts[];
   nodes: string[];
   states: string[];
   links: Record<string, string[]>;
   until: string;
   inputs: Record<string, string>;
-  pictures: Picture[];
+  pictures: ViewPicture[];
   seconds: number;
 }
 
 /** A variable of a run: its unit, how its name is written, the elements that it belongs to, and of which sort it is. */
-export interface Curve {
+export interface RunCurve {
   name: string;
   unit: string;
   factor: number;
@@ -280,7 +280,7 @@ export interface RunDone {
   rows: number;
   points: number;
   parameters: Record<string, string>;
-  curves: Curve[];
+  curves: RunCurve[];
   shown: string[];
   final: Record<string, number>;
   books: Record<string, number>;
@@ -347,6 +347,6 @@ export interface Failed {
   fix: string;
 }
 
-export type FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | Limit | Export;
+export type FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | Export;
 
-export type ToPage = Hello | Opened | Updates | Rebase | History | Structure | RunDone | Progress | FlowDone | LimitDone | ExportDone | Did | Failed;
+export type ToPage = Hello | Opened | Updates | Rebase | UndoState | Structure | RunDone | Progress | FlowDone | LimitDone | ExportDone | Did | Failed;

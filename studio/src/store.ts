@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 import { Connection, type Link } from "./connection";
 import { TextModel } from "./text";
 import type {
-  ElementLine, ExportDone, Failed, FlowDone, FromPage, Hello, History, LimitDone, Opened, ParameterLine, Picture, RunDone,
+  ElementFacts, ExportDone, Failed, FlowDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RunDone,
   Structure, Theme, ToPage, View,
 } from "./protocol";
 
@@ -27,7 +27,7 @@ export interface Notice {
 }
 
 export interface Shown {
-  picture: Picture;
+  picture: ViewPicture;
   stale: string;
 }
 
@@ -43,7 +43,7 @@ export interface State {
   link: Link;
   hello: Hello | null;
   file: Opened | null;
-  history: History;
+  history: UndoState;
   structure: Structure | null;
   shown: Map<View, Shown>;
   runs: KeptRun[];
@@ -104,7 +104,7 @@ export class Store {
   constructor() {
     const choice = kept<State["themeChoice"]>("theme", "system");
     this.state = {
-      link: "connecting", hello: null, file: null, history: { kind: "history", undo: "", redo: "", saved: "", refusal: "" },
+      link: "connecting", hello: null, file: null, history: { kind: "undostate", undo: "", redo: "", saved: "", refusal: "" },
       structure: null, shown: new Map(), runs: [], current: null, running: null, seconds: 0, held: {}, chosen: [], hovered: [],
       nodes: [], variables: [], notices: [], panes: kept("panes", DEFAULT_PANES), tab: "plots", theme: resolved(choice),
       themeChoice: choice, power: false, flows: new Map(), moment: 0, limit: null, inserting: false, helping: false,
@@ -163,7 +163,7 @@ export class Store {
         if (message.cause === "disk") this.notice("note", "The file was changed by another program; the change is here now.", "Undo takes it back.");
         return;
       case "rebase": return this.text.pushAgain();
-      case "history": return this.set({ history: message });
+      case "undostate": return this.set({ history: message });
       case "structure": return this.structured(message);
       case "rundone": return this.ran(message, numbers);
       case "progress":
@@ -360,7 +360,7 @@ export class Store {
     this.liveInFlight = this.ask((id) => ({ kind: "simulate", id, parameters, live: true }), () => undefined);
   }
 
-  release(parameter: ParameterLine, text: string): void {
+  release(parameter: ParameterFacts, text: string): void {
     const held = { ...this.state.held };
     delete held[parameter.name];
     this.liveNext = null;
@@ -439,7 +439,7 @@ export class Store {
   takeLimit(parameter: string, value: "0" | "inf"): void {
     const limits = { [parameter]: value };
     this.text.flush();
-    this.ask((id) => ({ kind: "limit", id, limits }), (answer) => {
+    this.ask((id) => ({ kind: "previewlimit", id, limits }), (answer) => {
       if (answer.kind !== "limitdone") return;
       this.set({ limit: answer, tab: "limit" });
       this.gesture("limit", { limits });
@@ -477,7 +477,7 @@ export class Store {
     if (hovered.join(" ") !== this.state.hovered.join(" ")) this.set({ hovered });
   }
 
-  element(name: string): ElementLine | undefined {
+  element(name: string): ElementFacts | undefined {
     return this.state.structure?.elements.find((one) => one.name === name);
   }
 

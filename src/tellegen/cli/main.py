@@ -48,7 +48,9 @@ COMMANDS = {
     "report": CommandPlace(
         "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
     ),
-    "studio": CommandPlace("studio", "Open a model and all its views in the browser, live."),
+    "studio": CommandPlace(
+        "studio", "Open a model and all its views in the browser: figures, equations and curves that follow each edit."
+    ),
     "translate": CommandPlace(
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),

@@ -238,6 +238,12 @@ def to_mathml(latex: str) -> str:
 _LONE = re.compile(r"<mrow>(<(m[in])>[^<]*</\2>)</mrow>")
 
 
+@lru_cache(maxsize=4096)
+def inline_formula(latex: str) -> str:
+    """One formula as a MathML element within a line of words."""
+    return to_mathml(latex).replace('display="block"', 'display="inline"', 1)
+
+
 @final
 class LinkedNames:
     """Names of a model in formulas, told apart by what they belong to: `data-link` of each names its elements.

@@ -24,7 +24,7 @@ from tellegen.plots import Panel
 from tellegen.plots.axes import Array, engineering
 from tellegen.plots.texts import look_of, variable_latex
 from tellegen.plots.values import Line, told
-from tellegen.reporting.formulas import CONTINUED, LinkedNames, to_mathml, width_of
+from tellegen.reporting.formulas import CONTINUED, LinkedNames, inline_formula, to_mathml, width_of
 from tellegen.reporting.pages import (
     Folded,
     Listing,
@@ -166,7 +166,7 @@ class _Page:
             power = _POWER_OF_TEN.fullmatch(cell)
             number = f"{power[1]} · 10<sup>{int(power[2])}</sup>" if power else escape(cell)
             return f"<td>{number}</td>"
-        return f'<td data-link="{self._link(cell)}">{_inline(name_latex(cell))}</td>'
+        return f'<td data-link="{self._link(cell)}">{inline_formula(name_latex(cell))}</td>'
 
     # -- Pictures ----------------------------------------------------------------------------------------------------------------
 
@@ -210,13 +210,13 @@ class _Page:
         _, unit = engineering(panel.unit, _largest(panel), given=panel.given)
         of = panel.title or (_latex(panel.lines[0]) if len(panel.lines) == 1 else "")
         shown = rf"{of}\ (\mathrm{{{unit}}})" if of and unit else of or unit
-        yield f'<div class="title" data-panel="{k}">{_inline(shown) if shown else ""}</div>'
+        yield f'<div class="title" data-panel="{k}">{inline_formula(shown) if shown else ""}</div>'
         x = rf"{panel.x_title}\ (\mathrm{{{panel.x_unit.replace('*', '')}}})" if panel.x_unit else panel.x_title
-        yield f'<span data-x="{k}">{_inline(x)}</span>'
+        yield f'<span data-x="{k}">{inline_formula(x)}</span>'
         for c, line in enumerate(panel.lines):
             link = f' data-link="{self._link(line.name)}"' if line.name in self.links else ""
             latex = _latex(line)
-            text = _inline(latex) if latex else escape(told(line))
+            text = inline_formula(latex) if latex else escape(told(line))
             words = f", {escape(line.words)}" if latex and line.words and line.words != line.name else ""
             yield f'<span data-curve="{k} {c}"{link}>{text}{words}</span>'
 
@@ -273,11 +273,6 @@ def _common(curves: Iterable[tuple[Array, Array]]) -> tuple[Array, list[Array]]:
 
 def _numbers(values: Array) -> list[float | None]:
     return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
-
-
-@lru_cache(maxsize=4096)
-def _inline(latex: str) -> str:
-    return to_mathml(latex).replace('display="block"', 'display="inline"', 1)
 
 
 _POWER_OF_TEN = re.compile(r"(-?\d+(?:\.\d+)?)e([+-]\d+)")

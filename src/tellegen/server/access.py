@@ -57,7 +57,7 @@ class Secrets:
 
 
 @final
-class Guard:
+class AccessGuard:
     """Stands before the application, and lets through what may pass."""
 
     def __init__(self, app: App, secret: Secrets, port: int) -> None:

@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from tellegen.core.errors import TellegenError
 from tellegen.notations.schema import schema
 from tellegen.server import rules
-from tellegen.server.access import App, Guard, Secrets, content_policy
+from tellegen.server.access import AccessGuard, App, Secrets, content_policy
 from tellegen.server.hub import Hub
 from tellegen.server.protocol import Theme
 from tellegen.server.session import Session
@@ -82,7 +82,7 @@ def application(hub: Hub, secret: Secrets, port: int) -> App:
         WebSocketRoute("/socket", socket),
         Mount("/assets", StaticFiles(directory=CLIENT / "assets")),
     ]
-    return Guard(Starlette(routes=routes, lifespan=life), secret, port)
+    return AccessGuard(Starlette(routes=routes, lifespan=life), secret, port)
 
 
 async def _serve(connection: WebSocket, hub: Hub, described: dict[str, object]) -> None:

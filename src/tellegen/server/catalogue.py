@@ -46,7 +46,7 @@ def palette() -> tuple[PaletteEntry, ...]:
         for kind in map(KINDS.__getitem__, kinds)
     ]
     bonds = [
-        PaletteEntry(word, "bond graph", row.meaning, "", "", 1, (), word)
+        PaletteEntry(word, "bond graph", row.meaning, key="", unit="", terminals=1, domains=(), symbol=word)
         for word, row in ITEMS.items()
         if word in {"0", "1", "Se", "Sf", "R", "C", "I"}
     ]

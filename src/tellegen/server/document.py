@@ -18,7 +18,6 @@ from tellegen.core.errors import TellegenError
 from tellegen.server import rules
 from tellegen.server.text import (
     MOST_BYTES,
-    BadChangeError,
     ChangeSet,
     FileText,
     Section,
@@ -104,7 +103,7 @@ class OpenDocument:
         """Why the file cannot be edited; empty where it can."""
         if self.file.refusal:
             return self.file.refusal
-        there = self.path if self.on_disk is not None else self.path.parent
+        there = self.path if self.path.exists() else self.path.parent
         # Replaced by renaming, which asks for the rights of the folder; the file's own say what its owner wants.
         return "" if os.access(there, os.W_OK) and os.access(self.path.parent, os.W_OK) else "it is read-only"
 

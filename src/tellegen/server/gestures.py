@@ -444,7 +444,9 @@ def join(page: Page, arguments: Arguments) -> Edit:
     nodes = page.nodes()
     missing = next((node for node in (first, second) if node not in nodes and node not in REFERENCES), None)
     if missing is not None:
-        raise _unfit(f"there is no node '{missing}' in this file", did_you_mean(missing, nodes))
+        raise _unfit(
+            f"there is no node '{missing}' in this file", did_you_mean(missing, nodes) or "choose one that is there"
+        )
     return Edit(_joined(page, first, second).text, f"join {first} and {second}", f"{second} is {first} now", first)
 
 
@@ -481,7 +483,9 @@ def rename(page: Page, arguments: Arguments) -> Edit:
         raise _unfit(f"the name '{new}' is taken", "choose another one")
     if old not in names:
         if old not in nodes:
-            raise _unfit(f"'{old}' is not written in this file", did_you_mean(old, [*names, *nodes]))
+            raise _unfit(
+                f"'{old}' is not written in this file", did_you_mean(old, [*names, *nodes]) or "look into the text"
+            )
         return Edit(_joined(page, new, old).text, f"rename {old} to {new}", selected=new)
     at_nodes = {path for path, _ in page.terminals()}
     document = page.document

@@ -117,7 +117,7 @@ class Flow:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Limit:
+class PreviewLimit:
     """What a limit would make of the model; the gesture `limit` takes it."""
 
     id: int
@@ -134,7 +134,7 @@ class Export:
     format: str
 
 
-FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | Limit | Export
+FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | Export
 
 # -- To a page ---------------------------------------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class Rebase:
 
 @final
 @dataclass(frozen=True, slots=True)
-class History:
+class UndoState:
     """What undo and redo would do, and whether the file has been written."""
 
     undo: str
@@ -251,7 +251,7 @@ class FindingLine:
 
 @final
 @dataclass(frozen=True, slots=True)
-class ElementLine:
+class ElementFacts:
     """An element: its kind, its domain, its nodes, what the text says of it, and its parameters."""
 
     name: str
@@ -266,7 +266,7 @@ class ElementLine:
 
 @final
 @dataclass(frozen=True, slots=True)
-class ParameterLine:
+class ParameterFacts:
     """A parameter: its text, its number and unit where it is a plain value, its name as a formula, and who uses it.
 
     `limits` says that it can be taken to zero or to infinity.
@@ -286,7 +286,7 @@ class ParameterLine:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ViewPicture:
     """A view as SVG, as lines of MathML, or as plain text; or why there is none. `places` are the centres of what can be moved."""
 
     view: View
@@ -309,20 +309,20 @@ class Structure:
     notation: str
     rows: Mapping[str, str]
     findings: tuple[FindingLine, ...]
-    elements: tuple[ElementLine, ...]
-    parameters: tuple[ParameterLine, ...]
+    elements: tuple[ElementFacts, ...]
+    parameters: tuple[ParameterFacts, ...]
     nodes: tuple[str, ...]
     states: tuple[str, ...]
     links: Mapping[str, tuple[str, ...]]
     until: str
     inputs: Mapping[str, str]
-    pictures: tuple[Picture, ...]
+    pictures: tuple[ViewPicture, ...]
     seconds: float
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Curve:
+class RunCurve:
     """A variable of a run: its unit, how its name is written, the elements that it belongs to, and of which sort it is."""
 
     name: str
@@ -369,7 +369,7 @@ class RunDone:
     rows: int
     points: int
     parameters: Mapping[str, str]
-    curves: tuple[Curve, ...]
+    curves: tuple[RunCurve, ...]
     shown: tuple[str, ...]
     final: Mapping[str, float]
     books: Mapping[str, float]
@@ -453,7 +453,7 @@ ToPage = (
     | Opened
     | Updates
     | Rebase
-    | History
+    | UndoState
     | Structure
     | RunDone
     | Progress

@@ -24,13 +24,13 @@ from tellegen.model.model import Model
 from tellegen.plots.axes import engineering
 from tellegen.plots.texts import variable_latex
 from tellegen.reduction import Reduction, reduce_model
-from tellegen.reporting.formulas import readable_unit, to_mathml
+from tellegen.reporting.formulas import inline_formula, readable_unit
 from tellegen.reporting.reports import element_links, report
 from tellegen.results import Run
 from tellegen.scenes.strokes import THEMES
 from tellegen.scenes.writers.svg import SvgWriter
 from tellegen.schemes.translation import translation
-from tellegen.server.protocol import Channel, Curve, FlowDone, LimitDone, PoleLine, RunDone, Theme, View
+from tellegen.server.protocol import Channel, FlowDone, LimitDone, PoleLine, RunCurve, RunDone, Theme, View
 from tellegen.server.views import inline_svg, model_of
 from tellegen.studies.losses import trajectory_loss
 
@@ -107,20 +107,20 @@ def _names(found: Run) -> list[str]:
     return [*variables, *(others if len(others) <= 2 * FEW else ())]
 
 
-def _curve(found: Run, name: str, row: Array, links: Mapping[str, Sequence[str]]) -> Curve:
+def _curve(found: Run, name: str, row: Array, links: Mapping[str, Sequence[str]]) -> RunCurve:
     sort, _, element = name.partition(".")
     is_power = sort in {"power", "energy"} and bool(element)
     groups = {"state": found.state_names, "displacement": found.displacement_names, "input": found.input_names}
     of = next((word for word, known in groups.items() if name in known), "variable")
     largest = float(np.nanmax(np.abs(row), initial=0.0))
     factor, unit = engineering(found.unit(name), largest)
-    shown = to_mathml(unit).replace('display="block"', 'display="inline"', 1) if unit else ""
-    return Curve(
+    shown = inline_formula(unit) if unit else ""
+    return RunCurve(
         name=name,
         unit=readable_unit(found.unit(name)),
         factor=factor,
         shown_unit=shown,
-        mathml=to_mathml(variable_latex(name)).replace('display="block"', 'display="inline"', 1),
+        mathml=inline_formula(variable_latex(name)),
         elements=(element,) if is_power else tuple(links.get(name, ())),
         sort=sort if is_power else of,
     )
@@ -204,7 +204,17 @@ def limit(number: int, text: str, file: str, folder: str, limits: Mapping[str, s
     before, after = found.full_states, found.equations.states
     removed = tuple(name for name in before if name not in after)
     poles = tuple(f"{_number(pole)} rad/s" for pole in found.account.removed_poles if pole.imag >= 0)
-    return LimitDone(number, limits, svg, before, after, removed, poles, tuple(_loss(found)), note)
+    return LimitDone(
+        id=number,
+        limits=limits,
+        svg=svg,
+        before=before,
+        after=after,
+        removed=removed,
+        poles=poles,
+        loss=tuple(_loss(found)),
+        note=note,
+    )
 
 
 def _loss(found: Reduction) -> Iterator[tuple[str, str]]:

@@ -126,7 +126,7 @@ class Session:
                     self.runs[message.id].set()
             case protocol.Flow():
                 self._start(message.id, self._flow(message))
-            case protocol.Limit():
+            case protocol.PreviewLimit():
                 self._start(message.id, self._limit(message))
             case protocol.Export():
                 self._start(message.id, self._export(message))
@@ -207,7 +207,7 @@ class Session:
         undo = document.undoable[-1].label if document.undoable else ""
         redo = document.redoable[-1].label if document.redoable else ""
         saved = document.name if document.on_disk is not None else ""
-        self.tell(protocol.History(undo, redo, saved, document.refusal))
+        self.tell(protocol.UndoState(undo, redo, saved, document.refusal))
 
     def _push(self, message: protocol.Push) -> None:
         document = self._opened
@@ -293,7 +293,7 @@ class Session:
         )
         self.tell(found)
 
-    async def _limit(self, message: protocol.Limit) -> None:
+    async def _limit(self, message: protocol.PreviewLimit) -> None:
         limits = dict(message.limits)
         found = await self.hub.workers.call("limit", message.id, *self._source(), limits, self.theme, seconds=PASS_S)
         self.tell(found)

@@ -25,18 +25,18 @@ from tellegen.model.model import Element, Model, Parameter
 from tellegen.notations.reading import model_of_document
 from tellegen.notations.yaml.document import read_document
 from tellegen.notations.yaml.writing import tree_of
-from tellegen.reporting.formulas import LinkedNames, page_lines, readable_unit, to_mathml
+from tellegen.reporting.formulas import LinkedNames, inline_formula, page_lines, readable_unit, to_mathml
 from tellegen.reporting.reports import element_links
 from tellegen.scenes.lettering import name_latex
 from tellegen.server.protocol import (
-    ElementLine,
+    ElementFacts,
     FindingLine,
-    ParameterLine,
-    Picture,
+    ParameterFacts,
     Remedy,
     Structure,
     Theme,
     View,
+    ViewPicture,
 )
 
 MOST_DRAWN = 250
@@ -85,13 +85,24 @@ def structure(version: int, text: str, file: str, folder: str, views: Sequence[V
 
 def _broken(version: int, file: str, tree: object, text: str, error: TellegenError, began: float) -> Structure:
     """What can be said of a text that is no model."""
-    findings = tuple(_finding(one, tree, text) for one in error.findings)
-    nothing: Mapping[str, tuple[str, ...]] = {}
-    name = str(_at(tree, "system") or file)
     return Structure(
-        version, False, name, "", _notation(tree), {}, findings, (), (), (), (), nothing,
-        str(_at(tree, "experiment", "until") or ""), {}, (), perf_counter() - began,
-    )  # fmt: skip
+        version=version,
+        ok=False,
+        name=str(_at(tree, "system") or file),
+        about="",
+        notation=_notation(tree),
+        rows={},
+        findings=tuple(_finding(one, tree, text) for one in error.findings),
+        elements=(),
+        parameters=(),
+        nodes=(),
+        states=(),
+        links={},
+        until=str(_at(tree, "experiment", "until") or ""),
+        inputs={},
+        pictures=(),
+        seconds=perf_counter() - began,
+    )
 
 
 def _tree(text: str, file: str) -> object:
@@ -133,9 +144,17 @@ def _finding(found: Finding, tree: object, text: str) -> FindingLine:
         line = column = 0
     length = len(place.text.strip()) if place is not None and line and place.text.strip() in lines[line - 1] else 0
     return FindingLine(
-        found.code, found.severity, found.what, found.why, found.fix, line, column, length,
-        found.members, tuple(_remedies(found, tree, length)),
-    )  # fmt: skip
+        code=found.code,
+        severity=found.severity,
+        what=found.what,
+        why=found.why,
+        fix=found.fix,
+        line=line,
+        column=column,
+        length=length,
+        members=found.members,
+        remedies=tuple(_remedies(found, tree, length)),
+    )
 
 
 def _remedies(found: Finding, tree: object, length: int) -> Iterator[Remedy]:
@@ -155,19 +174,25 @@ def _remedies(found: Finding, tree: object, length: int) -> Iterator[Remedy]:
 # -- Elements and parameters -------------------------------------------------------------------------------------------------------
 
 
-def _element(one: Element, tree: object) -> ElementLine:
+def _element(one: Element, tree: object) -> ElementFacts:
     entry = _at(tree, "network", one.name)
     words = list(entry.items()) if isinstance(entry, Mapping) else []
     settings = {str(key): value for key, value in words[1:] if isinstance(value, str)}
     symbols = sorted(one.value.free_symbols) if one.value is not None else []
     own = bool(words) or _at(tree, "bond graph") is not None
-    return ElementLine(
-        one.name, one.kind.name, one.kind.domains[0], one.nodes, settings,
-        tuple(symbols), tuple(one.variables.values()), own,
-    )  # fmt: skip
+    return ElementFacts(
+        name=one.name,
+        kind=one.kind.name,
+        domain=one.kind.domains[0],
+        nodes=one.nodes,
+        settings=settings,
+        parameters=tuple(symbols),
+        variables=tuple(one.variables.values()),
+        own=own,
+    )
 
 
-def _parameters(model: Model, tree: object) -> Iterator[ParameterLine]:
+def _parameters(model: Model, tree: object) -> Iterator[ParameterFacts]:
     values = parameter_values({name: item.expression for name, item in model.parameters.items()})
     users: dict[str, list[str]] = {}
     limited: set[str] = set()
@@ -181,11 +206,18 @@ def _parameters(model: Model, tree: object) -> Iterator[ParameterLine]:
         own = isinstance(text, str)
         plain = own and item.expression is not None and not item.expression.free_symbols and _is_plain(str(text))
         number, unit = _measured(item, values.get(name))
-        yield ParameterLine(
-            name, str(text) if own else f"{number:g} {unit}".strip(), number, unit, readable_unit(unit), plain, own,
-            to_mathml(name_latex(name)).replace('display="block"', 'display="inline"', 1),
-            tuple(users.get(name, ())), name in limited and own,
-        )  # fmt: skip
+        yield ParameterFacts(
+            name=name,
+            text=str(text) if own else f"{number:g} {unit}".strip(),
+            number=number,
+            unit=unit,
+            shown_unit=readable_unit(unit),
+            plain=plain,
+            own=own,
+            mathml=inline_formula(name_latex(name)),
+            elements=tuple(users.get(name, ())),
+            limits=name in limited and own,
+        )
 
 
 _PLAIN = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?(\s+\S+)?\s*")
@@ -209,30 +241,30 @@ def _measured(item: Parameter, value: float | None) -> tuple[float, str]:
 # -- Pictures ----------------------------------------------------------------------------------------------------------------------
 
 
-def picture(model: Model, view: View, theme: Theme, links: Mapping[str, Sequence[str]]) -> Picture:
+def picture(model: Model, view: View, theme: Theme, links: Mapping[str, Sequence[str]]) -> ViewPicture:
     """One view of a model; where there is none, the reason."""
     if len(model.elements) > MOST_DRAWN:
-        return Picture(view, reason=f"{len(model.elements)} elements are too many for a live view")
+        return ViewPicture(view, reason=f"{len(model.elements)} elements are too many for a live view")
     try:
         if view not in {"equations", "steps"}:
             figure = draw(model, view, theme=theme)
-            return Picture(view, inline_svg(figure.svg(symbols=True)), dict(Memory.of(figure.scene).places))
+            return ViewPicture(view, inline_svg(figure.svg(symbols=True)), dict(Memory.of(figure.scene).places))
         with written_with(model.symbols):
             return _formulas(model, view, links)
     except TellegenError as error:
-        return Picture(view, reason=error.what)
+        return ViewPicture(view, reason=error.what)
 
 
-def _formulas(model: Model, view: View, links: Mapping[str, Sequence[str]]) -> Picture:
+def _formulas(model: Model, view: View, links: Mapping[str, Sequence[str]]) -> ViewPicture:
     system = derive_equations(assign_causality(lower(model)))
     if len(system.states) > MOST_EQUATIONS:
-        return Picture(
+        return ViewPicture(
             view, reason=f"{len(system.states)} states are too many for a live view: 'tellegen derive' tells them"
         )
     if view == "steps":
-        return Picture(view, text=derivation_steps(system).to_text())
+        return ViewPicture(view, text=derivation_steps(system).to_text())
     names = LinkedNames(links)
-    return Picture(view, lines=tuple(names.linked(to_mathml(line)) for line in page_lines(system.to_latex())))
+    return ViewPicture(view, lines=tuple(names.linked(to_mathml(line)) for line in page_lines(system.to_latex())))
 
 
 _GROUND = re.compile(r'<rect [^>]*fill="#[0-9A-Fa-f]{6}"/>\n')

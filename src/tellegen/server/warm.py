@@ -6,10 +6,15 @@ from tellegen.core.errors import TellegenError
 from tellegen.server import gestures, results, views
 from tellegen.server.protocol import View
 
-_SMALL = (
-    "system: Warm\nparameters: {R: 1 ohm, C: 1 F}\nnetwork: {V: {voltage source: [a, gnd]}, R: {resistor: [a, b]}, C: {capacitor: [b, gnd]}}\n"
-    "experiment: {until: 1 s, inputs: {V: 1 V}}\n"
-)
+_SMALL = """\
+system: Warm
+parameters: {R: 1 ohm, C: 1 F}
+network:
+  V: {voltage source: [a, gnd]}
+  R: {resistor: [a, b]}
+  C: {capacitor: [b, gnd]}
+experiment: {until: 1 s, inputs: {V: 1 V}}
+"""
 _VIEWS: tuple[View, ...] = ("network", "bond", "pog", "equations")
 
 with suppress(TellegenError):  # an import must not fail because of a figure

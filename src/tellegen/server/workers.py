@@ -79,8 +79,7 @@ def work(connection: Connection) -> None:
 def _bound_memory() -> None:
     if sys.platform == "win32":
         return
-    import resource  # noqa: PLC0415  not on all systems
-
+    resource = import_module("resource")  # not on all systems
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
