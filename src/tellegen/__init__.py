@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tellegen.equations.checking import Check, check
     from tellegen.equations.derivation import derive_equations
     from tellegen.equations.forms.descriptor import DescriptorSystem
-    from tellegen.equations.forms.state_space import StateSpace
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.system import EquationSystem
     from tellegen.experiments.analysing import analyse
@@ -112,7 +112,7 @@ __all__ = [
     "Rule",
     "Run",
     "SimulationError",
-    "StateSpace",
+    "StateSpaceForm",
     "SteadyState",
     "Stiffened",
     "Study",
@@ -196,7 +196,7 @@ _NAMES_OF_MODULE = {
     "equations.checking": "Check check",
     "equations.derivation": "derive_equations",
     "equations.forms.descriptor": "DescriptorSystem",
-    "equations.forms.state_space": "StateSpace",
+    "equations.forms.state_space": "StateSpaceForm",
     "equations.forms.transfer": "TransferMatrix",
     "equations.system": "EquationSystem",
     "experiments.analysing": "analyse",

@@ -14,7 +14,7 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.cli.main import app
 from tellegen.core.errors import TellegenError
-from tellegen.equations.forms.state_space import StateSpace, state_space
+from tellegen.equations.forms.state_space import StateSpaceForm, state_space
 from tellegen.equations.matrices import Matrix
 from tellegen.expressions import evaluate_exact
 from tellegen.expressions.elimination import with_definitions
@@ -94,7 +94,7 @@ def test_the_command_prints_text_latex_and_json() -> None:
 def test_rows_may_be_chosen_and_wrong_ones_are_told() -> None:
     found = tg.derive("rlc", form="ss", outputs=("V_R",))
     assert found.outputs == ("V_R",)
-    assert isinstance(found, StateSpace)
+    assert isinstance(found, StateSpaceForm)
     with pytest.raises(TellegenError, match="V_Q"):
         tg.derive("rlc", form="ss", outputs=("V_Q",))
 

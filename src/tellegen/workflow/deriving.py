@@ -14,7 +14,7 @@ from tellegen.equations.forms import closed_loop
 from tellegen.equations.forms.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem, port_hamiltonian
 from tellegen.equations.forms.linearisation import has_constant_tangent, linearise_equations, linearise_loop
-from tellegen.equations.forms.state_space import StateSpace, state_space
+from tellegen.equations.forms.state_space import StateSpaceForm, state_space
 from tellegen.equations.forms.transfer import TransferMatrix, transfer_matrix
 from tellegen.equations.steps import Explanation, derivation_steps
 from tellegen.equations.system import EquationSystem, OperatingPoint, with_measured_outputs, with_values
@@ -25,7 +25,7 @@ from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.workflow.rules import NO_SUCH_FORM, NO_SUCH_VARIABLE
 
-Derived = EquationSystem | DescriptorSystem | TransferMatrix | StateSpace | HamiltonianSystem | LagrangeSystem
+Derived = EquationSystem | DescriptorSystem | TransferMatrix | StateSpaceForm | HamiltonianSystem | LagrangeSystem
 
 Modes = Mapping[str, str]
 """Modes of elements by name: `{"S": "closed"}`."""
@@ -131,7 +131,7 @@ def derive(model: AnyModel, *, form: Literal["tf"], **options: Any) -> TransferM
 
 
 @overload
-def derive(model: AnyModel, *, form: Literal["ss"], **options: Any) -> StateSpace: ...
+def derive(model: AnyModel, *, form: Literal["ss"], **options: Any) -> StateSpaceForm: ...
 
 
 @overload
@@ -220,7 +220,7 @@ def _equations(model: AnyModel, mode: Modes) -> EquationSystem:
     return derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode)))
 
 
-def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | TransferMatrix | StateSpace:
+def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | TransferMatrix | StateSpaceForm:
     """The linear closed loop at values of states and inputs."""
     form = options.form
     if form not in _WITH_OUTPUTS:

@@ -14,7 +14,7 @@ from tellegen.core.options import values
 from tellegen.core.units import describe, parse_unit
 from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
-from tellegen.equations.forms.state_space import StateSpace
+from tellegen.equations.forms.state_space import StateSpaceForm
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.printing import record
 from tellegen.equations.printing.text import (
@@ -97,7 +97,7 @@ def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
         return record.equations_to_record(found, wanted.sign, numeric=wanted.numeric)
     if isinstance(found, HamiltonianSystem):
         return record.hamiltonian_to_record(found, numeric=wanted.numeric)
-    if isinstance(found, StateSpace):
+    if isinstance(found, StateSpaceForm):
         return record.state_space_to_record(found, numeric=wanted.numeric)
     if isinstance(found, DescriptorSystem):
         return record.descriptor_to_record(found, numeric=wanted.numeric)
@@ -111,7 +111,7 @@ def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:
         return equations_to_text(found, sign=wanted.sign, width=width, unicode=unicode, units=units)
     if isinstance(found, HamiltonianSystem):
         return hamiltonian_to_text(found, width=width, unicode=unicode, units=_parameter_units(model))
-    if isinstance(found, StateSpace):
+    if isinstance(found, StateSpaceForm):
         return state_space_to_text(found, width=width, unicode=unicode, units=units_of(model, found))
     if isinstance(found, TransferMatrix):
         return transfer_to_text(found, width=width)
@@ -121,7 +121,7 @@ def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:
     return found.to_text()
 
 
-def units_of(model: Model, found: EquationSystem | StateSpace) -> dict[str, str]:
+def units_of(model: Model, found: EquationSystem | StateSpaceForm) -> dict[str, str]:
     """SI units of parameters, states, inputs and outputs, where they are known."""
     units = _parameter_units(model)
     if found.origin is not None:

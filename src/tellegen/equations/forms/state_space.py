@@ -42,7 +42,7 @@ SHORT = 3
 
 @final
 @dataclass(frozen=True)
-class StateSpace(PrintedForm):
+class StateSpaceForm(PrintedForm):
     """`x' = A x + B u + B_1 u' + f`, `y = C x + D u + D_1 u' + f_y`, over parameters, displacements and the names of `where`."""
 
     name: str
@@ -61,7 +61,7 @@ class StateSpace(PrintedForm):
     symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     printers = state_space_to_text, state_space_to_latex, state_space_to_record
 
-    def with_entries(self, change: Callable[[Expression], Expression]) -> "StateSpace":
+    def with_entries(self, change: Callable[[Expression], Expression]) -> "StateSpaceForm":
         """The form with the entries of its matrices and vectors changed."""
         return replace(
             self,
@@ -70,7 +70,7 @@ class StateSpace(PrintedForm):
         )
 
 
-def state_space(system: EquationSystem) -> StateSpace:
+def state_space(system: EquationSystem) -> StateSpaceForm:
     """The state-space form of a model, with what detectors read among its outputs.
 
     Raises: EquationError where something measured has no row.
@@ -93,7 +93,7 @@ def state_space(system: EquationSystem) -> StateSpace:
     made = replace(made, dissipated_power=ZERO, potential_energy=ZERO)
     short = with_short_names_inlined(made, arithmetic.where.keys() - given.where.keys())
     needed = used_names(short.entries(), short.where)
-    return StateSpace(
+    return StateSpaceForm(
         name=given.name,
         states=given.states,
         inputs=given.inputs,

@@ -17,7 +17,7 @@ from tellegen.expressions.simplification import NamedParts
 if TYPE_CHECKING:
     from tellegen.equations.forms.descriptor import DescriptorSystem
     from tellegen.equations.forms.hamiltonian import HamiltonianSystem
-    from tellegen.equations.forms.state_space import StateSpace
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.signal_equations import SignalEquations
     from tellegen.equations.steps import Explanation
@@ -75,7 +75,7 @@ def equations_to_latex(equations: "EquationSystem", *, sign: Sign = "-", environ
 
 
 def _with_short_names(
-    form: "EquationSystem | HamiltonianSystem | StateSpace",
+    form: "EquationSystem | HamiltonianSystem | StateSpaceForm",
     lines: Callable[[Change, Change], list[str]],
     environment: str,
 ) -> str:
@@ -132,7 +132,7 @@ def _point(point: "OperatingPoint | None") -> list[str]:
 
 
 def _equations(
-    form: "EquationSystem | HamiltonianSystem | StateSpace", state: EquationSides, output: EquationSides
+    form: "EquationSystem | HamiltonianSystem | StateSpaceForm", state: EquationSides, output: EquationSides
 ) -> list[str]:
     lines: list[str] = []
     if form.states:
@@ -150,7 +150,7 @@ def _is_wide(matrices: Mapping[Any, Matrix]) -> bool:
     return sum(len(to_latex(e)) for e in entries) > LONGEST_MATRICES
 
 
-def _names_of(form: "EquationSystem | HamiltonianSystem | StateSpace") -> set[str]:
+def _names_of(form: "EquationSystem | HamiltonianSystem | StateSpaceForm") -> set[str]:
     entries = [e for rows in form.matrices.values() for row in rows for e in row]
     read = (*entries, *form.where.values(), *form.displacements.values())
     names = set().union(*(e.free_symbols for e in read))
@@ -187,12 +187,12 @@ def _hamiltonian_lines(given: "HamiltonianSystem", entry: Change, formula: Chang
     return lines + _definitions(given.where, formula)
 
 
-def state_space_to_latex(form: "StateSpace", *, environment: str = "align*") -> str:
+def state_space_to_latex(form: "StateSpaceForm", *, environment: str = "align*") -> str:
     """The state-space form: rates of the states, outputs, unknowns, and the names used."""
     return _with_short_names(form, lambda *change: _state_space_lines(form, *change), environment)
 
 
-def _state_space_lines(given: "StateSpace", entry: Change, formula: Change) -> list[str]:
+def _state_space_lines(given: "StateSpaceForm", entry: Change, formula: Change) -> list[str]:
     brief = given.with_entries(entry)
     lines = _equations(brief, shown.rate_equation(brief), shown.output_equation(brief))
     lines += [line for e in given.algebraic.residuals for line in _equation_lines("0", formula(e))]

@@ -14,7 +14,7 @@ from tellegen.graph.signals import Delayed, Sampled, Table
 if TYPE_CHECKING:
     from tellegen.equations.forms.descriptor import DescriptorSystem
     from tellegen.equations.forms.hamiltonian import HamiltonianSystem
-    from tellegen.equations.forms.state_space import StateSpace
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.signal_equations import SignalEquations
     from tellegen.equations.steps import Explanation
@@ -104,7 +104,7 @@ def hamiltonian_to_record(form: "HamiltonianSystem", *, numeric: bool = False) -
     return record
 
 
-def state_space_to_record(form: "StateSpace", *, numeric: bool = False) -> dict[str, object]:
+def state_space_to_record(form: "StateSpaceForm", *, numeric: bool = False) -> dict[str, object]:
     """The record that `derive --form ss --json` prints: x' = A x + B u, so the sign is "+".
 
     `where`, `B_1`, `f`, `D_1`, `f_y`, `algebraic`, signals and `point` are present only where not zero or empty.
