@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tellegen.equations.checking import Check, check
     from tellegen.equations.derivation import derive_equations
     from tellegen.equations.forms.descriptor import DescriptorSystem
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.system import EquationSystem
     from tellegen.experiments.analysing import analyse
@@ -114,6 +115,7 @@ __all__ = [
     "Rule",
     "Run",
     "SimulationError",
+    "StateSpaceForm",
     "SteadyState",
     "Stiffened",
     "Study",
@@ -198,6 +200,7 @@ _NAMES_OF_MODULE = {
     "equations.checking": "Check check",
     "equations.derivation": "derive_equations",
     "equations.forms.descriptor": "DescriptorSystem",
+    "equations.forms.state_space": "StateSpaceForm",
     "equations.forms.transfer": "TransferMatrix",
     "equations.system": "EquationSystem",
     "experiments.analysing": "analyse",

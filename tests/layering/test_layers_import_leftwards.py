@@ -10,6 +10,7 @@ LAYERS = [
     "model",
     "synthesis",
     "notations",
+    "importing",
     "graph",
     "causality",
     "schemes",
