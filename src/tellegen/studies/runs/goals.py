@@ -61,7 +61,7 @@ class Goal:
 
 @final
 @dataclass(frozen=True)
-class Limit:
+class GoalLimit:
     """A goal that has to stay on one side of a number."""
 
     text: str
@@ -106,7 +106,7 @@ def read_goal(text: str, model: Model, free: Sequence[str]) -> Goal:
     return Goal(text.strip(), formula, {word: kept[word] for word in sorted(formula.free_symbols & kept.keys())})
 
 
-def read_limit(text: str, model: Model, free: Sequence[str], units: Mapping[str, str]) -> Limit:
+def read_limit(text: str, model: Model, free: Sequence[str], units: Mapping[str, str]) -> GoalLimit:
     """A constraint such as `energy.R_a <= 3 J`; `units` are those of what runs keep.
 
     Raises: SimulationError (S416) for what is none, (S303) for a limit that is no number of that unit.
@@ -121,7 +121,7 @@ def read_limit(text: str, model: Model, free: Sequence[str], units: Mapping[str,
     known = parameter_values({name: p.expression for name, p in model.parameters.items()})
     limit = value_of(right, wanted, f"the limit of '{text}'", known)
     word: Relation = "<=" if relation == "<=" else ">=" if relation == ">=" else "="
-    return Limit(text.strip(), goal, word, limit)
+    return GoalLimit(text.strip(), goal, word, limit)
 
 
 def split_limit(text: str) -> tuple[str, str, str]:

@@ -23,7 +23,7 @@ from tellegen.model.model import Model, Start
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.fit_problem import Bounds
-from tellegen.studies.runs.goals import Goal, Limit, goal_side, read_goal, read_limit
+from tellegen.studies.runs.goals import Goal, GoalLimit, goal_side, read_goal, read_limit
 from tellegen.studies.runs.model_runs import ModelRuns
 from tellegen.studies.runs.optimum import Optimum, OptimumConstraint
 from tellegen.studies.runs.response import Response
@@ -249,7 +249,7 @@ class Search:
         self,
         axes: Sequence[FreeAxis],
         goal: Goal,
-        limits: Sequence[Limit],
+        limits: Sequence[GoalLimit],
         response: Response,
         cases: Array,
         quantile: float | None,
