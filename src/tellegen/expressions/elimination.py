@@ -410,6 +410,10 @@ class NamedEntries:
         """The expression itself, or a name for it where it is longer than a line."""
         return self._name(expression) if leaf_count(expression) > LONGEST else expression
 
+    def part(self, expression: Expression) -> Expression:
+        """A name for an expression, however short: the denominator that many entries share."""
+        return self._name(expression)
+
     def fresh(self, wanted: str) -> str:
         """The name, with underscores behind it until nothing else has it."""
         while identifier(wanted) in self._taken:
