@@ -6,7 +6,7 @@ from typing import Final
 
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Unit, parse_unit
-from tellegen.exporting.live.unit import LiveUnit, Adjustable, live_unit
+from tellegen.exporting.live.unit import Adjustable, LiveUnit, live_unit
 from tellegen.model.model import Model
 from tellegen.reporting.formulas import readable_unit
 from tellegen.reporting.pages import LiveRun, Slider
