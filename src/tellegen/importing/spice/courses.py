@@ -5,9 +5,9 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple, final
 
-from tellegen.importing.spice.values import Value, ValueProblemError, of_number
+from tellegen.importing.spice.values import DeckValue, ValueProblemError, of_number
 
-Reader = Callable[[str], Value]
+Reader = Callable[[str], DeckValue]
 SHAPES = ("pulse", "sin", "exp", "pwl")
 REFUSED_SHAPES = ("sffm", "am", "trnoise", "trrandom", "external")
 MOST_IN_A_FORMULA = 32
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 @final
-class Course(NamedTuple):
+class SourceCourse(NamedTuple):
     """A formula of the time, or the points of a long table. A source `without_course` is zero all the time."""
 
     text: str
@@ -36,12 +36,12 @@ class Course(NamedTuple):
     without_course: bool = False
 
 
-def read_course(words: tuple[str, ...], options: dict[str, str], unit: str, span: Span, value: Reader) -> Course:
+def read_course(words: tuple[str, ...], options: dict[str, str], unit: str, span: Span, value: Reader) -> SourceCourse:
     """The course that the words behind the nodes of a source tell.
 
     Raises: RefusedError for a shape that is not read; ValueProblemError for what makes no sense.
     """
-    constant: Value | None = value(options["dc"]) if "dc" in options else None
+    constant: DeckValue | None = value(options["dc"]) if "dc" in options else None
     at, given = 0, len(words)
     while at < given:
         word = words[at].lower()
@@ -62,10 +62,10 @@ def read_course(words: tuple[str, ...], options: dict[str, str], unit: str, span
             constant = value(words[at - 1])
         else:
             raise ValueProblemError(f"'{words[at - 1]}' makes no sense in a source")
-    return Course((constant or ZERO).with_unit(unit), without_course=constant is None)
+    return SourceCourse((constant or ZERO).with_unit(unit), without_course=constant is None)
 
 
-def _at(values: list[Value], place: int, default: float | None, what: str) -> Value:
+def _at(values: list[DeckValue], place: int, default: float | None, what: str) -> DeckValue:
     if place < len(values):
         return values[place]
     if default is None:
@@ -73,26 +73,26 @@ def _at(values: list[Value], place: int, default: float | None, what: str) -> Va
     return of_number(default)
 
 
-def _unless_zero(values: list[Value], place: int, default: float | None, what: str) -> Value:
+def _unless_zero(values: list[DeckValue], place: int, default: float | None, what: str) -> DeckValue:
     left_out = place < len(values) and _is_zero(values[place])
     return _at([] if left_out else values, place, default, what)
 
 
-def _is_zero(value: Value) -> bool:
+def _is_zero(value: DeckValue) -> bool:
     return value.is_number and float(value.text) == 0
 
 
-def _difference(last: Value, first: Value, unit: str) -> str:
+def _difference(last: DeckValue, first: DeckValue, unit: str) -> str:
     if last.is_number and first.is_number:
         return f"{(Decimal(last.text) - Decimal(first.text)).normalize():f} {unit}"
     return last.with_unit(unit) if _is_zero(first) else f"{last.factor} - {first.factor}"
 
 
-def _with_offset(offset: Value, unit: str, text: str) -> str:
+def _with_offset(offset: DeckValue, unit: str, text: str) -> str:
     return text if _is_zero(offset) else f"{offset.with_unit(unit)} + {text}"
 
 
-def _pulse(values: list[Value], unit: str, span: Span) -> Course:
+def _pulse(values: list[DeckValue], unit: str, span: Span) -> SourceCourse:
     if len(values) < 2:
         raise ValueProblemError("PULSE has fewer than two values")
     first, last = values[0], values[1]
@@ -107,10 +107,10 @@ def _pulse(values: list[Value], unit: str, span: Span) -> Course:
     repeats = not (period.is_number and span.end is not None and float(period.text) >= span.end)
     arguments = [_difference(last, first, unit), *(time.with_unit("s") for time in times)]
     arguments += [period.with_unit("s")] if repeats else []
-    return Course(_with_offset(first, unit, f"trapezoid({', '.join(arguments)})"))
+    return SourceCourse(_with_offset(first, unit, f"trapezoid({', '.join(arguments)})"))
 
 
-def _sine(values: list[Value], unit: str, span: Span) -> Course:
+def _sine(values: list[DeckValue], unit: str, span: Span) -> SourceCourse:
     if len(values) < 2:
         raise ValueProblemError("SIN has fewer than two values")
     offset, size = values[0], values[1]
@@ -123,7 +123,7 @@ def _sine(values: list[Value], unit: str, span: Span) -> Course:
         arguments = [size.with_unit(unit), frequency.with_unit("Hz")]
         arguments += [] if _is_zero(phase) else [f"phase={_angle(phase)}"]
         arguments += [] if _is_zero(offset) else [f"offset={offset.with_unit(unit)}"]
-        return Course(f"sine({', '.join(arguments)})")
+        return SourceCourse(f"sine({', '.join(arguments)})")
     elapsed = "t" if _is_zero(delay) else f"(t - {_grouped(delay, 's')})"
     turned = "" if _is_zero(phase) else f" + {_angle(phase)}"
     wave = f"{_grouped(size, unit)}*sin(2*pi*{_grouped(frequency, 'Hz')}*{elapsed}{turned})"
@@ -132,19 +132,19 @@ def _sine(values: list[Value], unit: str, span: Span) -> Course:
     if not _is_zero(delay):
         before = "0" if _is_zero(phase) else f"{_grouped(size, unit)}*sin({_angle(phase)})"
         wave = f"if(t < {delay.with_unit('s')}, {before}, {wave})"
-    return Course(_with_offset(offset, unit, wave))
+    return SourceCourse(_with_offset(offset, unit, wave))
 
 
-def _angle(phase: Value) -> str:
+def _angle(phase: DeckValue) -> str:
     return phase.with_unit("deg") if phase.is_number else f"{phase.factor}*pi/180"
 
 
-def _grouped(value: Value, unit: str) -> str:
+def _grouped(value: DeckValue, unit: str) -> str:
     """A quantity as a factor."""
     return f"({value.with_unit(unit)})" if value.is_number else value.factor
 
 
-def _exponential(values: list[Value], unit: str, span: Span) -> Course:
+def _exponential(values: list[DeckValue], unit: str, span: Span) -> SourceCourse:
     if len(values) < 2:
         raise ValueProblemError("EXP has fewer than two values")
     first, last = values[0], values[1]
@@ -164,10 +164,10 @@ def _exponential(values: list[Value], unit: str, span: Span) -> Course:
     ):
         elapsed = f"(t - ({start}))"
         parts.append(f"if(t > {start}, ({size})*(1 - exp(-{elapsed}/{_grouped(time, 's')})), 0)")
-    return Course(_with_offset(first, unit, " + ".join(parts)))
+    return SourceCourse(_with_offset(first, unit, " + ".join(parts)))
 
 
-def _points(values: list[Value], unit: str, _: Span) -> Course:
+def _points(values: list[DeckValue], unit: str, _: Span) -> SourceCourse:
     if len(values) < 2 or len(values) % 2:
         raise ValueProblemError("PWL takes pairs of a time and a value")
     times, sizes = values[::2], values[1::2]
@@ -175,14 +175,14 @@ def _points(values: list[Value], unit: str, _: Span) -> Course:
         if one.is_number and other.is_number and float(other.text) <= float(one.text):
             raise ValueProblemError(f"the times of PWL do not rise: {one.text} s, then {other.text} s")
     if len(times) == 1:
-        return Course(sizes[0].with_unit(unit))
+        return SourceCourse(sizes[0].with_unit(unit))
     points = tuple((time.with_unit("s"), size.with_unit(unit)) for time, size in zip(times, sizes, strict=True))
     if len(points) > MOST_IN_A_FORMULA:
-        return Course("", points)
-    return Course(f"table({', '.join(text for point in points for text in point)})")
+        return SourceCourse("", points)
+    return SourceCourse(f"table({', '.join(text for point in points for text in point)})")
 
 
-_SHAPES: dict[str, Callable[[list[Value], str, Span], Course]] = {
+_SHAPES: dict[str, Callable[[list[DeckValue], str, Span], SourceCourse]] = {
     "pulse": _pulse,
     "sin": _sine,
     "exp": _exponential,

@@ -8,7 +8,7 @@ from tellegen.core.names import listing
 from tellegen.importing.spice import rules
 from tellegen.importing.spice.courses import RefusedError, read_course
 from tellegen.importing.spice.deck import GROUND, DeviceModel, ElementCard
-from tellegen.importing.spice.values import Value, ValueProblemError, of_number
+from tellegen.importing.spice.values import DeckValue, ValueProblemError, of_number
 from tellegen.importing.spice.writing import GMIN, V_T, CircuitWriter, Skip
 from tellegen.notations.yaml.writing import line_text, list_text
 
@@ -35,7 +35,7 @@ def _is_shorted(writer: CircuitWriter, card: ElementCard, ends: list[str]) -> bo
     return True
 
 
-def _value_of(writer: CircuitWriter, card: ElementCard, key: str, unit: str) -> Value:
+def _value_of(writer: CircuitWriter, card: ElementCard, key: str, unit: str) -> DeckValue:
     """The value of a resistor, a capacitor or an inductor.
 
     Raises: Skip.
@@ -318,7 +318,7 @@ def _model(writer: CircuitWriter, card: ElementCard, place: int, type_: str) -> 
 
 def _settings(
     writer: CircuitWriter, model: DeviceModel, known: dict[str, float], ignored: frozenset[str]
-) -> dict[str, Value]:
+) -> dict[str, DeckValue]:
     """The values of a model; what is left out of it is told."""
     further = [key for key in model.settings if key not in known and key not in ignored]
     if further:
@@ -375,7 +375,7 @@ def _diode(writer: CircuitWriter, card: ElementCard) -> None:
         _exponential_diode(writer, name, ends, (model.name, values, area))
 
 
-def _series(values: dict[str, Value], area: str) -> str:
+def _series(values: dict[str, DeckValue], area: str) -> str:
     """The resistance in series; empty where there is none."""
     found = values["rs"]
     if found.is_number and float(found.text) == 0:
@@ -383,7 +383,7 @@ def _series(values: dict[str, Value], area: str) -> str:
     return f"{found.factor}/({area})" if area else found.with_unit("ohm")
 
 
-def _ideal_diode(writer: CircuitWriter, name: str, ends: list[str], values: dict[str, Value], area: str) -> None:
+def _ideal_diode(writer: CircuitWriter, name: str, ends: list[str], values: dict[str, DeckValue], area: str) -> None:
     factor = f"{area}*" if area else ""
     sizes = [writer.number(values[key]) for key in ("is", "n")]
     drop = f"{values['n'].factor}*0.025864926*log(0.001/({factor}{values['is'].factor}) + 1)"
@@ -397,7 +397,7 @@ def _ideal_diode(writer: CircuitWriter, name: str, ends: list[str], values: dict
 
 
 def _exponential_diode(
-    writer: CircuitWriter, name: str, ends: list[str], device: tuple[str, dict[str, Value], str]
+    writer: CircuitWriter, name: str, ends: list[str], device: tuple[str, dict[str, DeckValue], str]
 ) -> None:
     model, values, area = device
     anode, cathode = ends

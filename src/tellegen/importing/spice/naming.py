@@ -1,4 +1,4 @@
-"""Names of a deck in our words: `n+` is no name here, and two things must not share one."""
+"""GivenNames of a deck in our words: `n+` is no name here, and two things must not share one."""
 
 import re
 
@@ -19,7 +19,7 @@ def plain_name(text: str, prefix: str) -> str:
     return name if name[0].isalpha() else prefix + name
 
 
-class Names:
+class GivenNames:
     """The names given so far in one file."""
 
     def __init__(self) -> None:

@@ -13,8 +13,8 @@ from tellegen.importing.spice.deck import GROUND, ReadDeck, node, split_words, u
 from tellegen.importing.spice.elements import WRITERS
 from tellegen.importing.spice.lines import Card, Findings, read_deck
 from tellegen.importing.spice.naming import plain_name
-from tellegen.importing.spice.values import Value, ValueProblemError, read_formula
-from tellegen.importing.spice.writing import CircuitWriter, Job
+from tellegen.importing.spice.values import DeckValue, ValueProblemError, read_formula
+from tellegen.importing.spice.writing import CircuitWriter, DeckJob
 
 Diodes = Literal["exponential", "ideal"]
 
@@ -71,15 +71,22 @@ def _writer(deck: ReadDeck, name: str, ideal_diodes: bool) -> CircuitWriter:
     initial = {node(m[1]): m[2] for card in deck.initial for m in _INITIAL.finditer(card.text)}
     initial[GROUND] = "0"
     uic = any(word.lower() == "uic" for word in words)
-    job = Job(
-        deck, plain_name(name, "deck"), ideal_diodes, span, uic, initial if len(initial) > 1 else {}, known, WRITERS
+    job = DeckJob(
+        deck,
+        plain_name(name, "deck"),
+        ideal_diodes=ideal_diodes,
+        span=span,
+        uic=uic,
+        initial=initial if len(initial) > 1 else {},
+        known=known,
+        writers=WRITERS,
     )
     return CircuitWriter(job, deck.circuit, {})
 
 
 def _known(deck: ReadDeck) -> dict[str, float]:
     """The parameters of the deck itself with their sizes, as far as they are numbers or follow from numbers."""
-    waiting: dict[str, Value] = {}
+    waiting: dict[str, DeckValue] = {}
     names = deck.circuit.parameters
     for low, parameter in names.items():
         try:

@@ -70,7 +70,7 @@ class ValueProblemError(ValueError):
 
 
 @final
-class Value(NamedTuple):
+class DeckValue(NamedTuple):
     """A value: a formula in our words, the parameters that it reads (in small letters), and a number with its prefix.
 
     `mantissa` and `prefix` are those of a number as it was written, empty for a formula.
@@ -104,13 +104,13 @@ class Value(NamedTuple):
         return found if math.isfinite(found) else None
 
 
-def of_number(size: float) -> Value:
+def of_number(size: float) -> DeckValue:
     """A value that a card leaves to its default."""
     text = f"{size:.15g}"
-    return Value(text, mantissa=text)
+    return DeckValue(text, mantissa=text)
 
 
-def read_number(text: str) -> Value | None:
+def read_number(text: str) -> DeckValue | None:
     """The value of a number with a suffix of SPICE; None where the text is none.
 
     >>> read_number("100n").with_unit("F"), read_number("4.7Meg").with_unit("ohm"), read_number("10V").text
@@ -136,11 +136,11 @@ def read_number(text: str) -> Value | None:
     if total and 0 < total <= 9 and "." not in mantissa and len(mantissa) + total <= 9:
         plain = mantissa + "0" * total
     if suffix and (exponent or not prefix):
-        return Value(plain, mantissa=f"{mantissa}e{total}")
-    return Value(plain, mantissa=digits.removesuffix(".") if "e" not in digits.lower() else digits, prefix=prefix)
+        return DeckValue(plain, mantissa=f"{mantissa}e{total}")
+    return DeckValue(plain, mantissa=digits.removesuffix(".") if "e" not in digits.lower() else digits, prefix=prefix)
 
 
-def read_formula(text: str, name_of: Callable[[str], str]) -> Value:
+def read_formula(text: str, name_of: Callable[[str], str]) -> DeckValue:
     """A number, or a formula with or without its braces; `name_of` gives the name of a parameter here.
 
     Raises: ValueProblemError where it is neither.
@@ -162,13 +162,13 @@ class _Formula:
         self.tokens = list(self._tokens())
         self.at = self.depth = 0
 
-    def value(self) -> Value:
+    def value(self) -> DeckValue:
         if not self.tokens:
             raise ValueProblemError("a value is missing")
         text = self._ternary()
         if self.at < len(self.tokens):
             raise ValueProblemError(f"'{self.tokens[self.at][1]}' makes no sense in '{self.text}'")
-        return Value(text, frozenset(self.names))
+        return DeckValue(text, frozenset(self.names))
 
     def _tokens(self) -> list[tuple[str, str]]:
         found, at = [], 0

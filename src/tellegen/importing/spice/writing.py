@@ -10,11 +10,11 @@ from tellegen.core.errors import Place, Rule
 from tellegen.core.names import joined
 from tellegen.core.union_find import strong_components
 from tellegen.importing.spice import rules
-from tellegen.importing.spice.courses import Course, Span
+from tellegen.importing.spice.courses import SourceCourse, Span
 from tellegen.importing.spice.deck import GROUND, Circuit, DeckParameter, ElementCard, ReadDeck, node
 from tellegen.importing.spice.lines import MOST_LEVELS, Card
-from tellegen.importing.spice.naming import Names, node_names, plain_name
-from tellegen.importing.spice.values import Value, ValueProblemError, read_formula
+from tellegen.importing.spice.naming import GivenNames, node_names, plain_name
+from tellegen.importing.spice.values import DeckValue, ValueProblemError, read_formula
 from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 GMIN = "1e-12 S"
@@ -31,7 +31,7 @@ class Skip(Exception):  # noqa: N818  it is no error of the program
 
 @final
 @dataclass(slots=True)
-class Job:
+class DeckJob:
     """One deck on its way: what all its circuits share."""
 
     deck: ReadDeck
@@ -57,11 +57,11 @@ class Sensor(NamedTuple):
 class CircuitWriter:
     """Writes one circuit; `merged` tells for each port of a subcircuit which node it is: its own, an earlier one or the ground."""
 
-    def __init__(self, job: Job, circuit: Circuit, merged: Mapping[str, str]) -> None:
+    def __init__(self, job: DeckJob, circuit: Circuit, merged: Mapping[str, str]) -> None:
         self.job, self.circuit, self.merged = job, circuit, merged
         self.findings = job.deck.findings
         self.is_top = circuit.parent is None
-        self.names = Names()
+        self.names = GivenNames()
         self.parameters: dict[str, str] = {}
         self.settings: dict[str, str] = {}
         self.captured: dict[str, str] = {}
@@ -144,7 +144,7 @@ class CircuitWriter:
 
     # Values
 
-    def value(self, text: str, card: Card) -> Value:
+    def value(self, text: str, card: Card) -> DeckValue:
         """The value that a word tells.
 
         Raises: Skip.
@@ -162,7 +162,7 @@ class CircuitWriter:
             )
             raise
 
-    def number(self, value: Value) -> float | None:
+    def number(self, value: DeckValue) -> float | None:
         """The size of a value, where it is the same in every use of the circuit."""
         return value.number(self.job.known if self.is_top else {})
 
@@ -229,7 +229,7 @@ class CircuitWriter:
             self.imposed |= {plus, minus}
         return self.sensors[wanted]
 
-    def course(self, name: str, course: Course) -> str:
+    def course(self, name: str, course: SourceCourse) -> str:
         """The text of a course; a long table becomes a signal."""
         if not course.points:
             return course.text
