@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from tellegen.studies.runs.fit import Fit, fit
     from tellegen.studies.runs.influence import Influence, influence
     from tellegen.studies.runs.measurements import record
+    from tellegen.studies.runs.optimise import optimise
+    from tellegen.studies.runs.optimum import Optimum
     from tellegen.studies.runs.response import Response, response
     from tellegen.studies.runs.study import Study
     from tellegen.studies.runs.sweep import read_study, sweep
@@ -104,6 +106,7 @@ __all__ = [
     "MechanismError",
     "Model",
     "Network",
+    "Optimum",
     "Plot",
     "PowerGraph",
     "Reduction",
@@ -153,6 +156,7 @@ __all__ = [
     "lower",
     "migrate",
     "normal",
+    "optimise",
     "page",
     "parse",
     "pog",
@@ -226,6 +230,8 @@ _NAMES_OF_MODULE = {
     "studies.runs.fit": "Fit fit",
     "studies.runs.influence": "Influence influence",
     "studies.runs.measurements": "record",
+    "studies.runs.optimise": "optimise",
+    "studies.runs.optimum": "Optimum",
     "studies.runs.response": "Response response",
     "studies.runs.study": "Study",
     "studies.runs.sweep": "read_study sweep",

@@ -33,6 +33,9 @@ COMMANDS = {
     "sweep": CommandPlace("studies", "Run a model many times, over ranges, draws or a table of values."),
     "fit": CommandPlace("studies", "Find parameters from measured data, and say what the data can tell."),
     "influence": CommandPlace("studies", "Say which parameters decide what a run gives."),
+    "optimise": CommandPlace(
+        "studies", "Choose parameters so that a number of a run is smallest, within bounds and constraints."
+    ),
     "analyse": CommandPlace("experiments", "Poles, zeros, damping, gains, structure and the split of power."),
     "invert": CommandPlace("invert", "The inputs with which outputs follow a course: what an actuator has to give."),
     "reduce": CommandPlace("transforming", "Reduce a model: parameters at zero or infinity, fewer states."),

@@ -89,6 +89,25 @@ NOT_STORED = RULES.rule(
     meaning="A study was to be kept in a folder, and one of its settings is a function of Python or something else without a text.",
     why="whoever resumes the study, perhaps tomorrow, has nothing but its folder",
 )
+BAD_GOAL = RULES.rule(
+    "S416",
+    "goal or constraint that is none",
+    meaning="What is to be smallest is no formula of what runs give, or a constraint has no relation between such a formula and a number.",
+    why="a search compares numbers of runs with each other and with limits",
+)
+NO_POINT = RULES.rule(
+    "S417",
+    "no values that keep all constraints",
+    meaning="A search has found no values between the bounds at which the model runs and all constraints are kept.",
+    why="constraints may contradict each other, or the bounds; the nearest that was found is told",
+)
+NOT_ENDED = RULES.rule(
+    "S418",
+    "optimum that is not certain",
+    meaning="No search ended where slopes and constraints balance: what is told is the best that was found.",
+    why="where two peaks are equally high, or values jump, slopes do not vanish at the best point, and rounding ends a search early",
+    severity="warning",
+)
 NO_SUCH_HEAD = RULES.rule(
     "S420",
     "column that is nothing in the model",
