@@ -61,9 +61,8 @@ class ByWorkers(AbstractCase):
     def prepare(self) -> Any:
         import distributed  # noqa: PLC0415  an extra
 
-        cluster = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-        )
+        local: Any = distributed.LocalCluster
+        cluster = local(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50)
         client = cluster.get_client()
         # Both compile what they need; each of these studies is another text.
         swept(100)
