@@ -148,9 +148,8 @@ def read_answer(stream: IO[bytes]) -> ChunkMade:
     told, arrays = _read(stream)
     if not arrays:
         return ChunkMade(None, None if told["refused"] is None else _finding(told["refused"]))
-    out, rows, status, steps, reached = arrays
     findings = {int(number): _finding(finding) for number, finding in told["findings"].items()}
-    return ChunkMade(Made(out, rows, status, steps, reached, findings, []))
+    return ChunkMade(Made(*arrays, findings=findings, interrupted=[]))
 
 
 def _write(stream: IO[bytes], told: Mapping[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
