@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from tellegen.plots import Plot
     from tellegen.reduction import Reduction, Stiffened
     from tellegen.reporting.reports import page, report
+    from tellegen.reporting.widget import widget
     from tellegen.results import Run, compare_runs, read_run
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
     from tellegen.studies.inversion import Inverse, invert
@@ -188,6 +189,7 @@ __all__ = [
     "trapezoid",
     "triangular",
     "uniform",
+    "widget",
 ]
 
 _NAMES_OF_MODULE = {
@@ -221,6 +223,7 @@ _NAMES_OF_MODULE = {
     "plots": "Plot",
     "reduction": "Reduction Stiffened",
     "reporting.reports": "page report",
+    "reporting.widget": "widget",
     "results": "Run compare_runs read_run",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",

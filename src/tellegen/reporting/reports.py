@@ -39,6 +39,7 @@ from tellegen.reporting.live import live_run
 from tellegen.reporting.pages import (
     Folded,
     Listing,
+    LiveRun,
     PageBlock,
     PageFormulas,
     PagePicture,
@@ -625,6 +626,19 @@ PAGE_SECTIONS = ("Experiment", "Figures", "Equations")
 """What a page that lives without a server shows: what can be moved, and what it is about."""
 
 
+def live_page(asked: Subject, live: LiveRun, progress: ProgressListener = lambda _: None) -> Report:
+    """The sections of a page in which a model runs."""
+    assert asked.model is not None
+    sections = []
+    with written_with(asked.model.symbols):
+        for title in PAGE_SECTIONS:
+            progress(title)
+            blocks = tuple(MAKERS[title](asked))
+            sections.append(PageSection(title, (live, *blocks) if title == "Experiment" else blocks))
+        sections += _section("The model", listing_section, asked, progress)
+    return Report(asked.name, asked.model.about, tuple(sections), _links(asked.model))
+
+
 def page(
     model: AnyModel,
     output: str | os.PathLike[str],
@@ -644,20 +658,23 @@ def page(
     """
     target = Path(output)
     check_report_target(target, force=force, suffixes=(".html",))
-    asked = replace(_subject(model), sliders=tuple(sliders))
-    if asked.model is None or not asked.is_sound:
-        raise TellegenError(finding for finding in asked.findings if finding.severity == "error")
-    # A page whose experiment does not run has nothing to show: what is wrong is said here, and no file is written.
-    assert asked.run is not None
-    sections = []
-    with written_with(asked.model.symbols):
-        for title in PAGE_SECTIONS:
-            progress(title)
-            sections.append(PageSection(title, tuple(MAKERS[title](asked))))
-        sections += _section("The model", listing_section, asked, progress)
-    made = Report(asked.name, asked.model.about, tuple(sections), _links(asked.model))
+    asked = sound_subject(model)
+    assert asked.model is not None
+    made = live_page(asked, live_run(asked.model, sliders, "run"), progress)
     write_report(made, target)
     return made
+
+
+def sound_subject(model: AnyModel) -> Subject:
+    """What a page that runs is about. One whose experiment does not run has nothing to show.
+
+    Raises: TellegenError with what is wrong with the model, or why its experiment cannot be run.
+    """
+    asked = _subject(model)
+    if asked.model is None or not asked.is_sound:
+        raise TellegenError(finding for finding in asked.findings if finding.severity == "error")
+    assert asked.run is not None
+    return asked
 
 
 def _subject(model: AnyModel) -> Subject:
