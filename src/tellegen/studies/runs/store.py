@@ -115,7 +115,8 @@ class Store:
         self.attributes = attributes
         spec = attributes["spec"]
         self.spec = StudySpec(**{**spec, "keep": tuple(spec["keep"]), "names": tuple(spec["names"])})
-        self.plan = Plan(**{**attributes["plan"], "max_step": _number(attributes["plan"]["max_step"])})
+        told = attributes["plan"]
+        self.plan = Plan(**{**told, "max_step": _number(told["max_step"]), "varied": tuple(told.get("varied", ()))})
         self.chunk = int(attributes["chunk"])
 
     @property
