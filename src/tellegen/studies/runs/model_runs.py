@@ -309,15 +309,7 @@ class ModelRuns:
         finer: float = 1.0,
     ) -> Made:
         """All runs with these rows of values. Those that were not made, because `between` stopped them, have a negative status."""
-        made = Made(
-            out=np.full((len(values), len(self.numbers)), np.nan),
-            rows=np.full((len(values), len(self.row_times(self.ready.until)), len(self.rows)), np.nan),
-            status=np.full(len(values), batches.UNMADE, dtype=np.int8),
-            steps=np.zeros(len(values), dtype=np.int64),
-            reached=np.zeros(len(values)),
-            findings={},
-            interrupted=[],
-        )
+        made = self.nothing_made(len(values))
         alone = (
             range(len(values))
             if plan.how == "one by one"
@@ -328,6 +320,18 @@ class ModelRuns:
                 break
             self._make_one(values[number], number, made, finer)
         return made
+
+    def nothing_made(self, count: int) -> Made:
+        """Room for so many runs, none of which was made."""
+        return Made(
+            out=np.full((count, len(self.numbers)), np.nan),
+            rows=np.full((count, len(self.row_times(self.ready.until)), len(self.rows)), np.nan),
+            status=np.full(count, batches.UNMADE, dtype=np.int8),
+            steps=np.zeros(count, dtype=np.int64),
+            reached=np.zeros(count),
+            findings={},
+            interrupted=[],
+        )
 
     def _make_batch(
         self,

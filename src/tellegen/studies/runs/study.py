@@ -132,6 +132,8 @@ class Study:
     seconds: float = 0.0
     settings: Mapping[str, Any] = field(default_factory=dict)
     """How the table was drawn: draws, by, seed."""
+    where: str = ""
+    """Who made the runs, where it was not this process alone."""
 
     @property
     def name(self) -> str:
@@ -379,6 +381,7 @@ class Study:
             "solver": self.plan.solver,
             "how": self.plan.how,
             "reason": self.plan.reason,
+            "where": self.where or "local",
             "lanes": None,
             "error": None if self.error is None else {"median": self.error.median, "largest": self.error.largest},
             "vary": {
@@ -422,6 +425,8 @@ class Study:
             "how",
             f"{'in one batch by ' + self.plan.solver if self.plan.how == 'batch' else 'one by one'} ({self.plan.reason})",
         )
+        if self.where:
+            yield "made", self.where
         if self.error is not None:
             told = f"{self.error.median:.2g} tolerances in the median, {self.error.largest:.2g} at most"
             yield "error", f"{told}, of {self.error.checked} runs made again with a tenth of it"
