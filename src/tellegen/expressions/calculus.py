@@ -20,7 +20,7 @@ def rebuild(node: Expression, args: tuple[Expression, ...]) -> Expression:
         return canonical.power(*args)
     if isinstance(node, nodes.Call):
         return call(node.name, *args)
-    if isinstance(node, nodes.Integral):
+    if isinstance(node, nodes.DefiniteIntegral):
         return nodes.intern_integral(node.pattern, node.letter, args) if args[0] is not canonical.ZERO else args[0]
     if isinstance(node, nodes.Relation):
         return canonical.relation(node.operator, *args)
@@ -119,7 +119,7 @@ def _recipe(node: Expression) -> tuple[Callable[..., Expression], tuple[object, 
         return nodes.intern_pow, (node.base, node.exponent)
     if isinstance(node, nodes.Call):
         return nodes.intern_call, (node.name, node.arguments)
-    if isinstance(node, nodes.Integral):
+    if isinstance(node, nodes.DefiniteIntegral):
         return nodes.intern_integral, (node.pattern, node.letter, node.arguments)
     if isinstance(node, nodes.Relation):
         return nodes.intern_relation, (node.operator, node.left, node.right)
@@ -158,7 +158,7 @@ def _slope(node: Expression, name: str, slopes: Slopes) -> Expression:
         return _slope_of_product(node, slopes)
     if isinstance(node, nodes.Pow):
         return _slope_of_power(node, slopes)
-    if isinstance(node, nodes.Integral):
+    if isinstance(node, nodes.DefiniteIntegral):
         return integrals.slope(node, slopes)
     return _slope_of_call(node, slopes) if isinstance(node, nodes.Call) else canonical.ZERO
 

@@ -52,13 +52,13 @@ def place(k: int) -> str:
     return f"{BOUND}{k}"
 
 
-def inside(node: nodes.Integral, bound: nodes.Expression) -> nodes.Expression:
+def inside(node: nodes.DefiniteIntegral, bound: nodes.Expression) -> nodes.Expression:
     """What is integrated, over `bound` and what stands for the places."""
     told = {place(k): arg for k, arg in enumerate(node.arguments[1:])}
     return node.pattern.substitute({**told, BOUND: bound})
 
 
-def slope(node: nodes.Integral, slopes: Mapping[nodes.Expression, nodes.Expression]) -> nodes.Expression:
+def slope(node: nodes.DefiniteIntegral, slopes: Mapping[nodes.Expression, nodes.Expression]) -> nodes.Expression:
     """The derivative of an integral: by its upper end, and of what is integrated."""
     upper, *others = node.arguments
     found = inside(node, upper) * slopes[upper]
@@ -69,7 +69,7 @@ def slope(node: nodes.Integral, slopes: Mapping[nodes.Expression, nodes.Expressi
     return found
 
 
-def value_of_integral(node: nodes.Integral, values: list[float]) -> float:
+def value_of_integral(node: nodes.DefiniteIntegral, values: list[float]) -> float:
     """The value of an integral whose arguments have these values.
 
     Raises: what `evaluate` raises where what is integrated has no value.

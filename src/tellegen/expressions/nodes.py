@@ -257,7 +257,7 @@ class Call(Expression):
 
 
 @final
-class Integral(Expression):
+class DefiniteIntegral(Expression):
     """An integral from zero to the first argument. `pattern` is what stands in it, over BOUND and, for the other arguments, PLACES.
 
     So nothing in it has a name of its own: it can be substituted and differentiated like any function of its arguments.
@@ -485,13 +485,13 @@ def intern_call(name: str, arguments: tuple[Expression, ...]) -> Call:
     return _keep((name, arguments), node, _digest_of_word(6, name, arguments))
 
 
-def intern_integral(pattern: Expression, letter: str, arguments: tuple[Expression, ...]) -> Integral:
+def intern_integral(pattern: Expression, letter: str, arguments: tuple[Expression, ...]) -> DefiniteIntegral:
     """The node of an integral."""
     key = ("integral", pattern, letter, arguments)
     found = _find(key)
     if found is not None:
         return found  # type: ignore[return-value]
-    node = Integral()
+    node = DefiniteIntegral()
     node.pattern = pattern
     node.letter = letter
     node.arguments = arguments

@@ -203,7 +203,7 @@ class AbstractPrinter(ABC):
             return self.call(node.name, [pieces[arg] for arg in node.arguments])
         if isinstance(node, nodes.Constant):
             return PrintedPiece(self.constant(node), ATOM, 0)
-        if isinstance(node, nodes.Integral):
+        if isinstance(node, nodes.DefiniteIntegral):
             # A letter of its own: the model may have an x, too.
             letter = node.letter + "_" * (node.letter in node.free_symbols)
             inner = self.print(inside(node, nodes.intern_symbol(letter)))

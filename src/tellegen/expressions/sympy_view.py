@@ -87,7 +87,7 @@ def _their_function(sympy: Any, node: Expression, args: list[Any]) -> Any:
     if isinstance(node, nodes.Logic):
         made = {"and": sympy.And, "or": sympy.Or, "not": sympy.Not}
         return made[node.operator](*args) if args else sympy.true if node is TRUE else sympy.false
-    if isinstance(node, nodes.Integral):
+    if isinstance(node, nodes.DefiniteIntegral):
         bound = sympy.Dummy(node.letter)
         within = to_sympy(inside(node, nodes.intern_symbol(BOUND))).subs(sympy.Symbol(BOUND), bound)
         return sympy.Integral(within, (bound, 0, args[0]))
