@@ -320,7 +320,7 @@ class ModelRuns:
         finer: float = 1.0,
     ) -> Made:
         """All runs with these rows of values. Those that were not made, because `between` stopped them, have a negative status."""
-        made = self._nothing_made(len(values))
+        made = self.nothing_made(len(values))
         alone = (
             range(len(values))
             if plan.how == "one by one"
@@ -332,7 +332,8 @@ class ModelRuns:
             self._make_one(values[number], number, made, finer)
         return made
 
-    def _nothing_made(self, count: int) -> Made:
+    def nothing_made(self, count: int) -> Made:
+        """Room for so many runs, none of which was made."""
         return Made(
             out=np.full((count, len(self.numbers)), np.nan),
             rows=np.full((count, len(self.row_times(self.ready.until)), len(self.rows)), np.nan),
@@ -411,7 +412,7 @@ class ModelRuns:
 
     def tables(self, values: Array) -> tuple[batches.RunTables, NDArray[np.int64], list[int]]:
         """Tables of the runs with these values, the numbers of these runs, and of those that must be made one by one."""
-        return self._tables(values, self._nothing_made(len(values)))
+        return self._tables(values, self.nothing_made(len(values)))
 
     def lane_runs(self, plan: Plan) -> LaneRuns:
         """The program of a plan with runs in lanes; made once."""

@@ -133,6 +133,8 @@ class Study:
     seconds: float = 0.0
     settings: Mapping[str, Any] = field(default_factory=dict)
     """How the table was drawn: draws, by, seed."""
+    where: str = ""
+    """Who made the runs, where it was not this process alone."""
 
     @property
     def name(self) -> str:
@@ -380,6 +382,7 @@ class Study:
             "solver": self.plan.solver,
             "how": self.plan.how,
             "reason": self.plan.reason,
+            "where": self.where or "local",
             "lanes": {"method": PAIRS[self.plan.pair].name} if self.plan.pair else None,
             "error": None if self.error is None else {"median": self.error.median, "largest": self.error.largest},
             "vary": {
@@ -420,6 +423,8 @@ class Study:
         missing = int(np.count_nonzero(self.status == batches.UNMADE))
         yield "finished", f"{self.finished}{away}{f', {missing} not made' if missing else ''}"
         yield "how", f"{self._manner()} ({self.plan.reason})"
+        if self.where:
+            yield "made", self.where
         if self.error is not None:
             told = f"{self.error.median:.2g} tolerances in the median, {self.error.largest:.2g} at most"
             yield "error", f"{told}, of {self.error.checked} runs made again with a tenth of it"
