@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tellegen.equations.checking import Check, check
     from tellegen.equations.derivation import derive_equations
     from tellegen.equations.forms.descriptor import DescriptorSystem
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.system import EquationSystem
     from tellegen.experiments.analysing import analyse
@@ -53,7 +54,8 @@ if TYPE_CHECKING:
     from tellegen.notations.writing import to_yaml
     from tellegen.plots import Plot
     from tellegen.reduction import Reduction, Stiffened
-    from tellegen.reporting.reports import report
+    from tellegen.reporting.reports import page, report
+    from tellegen.reporting.widget import widget
     from tellegen.results import Run, compare_runs, read_run
     from tellegen.server.studio import Studio, studio
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     from tellegen.studies.runs.fit import Fit, fit
     from tellegen.studies.runs.influence import Influence, influence
     from tellegen.studies.runs.measurements import record
+    from tellegen.studies.runs.optimise import optimise
+    from tellegen.studies.runs.optimum import Optimum
     from tellegen.studies.runs.response import Response, response
     from tellegen.studies.runs.study import Study
     from tellegen.studies.runs.sweep import read_study, sweep
@@ -104,6 +108,7 @@ __all__ = [
     "MechanismError",
     "Model",
     "Network",
+    "Optimum",
     "Plot",
     "PowerGraph",
     "Reduction",
@@ -112,6 +117,7 @@ __all__ = [
     "Rule",
     "Run",
     "SimulationError",
+    "StateSpaceForm",
     "SteadyState",
     "Stiffened",
     "Studio",
@@ -153,6 +159,8 @@ __all__ = [
     "lower",
     "migrate",
     "normal",
+    "optimise",
+    "page",
     "parse",
     "pog",
     "project",
@@ -184,6 +192,7 @@ __all__ = [
     "trapezoid",
     "triangular",
     "uniform",
+    "widget",
 ]
 
 _NAMES_OF_MODULE = {
@@ -197,6 +206,7 @@ _NAMES_OF_MODULE = {
     "equations.checking": "Check check",
     "equations.derivation": "derive_equations",
     "equations.forms.descriptor": "DescriptorSystem",
+    "equations.forms.state_space": "StateSpaceForm",
     "equations.forms.transfer": "TransferMatrix",
     "equations.system": "EquationSystem",
     "experiments.analysing": "analyse",
@@ -215,7 +225,8 @@ _NAMES_OF_MODULE = {
     "notations.writing": "to_yaml",
     "plots": "Plot",
     "reduction": "Reduction Stiffened",
-    "reporting.reports": "report",
+    "reporting.reports": "page report",
+    "reporting.widget": "widget",
     "results": "Run compare_runs read_run",
     "server.studio": "Studio studio",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
@@ -226,6 +237,8 @@ _NAMES_OF_MODULE = {
     "studies.runs.fit": "Fit fit",
     "studies.runs.influence": "Influence influence",
     "studies.runs.measurements": "record",
+    "studies.runs.optimise": "optimise",
+    "studies.runs.optimum": "Optimum",
     "studies.runs.response": "Response response",
     "studies.runs.study": "Study",
     "studies.runs.sweep": "read_study sweep",
