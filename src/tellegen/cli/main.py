@@ -49,7 +49,8 @@ COMMANDS = {
         "experiments", "Compare six ways to treat dependent storages: time, error and what each is good for."
     ),
     "report": CommandPlace(
-        "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
+        "report",
+        "Show a model whole on one page: figures, equations, properties, its experiment and the energy books; or a study.",
     ),
     "translate": CommandPlace(
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
