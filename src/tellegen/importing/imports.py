@@ -8,6 +8,7 @@ from typing import Any
 
 from tellegen.core.names import did_you_mean, listing
 from tellegen.importing import rules
+from tellegen.importing.bond_graph_tools.reading import read_bond_graph_tools
 from tellegen.importing.imported import Imported
 from tellegen.importing.spice.reading import read_spice
 from tellegen.notations.loading import FOREIGN
@@ -22,6 +23,7 @@ def _pog_netlist(path: Path, name: str) -> Imported:
 READERS: dict[str, Callable[..., Imported]] = {
     "POG_Modeler netlist": _pog_netlist,
     "SPICE deck": read_spice,
+    "BondGraphTools model": read_bond_graph_tools,
 }
 """The reader of each kind of file, by its word in `FOREIGN`. It takes the path and the stem of the file to be written, after which
 it names the files beside it; its keywords are its options."""
