@@ -49,7 +49,8 @@ COMMANDS = {
         "experiments", "Compare six ways to treat dependent storages: time, error and what each is good for."
     ),
     "report": CommandPlace(
-        "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
+        "report",
+        "Show a model whole on one page: figures, equations, properties, its experiment and the energy books; or a study.",
     ),
     "page": CommandPlace("report", "Write a page in which the model runs: sliders and curves, without a server."),
     "translate": CommandPlace(
