@@ -203,7 +203,7 @@ class _Page:
         link = f' data-link="{self._link(slider.name)}"' if slider.name in self.links else ""
         unit = f" {escape(slider.unit)}" if slider.unit else ""
         return (
-            f"<label{link}><span>{_inline(name_latex(slider.name))}</span>"
+            f"<label{link}><span>{inline_formula(name_latex(slider.name))}</span>"
             f'<input type="range" min="0" max="1" step="any" aria-label="{escape(slider.name)}">'
             f'<span><input type="number" step="any" aria-label="value of {escape(slider.name)}">{unit}</span></label>'
         )

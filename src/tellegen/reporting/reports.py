@@ -658,7 +658,7 @@ def live_page(asked: Subject, live: LiveRun, progress: ProgressListener = lambda
             blocks = tuple(MAKERS[title](asked))
             sections.append(PageSection(title, (live, *blocks) if title == "Experiment" else blocks))
         sections += _section("The model", listing_section, asked, progress)
-    return Report(asked.name, asked.model.about, tuple(sections), _links(asked.model))
+    return Report(asked.name, asked.model.about, tuple(sections), element_links(asked.model))
 
 
 def page(
