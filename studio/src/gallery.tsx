@@ -1,13 +1,13 @@
 // The start screen: a new model, the files of the folder, and all examples with their pictures.
 import { useState } from "react";
-import type { Card } from "./protocol";
+import type { ModelCard } from "./protocol";
 import { store, useStudio } from "./store";
 import { ThemeButton } from "./toolbar";
 
 export function Gallery() {
   const { hello } = useStudio();
   const [sought, setSought] = useState("");
-  const fits = (card: Card) => `${card.file} ${card.title} ${card.about}`.toLowerCase().includes(sought.toLowerCase().trim());
+  const fits = (card: ModelCard) => `${card.file} ${card.title} ${card.about}`.toLowerCase().includes(sought.toLowerCase().trim());
   return (
     <div className="gallery">
       <header>
@@ -32,7 +32,7 @@ export function Gallery() {
   );
 }
 
-function Cards({ title, cards }: { title: string; cards: Card[] }) {
+function Cards({ title, cards }: { title: string; cards: ModelCard[] }) {
   const { theme } = useStudio();
   if (!cards.length) return null;
   return (

@@ -98,7 +98,7 @@ export interface Export {
 }
 
 /** A model that can be opened: a file, or an example. */
-export interface Card {
+export interface ModelCard {
   file: string;
   title: string;
   about: string;
@@ -122,8 +122,8 @@ export interface Hello {
   version: string;
   folder: string;
   file: string;
-  files: Card[];
-  examples: Card[];
+  files: ModelCard[];
+  examples: ModelCard[];
   palette: PaletteEntry[];
   schema: Record<string, unknown>;
 }

@@ -8,25 +8,25 @@ from tellegen.elements import KINDS
 from tellegen.model.bond_graph import ITEMS
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, read_document
 from tellegen.server.folder import EXAMPLE, Folder, example_file
-from tellegen.server.protocol import Card, PaletteEntry
+from tellegen.server.protocol import ModelCard, PaletteEntry
 from tellegen.workflow.files import examples
 
 MOST_TITLES = 60
 """The heads of so many files are read; of more only the names are listed."""
 
 
-def files_of(folder: Folder) -> Iterator[Card]:
+def files_of(folder: Folder) -> Iterator[ModelCard]:
     """The model files of a folder, with what they say they are."""
     for k, name in enumerate(folder.names()):
         title, about = title_of(folder.path / name) if k < MOST_TITLES else (name, "")
-        yield Card(name, title, about)
+        yield ModelCard(name, title, about)
 
 
-def examples_of() -> Iterator[Card]:
+def examples_of() -> Iterator[ModelCard]:
     """The built-in examples."""
     for example in examples():
         title, _ = title_of(example_file(example.name))
-        yield Card(f"{EXAMPLE}{example.name}", title, example.about)
+        yield ModelCard(f"{EXAMPLE}{example.name}", title, example.about)
 
 
 def palette() -> tuple[PaletteEntry, ...]:

@@ -141,7 +141,7 @@ FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Card:
+class ModelCard:
     """A model that can be opened: a file, or an example."""
 
     file: str
@@ -172,8 +172,8 @@ class Hello:
     version: str
     folder: str
     file: str
-    files: tuple[Card, ...]
-    examples: tuple[Card, ...]
+    files: tuple[ModelCard, ...]
+    examples: tuple[ModelCard, ...]
     palette: tuple[PaletteEntry, ...]
     schema: Mapping[str, object]
 
