@@ -18,7 +18,9 @@ experiment: {until: 1 s, inputs: {V: 1 V}}
 _VIEWS: tuple[View, ...] = ("network", "bond", "pog", "equations")
 
 with suppress(TellegenError):  # an import must not fail because of a figure
-    views.structure(0, _SMALL, "warm.yaml", ".", _VIEWS, "colour")
+    views.structure(0, _SMALL, "warm.yaml", ".")
+    for _view in _VIEWS:
+        views.picture(_SMALL, "warm.yaml", ".", _view, "colour")
     results.limit(0, _SMALL, "warm.yaml", ".", {"C": "0"}, "colour")
     results.run((0, 0, False), _SMALL, "warm.yaml", ".", {}, lambda _reached, _until: None)
 

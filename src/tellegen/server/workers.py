@@ -21,6 +21,7 @@ from tellegen.server import rules
 
 FUNCTIONS: Mapping[str, str] = {
     "structure": "tellegen.server.views",
+    "picture": "tellegen.server.views",
     "thumbnail": "tellegen.server.views",
     "run": "tellegen.server.results",
     "flow": "tellegen.server.results",
