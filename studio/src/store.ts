@@ -345,7 +345,11 @@ export class Store {
   }
 
   stop(): void {
-    if (this.state.running) this.send({ kind: "cancel", id: this.state.running.id });
+    const { running } = this.state;
+    if (!running) return;
+    // The button is free at once; what is finished follows.
+    this.send({ kind: "cancel", id: running.id });
+    this.set({ running: null });
   }
 
   /** A slider is held: curves follow while the last run was quick. */

@@ -301,7 +301,7 @@ class Session:
         asked = message.id, version, message.live
         try:
             done, numbers = await self.hub.workers.call(
-                "run", asked, *self._source(), dict(message.parameters), seconds=RUN_S, tell=tell, stop=stop
+                "run", asked, self._source(), dict(message.parameters), seconds=RUN_S, tell=tell, stop=stop
             )
         finally:
             del self.runs[message.id]
