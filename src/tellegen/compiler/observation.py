@@ -19,6 +19,7 @@ from tellegen.equations.storages import energy_of_law
 from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, number, postorder, substitute_all, total
 from tellegen.expressions.antiderivatives import integrated_terms
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.model.mockup_units import UnitSignal
 from tellegen.graph.power_graph import ACROSS, ARGUMENT, THROUGH, argument, heat_taken
 
 if TYPE_CHECKING:
@@ -306,6 +307,12 @@ class Observation:
             self._add(Observable(name, "signal"), k)
         for law, k in signals.delays:
             self._add(Observable(f"{law.name} before its delay", "signal"), k)
+        for law in signals.externals:
+            asked = law.function
+            # What a unit tells of its events: the run stops there, and the unit decides how it goes on.
+            if isinstance(asked, UnitSignal) and asked.question == "indicator":
+                event = EventFunction(law.name, asked.use.unit.name, 0, "transition")
+                self.events.append((event, signals.numbers[law.name]))
 
     # -- events ----------------------------------------------------------------------------------------------------------------
 
