@@ -12,9 +12,9 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
-from tellegen.notations.netlist.loading import read_netlist
-from tellegen.notations.reading import read_model
+from tellegen.notations.loading import read
 from tellegen.workflow.explaining import PlacedRule, rules
+from tellegen.workflow.files import imported_and_written
 
 RULES = list(rules())
 SHOWN = [placed for placed in RULES if placed.rule.example]
@@ -61,6 +61,7 @@ WITHOUT_EXAMPLE = {
     "D310": "a file of another tool, not a model file",
     "D311": "an option of a command, not something in a file",
     "D312": "a missing file is broken by no file",
+    "D317": "a deck that is too large would make a page that is too large",
     "D603": "nobody reads an example of seventeen files",
     "E107": "matrices without a model, not something in a file",
     "E121": "a closed loop asked for, not something in a file",
@@ -121,12 +122,15 @@ WITHOUT_EXAMPLE = {
 """Rules that no example on a page can break, each with the reason."""
 
 
-def findings_of(text: str, path: Path, *, netlist: bool) -> list[Finding]:
+def findings_of(text: str, path: Path) -> list[Finding]:
     """Everything found on the way from a file to its equations."""
     path.write_text(text, encoding="utf-8")
     found: list[Finding] = []
     try:
-        model = read_netlist(path) if netlist else read_model(path)
+        if path.suffix not in (".yaml", ".txt"):
+            found += imported_and_written(path, path.with_suffix(".yaml"), force=True).findings
+            path = path.with_suffix(".yaml")
+        model = read(path)
         found += model.findings
         graph = lower(model)
         found += graph.findings
@@ -139,11 +143,7 @@ def findings_of(text: str, path: Path, *, netlist: bool) -> list[Finding]:
 
 
 def findings_for(placed: PlacedRule, text: str, folder: Path) -> list[Finding]:
-    return findings_of(text, file_for(placed, folder), netlist=placed.is_about_netlists)
-
-
-def file_for(placed: PlacedRule, folder: Path) -> Path:
-    return folder / ("model.txt" if placed.is_about_netlists else "model.yaml")
+    return findings_of(text, folder / f"model{placed.ending}")
 
 
 def code_of(placed: PlacedRule) -> str:

@@ -1,12 +1,14 @@
 """Sines and cosines: identities that the zero test sees, and sums that become shorter."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tellegen.expressions import is_zero, parse, to_text
+from tellegen.expressions.evaluation import is_rounding
 from tellegen.expressions.waves import joined_sines
 
 
@@ -79,3 +81,20 @@ def test_joining_angles_changes_no_value(terms: list[tuple[str, str, str]]) -> N
     expression = parse(" + ".join(["0", *(f"{c}*{f}(x)*{g}(y)" for c, f, g in terms)]))
     values = {"a": 1.3, "b": -0.7, "x": 0.4, "y": 2.1}
     assert math.isclose(joined_sines(expression).evaluate(values), expression.evaluate(values), abs_tol=1e-12)
+
+
+@given(st.integers(-9, 9))
+def test_whole_numbers_of_right_angles_are_exact(turns: int) -> None:
+    degrees = f"{turns}*{90 * Fraction(math.pi) / 180}"
+    for angle in (f"{turns}*pi/2", degrees):
+        assert to_text(parse(f"cos({angle})")) == ("1", "0", "-1", "0")[turns % 4]
+        assert to_text(parse(f"sin({angle})")) == ("0", "1", "0", "-1")[turns % 4]
+
+
+ROUNDED = ["cos(pi/4) - sin(pi/4)", "cos(atan2(1, 0))", "sin(acos(-1))", "tan(pi/4) - 1", "pi - 3.141592653589793"]
+SMALL = ["exp(-40)", "cos(1.5707)", "1e-18*cos(1)", "sin(1e-17)", "tan(pi/4) - 0.999999999", "a - a*cos(pi/3)"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [*((t, True) for t in ROUNDED), *((t, False) for t in SMALL)])
+def test_what_only_rounding_leaves_is_told_from_what_is_small(text: str, expected: bool) -> None:
+    assert is_rounding(parse(text)) is expected

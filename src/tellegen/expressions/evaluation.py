@@ -199,6 +199,51 @@ def is_zero(expression: nodes.Expression) -> bool:
     return residues(expression) == (0, 0)
 
 
+EPSILON = 2.0**-52
+
+
+def is_rounding(expression: nodes.Expression) -> bool:
+    """Whether a formula without names is zero but for its rounding in floats, such as cos(a) - sin(a) at 45 degrees.
+
+    Rational numbers are exact: a small one is a small number.
+    """
+    if expression.free_symbols or not any(
+        isinstance(e, nodes.Call | nodes.Constant) for e in nodes.postorder(expression)
+    ):
+        return False
+    known: dict[nodes.Expression, float] = {}
+    errors: dict[nodes.Expression, float] = {}
+    try:
+        for node in nodes.postorder(expression):
+            known[node] = _value(node, known, {})
+            errors[node] = _rounding(node, known, errors)
+    except (ArithmeticError, ValueError):
+        return False
+    return abs(known[expression]) <= 4 * errors[expression]
+
+
+def _rounding(
+    node: nodes.Expression, known: dict[nodes.Expression, float], errors: dict[nodes.Expression, float]
+) -> float:
+    """How far a value may be from the exact one: what its arguments may be off, and one rounding."""
+    value = known[node]
+    off = EPSILON * abs(value)
+    if isinstance(node, nodes.Add):
+        return off + sum(abs(float(c)) * (errors[e] + EPSILON * abs(known[e])) for e, c in node.terms)
+    # Anything else is asked beside its arguments, where it has a value there.
+    for arg in node.args:
+        at = known[arg]
+        for beside in (at - errors[arg], at + errors[arg]):
+            known[arg] = beside
+            try:
+                off = max(off, abs(_value(node, known, {}) - value))
+            except (ArithmeticError, ValueError):
+                continue
+            finally:
+                known[arg] = at
+    return off
+
+
 def _both(node: nodes.Expression) -> tuple[int, int] | tuple[()]:
     if isinstance(node, nodes.Symbol):
         return residues_of_name(node.name)

@@ -1,30 +1,18 @@
 """`imported`: a file of another tool as the text of a model file, by its ending. Each reader is a function of the path."""
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
-from tellegen.core.errors import Finding
 from tellegen.core.names import did_you_mean, listing
 from tellegen.importing import rules
+from tellegen.importing.imported import Imported
+from tellegen.importing.spice.reading import read_spice
 from tellegen.notations.loading import FOREIGN
 from tellegen.notations.netlist.loading import read_netlist
 from tellegen.notations.writing import to_yaml
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What a file of another tool says: the text of a model file, and what of it was left out.
-
-    `beside` are the files that the model uses, by names beside it: parts, or an FMU.
-    """
-
-    text: str
-    beside: Mapping[str, str | bytes] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
 
 
 def _pog_netlist(path: Path, name: str) -> Imported:
@@ -33,6 +21,7 @@ def _pog_netlist(path: Path, name: str) -> Imported:
 
 READERS: dict[str, Callable[..., Imported]] = {
     "POG_Modeler netlist": _pog_netlist,
+    "SPICE deck": read_spice,
 }
 """The reader of each kind of file, by its word in `FOREIGN`. It takes the path and the stem of the file to be written, after which
 it names the files beside it; its keywords are its options."""

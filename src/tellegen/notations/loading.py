@@ -37,6 +37,7 @@ NOT_A_MODEL_FILE = RULES.rule(
 NETLIST_SUFFIX = ".txt"
 FOREIGN = {
     NETLIST_SUFFIX: "POG_Modeler netlist",
+    **dict.fromkeys((".cir", ".net", ".sp", ".ckt"), "SPICE deck"),
 }
 """The files of other tools that can be imported, by their endings."""
 _ENDINGS = (".yaml", ".yml", *FOREIGN)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, final
 
 from tellegen.core.files import write_bytes
-from tellegen.importing.imports import Imported, imported
+from tellegen.importing.imported import Imported
+from tellegen.importing.imports import imported
 from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import Migration, migration
 from tellegen.notations.yaml.document import write_text

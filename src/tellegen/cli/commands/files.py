@@ -32,7 +32,7 @@ def examples(options: ExamplesOptions) -> None:
     )
 
 
-WORDS: tuple[str, ...] = ()
+WORDS = ("diodes",)
 """The options of readers."""
 
 
@@ -42,11 +42,16 @@ class ImportOptions:
 
     file: Path = required("A file of another tool; its ending says of which.", metavar="FILE")
     target: Path | None = model_file()
+    diodes: str | None = option(
+        None, "Of a SPICE deck: with an exponential law, or as ideal elements with modes.", metavar="exponential|ideal"
+    )
     force: bool = force()
     as_json: bool = as_json()
 
 
-@command("tellegen import example_1.txt -o example_1.yaml")
+@command(
+    "tellegen import example_1.txt -o example_1.yaml", "tellegen import charging.cir --diodes ideal -o charging.yaml"
+)
 def import_(options: ImportOptions) -> None:
     """Turn a file of another tool into a model file."""
     target = printed_or_written(options.target)
