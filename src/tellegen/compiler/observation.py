@@ -19,8 +19,8 @@ from tellegen.equations.storages import energy_of_law
 from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, number, postorder, substitute_all, total
 from tellegen.expressions.antiderivatives import integrated_terms
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.model.mockup_units import UnitSignal
 from tellegen.graph.power_graph import ACROSS, ARGUMENT, THROUGH, argument, heat_taken
+from tellegen.model.mockup_units import UnitSignal
 
 if TYPE_CHECKING:
     from tellegen.compiler.builder import Builder

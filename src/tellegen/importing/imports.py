@@ -10,6 +10,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.importing import rules
 from tellegen.importing.imported import Imported
 from tellegen.importing.spice.reading import read_spice
+from tellegen.importing.units import read_unit_file
 from tellegen.notations.loading import FOREIGN
 from tellegen.notations.netlist.loading import read_netlist
 from tellegen.notations.writing import to_yaml
@@ -22,6 +23,7 @@ def _pog_netlist(path: Path, name: str) -> Imported:
 READERS: dict[str, Callable[..., Imported]] = {
     "POG_Modeler netlist": _pog_netlist,
     "SPICE deck": read_spice,
+    "functional mock-up unit": read_unit_file,
 }
 """The reader of each kind of file, by its word in `FOREIGN`. It takes the path and the stem of the file to be written, after which
 it names the files beside it; its keywords are its options."""

@@ -38,6 +38,7 @@ NETLIST_SUFFIX = ".txt"
 FOREIGN = {
     NETLIST_SUFFIX: "POG_Modeler netlist",
     **dict.fromkeys((".cir", ".net", ".sp", ".ckt"), "SPICE deck"),
+    ".fmu": "functional mock-up unit",
 }
 """The files of other tools that can be imported, by their endings."""
 _ENDINGS = (".yaml", ".yml", *FOREIGN)

@@ -32,7 +32,7 @@ def examples(options: ExamplesOptions) -> None:
     )
 
 
-WORDS = ("diodes",)
+WORDS = ("diodes", "every")
 """The options of readers."""
 
 
@@ -44,6 +44,11 @@ class ImportOptions:
     target: Path | None = model_file()
     diodes: str | None = option(
         None, "Of a SPICE deck: with an exponential law, or as ideal elements with modes.", metavar="exponential|ideal"
+    )
+    every: str | None = option(
+        None,
+        "Of a functional mock-up unit: it steps by itself, and is asked so often; without it, its states are those of the model.",
+        metavar="TIME",
     )
     force: bool = force()
     as_json: bool = as_json()

@@ -53,24 +53,23 @@ FUNCTIONS: Final[tuple[tuple[str, str], ...]] = (
 
 STEPPING: Final = frozenset(["DoStep"])
 EXCHANGING: Final = frozenset(
-    "SetTime SetContinuousStates GetContinuousStates GetDerivatives GetContinuousStateDerivatives GetEventIndicators EnterEventMode "
-    "EnterContinuousTimeMode NewDiscreteStates UpdateDiscreteStates CompletedIntegratorStep".split()
+    ["SetTime", "SetContinuousStates", "GetContinuousStates", "GetDerivatives", "GetContinuousStateDerivatives", "GetEventIndicators", "EnterEventMode", "EnterContinuousTimeMode", "NewDiscreteStates", "UpdateDiscreteStates", "CompletedIntegratorStep"]
 )
-KEEPING: Final = frozenset("GetFMUstate SetFMUstate FreeFMUstate GetFMUState SetFMUState FreeFMUState".split())
+KEEPING: Final = frozenset(["GetFMUstate", "SetFMUstate", "FreeFMUstate", "GetFMUState", "SetFMUState", "FreeFMUState"])
 
 
 class TgUnit(ctypes.Structure):
     """The struct of `host.c`, field by field."""
 
     _fields_ = (
-        *((name, ctypes.c_int) for name in "fmi steps n_x n_u n_p n_y n_z keeps completed".split()),
-        *((name, ctypes.c_void_p) for name in "u p y".split()),
-        *((name, ctypes.c_char_p) for name in "name token resources resources_uri".split()),
+        *((name, ctypes.c_int) for name in ["fmi", "steps", "n_x", "n_u", "n_p", "n_y", "n_z", "keeps", "completed"]),
+        *((name, ctypes.c_void_p) for name in ["u", "p", "y"]),
+        *((name, ctypes.c_char_p) for name in ["name", "token", "resources", "resources_uri"]),
         ("f", ctypes.c_void_p * len(FUNCTIONS)),
         ("every", ctypes.c_double),
         ("start", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in "instance known rates outputs indicators held".split()),
-        *((name, ctypes.c_int) for name in "is_known epoch n_kept room".split()),
+        *((name, ctypes.c_void_p) for name in ["instance", "known", "rates", "outputs", "indicators", "held"]),
+        *((name, ctypes.c_int) for name in ["is_known", "epoch", "n_kept", "room"]),
         ("kept", ctypes.c_void_p),
         ("soon", ctypes.c_void_p),
         ("count", ctypes.c_long),
@@ -82,7 +81,12 @@ class TgUnit(ctypes.Structure):
 class TgEntry(ctypes.Structure):
     """What one signal asks."""
 
-    _fields_ = (("unit", ctypes.c_void_p), ("what", ctypes.c_int), ("place", ctypes.c_int), ("function", ctypes.c_void_p))
+    _fields_ = (
+        ("unit", ctypes.c_void_p),
+        ("what", ctypes.c_int),
+        ("place", ctypes.c_int),
+        ("function", ctypes.c_void_p),
+    )
 
 
 class TgHost(ctypes.Structure):
@@ -120,8 +124,9 @@ class UnitHost:
                 return 0
             try:
                 self._load()
-            except TellegenError as error:
-                self._refused = error.finding.what
+            # Nothing can be raised through C; without units it must not go on.
+            except Exception as error:
+                self._refused = error.finding.what if isinstance(error, TellegenError) else str(error)
                 return 1
         return 0
 
@@ -144,7 +149,9 @@ class UnitHost:
     @property
     def said(self) -> str:
         """Why a unit could not be loaded, or what one said that refused something."""
-        return self._refused or next((said for u in self.units if (said := u.struct.said.decode("ascii", "replace"))), "")
+        return self._refused or next(
+            (said for u in self.units if (said := u.struct.said.decode("ascii", "replace"))), ""
+        )
 
     @property
     def next_event(self) -> float:
@@ -154,7 +161,11 @@ class UnitHost:
 
     def event(self, use: UnitUse, states: Array) -> Array | None:
         """An event of a unit at its last arguments: its states behind it; None where it failed."""
-        unit, found, next_time = self.units[self.uses.index(use)], np.array(states, dtype=float), ctypes.c_double(np.inf)
+        unit, found, next_time = (
+            self.units[self.uses.index(use)],
+            np.array(states, dtype=float),
+            ctypes.c_double(np.inf),
+        )
         place = address_of(found) if len(found) else None
         call = self._library.tg_unit_event
         call.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
@@ -211,7 +222,11 @@ def _addresses(unit: MockupUnit, library: ctypes.CDLL, *, exchange: bool) -> lis
     for k, names in enumerate(FUNCTIONS):
         name = names[0 if unit.version == "2" else 1]
         if k == 0:
-            name = "Instantiate" if unit.version == "2" else f"Instantiate{'ModelExchange' if exchange else 'CoSimulation'}"
+            name = (
+                "Instantiate"
+                if unit.version == "2"
+                else f"Instantiate{'ModelExchange' if exchange else 'CoSimulation'}"
+            )
         unused = (name in STEPPING and exchange) or (name in EXCHANGING and not exchange)
         unused = unused or (name in KEEPING and not unit.keeps["model exchange" if exchange else "co-simulation"])
         if not name or unused:

@@ -341,7 +341,10 @@ class SignalBlock(NamedTuple):
     @property
     def record(self) -> Record:
         """The mapping of the block in a file."""
-        return Record(tuple(key for key in self.keys if key.name != FUNCTION and key.name not in GIVEN_NAMES.values()), self.summary)
+        return Record(
+            tuple(key for key in self.keys if key.name != FUNCTION and key.name not in GIVEN_NAMES.values()),
+            self.summary,
+        )
 
 
 # Units

@@ -19,7 +19,7 @@ from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals import blocks, rules
 from tellegen.notations.signals.formulas import SECOND, FormulaScope, parse_formula, unlike_units_error
 from tellegen.notations.signals.tables import read_table
-from tellegen.notations.signals.units import GIVEN_NAMES
+from tellegen.notations.signals.units import GIVEN_NAMES, names_given
 from tellegen.notations.units.beside import check_use, unit_beside
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
@@ -168,7 +168,7 @@ class SignalsReader:
             line.nodes.setdefault(key.name, text)
         line.formulas[key.name] = tuple(found)
         line.nodes.setdefault(key.name, Scalar("", node.line, node.column, node.length, False))
-        line.others[GIVEN_NAMES[key.name]] = tuple(name.text for name in mapping.keys)
+        line.others[GIVEN_NAMES[key.name]] = "\n".join(name.text for name in mapping.keys)
 
     def _read_named(self, line: SignalLine, key: Key, node: Node) -> None:
         text = self.context.scalar(node, f"the {key.name} of {line.name}")
@@ -202,8 +202,8 @@ class SignalsReader:
             if key.required and key.name not in given:
                 raise refuse(f"has no '{key.name}'", f"add '{key.name}: ...': {key.summary}")
         if line.block.word == "fmu" and isinstance(unit := line.others.get("fmu"), MockupUnit):
-            names = {key: n for key, other in GIVEN_NAMES.items() if isinstance(n := line.others.get(other, ()), tuple)}
-            wrong = check_use(unit, "co-simulation" if "every" in given else "model exchange", names)  # type: ignore[arg-type]
+            names = {key: names_given(line.others, key) for key in GIVEN_NAMES}
+            wrong = check_use(unit, "co-simulation" if "every" in given else "model exchange", names)
             if wrong is not None:
                 what = f"the signal {line.name} cannot use the unit '{unit.name}': {wrong[0]}"
                 raise self.context.error(rules.UNIT_NOT_READ, node, what, fix=wrong[1], where=line.name)

@@ -1,7 +1,7 @@
 """The elementary signals that a functional mock-up unit becomes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tellegen.core.names import TIME
 from tellegen.expressions import ZERO, Expression, number, symbol
@@ -13,6 +13,13 @@ NEVER = number(10**30)
 
 GIVEN_NAMES = {"inputs": "inputs given", "parameters": "parameters given"}
 """Where the names of what a unit is given stand beside the formulas."""
+
+
+def names_given(settings: Mapping[str, object], key: str) -> tuple[str, ...]:
+    """The names in the unit of what it is given, in the order of the formulas."""
+    # As one text: lists of names are nodes, which parts rename.
+    found = settings.get(GIVEN_NAMES[key], "")
+    return tuple(found.split("\n")) if isinstance(found, str) and found else ()
 
 
 def unit_variable(signal: str, name: str) -> str:
@@ -33,7 +40,9 @@ def unit_parts(
 class _Parts:
     """The parts of one unit."""
 
-    def __init__(self, definition: SignalDefinition, unit: MockupUnit, values: dict[str, tuple[Expression, ...]]) -> None:
+    def __init__(
+        self, definition: SignalDefinition, unit: MockupUnit, values: dict[str, tuple[Expression, ...]]
+    ) -> None:
         self.definition, self.unit = definition, unit
         self.given = (*values.get("inputs", ()), *values.get("parameters", ()))
         self.inputs = self._references("inputs", unit.inputs)
@@ -41,10 +50,8 @@ class _Parts:
         self.names: dict[int, str] = {}
 
     def _references(self, key: str, known: tuple[UnitVariable, ...]) -> tuple[int, ...]:
-        names = self.definition.settings.get(GIVEN_NAMES[key], ())
         by_name = {variable.name: variable.reference for variable in known}
-        assert isinstance(names, tuple), "names stand in a list"
-        return tuple(by_name[str(name)] for name in names)
+        return tuple(by_name[name] for name in names_given(self.definition.settings, key))
 
     def _part(self, name: str, block: str, **settings: object) -> SignalDefinition:
         return SignalDefinition(name, block, settings, place=self.definition.place)  # type: ignore[arg-type]
@@ -65,7 +72,9 @@ class _Parts:
             yield self._part(name, "integral", integral=symbol(f"{name}_rate"), initial=number(variable.start or 0.0))
             self.names[variable.reference] = name
         for k in range(unit.indicators):
-            yield self._part(f"{own}_indicator_{k + 1}", "python", python=arguments, function=UnitSignal(use, "indicator", k))
+            yield self._part(
+                f"{own}_indicator_{k + 1}", "python", python=arguments, function=UnitSignal(use, "indicator", k)
+            )
         for k, variable in enumerate(unit.outputs):
             name = self._name(variable)
             if variable.reference not in self.names:

@@ -67,12 +67,14 @@ def _unit(path: Path, root: ET.Element) -> MockupUnit:
     states, indicators = (_states_2 if known == "2" else _states_3)(root, read) if exchange is not None else ((), 0)
     saves = "canGetAndSetFMUstate" if known == "2" else "canGetAndSetFMUState"
     skips = "completedIntegratorStepNotNeeded"
-    asks = exchange is not None and _flag(exchange, skips if known == "2" else "needsCompletedIntegratorStep") != (known == "2")
+    asks = exchange is not None and _flag(exchange, skips if known == "2" else "needsCompletedIntegratorStep") != (
+        known == "2"
+    )
     experiment = root.find("DefaultExperiment")
     stop = None if experiment is None else experiment.get("stopTime")
     return MockupUnit(
         path=str(path),
-        name=root.get("modelName", path.stem)[:200],
+        name=" ".join(root.get("modelName", path.stem)[:200].split()),
         version=known,
         token=root.attrib["guid" if known == "2" else "instantiationToken"],
         identifiers=identifiers,
@@ -109,9 +111,11 @@ def _variables_3(root: ET.Element) -> Variables:
 
 
 def _variable(element: ET.Element, real: ET.Element) -> UnitVariable:
-    start = real.get("start")
+    start, name = real.get("start"), element.attrib["name"]
+    if not name.isprintable():
+        raise UnitError(f"its variable {name[:80]!r} has characters that nobody sees")
     return UnitVariable(
-        element.attrib["name"],
+        name,
         _reference(element),
         real.get("unit", ""),
         None if start is None else _finite(start),
