@@ -10,23 +10,26 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import fmpy
+import numpy as np
+
+import tellegen as tg
+
 SECONDS = 60
 
 
 def one(unit: Path, kind: str) -> str:
     """What one unit does in one kind, in a line."""
-    import fmpy
-    import numpy as np
-
-    import tellegen as tg
-
     with TemporaryDirectory() as folder:
         path = Path(folder) / "unit.yaml"
         described = fmpy.read_model_description(str(unit), validate=False)
         until = float((described.defaultExperiment and described.defaultExperiment.stopTime) or 1.0)
         step = until / 500
         try:
-            tg.import_model(unit, path, **({"every": f"{step!r} s"} if kind == "CoSimulation" else {}))
+            if kind == "CoSimulation":
+                tg.import_model(unit, path, every=f"{step!r} s")
+            else:
+                tg.import_model(unit, path)
             model = tg.read(path)
             run = tg.simulate(model, until=until, times=np.arange(501) * step, rtol=1e-9, progress=False)
         except tg.TellegenError as error:

@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     from tellegen.notations.writing import to_yaml
     from tellegen.plots import Plot
     from tellegen.reduction import Reduction, Stiffened
-    from tellegen.reporting.reports import report
+    from tellegen.reporting.reports import page, report
+    from tellegen.reporting.widget import widget
     from tellegen.results import Run, compare_runs, read_run
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
     from tellegen.studies.inversion import Inverse, invert
@@ -157,6 +158,7 @@ __all__ = [
     "migrate",
     "normal",
     "optimise",
+    "page",
     "parse",
     "pog",
     "project",
@@ -187,6 +189,7 @@ __all__ = [
     "trapezoid",
     "triangular",
     "uniform",
+    "widget",
 ]
 
 _NAMES_OF_MODULE = {
@@ -219,7 +222,8 @@ _NAMES_OF_MODULE = {
     "notations.writing": "to_yaml",
     "plots": "Plot",
     "reduction": "Reduction Stiffened",
-    "reporting.reports": "report",
+    "reporting.reports": "page report",
+    "reporting.widget": "widget",
     "results": "Run compare_runs read_run",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",

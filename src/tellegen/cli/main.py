@@ -51,6 +51,7 @@ COMMANDS = {
     "report": CommandPlace(
         "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
     ),
+    "page": CommandPlace("report", "Write a page in which the model runs: sliders and curves, without a server."),
     "translate": CommandPlace(
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),

@@ -307,12 +307,12 @@ class Observation:
             self._add(Observable(name, "signal"), k)
         for law, k in signals.delays:
             self._add(Observable(f"{law.name} before its delay", "signal"), k)
-        for law in signals.externals:
-            asked = law.function
+        for external in signals.externals:
+            asked = external.function
             # What a unit tells of its events: the run stops there, and the unit decides how it goes on.
             if isinstance(asked, UnitSignal) and asked.question == "indicator":
-                event = EventFunction(law.name, asked.use.unit.name, 0, "transition")
-                self.events.append((event, signals.numbers[law.name]))
+                event = EventFunction(external.name, asked.use.unit.name, 0, "transition")
+                self.events.append((event, signals.numbers[external.name]))
 
     # -- events ----------------------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from tellegen.core.names import identifier
 from tellegen.expressions import nodes
 from tellegen.expressions.canonical import is_symbolic_power
 from tellegen.expressions.functions import FUNCTIONS
+from tellegen.expressions.integrals import inside
 from tellegen.expressions.nodes import Expression, Rational, magnitude
 from tellegen.expressions.symbols import GREEK, symbol_latex
 
@@ -171,6 +172,10 @@ class AbstractPrinter(ABC):
         """A function with its arguments."""
         return listed(name, args)
 
+    def integral(self, inner: str, letter: str, upper: str) -> str:
+        """The integral of a text over a letter, from zero; in languages that compute it is not asked for."""
+        raise ValueError(f"no formula is known for the integral of {inner}")
+
     def over(self, up: PrintedPiece, down: PrintedPiece) -> str:
         """A quotient."""
         return f"{self.enclosed(up, PRODUCT)}/{self.enclosed(down, POWER)}"
@@ -198,6 +203,11 @@ class AbstractPrinter(ABC):
             return self.call(node.name, [pieces[arg] for arg in node.arguments])
         if isinstance(node, nodes.Constant):
             return PrintedPiece(self.constant(node), ATOM, 0)
+        if isinstance(node, nodes.DefiniteIntegral):
+            # A letter of its own: the model may have an x, too.
+            letter = node.letter + "_" * (node.letter in node.free_symbols)
+            inner = self.print(inside(node, nodes.intern_symbol(letter)))
+            return PrintedPiece(self.integral(inner, self.name(letter), pieces[node.arguments[0]].text), ATOM, 1)
         return self.condition(node, pieces)
 
     def signed(self, negative: bool, piece: PrintedPiece) -> PrintedPiece:
@@ -299,6 +309,9 @@ class _Text(AbstractPrinter):
     def name(self, name: str) -> str:
         return name
 
+    def integral(self, inner: str, letter: str, upper: str) -> str:
+        return f"integral({inner}, {letter}, 0, {upper})"
+
 
 @final
 class _Python(AbstractPrinter):
@@ -307,6 +320,9 @@ class _Python(AbstractPrinter):
 
     def name(self, name: str) -> str:
         return checked_identifier(identifier(name))
+
+    def integral(self, inner: str, letter: str, upper: str) -> str:
+        return f"integral(lambda {letter}: {inner}, 0, {upper})"
 
     def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
         if name != "if":
@@ -463,6 +479,9 @@ class _Latex(AbstractPrinter):
 
     def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
         return PrintedPiece(f"{self.enclosed(base, ATOM)}^{{{exponent.text}}}", POWER, base.size + 1)
+
+    def integral(self, inner: str, letter: str, upper: str) -> str:
+        return rf"\int_0^{{{upper}}} {self.fence(inner)} \, \mathrm{{d}}{letter}"
 
     def rational_exponent(self, q: Rational) -> PrintedPiece:
         # A fraction in an exponent would be set too small to be read.

@@ -8,6 +8,7 @@ from typing import Any
 
 from tellegen.core.names import did_you_mean, listing
 from tellegen.importing import rules
+from tellegen.importing.bond_graph_tools.reading import read_bond_graph_tools
 from tellegen.importing.imported import Imported
 from tellegen.importing.spice.reading import read_spice
 from tellegen.importing.units import read_unit_file
@@ -24,6 +25,7 @@ READERS: dict[str, Callable[..., Imported]] = {
     "POG_Modeler netlist": _pog_netlist,
     "SPICE deck": read_spice,
     "functional mock-up unit": read_unit_file,
+    "BondGraphTools model": read_bond_graph_tools,
 }
 """The reader of each kind of file, by its word in `FOREIGN`. It takes the path and the stem of the file to be written, after which
 it names the files beside it; its keywords are its options."""

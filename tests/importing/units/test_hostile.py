@@ -1,5 +1,6 @@
 """Units from anybody: nothing is written elsewhere, nothing grows without bound, and every slip ends in a finding."""
 
+import contextlib
 import io
 import stat
 import struct
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import tellegen as tg
 from tellegen.core import archives
-from tellegen.core.errors import TellegenError
+from tellegen.core.errors import DescriptionError, TellegenError
 
 HEAD = '<fmiModelDescription fmiVersion="2.0" modelName="m" guid="g" numberOfEventIndicators="0">'
 EXCHANGE = '<ModelExchange modelIdentifier="m"/>'
@@ -71,8 +72,8 @@ def test_a_size_that_lies_is_found_while_unpacking(tmp_path: Path) -> None:
     data[at + 24 : at + 28] = struct.pack("<I", 10)
     path.write_bytes(bytes(data))
     assert "cannot be" in refused(path) or "no XML" in refused(path)
+    info = archives.archive_members(packed(tmp_path / "n.fmu"))["modelDescription.xml"]
     with pytest.raises(archives.ArchiveError, match="more than 100 bytes"):
-        info = archives.archive_members(packed(tmp_path / "n.fmu"))["modelDescription.xml"]
         archives.member_bytes(tmp_path / "n.fmu", info, 100)
 
 
@@ -118,10 +119,9 @@ def test_a_damaged_file_ends_in_a_finding(place: int, value: int, cut: int) -> N
     with TemporaryDirectory() as folder:
         path = Path(folder) / "m.fmu"
         path.write_bytes(bytes(data[: len(data) - cut % len(data)]))
-        try:
+        # Anything but a finding fails.
+        with contextlib.suppress(DescriptionError):
             tg.import_model(path)
-        except TellegenError as error:
-            assert error.code == "D312"
 
 
 def test_text_of_a_description_is_text_in_the_model(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import tellegen as tg
@@ -22,6 +23,8 @@ MORE = [
     "stick_slip",
     "five_bar",
 ]
+
+Array = npt.NDArray[np.float64]
 
 ROWS, SHARE = 200, 0.9871
 
@@ -104,7 +107,7 @@ def test_a_unit_is_a_part_with_signals_and_parameters_of_the_whole(tmp_path: Pat
         assert np.max(np.abs(run.values("v") - whole[1])) < 1e-6 * np.max(np.abs(whole[1]))
 
 
-def motor_under_control(motor: tg.Model, R: float, times: object) -> tuple[object, object]:
+def motor_under_control(motor: tg.Model, R: float, times: Array) -> tuple[Array, Array]:
     values = {name: p.expression.evaluate({}) for name, p in motor.parameters.items() if p.expression is not None}
     net = tg.Network("the same")
     for name, value in {**values, "R": R}.items():
@@ -118,7 +121,7 @@ def motor_under_control(motor: tg.Model, R: float, times: object) -> tuple[objec
     net.voltage_source("V_s", "x", "gnd", signal="omega/100")
     net.resistor("R_s", "x", "y", R=R)
     net.capacitor("C_s", "y", "gnd", C=1e-3, voltage="v")
-    run = tg.simulate(net.model(), times=times, until=0.05, rtol=1e-10, progress=False)  # type: ignore[arg-type]
+    run = tg.simulate(net.model(), times=times, until=0.05, rtol=1e-10, progress=False)
     return run.values("omega"), run.values("v")
 
 

@@ -66,6 +66,9 @@ class SweepOptions(ManyRuns):
         metavar="NAME",
     )
     samples: int | None = option(None, "Keep rows at so many even steps.", least=1)
+    on: str = option(
+        "local", "Where: local, or a Dask cluster by its address or scheduler file.", metavar="tcp://HOST:PORT"
+    )
     check: str = option("some", "Which runs are made again to tell their error: some, all or none.")
     strict: bool = option(False, "Exit with 1 where some runs did not finish.")
     target: Path | None = option(
@@ -97,7 +100,11 @@ def sweep(options: SweepOptions) -> None:
         refuse_overwriting(file, force=options.force)
     name = options.model or str(options.resume)
     check_picture(options.plot, name, force=options.force)
-    study = _swept(options, into) if options.resume is None else resumed(options.resume, threads=options.threads)
+    study = (
+        _swept(options, into)
+        if options.resume is None
+        else resumed(options.resume, on=options.on, threads=options.threads)
+    )
     written = [] if file is None else [str(study.save(file))]
     if options.plot is not None:
         written.append(save_plot(study.plot(over=options.over, **options.look), options.plot, name))

@@ -1,4 +1,4 @@
-"""Functional mock-up units at work: their libraries unpacked and loaded, and a host in C that calls them for the signals of a model."""
+"""Functional mock-up units at work: their libraries unpacked and loaded, and a host in C that calls them for signals."""
 
 import atexit
 import ctypes
@@ -53,7 +53,19 @@ FUNCTIONS: Final[tuple[tuple[str, str], ...]] = (
 
 STEPPING: Final = frozenset(["DoStep"])
 EXCHANGING: Final = frozenset(
-    ["SetTime", "SetContinuousStates", "GetContinuousStates", "GetDerivatives", "GetContinuousStateDerivatives", "GetEventIndicators", "EnterEventMode", "EnterContinuousTimeMode", "NewDiscreteStates", "UpdateDiscreteStates", "CompletedIntegratorStep"]
+    (
+        "SetTime",
+        "SetContinuousStates",
+        "GetContinuousStates",
+        "GetDerivatives",
+        "GetContinuousStateDerivatives",
+        "GetEventIndicators",
+        "EnterEventMode",
+        "EnterContinuousTimeMode",
+        "NewDiscreteStates",
+        "UpdateDiscreteStates",
+        "CompletedIntegratorStep",
+    )
 )
 KEEPING: Final = frozenset(["GetFMUstate", "SetFMUstate", "FreeFMUstate", "GetFMUState", "SetFMUState", "FreeFMUState"])
 

@@ -10,6 +10,8 @@ from tellegen.importing.spice.values import DeckValue, ValueProblemError, of_num
 Reader = Callable[[str], DeckValue]
 SHAPES = ("pulse", "sin", "exp", "pwl")
 REFUSED_SHAPES = ("sffm", "am", "trnoise", "trrandom", "external")
+_AT_FREQUENCIES = ("ac", "distof1", "distof2")
+_KEYWORDS = (*SHAPES, *REFUSED_SHAPES, *_AT_FREQUENCIES, "dc", "portnum")
 MOST_IN_A_FORMULA = 32
 """Points of a table that a formula still shows; longer ones are a signal of their own."""
 ZERO = of_number(0.0)
@@ -51,12 +53,15 @@ def read_course(words: tuple[str, ...], options: dict[str, str], unit: str, span
         if word in SHAPES:
             if word == "pwl" and options.keys() & {"r", "td", "file"}:
                 raise RefusedError("PWL with r=, td= or a file")
-            return _SHAPES[word]([value(text) for text in words[at:]], unit, span)
+            until = next((k for k in range(at, given) if words[k].lower() in _KEYWORDS), given)
+            return _SHAPES[word]([value(text) for text in words[at:until]], unit, span)
+        if word == "portnum":
+            raise RefusedError("PORTNUM")
         if word == "dc":
             continue
-        if word in ("ac", "distof1", "distof2"):
+        if word in _AT_FREQUENCIES:
             # A size and a phase, both of which may be left out.
-            while at < given and words[at].lower() not in (*SHAPES, *REFUSED_SHAPES, "dc", "ac"):
+            while at < given and words[at].lower() not in _KEYWORDS:
                 at += 1
         elif constant is None:
             constant = value(words[at - 1])

@@ -19,7 +19,21 @@ DROPPED: Final = (
     ".four", ".print", ".csparam", ".backanno",
 )  # fmt: skip
 """Commands that say nothing about the circuit: how it is computed or shown. `.print`, `.plot` and `.save` name the outputs."""
-ANALYSES: Final = (".ac", ".dc", ".op", ".noise", ".tf", ".pz", ".sens", ".disto", ".step", ".temp", ".wave")
+ANALYSES: Final = (
+    ".ac",
+    ".dc",
+    ".op",
+    ".noise",
+    ".tf",
+    ".pz",
+    ".sens",
+    ".disto",
+    ".step",
+    ".temp",
+    ".sp",
+    ".pss",
+    ".hb",
+)
 """Commands that are told and left out: another analysis than `.tran`, another temperature."""
 
 
@@ -256,7 +270,8 @@ class _Understanding:
             self._error(rules.BAD_CARD, f"'{clip(card.text, 40)}' has a brace or a quote alone", card, "close it")
             return
         words, options = split_words(card.words)
-        found = ElementCard(words[0], tuple(words[1:]), options, card)
+        # A card without a name is told where its circuit is used, as all that is not read: libraries are full of other things.
+        found = ElementCard(words[0] if words else card.words[0], tuple(words[1:]), options, card)
         if found.name.lower() in self.circuit.elements:
             self._error(rules.BAD_CARD, f"there are two elements '{found.name}'", card, "give one another name")
         self.circuit.elements[found.name.lower()] = found

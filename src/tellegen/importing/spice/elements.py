@@ -43,7 +43,7 @@ def _value_of(writer: CircuitWriter, card: ElementCard, key: str, unit: str) -> 
     text = card.options.get(key) or (card.words[2] if len(card.words) > 2 else "")
     if not text:
         writer.wrong(card.card, f"'{card.name}' has no value", "write it behind the nodes")
-    further = (card.options.keys() - {key, "ic", "tc", "tc1", "tc2", "temp", "dtemp", "noisy", "noise"}) | set(
+    further = (card.options.keys() - {key, "ic", "tc", "tc1", "tc2", "temp", "dtemp", "noisy", "noise", "ac"}) | set(
         card.words[3:]
     )
     told = card.options.keys() & {"tc", "tc1", "tc2", "temp", "dtemp"}
@@ -308,11 +308,8 @@ def _model(writer: CircuitWriter, card: ElementCard, place: int, type_: str) -> 
         writer.wrong(card.card, what, f"define it: .model NAME {type_.upper()}(...)", rules.UNKNOWN_NAME)
         raise Skip
     if found.type != type_:
-        writer.wrong(
-            card.card,
-            f"'{card.name}' has the model '{name}' of the type {found.type.upper()}",
-            f"give it one of the type {type_.upper()}",
-        )
+        what = f"'{card.name}' has the model '{name}' of the type {found.type.upper()}"
+        writer.wrong(card.card, what, f"give it one of the type {type_.upper()}", rules.NOT_READ)
     return found
 
 

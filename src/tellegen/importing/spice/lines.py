@@ -92,7 +92,7 @@ class _Opening:
         self.path, self.findings = path, findings
         self.folder = path.resolve().parent
         self.lines = self.files = 0
-        self.open: list[Path] = []
+        self.open: list[tuple[Path, str]] = []
         self.title: str | None = None
 
     def read(self) -> Deck:
@@ -104,16 +104,16 @@ class _Opening:
         self.files += 1
         if self.files > MOST_FILES or len(self.open) >= MOST_LEVELS:
             raise _too_large(f"more than {MOST_FILES} files are included, or {MOST_LEVELS} inside each other", path)
-        self.open.append(path.resolve())
+        self.open.append((path.resolve(), section))
         lines = self._text(path)
         if self.title is None:
             self.title = lines[0] if lines else ""
             lines[:1] = [""]
         inside = not section
         for card in self._cards(path, lines):
-            if section and card.head in (".lib", ".endl"):
-                named = [word.lower() for word in card.words[1:]]
-                inside = card.head == ".lib" and named[:1] == [section]
+            named = [word.lower().strip("'\"") for word in card.words[1:]]
+            if section and (card.head == ".endl" or (card.head == ".lib" and len(named) == 1)):
+                inside = named == [section] and card.head == ".lib"
             elif inside and card.head in (".include", ".inc", ".lib"):
                 yield from self._included(card)
             elif inside and card.head != ".endl":
@@ -155,7 +155,8 @@ class _Opening:
             if skipping or word == ".control":
                 skipping = word != ".endc"
                 continue
-            if not text or text.startswith("*"):
+            # A bracket alone closes what nobody reads.
+            if not text or text.startswith("*") or text == ")":
                 continue
             if (found := _COMMENT.search(" " + text)) is not None:
                 text = text[: max(0, found.start() - 1)].rstrip()
@@ -182,7 +183,7 @@ class _Opening:
             return
         name = words[0].strip("\"'")
         section = words[1].lower() if card.head == ".lib" and len(words) > 1 else ""
-        path = Path(self.open[-1]).parent / name.replace("\\", "/")
+        path = self.open[-1][0].parent / name.replace("\\", "/")
         try:
             whole = path.resolve()
             inside, there = whole.is_relative_to(self.folder), path.is_file()
@@ -193,7 +194,8 @@ class _Opening:
             fix = "put it beside the deck, and include it by its name alone"
             self.findings.error(rules.OUTSIDE, f"the file '{clip(name)}' {why}", card.place, fix)
             return
-        if whole in self.open:
+        # A section of a library may include another one of the same file.
+        if (whole, section) in self.open or (whole, "") in self.open[: 1 if section else None]:
             raise rules.GOES_ROUND.error(f"'{name}' includes itself", fix="remove the card", place=card.place)
         try:
             yield from self._file(path, section)

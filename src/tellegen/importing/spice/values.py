@@ -21,7 +21,7 @@ _TOKEN = re.compile(
 _STRENGTH = {"||": 2, "&&": 3, "==": 4, "!=": 4, "<>": 4, "<": 5, ">": 5, "<=": 5, ">=": 5}
 _STRENGTH |= {"+": 6, "-": 6, "*": 7, "/": 7, "^": 9, "**": 9}
 _CONDITIONS = {"||": "or", "&&": "and", "==": "==", "!=": "!=", "<>": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
-_CONSTANTS = {"pi": "pi", "e": "exp(1)", "true": "1", "false": "0"}
+_CONSTANTS = {"pi": "pi", "e": "exp(1)", "true": "1", "false": "0", "temper": "27"}
 MOST_DEPTH = 60
 
 _FUNCTIONS: dict[str, tuple[int, str]] = {
@@ -50,6 +50,9 @@ _FUNCTIONS: dict[str, tuple[int, str]] = {
     "arcsin": (1, "asin({0})"),
     "arccos": (1, "acos({0})"),
     "arctan": (1, "atan({0})"),
+    "asinh": (1, "log({0} + sqrt(({0})^2 + 1))"),
+    "acosh": (1, "log({0} + sqrt(({0})^2 - 1))"),
+    "atanh": (1, "(log((1 + {0})/(1 - {0}))/2)"),
     "sgn": (1, "sign({0})"),
     "sqr": (1, "(({0})^2)"),
     "u": (1, "if({0} > 0, 1, 0)"),
@@ -62,11 +65,14 @@ _FUNCTIONS: dict[str, tuple[int, str]] = {
     "atan2": (2, "atan2({0}, {1})"),
     "ternary_fcn": (3, "if({0} != 0, {1}, {2})"),
 }
-FUNCTION_NAMES = frozenset(_FUNCTIONS)
 
 
 class ValueProblemError(ValueError):
     """A text that is neither a number nor a formula; the text of the exception says why."""
+
+
+class FollowsError(ValueProblemError):
+    """A formula that reads a voltage or a current: no parameter."""
 
 
 @final
@@ -274,6 +280,8 @@ class _Formula:
 
     def _call(self, name: str) -> str:
         count, pattern = _FUNCTIONS.get(name.lower(), (0, ""))
+        if name.lower() in ("v", "i"):
+            raise FollowsError("it follows a voltage or a current")
         if not count:
             raise ValueProblemError(f"there is no function '{name}'")
         self._take("(")

@@ -14,7 +14,7 @@ from tellegen.importing.spice.courses import SourceCourse, Span
 from tellegen.importing.spice.deck import GROUND, Circuit, DeckParameter, ElementCard, ReadDeck, node
 from tellegen.importing.spice.lines import MOST_LEVELS, Card
 from tellegen.importing.spice.naming import GivenNames, node_names, plain_name
-from tellegen.importing.spice.values import DeckValue, ValueProblemError, read_formula
+from tellegen.importing.spice.values import DeckValue, FollowsError, ValueProblemError, read_formula
 from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 GMIN = "1e-12 S"
@@ -153,6 +153,7 @@ class CircuitWriter:
             return read_formula(text, self.parameter)
         except ValueProblemError as problem:
             rule = rules.UNKNOWN_NAME if "there is no" in str(problem) else rules.BAD_CARD
+            rule = rules.NOT_READ if isinstance(problem, FollowsError) else rule
             name = card.text.split(None, 1)[0]
             self.wrong(
                 card,

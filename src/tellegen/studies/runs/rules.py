@@ -34,6 +34,12 @@ DISK_FULL = RULES.rule(
     meaning="What is to be kept of all runs does not fit on the disk, or the disk was full on the way.",
     why="a study that stops for want of room would have been in vain; what was written stays",
 )
+OTHER_VERSION = RULES.rule(
+    "S406",
+    "worker of another version",
+    meaning="A worker of a cluster has another version of this program than the one that has begun the study.",
+    why="two versions may differ in the last bits of a run, and a study would depend on who made which chunk",
+)
 BAD_VARIATION = RULES.rule(
     "S407",
     "values that cannot be varied so",
@@ -107,6 +113,12 @@ NOT_ENDED = RULES.rule(
     meaning="No search ended where slopes and constraints balance: what is told is the best that was found.",
     why="where two peaks are equally high, or values jump, slopes do not vanish at the best point, and rounding ends a search early",
     severity="warning",
+)
+NO_WORKERS = RULES.rule(
+    "S419",
+    "workers that make no runs",
+    meaning="A cluster cannot be reached, has no workers, or its workers failed again and again at the same chunk of runs.",
+    why="what cannot be made by others is not made in silence by this machine; chunks that were done stay",
 )
 NO_SUCH_HEAD = RULES.rule(
     "S420",

@@ -22,6 +22,7 @@ from tellegen.results.run import Run
 from tellegen.results.units import behind_number
 from tellegen.simulation import batches
 from tellegen.simulation.global_error import PROMISED
+from tellegen.simulation.lanes.text import PAIRS
 from tellegen.simulation.solvers import jobs
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.keep import Kept
@@ -132,6 +133,8 @@ class Study:
     seconds: float = 0.0
     settings: Mapping[str, Any] = field(default_factory=dict)
     """How the table was drawn: draws, by, seed."""
+    where: str = ""
+    """Who made the runs, where it was not this process alone."""
 
     @property
     def name(self) -> str:
@@ -379,7 +382,8 @@ class Study:
             "solver": self.plan.solver,
             "how": self.plan.how,
             "reason": self.plan.reason,
-            "lanes": None,
+            "where": self.where or "local",
+            "lanes": {"method": PAIRS[self.plan.pair].name} if self.plan.pair else None,
             "error": None if self.error is None else {"median": self.error.median, "largest": self.error.largest},
             "vary": {
                 name: {"unit": self.unit(name), "min": float(values.min()), "max": float(values.max())}
@@ -418,13 +422,17 @@ class Study:
         away = f", {len(self.failed)} failed" if self.failed else ""
         missing = int(np.count_nonzero(self.status == batches.UNMADE))
         yield "finished", f"{self.finished}{away}{f', {missing} not made' if missing else ''}"
-        yield (
-            "how",
-            f"{'in one batch by ' + self.plan.solver if self.plan.how == 'batch' else 'one by one'} ({self.plan.reason})",
-        )
+        yield "how", f"{self._manner()} ({self.plan.reason})"
+        if self.where:
+            yield "made", self.where
         if self.error is not None:
             told = f"{self.error.median:.2g} tolerances in the median, {self.error.largest:.2g} at most"
             yield "error", f"{told}, of {self.error.checked} runs made again with a tenth of it"
+
+    def _manner(self) -> str:
+        if self.plan.pair:
+            return f"in lanes, by {PAIRS[self.plan.pair].name}"
+        return f"in one batch by {self.plan.solver}" if self.plan.how == "batch" else "one by one"
 
     def _repeated(self) -> list[tuple[str, int]]:
         """What was found of runs that failed, alike findings once with their number."""
