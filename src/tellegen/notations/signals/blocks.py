@@ -571,8 +571,8 @@ _ROWS = (
     ),
     SignalBlock(
         "a functional mock-up unit beside the model, of FMI 2.0 or 3.0: its first output. Without `every` it is for model "
-        "exchange: its states are states of the model, its events restart the run. With `every` it is for co-simulation: it steps by "
-        "itself, and its outputs are held. Its machine code runs when the model is simulated",
+        "exchange: its states are states of the model, its events restart the run. With `every` it is for co-simulation: it "
+        "steps by itself, and its outputs are held. Its machine code runs when the model is simulated",
         (
             Key("fmu", UNIT, "the file", required=True),
             Key("inputs", GIVEN, "formulas by the names of its inputs; others stay zero or as the unit has them"),
