@@ -11,7 +11,7 @@ from tellegen.expressions import RESERVED_WORDS
 from tellegen.importing import rules
 from tellegen.importing.imported import Imported
 from tellegen.model.mockup_units import MockupUnit, UnitVariable
-from tellegen.notations.units.description import MOST_NAMED, UnitError, read_unit
+from tellegen.notations.units.description import MOST_NAMED, MockupUnitError, read_unit
 
 MOST_BYTES = 512 * 1024 * 1024
 STEPS = 1000
@@ -25,7 +25,7 @@ def read_unit_file(path: Path, name: str, *, every: str | None = None) -> Import
     """
     try:
         unit = read_unit(path)
-    except UnitError as error:
+    except MockupUnitError as error:
         raise rules.CANNOT_READ.error(
             f"'{path}' is no unit that can be used: {error}",
             fix="export a unit of FMI 2.0 or 3.0 whose inputs and outputs are real numbers",

@@ -8,7 +8,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.model.mockup_units import MockupUnit, UnitKind
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.signals import rules
-from tellegen.notations.units.description import MOST_NAMED, UnitError, read_unit
+from tellegen.notations.units.description import MOST_NAMED, MockupUnitError, read_unit
 from tellegen.notations.yaml.document import Scalar
 
 
@@ -32,7 +32,7 @@ def unit_beside(context: ReadingContext, name: str, file: Scalar) -> MockupUnit:
         raise refused("it is outside the folder of the model", "put the unit beside the model")
     try:
         return read_unit(path)
-    except UnitError as error:
+    except MockupUnitError as error:
         raise refused(str(error)) from error
 
 

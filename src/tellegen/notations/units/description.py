@@ -20,47 +20,47 @@ DESCRIPTION: Final = "modelDescription.xml"
 _KINDS: Final[dict[str, UnitKind]] = {"ModelExchange": "model exchange", "CoSimulation": "co-simulation"}
 
 
-class UnitError(ValueError):
+class MockupUnitError(ValueError):
     """A unit that cannot be used. The text says why."""
 
 
 def read_unit(path: Path) -> MockupUnit:
     """What a file says about the unit in it.
 
-    Raises: UnitError where it says nothing that can be used.
+    Raises: MockupUnitError where it says nothing that can be used.
     """
     try:
         members = archive_members(path)
         if DESCRIPTION not in members:
-            raise UnitError(f"there is no {DESCRIPTION} in it")
+            raise MockupUnitError(f"there is no {DESCRIPTION} in it")
         text = member_bytes(path, members[DESCRIPTION], MOST_BYTES)
     except ArchiveError as error:
-        raise UnitError(str(error)) from error
+        raise MockupUnitError(str(error)) from error
     except (OSError, ValueError) as error:
-        raise UnitError(str(error) if isinstance(error, UnitError) else failure_reason(error)) from error
+        raise MockupUnitError(str(error) if isinstance(error, MockupUnitError) else failure_reason(error)) from error
     # Entities are how a short text becomes a long one; descriptions have none.
     if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
-        raise UnitError("its description declares entities")
+        raise MockupUnitError("its description declares entities")
     try:
         root = ET.fromstring(text)
     except ET.ParseError as error:
-        raise UnitError(f"its description is no XML: {error}") from error
+        raise MockupUnitError(f"its description is no XML: {error}") from error
     try:
         return _unit(path, root)
     except (KeyError, TypeError) as error:
-        raise UnitError(f"its description lacks {error}") from error
+        raise MockupUnitError(f"its description lacks {error}") from error
     except (ValueError, OverflowError, RecursionError) as error:
-        raise UnitError(str(error)) from error
+        raise MockupUnitError(str(error)) from error
 
 
 def _unit(path: Path, root: ET.Element) -> MockupUnit:
     version = root.get("fmiVersion", "")
     known: Literal["2", "3"] = "3" if version.startswith("3.") else "2"
     if not re.fullmatch(r"[23]\.\d[\w.+-]*", version):
-        raise UnitError(f"it is of FMI {version[:20] or 'of no version'}, and FMI 2.0 and 3.0 are read")
+        raise MockupUnitError(f"it is of FMI {version[:20] or 'of no version'}, and FMI 2.0 and 3.0 are read")
     kinds = {kind: found for word, kind in _KINDS.items() if (found := root.find(word)) is not None}
     if not kinds:
-        raise UnitError("it is neither for model exchange nor for co-simulation")
+        raise MockupUnitError("it is neither for model exchange nor for co-simulation")
     identifiers = {kind: _identifier(found) for kind, found in kinds.items()}
     read = _variables_2(root) if known == "2" else _variables_3(root)
     exchange = kinds.get("model exchange")
@@ -113,7 +113,7 @@ def _variables_3(root: ET.Element) -> Variables:
 def _variable(element: ET.Element, real: ET.Element) -> UnitVariable:
     start, name = real.get("start"), element.attrib["name"]
     if not name.isprintable():
-        raise UnitError(f"its variable {name[:80]!r} has characters that nobody sees")
+        raise MockupUnitError(f"its variable {name[:80]!r} has characters that nobody sees")
     return UnitVariable(
         name,
         _reference(element),
@@ -128,7 +128,7 @@ def _states_2(root: ET.Element, read: Variables) -> tuple[tuple[UnitVariable, ..
     for unknown in root.findall("ModelStructure/Derivatives/Unknown"):
         rate = _at(read, int(unknown.attrib["index"]))[1]
         if rate is None or "derivative" not in rate.attrib:
-            raise UnitError("one of its rates is no derivative")
+            raise MockupUnitError("one of its rates is no derivative")
         states.append(_real(_at(read, int(rate.attrib["derivative"])), "state"))
     return tuple(states), _count(root.get("numberOfEventIndicators", "0"))
 
@@ -147,13 +147,13 @@ def _states_3(root: ET.Element, read: Variables) -> tuple[tuple[UnitVariable, ..
 
 def _at(read: Variables, index: int) -> tuple[ET.Element, ET.Element | None, UnitVariable | None]:
     if not 1 <= index <= len(read):
-        raise UnitError(f"its description has no variable {index}")
+        raise MockupUnitError(f"its description has no variable {index}")
     return read[index - 1]
 
 
 def _real(found: tuple[ET.Element, ET.Element | None, UnitVariable | None], word: str) -> UnitVariable:
     if found[2] is None:
-        raise UnitError(f"its {word} '{found[0].get('name', '')[:80]}' is no real number")
+        raise MockupUnitError(f"its {word} '{found[0].get('name', '')[:80]}' is no real number")
     return found[2]
 
 
@@ -168,7 +168,7 @@ def _named(read: Variables, causality: str) -> tuple[UnitVariable, ...]:
 def _identifier(element: ET.Element) -> str:
     name = element.attrib["modelIdentifier"]
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,200}", name):
-        raise UnitError(f"'{name[:80]}' names no library")
+        raise MockupUnitError(f"'{name[:80]}' names no library")
     return name
 
 
@@ -179,21 +179,21 @@ def _flag(element: ET.Element, word: str) -> bool:
 def _reference(element: ET.Element) -> int:
     found = int(element.attrib["valueReference"])
     if not 0 <= found < 2**32:
-        raise UnitError(f"{found} is no value reference")
+        raise MockupUnitError(f"{found} is no value reference")
     return found
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise UnitError(f"'{text[:40]}' is no finite number")
+        raise MockupUnitError(f"'{text[:40]}' is no finite number")
     return value
 
 
 def _count(text: str) -> int:
     found = int(text)
     if not 0 <= found <= 10_000:
-        raise UnitError(f"it has {found} event indicators")
+        raise MockupUnitError(f"it has {found} event indicators")
     return found
 
 
