@@ -54,8 +54,10 @@ if TYPE_CHECKING:
     from tellegen.notations.writing import to_yaml
     from tellegen.plots import Plot
     from tellegen.reduction import Reduction, Stiffened
-    from tellegen.reporting.reports import report
+    from tellegen.reporting.reports import page, report
+    from tellegen.reporting.widget import widget
     from tellegen.results import Run, compare_runs, read_run
+    from tellegen.server.studio import Studio, studio
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
     from tellegen.studies.inversion import Inverse, invert
     from tellegen.studies.losses import reduction_study, trajectory_loss
@@ -118,6 +120,7 @@ __all__ = [
     "StateSpaceForm",
     "SteadyState",
     "Stiffened",
+    "Studio",
     "Study",
     "TellegenError",
     "TransferMatrix",
@@ -157,6 +160,7 @@ __all__ = [
     "migrate",
     "normal",
     "optimise",
+    "page",
     "parse",
     "pog",
     "project",
@@ -178,6 +182,7 @@ __all__ = [
     "size_parasitic",
     "step",
     "stiffen",
+    "studio",
     "suggest_limits",
     "sweep",
     "table",
@@ -187,6 +192,7 @@ __all__ = [
     "trapezoid",
     "triangular",
     "uniform",
+    "widget",
 ]
 
 _NAMES_OF_MODULE = {
@@ -219,8 +225,10 @@ _NAMES_OF_MODULE = {
     "notations.writing": "to_yaml",
     "plots": "Plot",
     "reduction": "Reduction Stiffened",
-    "reporting.reports": "report",
+    "reporting.reports": "page report",
+    "reporting.widget": "widget",
     "results": "Run compare_runs read_run",
+    "server.studio": "Studio studio",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",
     "studies.inversion": "Inverse invert",

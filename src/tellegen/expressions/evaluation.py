@@ -16,6 +16,7 @@ from typing import Any
 from tellegen.expressions import nodes
 from tellegen.expressions.canonical import COMPARE, ZERO, split_coefficient, whole_content
 from tellegen.expressions.functions import FUNCTIONS
+from tellegen.expressions.integrals import value_of_integral
 
 
 def evaluate(expression: nodes.Expression, values: Mapping[str, float]) -> float:
@@ -73,6 +74,8 @@ def _value(node: nodes.Expression, known: Mapping[nodes.Expression, float], valu
         return _call(node, known)
     if isinstance(node, nodes.Constant):
         return node.value
+    if isinstance(node, nodes.DefiniteIntegral):
+        return value_of_integral(node, [known[arg] for arg in node.arguments])
     return _condition(node, known)
 
 
@@ -362,6 +365,8 @@ def _at_function(node: nodes.Expression, k: int) -> int:
         symmetric = FUNCTIONS[node.name].symmetric
         # min(a, b) and min(b, a) are one value.
         return _hashed(node.name, sorted(values) if symmetric else values)
+    if isinstance(node, nodes.DefiniteIntegral):
+        return _hashed("integral", (*(residues(node.pattern) or ()), *values))
     assert isinstance(node, nodes.Relation | nodes.Logic), "what is left are conditions"
     return _hashed(node.operator, values)
 

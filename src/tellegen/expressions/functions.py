@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from tellegen.expressions import canonical, nodes
+from tellegen.expressions.integrals import quadrature
 
 Arguments = tuple[nodes.Expression, ...]
 
@@ -268,6 +269,7 @@ ALIASES = {"ln": "log"}
 PYTHON_NAMESPACE: dict[str, object] = {
     **{row.name: row.evaluate for row in _ROWS if row.name != "if"},
     "pi": math.pi,
+    "integral": quadrature,
     "__builtins__": {},
 }
 """What the text of `to_python` needs in order to be evaluated."""

@@ -63,9 +63,9 @@ def equations_to_record(equations: "EquationSystem", sign: Sign = "-", *, numeri
 def hamiltonian_to_record(form: "HamiltonianSystem", *, numeric: bool = False) -> dict[str, object]:
     """The record that `derive --form ph --json` prints.
 
-    `H` is a formula of the states and of names under `where`, null where it has no closed form; `grad_H` has one formula for each
-    state. `P`, `S`, `N`, `E`, `E_1`, `co_energy`, `multipliers`, `H_heat`, `f`, `f_y`, `algebraic`, `displacements`, signals and
-    `where` are present only where not zero or empty.
+    `H` is a formula of the states and of names under `where`, with `integral(lambda q: ..., 0, q_C)` where none is known.
+    `grad_H` has one formula for each state. `P`, `S`, `N`, `E`, `E_1`, `co_energy`, `multipliers`, `H_heat`, `f`, `f_y`,
+    `algebraic`, `displacements`, signals and `where` are present only where not zero or empty.
     """
     variables = (*form.states, *form.inputs, *form.outputs, *form.algebraic.unknowns, *form.displacements)
     variables = (*variables, *sorted(form.signals.names))
