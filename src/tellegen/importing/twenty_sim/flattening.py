@@ -7,7 +7,7 @@ from typing import NamedTuple, final
 from tellegen.core.errors import Place
 from tellegen.core.union_find import UnionFind
 from tellegen.importing.twenty_sim import rules
-from tellegen.importing.twenty_sim.parsing import SidopsPort, Submodel, PortWire
+from tellegen.importing.twenty_sim.parsing import PortWire, SidopsPort, Submodel
 
 Path = tuple[str, ...]
 
