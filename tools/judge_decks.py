@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 import tellegen as tg
 from tellegen.core.errors import TellegenError
+from tellegen.importing.naming import node_names, plain_name
 from tellegen.importing.spice.deck import GROUND, Circuit, node, split_words, understand
 from tellegen.importing.spice.lines import Findings, read_deck
-from tellegen.importing.spice.naming import node_names, plain_name
 from tellegen.importing.spice.values import ValueProblemError, read_number
 
 Array = NDArray[np.float64]

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from tellegen.reporting.reports import page, report
     from tellegen.reporting.widget import widget
     from tellegen.results import Run, compare_runs, read_run
+    from tellegen.server.studio import Studio, studio
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
     from tellegen.studies.inversion import Inverse, invert
     from tellegen.studies.losses import reduction_study, trajectory_loss
@@ -119,6 +120,7 @@ __all__ = [
     "StateSpaceForm",
     "SteadyState",
     "Stiffened",
+    "Studio",
     "Study",
     "TellegenError",
     "TransferMatrix",
@@ -180,6 +182,7 @@ __all__ = [
     "size_parasitic",
     "step",
     "stiffen",
+    "studio",
     "suggest_limits",
     "sweep",
     "table",
@@ -225,6 +228,7 @@ _NAMES_OF_MODULE = {
     "reporting.reports": "page report",
     "reporting.widget": "widget",
     "results": "Run compare_runs read_run",
+    "server.studio": "Studio studio",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",
     "studies.inversion": "Inverse invert",

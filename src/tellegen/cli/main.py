@@ -52,6 +52,9 @@ COMMANDS = {
         "report",
         "Show a model whole on one page: figures, equations, properties, its experiment and the energy books; or a study.",
     ),
+    "studio": CommandPlace(
+        "studio", "Open a model and all its views in the browser: figures, equations and curves that follow each edit."
+    ),
     "page": CommandPlace("report", "Write a page in which the model runs: sliders and curves, without a server."),
     "translate": CommandPlace(
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."

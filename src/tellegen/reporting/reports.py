@@ -550,10 +550,12 @@ def build_report(subject: Subject, progress: ProgressListener = lambda _: None) 
     """All sections of a report; `progress` hears the title of each before it is made."""
     sections = list(_sections(subject, progress))
     about = subject.model.about if subject.model is not None else ""
-    return Report(subject.name, about, tuple(sections), _links(subject.model) if subject.model is not None else {})
+    return Report(
+        subject.name, about, tuple(sections), element_links(subject.model) if subject.model is not None else {}
+    )
 
 
-def _links(model: Model) -> dict[str, tuple[str, ...]]:
+def element_links(model: Model) -> dict[str, tuple[str, ...]]:
     """The elements that each name of a model belongs to: elements themselves, their variables, and parameters in their laws."""
     found: dict[str, dict[str, None]] = {}
 
@@ -656,7 +658,7 @@ def live_page(asked: Subject, live: LiveRun, progress: ProgressListener = lambda
             blocks = tuple(MAKERS[title](asked))
             sections.append(PageSection(title, (live, *blocks) if title == "Experiment" else blocks))
         sections += _section("The model", listing_section, asked, progress)
-    return Report(asked.name, asked.model.about, tuple(sections), _links(asked.model))
+    return Report(asked.name, asked.model.about, tuple(sections), element_links(asked.model))
 
 
 def page(

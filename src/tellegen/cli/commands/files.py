@@ -32,7 +32,7 @@ def examples(options: ExamplesOptions) -> None:
     )
 
 
-WORDS = ("diodes",)
+WORDS = ("diodes", "domain_of")
 """The options of readers."""
 
 
@@ -44,6 +44,13 @@ class ImportOptions:
     target: Path | None = model_file()
     diodes: str | None = option(
         None, "Of a SPICE deck: with an exponential law, or as ideal elements with modes.", metavar="exponential|ideal"
+    )
+    domain_of: tuple[str, ...] | None = option(
+        None,
+        "Of a 20-sim model: the domain of a component whose ports have none; once for each.",
+        flag="--domain-of",
+        metavar="NAME=DOMAIN",
+        once_for_each=True,
     )
     force: bool = force()
     as_json: bool = as_json()
