@@ -473,7 +473,7 @@ def plain_plan(plan: Plan) -> dict[str, Any]:
 
 def read_plan(told: Mapping[str, Any]) -> Plan:
     """How runs are made, from what JSON held."""
-    return Plan(**{**told, "max_step": _number(told["max_step"])})
+    return Plan(**{**told, "max_step": _number(told["max_step"]), "varied": tuple(told.get("varied", ()))})
 
 
 def generator() -> list[str]:
