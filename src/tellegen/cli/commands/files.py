@@ -32,7 +32,7 @@ def examples(options: ExamplesOptions) -> None:
     )
 
 
-WORDS = ("diodes", "domain_of")
+WORDS = ("diodes", "domain_of", "every")
 """The options of readers."""
 
 
@@ -51,6 +51,11 @@ class ImportOptions:
         flag="--domain-of",
         metavar="NAME=DOMAIN",
         once_for_each=True,
+    )
+    every: str | None = option(
+        None,
+        "Of a functional mock-up unit: it steps by itself, and is asked so often; without it, its states are those of the model.",
+        metavar="TIME",
     )
     force: bool = force()
     as_json: bool = as_json()

@@ -9,13 +9,14 @@ from typing import NamedTuple, final
 
 from tellegen.core.names import TIME
 from tellegen.core.units import Dimension
-from tellegen.expressions import ONE, PI, ZERO, Expression, call, logic, number, relation, symbol, total
+from tellegen.expressions import ONE, PI, ZERO, Expression, Symbol, call, logic, number, relation, symbol, total
 from tellegen.expressions.rules import DIVISION
 from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, common_measure, product_measure
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.grammar import NODE, QUANTITY, TABLE_OR_POINTS, Key, Leaf, Listed, Record, Words, schema_of
 from tellegen.notations.signals import filters, phases
 from tellegen.notations.signals.block_settings import BlockSettings, NameMaker, SignalParts
+from tellegen.notations.signals.units import GIVEN_NAMES, unit_parts, unit_variable
 
 CLAMPING = ONE / 1000
 """The width, beside the parts of a controller, in which clamping stops its integral.
@@ -29,6 +30,19 @@ TINY = ONE / 10**60
 def _expand_itself(given: BlockSettings) -> SignalParts:
     """A block that needs no others."""
     yield given.definition
+
+
+def _expand_unit(given: BlockSettings) -> SignalParts:
+    """A unit: its states, what it tells, and its first output."""
+    every = given.expression("every") if "every" in given else None
+    yield from unit_parts(given.definition, every, {key: given.several(key) for key in GIVEN_NAMES})
+
+
+def _expand_output(given: BlockSettings) -> SignalParts:
+    """What another signal brought, under its name there."""
+    unit = given.expression("of")
+    assert isinstance(unit, Symbol), "a unit is told by its name"
+    yield given.formula(given.name, symbol(unit_variable(unit.name, given.word("output", ""))))
 
 
 def _expand_integral(given: BlockSettings) -> SignalParts:
@@ -235,6 +249,15 @@ ENDS = Leaf("nodes", schema_of(Listed(NODE, 1, 2, text=True)))
 ARGUMENTS = Leaf("arguments", FORMULAS.shape)
 """What a Python function is given."""
 
+UNIT = Leaf("unit", {"type": "string"})
+"""The file of a functional mock-up unit."""
+GIVEN = Leaf("given", {"type": "object"})
+"""Formulas by the names of the inputs of a unit."""
+PRESET = Leaf("given", {"type": "object"})
+"""Constants by the names of its parameters."""
+NAMED = Leaf("named", {"type": "string"})
+"""The name of a variable of a unit."""
+
 FORMULA = "formula"
 PYTHON = "python"
 FUNCTION = "function"
@@ -265,7 +288,10 @@ class SignalBlock(NamedTuple):
     @property
     def record(self) -> Record:
         """The mapping of the block in a file."""
-        return Record(tuple(key for key in self.keys if key.name != FUNCTION), self.summary)
+        return Record(
+            tuple(key for key in self.keys if key.name != FUNCTION and key.name not in GIVEN_NAMES.values()),
+            self.summary,
+        )
 
 
 # Units
@@ -576,6 +602,31 @@ _ROWS = (
         _expand_itself,
         _nothing_known,
         'net.signal("u", python=["omega", "t"], function=law)',
+    ),
+    SignalBlock(
+        "a functional mock-up unit beside the model, of FMI 2.0 or 3.0: its first output. Without `every` it is for model "
+        "exchange: its states are states of the model, its events restart the run. With `every` it is for co-simulation: it "
+        "steps by itself, and its outputs are held. Its machine code runs when the model is simulated",
+        (
+            Key("fmu", UNIT, "the file", required=True),
+            Key("inputs", GIVEN, "formulas by the names of its inputs; others stay zero or as the unit has them"),
+            Key("parameters", PRESET, "constants by the names of its parameters, in its own units"),
+            Key("every", PERIOD, "the time between two exchanges"),
+            *(Key(name, NAMED) for name in GIVEN_NAMES.values()),
+        ),
+        _expand_unit,
+        _nothing_known,
+        "ball: {fmu: ball.fmu, parameters: {e: 0.8}}",
+    ),
+    SignalBlock(
+        "a further output, or a state, of a functional mock-up unit",
+        (
+            Key("output", NAMED, "the name that the unit has for it", required=True),
+            Key("of", INPUT, "the signal that brings the unit", required=True),
+        ),
+        _expand_output,
+        _nothing_known,
+        "h: {output: h, of: ball}",
     ),
 )
 
