@@ -11,7 +11,7 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.names import numbered
-from tellegen.equations.printing.explanation import STATE_LETTERS, EntryNames
+from tellegen.equations.printing.explanation import STATE_LETTERS, PlaceNames
 from tellegen.equations.printing.latex import (
     LONGEST_PART,
     descriptor_to_latex,
@@ -159,7 +159,7 @@ def test_long_entries_of_moving_models_stand_on_lines_of_their_own() -> None:
 def test_names_of_entries_give_the_matrices_again_and_repeat_no_name() -> None:
     system = tg.derive("planar_robot")
     taken = replace(system, parameters={**system.parameters, "L_12": None})
-    names = EntryNames(taken)
+    names = PlaceNames(taken)
     brief = names.shortened(STATE_LETTERS)
     assert "L_12" not in names.definitions
     for letter in ("L", "N", "A", "B"):

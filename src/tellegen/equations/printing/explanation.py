@@ -280,7 +280,7 @@ NamedSystem = TypeVar("NamedSystem", "EquationSystem", "StateSpaceForm")
 
 
 @final
-class EntryNames(Generic[NamedSystem]):
+class PlaceNames(Generic[NamedSystem]):
     """Names for the long entries of a form by their places: L_12 for what stands in the first row of L in its second column."""
 
     def __init__(self, form: NamedSystem) -> None:

@@ -119,9 +119,9 @@ def _with_short_names(
 
 def _named_entries(
     form: PrintedSystem, state: EquationSides, output: EquationSides
-) -> tuple[shown.EntryNames[PrintedSystem], PrintedSystem]:
+) -> tuple[shown.PlaceNames[PrintedSystem], PrintedSystem]:
     """The form with names for the long entries of an equation that would be wider than a page, and these names."""
-    names = shown.EntryNames(form)
+    names = shown.PlaceNames(form)
     brief = form
     for sides, letters in ((state, shown.STATE_LETTERS), (output, shown.OUTPUT_LETTERS)):
         if shown.width_of(sides) > WIDEST:
@@ -129,7 +129,7 @@ def _named_entries(
     return names, brief
 
 
-def _entries(names: shown.EntryNames[Any], formula: Change) -> list[str]:
+def _entries(names: shown.PlaceNames[Any], formula: Change) -> list[str]:
     """What named entries stand for, with the variables that move them."""
     lines = []
     for name, e in names.definitions.items():

@@ -176,7 +176,7 @@ def _with_names(
     sides = equation(form)
     if _in_matrices(sides, form.states, width, unicode):
         return form, NO_NAMES
-    names = shown.EntryNames(form)
+    names = shown.PlaceNames(form)
     brief = names.shortened(shown.STATE_LETTERS)
     return (
         (brief, names.definitions) if _in_matrices(equation(brief), form.states, width, unicode) else (form, NO_NAMES)
