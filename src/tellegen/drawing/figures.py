@@ -10,7 +10,10 @@ from tellegen.causality import assign_causality, assign_with_conflicts
 from tellegen.conditioning.forms import Conditioned
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
+from tellegen.drawing.bond.owners import Owners
+from tellegen.drawing.bond.parting import collapsed
 from tellegen.drawing.bond.scene import bond_scene
+from tellegen.drawing.bond.sheet import sheet_scene
 from tellegen.drawing.bond.vector import vector_bond_scene
 from tellegen.drawing.formulas import equation_scene
 from tellegen.drawing.mechanism.scene import mechanism_scene
@@ -208,7 +211,13 @@ def _bond(model: AnyModel, options: Options) -> Scene:
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
-    return bond_scene(bond_graph(causal, vectors=True, lanes="joined"), with_layout(options, read, "bond"))
+    placed = with_layout(options, read, "bond")
+    if not (options.whole or placed.places or placed.earlier):
+        opened, turned = collapsed(bond_graph(causal))
+        owners = Owners(opened, read.mechanism)
+        if len(owners.pieces) > 1:
+            return sheet_scene(owners, options, turned)
+    return bond_scene(bond_graph(causal, vectors=True, lanes="joined"), placed)
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:

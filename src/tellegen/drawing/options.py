@@ -61,6 +61,8 @@ class Options:
     names: bool = option(False, "Name the junctions.")
     bands: bool = option(True, "Show domains as coloured areas.")
     vectorial: bool = option(False, "One vector block (pog), or vector bonds for like branches (bond).")
+    whole: bool = option(False, "Draw a mechanism in one, not in pieces (bond).")
+    moduli: bool = option(False, "Open multiports into transformers with named moduli, and list these (bond).")
     derivative: bool = option(False, "Draw dependent storages as derivative blocks (pog).")
     power_directions: bool = option(
         False, "Show in which direction power counts as positive (pog).", flag="--directions"

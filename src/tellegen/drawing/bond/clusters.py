@@ -242,6 +242,8 @@ def _room_below(plan: BondPlan, node: BondNode, link: BondLink, options: Options
 
 def _boxed(node: BondNode) -> str:
     """The text in a box: there the modulus follows the letters."""
+    if node.text.boxed:
+        return node.text.parameter
     letters = rf"\mathrm{{{node.text.letters}}}"
     inside = node.text.modulus or node.text.parameter
     return f"{letters}{COLON}{inside}" if inside else letters
@@ -305,6 +307,9 @@ def gap_of(node: BondNode, centre: Point, slot: Slot) -> Box:
 
 def _text_label(node: BondNode, centre: Point, slot: Slot, part: str) -> Label:
     latex = node.text.latex(reversed_="W" in slot)
+    if node.text.boxed:
+        origin = Origin(part="word", port=node.name, domain=node.domain)
+        return Label(latex, (centre[0], centre[1] + NAME_RISE), ITEM, level="baseline", origin=origin)
     if not node.text.letters:
         origin = Origin(part=OTHER_END, port=node.name, domain=node.domain)
         return Label(latex, (centre[0], centre[1] + NAME_RISE), VARIABLE, level="baseline", tone="quiet", origin=origin)
