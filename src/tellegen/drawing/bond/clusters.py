@@ -188,7 +188,7 @@ def _wide_cluster(
     below_it = [port for port in ports if id(port[0]) not in raised]
     wanted = [*below_it, *(_room_below(plan, node, link, options, way) for link in plan.leaves[node.name])]
     # Bonds that lead elsewhere stand above it, up to half of all, so that it is half as wide.
-    free = [port for port in wanted if not plan.nodes[port[0].other(node.name)].text.letters]
+    free = [port for port in wanted if plan.nodes[port[0].other(node.name)].text.is_name]
     count = 0 if covered else min(len(free), len(wanted) // 2)
     upper = free[len(free) - count :]
     lower = [port for port in wanted if port not in upper]

@@ -6,11 +6,10 @@ adds is a machine of its own; a single source acts on the body or joint at which
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, final
 
-from tellegen.model.bond_graph import PowerBond
 from tellegen.drawing.bond.parting import parted
 from tellegen.model.mechanism import GROUND, Joint, Mechanism
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
@@ -40,6 +39,8 @@ class Owners:
     def __init__(self, scheme: BondGraphScheme, mechanism: Mechanism | None) -> None:
         self.scheme, self.mechanism = scheme, mechanism
         self.kinds: dict[str, PieceKind] = {}
+        self.nodes = _nodes_of(scheme)
+        """The node of each junction that is the velocity of one."""
         self.of: dict[str, str] = {}
         if mechanism is not None:
             self.kinds |= {name: "body" for name in mechanism.bodies if name != GROUND}
@@ -50,9 +51,14 @@ class Owners:
         else:
             self.kinds |= {name: "multiport" for name in multiports_of(scheme)}
             self._nearest()
-        self.scheme, copies = parted(scheme, self.of)
+        self.scheme, copies = parted(scheme, self.of, self._leads_to)
         self.of |= copies
         self.pieces = tuple(self._pieces())
+
+    def _leads_to(self, joint: str, body: str) -> bool:
+        """Whether a joint holds a body."""
+        held = None if self.mechanism is None else self.mechanism.joints.get(joint)
+        return held is not None and body in (held.first.body, held.second.body)
 
     def joint_of(self, item: str) -> Joint | None:
         """The joint that an item belongs to; none for the others."""
@@ -85,18 +91,32 @@ class Owners:
 
     def _junctions(self) -> None:
         """Those of nodes of bodies and joints, then those at which only their items hang."""
-        nodes = {plain_name(node.name): node.name for node in self.scheme.causal.graph.nodes}
         for name in self.scheme.junctions:
-            node = nodes.get(name, "")
+            node = self.nodes.get(name, "")
             if owner := node if node in self.kinds else self._owner(node):
                 self.of[name] = owner
         # What stands between a body and a joint belongs to the elements at it first: a reaction is that of its joint.
         for roles in (self.scheme.one_ports, self.scheme.two_ports):
             for name in self.scheme.junctions:
                 if name not in self.of:
-                    votes = Counter(self.of[other] for other in self._beside(name) if other in roles and other in self.of)
+                    votes = Counter(self.of[o] for o in self._beside(name) if o in roles and o in self.of)
                     if votes:
-                        self.of[name] = votes.most_common(1)[0][0]
+                        self.of[name] = self._between(list(votes)) or votes.most_common(1)[0][0]
+
+        # A junction without any elements belongs to the joint that it leads to: friction and a drive beside each other.
+        for name in self.scheme.junctions:
+            if name not in self.of and all(other in self.scheme.junctions for other in self._beside(name)):
+                near = [self.of[other] for other in self._beside(name) if other in self.of]
+                joints = [owner for owner in near if self.kinds[owner] == "joint"]
+                if near:
+                    self.of[name] = (joints or near)[0]
+
+    def _between(self, joints: list[str]) -> str:
+        """The body that two joints hold: the force that one passes on to the other goes through it."""
+        if self.mechanism is None or len(joints) < 2 or any(name not in self.mechanism.joints for name in joints):
+            return ""
+        held = [{self.mechanism.joints[n].first.body, self.mechanism.joints[n].second.body} - {GROUND} for n in joints]
+        return min(set.intersection(*held), default="")
 
     def _beside(self, name: str) -> Iterator[str]:
         return (bond.other(name) for bond in self.scheme.bonds_of(name))
@@ -141,6 +161,24 @@ class Owners:
             self.of |= dict.fromkeys(left, self._machine("network"))
 
 
+def _nodes_of(scheme: BondGraphScheme) -> dict[str, str]:
+    """The names of nodes by their junctions: those of the description, and those at which an opened matrix begins."""
+    graph = scheme.causal.graph
+    plain = {plain_name(node.name): node.name for node in graph.nodes}
+    found = {name: plain[name] for name in scheme.junctions if name in plain}
+    couplings = {coupling.element: coupling for coupling in graph.couplings}
+    for name, two_port in scheme.two_ports.items():
+        entry = ENTRY.fullmatch(two_port.origins[0])
+        if entry is None or entry[1] not in couplings:
+            continue
+        given = couplings[entry[1]].side_1
+        for bond in scheme.bonds_of(name)[:1]:
+            other = bond.other(name)
+            if other in scheme.junctions and scheme.kind_of(other) == "1" and len(given) >= int(entry[3]):
+                found.setdefault(other, graph.nodes[given[int(entry[3]) - 1].plus].name)
+    return found
+
+
 def multiports_of(scheme: BondGraphScheme) -> list[str]:
     """The couplings of a network that join many bonds, by name."""
     return [
@@ -148,26 +186,3 @@ def multiports_of(scheme: BondGraphScheme) -> list[str]:
         for coupling in scheme.causal.graph.couplings
         if len(coupling.side_2) >= LEAST_ROWS and len(coupling.side_1) >= LEAST_COLUMNS
     ]
-
-
-@final
-@dataclass(frozen=True)
-class OuterBonds:
-    """The bonds of a junction or two-port that lead to one other piece; they are drawn as one."""
-
-    item: str
-    piece: str
-    bonds: tuple[PowerBond, ...]
-
-
-def outer_bonds(scheme: BondGraphScheme, owners: Mapping[str, str], items: tuple[str, ...]) -> list[OuterBonds]:
-    """What leads out of a piece, in the order of its items."""
-    found: list[OuterBonds] = []
-    for item in items:
-        by_piece: dict[str, list[PowerBond]] = {}
-        for bond in scheme.bonds_of(item):
-            other = owners[bond.other(item)]
-            if other != owners[item]:
-                by_piece.setdefault(other, []).append(bond)
-        found += (OuterBonds(item, piece, tuple(bonds)) for piece, bonds in by_piece.items())
-    return found

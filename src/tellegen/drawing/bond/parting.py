@@ -4,7 +4,7 @@ Both keep what the graph says. A junction of two bonds whose half arrows disagre
 the opposite force, which is then written with a minus. A junction at which elements of several pieces hang is one in each of them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tellegen.graph import ResistiveLaw, StorageLaw
@@ -53,12 +53,18 @@ def _is_odd(item: OnePort) -> bool:
     if item.parts or item.field:
         return False
     if isinstance(law, StorageLaw):
-        return law.inertia is not None and not law.keeps_energy_variable
+        # The junction of an inertia is its velocity, which the figure shows.
+        return item.kind == "C" and law.inertia is not None and not law.keeps_energy_variable
     return isinstance(law, ResistiveLaw) and law.coefficient is not None and law.potential is None
 
 
-def parted(scheme: BondGraphScheme, owner_of: Mapping[str, str]) -> tuple[BondGraphScheme, dict[str, str]]:
-    """The scheme in which no element hangs at a junction of another piece, with the owners of the copies of junctions."""
+def parted(
+    scheme: BondGraphScheme, owner_of: Mapping[str, str], leads_to: Callable[[str, str], bool]
+) -> tuple[BondGraphScheme, dict[str, str]]:
+    """The scheme in which no element hangs at a junction of another piece, with the owners of the copies of junctions.
+
+    `leads_to` tells whether the way from a junction of one piece to another goes through a third: crank, pin, rod.
+    """
     copies: dict[str, str] = {}
     items: list[BondItem] = []
     bonds = list(scheme.bonds)
@@ -73,7 +79,9 @@ def parted(scheme: BondGraphScheme, owner_of: Mapping[str, str]) -> tuple[BondGr
             copy = f"{name}{COPY}{guest}"
             copies[copy] = guest
             items.append(replace(junction, name=copy))
-            moving = [bond for bond in scheme.bonds_of(name) if owner_of[bond.other(name)] == guest]
+            ends = {bond.number: owner_of[bond.other(name)] for bond in scheme.bonds_of(name)}
+            moving = [b for b in scheme.bonds_of(name) if ends[b.number] == guest or leads_to(guest, ends[b.number])]
+            moving = [b for b in moving if owner_of[b.other(name)] != home]
             decides = any(bond.brings(bond.other(name)) == junction.shares for bond in moving)
             numbers = {bond.number for bond in moving}
             bonds = [_moved(bond, name, copy) if bond.number in numbers else bond for bond in bonds]

@@ -42,6 +42,8 @@ ATTEMPTS: tuple[Attempt, ...] = (
 """How a label is tried: as it should be; where there is no room, smaller, and further from its bond.
 
 Each is a part of the size, a distance, and the margin that is kept free."""
+FULL_SIZE: tuple[Attempt, ...] = tuple((1.0, further, 1.0) for further in (0.0, 4.0, 8.0, 14.0, 20.0, 28.0))
+"""The same where all texts of a figure have one size."""
 OTHER_END = "other end"
 """The part of a shape that names what a cut bond leads to."""
 RING_RADIUS, RING_BACK = 10.0, 6.0
@@ -68,6 +70,9 @@ class _WaitingLabel:
 
 class BondPen(Pen):
     """Draws bonds, and labels where there is room when all else is drawn."""
+
+    attempts = ATTEMPTS
+    """How labels are tried that find no place where they should be."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -173,7 +178,7 @@ class BondPen(Pen):
     def settle(self) -> None:
         """Place the labels that still wait, now that all else is drawn."""
         for waiting in self._waiting:
-            self.left_out += not self._placed(waiting, ATTEMPTS)
+            self.left_out += not self._placed(waiting, self.attempts)
         self._waiting.clear()
 
     def _placed(self, wanted: "_WaitingLabel", attempts: Iterable[Attempt]) -> bool:

@@ -1,9 +1,10 @@
 """The texts of the pieces of a mechanism: short, since the caption of a piece says what they belong to."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import final
 
+from tellegen.core.domains import Side
 from tellegen.drawing import formulas
 from tellegen.drawing.bond.owners import ENTRY, Owners, Piece
 from tellegen.drawing.bond.plan import BondTexts, BondWarnings, ItemText
@@ -14,12 +15,11 @@ from tellegen.expressions import ZERO, Expression
 from tellegen.expressions.symbols import GREEK
 from tellegen.graph import ResistiveLaw, StorageLaw
 from tellegen.graph.signal_lowering import taken_names
-from tellegen.model.bond_graph import SINKS, PowerBond
+from tellegen.model.bond_graph import DETECTORS, SINKS, PowerBond
 from tellegen.model.mechanism import RIGID
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.typesetting import set_math
-from tellegen.schemes.bond_graph_scheme import BondGraphScheme
-from tellegen.schemes.names import plain_name
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, default_variable
 
 WIDEST = 74.0
 """A modulus that is wider than this gets a name, and is written under the figure."""
@@ -37,8 +37,8 @@ class PieceTexts:
         self.scheme, self.owners, self.options, self.turned = scheme, owners, options, turned
         self.texts = BondTexts(scheme, options)
         self.warnings = BondWarnings(scheme)
-        self.nodes = {plain_name(node.name): node.name for node in scheme.causal.graph.nodes}
-        self.known = {p.variable(side) for p in scheme.causal.graph.ports for side in ("across", "through")}
+        self.nodes = owners.nodes
+        self.known = frozenset(self._known())
         self.moduli: dict[str, str] = {}
         """The names of moduli, by their two-ports."""
         self._name_moduli()
@@ -46,6 +46,18 @@ class PieceTexts:
     def domain(self, name: str) -> str:
         """The domain of an item."""
         return self.texts.domain(name)
+
+    def _known(self) -> Iterator[str]:
+        """The variables that an author has named, or that mechanisms have: what else a bond carries has a made-up name."""
+        for port in self.scheme.causal.graph.ports:
+            for name in (port.across, port.through):
+                side: Side = "across" if name == port.across else "through"
+                if "." in name or name != default_variable(port, port.element, side):
+                    yield name
+
+    def is_sink(self, bond: PowerBond) -> bool:
+        """Whether a bond leads to a residual sink that decides a force."""
+        return self.warnings.is_sink(bond)
 
     def warned(self, bond: PowerBond) -> bool:
         """Whether a bond is drawn as a warning."""
@@ -87,20 +99,19 @@ class PieceTexts:
             return ItemText(letters)
         text = self.texts.item(name)
         port = self.scheme.one_ports[name].port
-        if text.letters in SINKS and isinstance(port.law, ResistiveLaw):
-            return self._reaction(name)
+        if (joint := self.owners.joint_of(name)) is not None and letters in (*SINKS, *DETECTORS):
+            # The force of a joint is that of a flow which is zero; that of springs is measured.
+            if isinstance(port.law, ResistiveLaw):
+                return ItemText("Sf", "0") if joint.kind in RIGID else ItemText("De")
+            return ItemText(letters)
         if isinstance(port.law, StorageLaw) and port.law.inertia is ZERO:
             return ItemText(text.letters, "0")
         path = self.owners.path(name)
         if text.parameter == name_latex(name) and "." in path:
             tail = path.partition(".")[2] if path.partition(".")[0] == piece.name else path
+            tail = re.sub(r"_[xy]$", "", tail)
             text = ItemText(text.letters, words(tail), signals=text.signals)
         return text
-
-    def _reaction(self, name: str) -> ItemText:
-        """The force of a joint: that of a flow which is zero; of an elastic joint, whose springs give it, one that is measured."""
-        joint = self.owners.joint_of(name)
-        return ItemText("Sf", "0") if joint is None or joint.kind in RIGID else ItemText("De")
 
     def variables(self, bond: PowerBond, leaf: str, piece: Piece) -> tuple[str, str]:
         """What stands beside the bond of an element: what its junction does not share, or what is not told there."""
@@ -125,7 +136,7 @@ class PieceTexts:
                 energy = f"{symbol}_{tail or item.port.element.rpartition('.')[2]}"
             return self._signed(leaf, formulas.dotted_latex(name_latex(energy)))
         # The flow of a reaction is zero.
-        zero = item.letters in SINKS and side == "flow" or own not in self.known
+        zero = item.letters in (*SINKS, *DETECTORS) and side == "flow" or own not in self.known
         return "" if zero else self._signed(leaf, short_latex(own, piece.name))
 
     def _signed(self, leaf: str, text: str) -> str:
@@ -139,6 +150,9 @@ class PieceTexts:
         node = self.nodes.get(base_name(name), "")
         if self.scheme.kind_of(name) == "0":
             # The force of an inertia is told at its bond.
+            reactions = (b.other(name) for b in self.scheme.bonds_of(name) if b.other(name) in self.scheme.one_ports)
+            own = next((self.scheme.one_ports[o] for o in reactions if self.scheme.one_ports[o].letters in (*SINKS, *DETECTORS)), None)
+            variable = variable if own is None else own.port.through
             told = variable in self.known and ("." not in variable or self.owners.kinds.get(variable.partition(".")[0]) == "joint")
             return short_latex(variable, piece.name if piece else "") if told else ""
         if variable in self.known and "." not in variable:

@@ -87,6 +87,11 @@ class ItemText:
     note: str = ""
     boxed: bool = False
 
+    @property
+    def is_name(self) -> bool:
+        """Whether it only names what a bond leads to."""
+        return not (self.letters or self.boxed)
+
     def latex(self, *, reversed_: bool = False) -> str:
         """`I: L_a`; or `V_a: Se` where the bond comes from the right."""
         if not self.letters:

@@ -1,21 +1,20 @@
 """The bond graph of a mechanism as people read it: a word bond graph on top, and below it one piece for each body and joint."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from math import ceil
 from typing import final
 
-from tellegen.drawing.bond.layout import PLAIN, BondLayout, lay_out_bonds
-from tellegen.drawing.bond.owners import Owners, Piece
-from tellegen.drawing.bond.pen import BondPen
+from tellegen.drawing.bond.layout import PLAIN, lay_out_bonds
+from tellegen.drawing.bond.owners import Owners
 from tellegen.drawing.bond.piece_texts import PieceTexts, words
-from tellegen.drawing.bond.pieces import Block, PieceDrawing
+from tellegen.drawing.bond.pieces import PieceDrawing
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, ItemText, skeleton_of
-from tellegen.drawing.bond.routes import Router
-from tellegen.drawing.bond.scene import bonds_in_words
-from tellegen.drawing.bond.clusters import side_point
+from tellegen.drawing.bond.scene import bonds_in_words, close_meshes
 from tellegen.drawing.options import Options
 from tellegen.scenes.geometry import Box, Point, union
-from tellegen.scenes.scene import MARGIN, Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.scenes.ink import ink_box
+from tellegen.scenes.scene import MARGIN, Bond, Label, Origin, Scene, Shape, label_box, moved, tidy
 from tellegen.scenes.scene import Block as Frame
 from tellegen.scenes.typesetting import set_math
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
@@ -24,8 +23,14 @@ LEAST = 7.0
 """The least size of texts in print, in points."""
 CAPTION, TEXT = 15.0, 15.0
 """Sizes of captions and of the texts under the figure."""
-BESIDE, BELOW, UNDER = 34.0, 34.0, 16.0
-"""Between blocks, between shelves, and between a caption and what it names."""
+BESIDE, BELOW, BETWEEN, UNDER = 30.0, 34.0, 24.0, 14.0
+"""Beside pieces and below them, between the blocks of one, and between a caption and what it names."""
+GRAIN = 10.0
+"""Pieces stand on a grid of this step."""
+SHARES = (0.3, 0.4, 0.5, 0.65, 1.0)
+"""How wide a piece of several blocks may be, as a share of the paper: what makes the whole lowest is taken."""
+FLAT = 0.62
+"""How much lower words stand under each other than items of a bond graph."""
 COLUMN = 30.0
 """Between the columns of a table."""
 READING = (
@@ -42,23 +47,17 @@ def sheet_scene(owners: Owners, options: Options, turned: Collection[str] = ()) 
     texts = PieceTexts(scheme, owners, options, turned)
     room = _room(options)
     words_drawn = _word_graph(scheme, owners, options, room)
-    pieces = [_framed_piece(scheme, owners, piece, texts, options, room) for piece in owners.pieces]
+    drawings = [PieceDrawing(owners, piece, texts, options) for piece in owners.pieces]
     shapes: list[Shape] = []
-    left_out = 0
     bottom = 0.0
     if words_drawn is not None:
-        box = words_drawn.extent()
-        shapes += [moved(shape, -box.left, -box.top) for shape in words_drawn.pen.shapes]
-        bottom = box.height + 2 * BELOW
-    for shelf in _shelves(pieces, room):
-        x = 0.0
-        height = max(box.height for _, box in shelf)
-        for drawn, box in shelf:
-            shapes += [moved(shape, x - box.left, bottom - box.top) for shape in drawn]
-            x += box.width + BESIDE
-        bottom += height + BELOW
+        box = union(map(_extent, words_drawn))
+        shapes += [moved(shape, -box.left, -box.top) for shape in words_drawn]
+        bottom = box.height + BELOW
+    packed = min((_packed(drawings, room, room * share) for share in SHARES), key=lambda found: found[1])
+    shapes += [moved(shape, 0.0, bottom) for shape in packed[0]]
+    bottom += packed[1] + BELOW
     shapes += _under(texts.table(), bottom, room)
-    del left_out
     whole = union(_extent(shape) for shape in shapes).grown(MARGIN)
     return tidy(
         Scene(
@@ -72,8 +71,6 @@ def sheet_scene(owners: Owners, options: Options, turned: Collection[str] = ()) 
 
 
 def _extent(shape: Shape) -> Box:
-    from tellegen.scenes.ink import ink_box
-
     return ink_box([shape])
 
 
@@ -86,33 +83,46 @@ def _room(options: Options) -> float:
 # -- words -------------------------------------------------------------------------------------------------------------------------
 
 
-def _word_graph(scheme: BondGraphScheme, owners: Owners, options: Options, room: float) -> BondLayout | None:
+def _word_graph(scheme: BondGraphScheme, owners: Owners, options: Options, room: float) -> list[Shape] | None:
+    """Named boxes joined by vector bonds, laid out as a bond graph is, but lower."""
     plan = word_plan(scheme, owners)
     if len(plan.nodes) < 2:
         return None
     narrow = replace(options, max_width=room, variables=False, places={}, bond_numbers=False)
     skeleton = skeleton_of(plan)
-    layout = lay_out_bonds(plan, skeleton, narrow, PLAIN[1])
-    router = Router(layout.pen, len(skeleton.closing))
-    ends = []
-    for link in skeleton.closing:
-        sides = [(name, layout.closing[name].pop(0)) for name in (link.tail, link.head)]
-        ends.append((link, [(side_point(side, *layout.end(name, link)), side) for name, side in sides]))
-    for _, pair in ends:
-        for end in pair:
-            router.reserve(*end)
-    router.look()
-    for link, (start, end) in ends:
-        layout.pen.bond(link, router.route(*start, *end), narrow)
-        router.look()
-    layout.pen.settle()
-    frames = [
-        Frame(box.moved(*layout.at[name]).grown(-3.0), origin=Origin(part="word"))
-        for name, box in layout.gaps.items()
-        if not any(isinstance(s, Frame) and s.box.contains(layout.at[name]) for s in layout.pen.shapes)
-    ]
-    layout.pen.shapes[:0] = frames
-    return layout
+    for share in (1.0, 0.85, 0.7, 0.55):
+        layout = lay_out_bonds(plan, skeleton, replace(narrow, max_width=share * room), PLAIN[1])
+        close_meshes(plan, layout, skeleton.closing, narrow)
+        layout.pen.settle()
+        if layout.extent().width <= room:
+            break
+    boxes = [shape.box for shape in layout.pen.shapes if isinstance(shape, Frame)]
+    named = (shape for shape in layout.pen.shapes if isinstance(shape, Label) and shape.origin.part == "word")
+    boxes += [label_box(label).grown(5.0) for label in named]
+    lowered: list[Shape] = [Frame(_lowered(box), origin=Origin(part="word")) for box in boxes]
+    for shape in layout.pen.shapes:
+        if isinstance(shape, Bond):
+            points = [_end_lowered(point, boxes) for point in shape.points]
+            lowered.append(replace(shape, points=tuple(points), stroke=""))
+        elif isinstance(shape, Label):
+            box = label_box(shape).centre
+            # The numbers of components are read as any other text.
+            large = replace(shape, size=max(shape.size, TEXT))
+            lowered.append(moved(large, 0.0, FLAT * box[1] - box[1]))
+    return lowered
+
+
+def _lowered(box: Box) -> Box:
+    middle = box.centre[1]
+    return box.moved(0.0, FLAT * middle - middle)
+
+
+def _end_lowered(point: Point, boxes: Iterable[Box]) -> Point:
+    """A point of a bond; one at a box keeps its distance to it."""
+    near = next((box for box in boxes if box.grown(10.0).contains(point)), None)
+    if near is None:
+        return point[0], FLAT * point[1]
+    return point[0], point[1] + _lowered(near).top - near.top
 
 
 def word_plan(scheme: BondGraphScheme, owners: Owners) -> BondPlan:
@@ -153,41 +163,56 @@ Drawn = tuple[list[Shape], Box]
 """Shapes with the box round them."""
 
 
-def _framed_piece(
-    scheme: BondGraphScheme, owners: Owners, piece: Piece, texts: PieceTexts, options: Options, room: float
-) -> Drawn:
-    """A piece with its caption, its blocks in rows."""
-    blocks = PieceDrawing(scheme, owners, piece, texts, options).blocks
+def _packed(drawings: Sequence[PieceDrawing], room: float, width: float) -> tuple[list[Shape], float]:
+    """All pieces on paper of a width, each not wider than asked if it can be, and the height of all."""
+    packing = Packing(room, BESIDE, BELOW)
     shapes: list[Shape] = []
-    x = y = height = 0.0
-    for block in blocks:
-        box = block.box()
-        if x and x + box.width > room:
-            x, y = 0.0, y + height + BESIDE
-            height = 0.0
-        shapes += [moved(shape, x - box.left, y - box.top) for shape in block.pen.shapes]
-        x += box.width + BESIDE
-        height = max(height, box.height)
+    for drawing in drawings:
+        drawn, box = _captioned(drawing, width)
+        x, y = packing.place(box.width, box.height)
+        shapes += [moved(shape, x - box.left, y - box.top) for shape in drawn]
+    return shapes, packing.height
+
+
+def _captioned(drawing: PieceDrawing, room: float) -> Drawn:
+    """A piece with its caption over its blocks."""
+    piece = drawing.piece
+    boxes = drawing.extents()
+    shapes = [
+        moved(shape, x - box.left, y - box.top)
+        for pen, box, (x, y) in zip(drawing.pens, boxes, _together(boxes, room), strict=True)
+        for shape in pen.shapes
+    ]
     told = KIND_WORDS[piece.kind]
     caption = piece.name.replace("_", " ") + (f" ({told})" if told else "")
-    label = Label(caption, (0.0, -UNDER), CAPTION, "left", "baseline", math=False, slanted=True, tone="quiet", origin=Origin(part="caption"))
-    whole = union([label_box(label), *(_extent(shape) for shape in shapes)])
-    return [label, *shapes], whole
+    origin = Origin(part="caption", port=piece.name)
+    at = 0.0, min(_extent(shape).top for shape in shapes) - UNDER
+    label = Label(caption, at, CAPTION, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
+    return [label, *shapes], union([label_box(label), *map(_extent, shapes)])
 
 
-def _shelves(pieces: Sequence[Drawn], room: float) -> Iterator[list[Drawn]]:
-    """Pieces beside each other as far as they fit, in their order but for gaps that a later small one fills."""
-    waiting = list(pieces)
-    while waiting:
-        shelf, width = [waiting.pop(0)], 0.0
-        width = shelf[0][1].width
-        for piece in list(waiting):
-            wider = width + BESIDE + piece[1].width
-            if wider <= room:
-                shelf.append(piece)
-                waiting = [one for one in waiting if one is not piece]
-                width = wider
-        yield shelf
+def _together(boxes: Sequence[Box], room: float) -> list[Point]:
+    """Places for the blocks of a piece."""
+    packing = Packing(max(room, *(box.width for box in boxes)), BESIDE, BETWEEN)
+    return [packing.place(box.width, box.height) for box in boxes]
+
+
+@final
+class Packing:
+    """Puts boxes where they find room, each as high as it can be, then as far left."""
+
+    def __init__(self, room: float, beside: float, below: float) -> None:
+        self.beside, self.below = beside, below
+        self._columns = [0.0] * max(1, ceil((room + beside) / GRAIN))
+        self.height = 0.0
+
+    def place(self, width: float, height: float) -> Point:
+        """The place of the next box: its upper left corner."""
+        count = min(len(self._columns), ceil((width + self.beside) / GRAIN))
+        y, k = min((max(self._columns[k : k + count]), k) for k in range(len(self._columns) - count + 1))
+        self._columns[k : k + count] = [y + height + self.below] * count
+        self.height = max(self.height, y + height)
+        return k * GRAIN, y
 
 
 def _under(table: Sequence[str], top: float, room: float) -> list[Shape]:
