@@ -16,11 +16,11 @@ from tellegen.scenes.geometry import Box, Point
 from tellegen.scenes.ink import Stroke, touch
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 
-BAY, ROW = 144.0, 108.0
+BAY, ROW = 138.0, 100.0
 """From a base to a point of a body, and from the turning row to those of x and y."""
-FAN, RUNG = 130.0, 56.0
+FAN, RUNG = 118.0, 54.0
 """From the sum of a fan to its transformers, and between these."""
-STEP = 92.0
+STEP = 84.0
 """Between items that grow on each other."""
 SLANTED = 21.0
 """Slanted bonds stop so far from a junction, so that their strokes clear those of level ones."""
@@ -146,8 +146,9 @@ class Arrangement:
             # A sum takes from what stands at the base, and gives to what is farther out.
             for bond in self.scheme.bonds_of(hub):
                 other = bond.other(hub)
-                if hub in block and other in self.scheme.junctions:
-                    self._put(block, other, (x if bond.head == hub else x + way * 2 * BAY, y + up * ROW))
+                at = x if bond.head == hub else x + way * 2 * BAY, y + up * ROW
+                if hub in block and other in self.scheme.junctions and at not in block.values():
+                    self._put(block, other, at)
         for name in sorted(set.union(*self._inputs(rows))):
             self._put(block, name, (x + way * 2 * BAY, y))
 

@@ -15,7 +15,7 @@ from tellegen.model.mechanism import GROUND, Joint, Mechanism
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 from tellegen.schemes.names import plain_name
 
-PieceKind = Literal["body", "joint", "machine", "multiport"]
+PieceKind = Literal["body", "joint", "machine", "multiport", "field"]
 ENTRY = re.compile(r"(.*)\[(\d+),(\d+)\]")
 """The name of an entry of a matrix that was opened: its coupling, row and column."""
 LEAST_ROWS, LEAST_COLUMNS = 2, 3
@@ -51,9 +51,21 @@ class Owners:
         else:
             self.kinds |= {name: "multiport" for name in multiports_of(scheme)}
             self._nearest()
-        self.scheme, copies = parted(scheme, self.of, self._leads_to)
+        self._fields()
+        self.scheme, copies = parted(scheme, self.of, self._leads_to, self._fields_of)
         self.of |= copies
         self.pieces = tuple(self._pieces())
+
+    def _fields(self) -> None:
+        """What holds energy together is a piece of its own, to which bonds lead from many."""
+        for name, item in self.scheme.one_ports.items():
+            if item.field and sum(other.field == item.field for other in self.scheme.one_ports.values()) > 1:
+                self.kinds[item.field] = "field"
+                self.of[name] = item.field
+
+    @property
+    def _fields_of(self) -> frozenset[str]:
+        return frozenset(name for name, kind in self.kinds.items() if kind == "field")
 
     def _leads_to(self, joint: str, body: str) -> bool:
         """Whether a joint holds a body."""

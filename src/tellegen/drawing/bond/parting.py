@@ -4,7 +4,7 @@ Both keep what the graph says. A junction of two bonds whose half arrows disagre
 the opposite force, which is then written with a minus. A junction at which elements of several pieces hang is one in each of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from tellegen.graph import ResistiveLaw, StorageLaw
@@ -59,11 +59,12 @@ def _is_odd(item: OnePort) -> bool:
 
 
 def parted(
-    scheme: BondGraphScheme, owner_of: Mapping[str, str], leads_to: Callable[[str, str], bool]
+    scheme: BondGraphScheme, owner_of: Mapping[str, str], leads_to: Callable[[str, str], bool], apart: Collection[str]
 ) -> tuple[BondGraphScheme, dict[str, str]]:
     """The scheme in which no element hangs at a junction of another piece, with the owners of the copies of junctions.
 
-    `leads_to` tells whether the way from a junction of one piece to another goes through a third: crank, pin, rod.
+    `leads_to` tells whether the way from a junction of one piece to another goes through a third: crank, pin, rod. Bonds to pieces
+    that stand `apart` lead there from where they are.
     """
     copies: dict[str, str] = {}
     items: list[BondItem] = []
@@ -74,7 +75,7 @@ def parted(
             owner_of[other] for bond in scheme.bonds_of(name) if (other := bond.other(name)) in scheme.one_ports
         )
         for guest in guests:
-            if guest == home:
+            if guest == home or guest in apart:
                 continue
             copy = f"{name}{COPY}{guest}"
             copies[copy] = guest

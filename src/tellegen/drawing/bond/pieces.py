@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import dist
 from typing import final
@@ -12,14 +13,19 @@ from tellegen.drawing.bond.owners import Owners, Piece
 from tellegen.drawing.bond.pen import FULL_SIZE, ITEM, VARIABLE, BondPen
 from tellegen.drawing.bond.piece_texts import PieceTexts
 from tellegen.drawing.bond.plan import BondLink, BondNode, ItemText, Role
+from tellegen.drawing.formulas import bold_latex
+from tellegen.drawing.memory import NAME_RISE
 from tellegen.drawing.options import Options
 from tellegen.model.bond_graph import PowerBond
 from tellegen.scenes.geometry import Box, Point, union
 from tellegen.scenes.ink import Stroke, touch
 from tellegen.scenes.scene import Align, Label, Origin, label_box
-from tellegen.scenes.typesetting import set_math
+from tellegen.scenes.scene import Block as Frame
+from tellegen.scenes.typesetting import COLON, set_math
 
-ONE_PORT, STUB = 78.0, 60.0
+BOX, PORT, PORT_LENGTH = 17.0, 76.0, 66.0
+"""Half the height of the box of a field, and the distances and lengths of its bonds."""
+ONE_PORT, STUB = 72.0, 54.0
 """From an item to an element above or below it, and to the name of another end."""
 CORNERS = (72.0, 60.0), (104.0, 36.0), (42.0, 84.0)
 """How far what stands at a corner is beside and above or below an item: in the middle, then nearer to level and to upright."""
@@ -61,6 +67,9 @@ class PieceDrawing:
         self.items = set(piece.items)
         self._nodes: dict[str, BondNode] = {}
         self._gaps: dict[str, Box] = {}
+        if piece.kind == "field":
+            self.pens = [self._field()]
+            return
         arranged = Arrangement(owners, piece, texts.rank, self.gap, self.solid)
         self.skeleton = arranged.skeleton
         self.block_of = arranged.block_of
@@ -68,6 +77,29 @@ class PieceDrawing:
         self.pens = [PiecePen() for _ in self.blocks]
         self._pen_of = {id(block): pen for block, pen in zip(self.blocks, self.pens, strict=True)}
         self._draw()
+
+    def _field(self) -> PiecePen:
+        """A box with a bond for each storage in it."""
+        pen = PiecePen()
+        half = PORT * len(self.piece.items) / 2
+        first = self.scheme.one_ports[self.piece.items[0]]
+        pen.put(Frame(Box(-half, -BOX, half, BOX), origin=Origin(self.piece.name, "box")))
+        text = rf"\mathrm{{{first.letters or first.kind}}}{COLON}{bold_latex(self.piece.name)}"
+        pen.put(Label(text, (0.0, NAME_RISE), ITEM, level="baseline", origin=Origin(self.piece.name, "name")))
+        for k, name in enumerate(self.piece.items):
+            (bond,) = self.scheme.bonds_of(name)
+            x = PORT * (k + 0.5) - half
+            told = self.texts.end(bond, name, self.piece)
+            end = BondNode(f"end {bond.number} {name}", "", "leaf", ItemText("", told), bond.domain)
+            at = x, BOX + PORT_LENGTH
+            draw_text(pen, end, at, "name", "S")
+            ends = (name, end.name) if bond.tail == name else (end.name, name)
+            link = replace(self._link(bond, *ends), effort=self.texts.variables(bond, name, self.piece)[0])
+            points = (x, BOX + 4.0), (x, gap_of(end, at, "S").top)
+            pen.bond(link, points if bond.tail == name else points[::-1], self.options, element=name, later=True)
+        pen.label()
+        pen.settle()
+        return pen
 
     # -- items -----------------------------------------------------------------------------------------------------------------
 
@@ -269,9 +301,13 @@ class PieceDrawing:
             return x, y + dy * (STUB if stub else ONE_PORT) * further
         return x + dx * (corner[0] * further + max(0.0, half - 16)), y + dy * corner[1] * further
 
+    @cached_property
+    def _extents(self) -> list[Box]:
+        return [union(pen.boxes()) for pen in self.pens]
+
     def extents(self) -> list[Box]:
         """The boxes of the blocks."""
-        return [union(pen.boxes()) for pen in self.pens]
+        return self._extents
 
 
 def _widest(link: BondLink) -> float:

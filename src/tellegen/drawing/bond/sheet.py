@@ -1,7 +1,7 @@
 """The bond graph of a mechanism as people read it: a word bond graph on top, and below it one piece for each body and joint."""
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import final
 
@@ -19,24 +19,29 @@ from tellegen.scenes.scene import Block as Frame
 from tellegen.scenes.typesetting import set_math
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 
+WIDEST = 1090.0
+"""Of the paper, whatever is asked for."""
 LEAST = 7.0
 """The least size of texts in print, in points."""
 CAPTION, TEXT = 15.0, 15.0
 """Sizes of captions and of the texts under the figure."""
-BESIDE, BELOW, BETWEEN, UNDER = 30.0, 34.0, 24.0, 14.0
-"""Beside pieces and below them, between the blocks of one, and between a caption and what it names."""
+BESIDE, BELOW, BETWEEN, HEAD = 28.0, 30.0, 20.0, 34.0
+"""Beside pieces and below them, between the blocks of one, and for a caption over what it names."""
 GRAIN = 10.0
 """Pieces stand on a grid of this step."""
-SHARES = (0.3, 0.4, 0.5, 0.65, 1.0)
+SHARES = (0.25, 0.33, 0.4, 0.5, 0.55, 0.6, 0.67, 0.75, 1.0)
 """How wide a piece of several blocks may be, as a share of the paper: what makes the whole lowest is taken."""
+MOST_FITTED = 12
+"""Of more pieces fewer ways are tried to fit them together; of twice as many all are as wide."""
 FLAT = 0.62
 """How much lower words stand under each other than items of a bond graph."""
+PAD = 12.0
+"""Over and under what is no piece."""
 COLUMN = 30.0
 """Between the columns of a table."""
-READING = (
-    "A name at the end of a bond: the bond goes on in the piece of that name, or at the junction of that velocity.",
-)
-KIND_WORDS = {"body": "body", "joint": "joint", "machine": "", "multiport": ""}
+READING = "A name at the end of a bond: the bond goes on in the piece of that name, or at the junction of that velocity."
+FIELDS = "The matrices of fields are in the equations of the model."
+KIND_WORDS = {"body": "body", "joint": "joint", "machine": "", "multiport": "", "field": "field"}
 
 
 def sheet_scene(owners: Owners, options: Options, turned: Collection[str] = ()) -> Scene:
@@ -48,16 +53,19 @@ def sheet_scene(owners: Owners, options: Options, turned: Collection[str] = ()) 
     room = _room(options)
     words_drawn = _word_graph(scheme, owners, options, room)
     drawings = [PieceDrawing(owners, piece, texts, options) for piece in owners.pieces]
-    shapes: list[Shape] = []
-    bottom = 0.0
+    notes = [READING, *([FIELDS] if any(piece.kind == "field" for piece in owners.pieces) else [])]
+    parts: list[Part] = []
     if words_drawn is not None:
-        box = union(map(_extent, words_drawn))
-        shapes += [moved(shape, -box.left, -box.top) for shape in words_drawn]
-        bottom = box.height + BELOW
-    packed = min((_packed(drawings, room, room * share) for share in SHARES), key=lambda found: found[1])
-    shapes += [moved(shape, 0.0, bottom) for shape in packed[0]]
-    bottom += packed[1] + BELOW
-    shapes += _under(texts.table(), bottom, room)
+        box = union(map(_extent, words_drawn)).grown(0.0, PAD)
+        parts.append(Part({1.0: (box.width, box.height)}, lambda _: _at_corner(words_drawn, box)))
+    parts += (_piece_part(drawing, room) for drawing in drawings)
+    if table := texts.table():
+        parts.append(_table_part(table, room))
+    laid, height = _paper(parts, room)
+    shapes: list[Shape] = []
+    for part, (x, y), share in laid:
+        shapes += (moved(shape, x, y) for shape in part.drawn(share))
+    shapes += _read_so(notes, height + PAD)
     whole = union(_extent(shape) for shape in shapes).grown(MARGIN)
     return tidy(
         Scene(
@@ -77,7 +85,7 @@ def _extent(shape: Shape) -> Box:
 def _room(options: Options) -> float:
     """How wide shelves may be so that the smallest text can be read in print."""
     # 0.75 points to a pixel; 96 pixels to an inch.
-    return min(options.room * 0.75 * TEXT / LEAST, 1040.0) - 2 * MARGIN
+    return min(options.room * 0.75 * TEXT / LEAST, WIDEST) - 2 * MARGIN
 
 
 # -- words -------------------------------------------------------------------------------------------------------------------------
@@ -159,36 +167,69 @@ def word_plan(scheme: BondGraphScheme, owners: Owners) -> BondPlan:
 
 # -- pieces ------------------------------------------------------------------------------------------------------------------------
 
-Drawn = tuple[list[Shape], Box]
-"""Shapes with the box round them."""
+@final
+@dataclass(frozen=True)
+class Part:
+    """Something that stands on paper: its sizes for shares of the width, and what draws it from its upper left corner."""
+
+    sizes: Mapping[float, tuple[float, float]]
+    drawn: Callable[[float], Iterable[Shape]]
 
 
-def _packed(drawings: Sequence[PieceDrawing], room: float, width: float) -> tuple[list[Shape], float]:
-    """All pieces on paper of a width, each not wider than asked if it can be, and the height of all."""
-    packing = Packing(room, BESIDE, BELOW)
-    shapes: list[Shape] = []
-    for drawing in drawings:
-        drawn, box = _captioned(drawing, width)
-        x, y = packing.place(box.width, box.height)
-        shapes += [moved(shape, x - box.left, y - box.top) for shape in drawn]
-    return shapes, packing.height
+def _paper(parts: Sequence[Part], room: float) -> tuple[list[tuple[Part, Point, float]], float]:
+    """All parts on paper of a width, as low as they can be when each is as narrow or wide as suits."""
+
+    def packed(shares: Sequence[float]) -> tuple[float, list[Point]]:
+        packing = Packing(room, BESIDE, BELOW)
+        corners = [packing.place(*part.sizes[share]) for part, share in zip(parts, shares, strict=True)]
+        return packing.height, corners
+
+    # From what is alike for all, one part after the other: all combinations would be too many.
+    alike = sorted(
+        ([share if share in part.sizes else max(part.sizes) for part in parts] for share in SHARES),
+        key=lambda shares: packed(shares)[0],
+    )
+    tried: list[list[float]] = []
+    for best in alike if len(parts) <= MOST_FITTED else alike[:1]:
+        for k, part in enumerate(parts if len(parts) <= 2 * MOST_FITTED else ()):
+            heights = {share: packed([*best[:k], share, *best[k + 1 :]])[0] for share in part.sizes}
+            best[k] = min(part.sizes, key=lambda share: (heights[share], share != best[k]))
+        tried.append(best)
+    best = min(tried, key=lambda shares: packed(shares)[0])
+    height, corners = packed(best)
+    return list(zip(parts, corners, best, strict=True)), height
 
 
-def _captioned(drawing: PieceDrawing, room: float) -> Drawn:
-    """A piece with its caption over its blocks."""
+def _piece_part(drawing: PieceDrawing, room: float) -> Part:
+    places = {share: _together(drawing.extents(), share * room) for share in SHARES}
+    sizes: dict[float, tuple[float, float]] = {}
+    for share, corners in places.items():
+        box = union(box.moved(*at) for box, at in zip(_at_origin(drawing), corners, strict=True))
+        sizes[share] = max(box.width, label_box(_caption(drawing)).width), box.height + HEAD
+    return Part(sizes, lambda share: _captioned(drawing, places[share]))
+
+
+def _at_corner(shapes: Sequence[Shape], box: Box) -> Iterator[Shape]:
+    return (moved(shape, -box.left, -box.top) for shape in shapes)
+
+
+def _at_origin(drawing: PieceDrawing) -> list[Box]:
+    return [Box(0.0, 0.0, box.width, box.height) for box in drawing.extents()]
+
+
+def _caption(drawing: PieceDrawing) -> Label:
     piece = drawing.piece
-    boxes = drawing.extents()
-    shapes = [
-        moved(shape, x - box.left, y - box.top)
-        for pen, box, (x, y) in zip(drawing.pens, boxes, _together(boxes, room), strict=True)
-        for shape in pen.shapes
-    ]
     told = KIND_WORDS[piece.kind]
-    caption = piece.name.replace("_", " ") + (f" ({told})" if told else "")
+    text = piece.name.replace("_", " ") + (f" ({told})" if told else "")
     origin = Origin(part="caption", port=piece.name)
-    at = 0.0, min(_extent(shape).top for shape in shapes) - UNDER
-    label = Label(caption, at, CAPTION, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
-    return [label, *shapes], union([label_box(label), *map(_extent, shapes)])
+    return Label(text, (0.0, CAPTION), CAPTION, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
+
+
+def _captioned(drawing: PieceDrawing, places: Sequence[Point]) -> Iterator[Shape]:
+    """A piece with its caption over its blocks."""
+    yield _caption(drawing)
+    for pen, box, (x, y) in zip(drawing.pens, drawing.extents(), places, strict=True):
+        yield from (moved(shape, x - box.left, y + HEAD - box.top) for shape in pen.shapes)
 
 
 def _together(boxes: Sequence[Box], room: float) -> list[Point]:
@@ -215,24 +256,32 @@ class Packing:
         return k * GRAIN, y
 
 
-def _under(table: Sequence[str], top: float, room: float) -> list[Shape]:
-    """The named moduli in columns, then how the figure is read."""
-    shapes: list[Shape] = []
-    y = top + 8.0
-    if table:
-        sizes = [set_math(text, TEXT).box for text in table]
-        columns = max(1, int((room + COLUMN) // (max(box.width for box in sizes) + COLUMN)))
+def _table_part(table: Sequence[str], room: float) -> Part:
+    """The named moduli, in columns."""
+    sizes = [set_math(text, TEXT).box for text in table]
+    wide = max(box.width for box in sizes) + COLUMN
+    most = max(1, min(len(table), int((room + COLUMN) // wide)))
+
+    def heights(columns: int) -> list[float]:
         rows = -(-len(table) // columns)
-        wide = max(box.width for box in sizes) + COLUMN
-        heights = [max(sizes[k].height for k in range(r, len(table), rows)) + 10 for r in range(rows)]
+        return [max(sizes[k].height for k in range(r, len(table), rows)) + 10.0 for r in range(rows)]
+
+    def drawn(share: float) -> Iterator[Shape]:
+        columns = round(share * most)
+        high = heights(columns)
         for k, text in enumerate(table):
-            column, row = divmod(k, rows)
-            at = column * wide, y + sum(heights[:row]) + heights[row] / 2
-            shapes.append(Label(text, at, TEXT, "left", origin=Origin(part="legend", port=str(k))))
-        y += sum(heights) + 10
-    for line in READING:
-        y += TEXT
-        shapes.append(
-            Label(line, (0.0, y), TEXT, "left", "baseline", math=False, slanted=True, tone="quiet", origin=Origin(part="note"))
+            column, row = divmod(k, len(high))
+            at = column * wide, PAD + sum(high[:row]) + high[row] / 2
+            yield Label(text, at, TEXT, "left", origin=Origin(part="legend", port=str(k)))
+
+    shapes = {count / most: (count * wide - COLUMN, sum(heights(count)) + 2 * PAD) for count in range(most, 0, -1)}
+    return Part(shapes, drawn)
+
+
+def _read_so(notes: Iterable[str], top: float) -> Iterator[Shape]:
+    """How the figure is read."""
+    for k, line in enumerate(notes, 1):
+        at = 0.0, top + 1.3 * k * TEXT
+        yield Label(
+            line, at, TEXT, "left", "baseline", math=False, slanted=True, tone="quiet", origin=Origin(part="note")
         )
-    return shapes
