@@ -207,7 +207,7 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 def _bond(model: AnyModel, options: Options) -> Scene:
     # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
     # Residual sinks are shown, where a conditioned model has sources driven by formulas.
-    read = model.picture if isinstance(model, Conditioned) else with_free_sinks(as_model(model))
+    read = model.picture if isinstance(model, Conditioned) else with_free_sinks(as_model(model), joints=options.reactions == "sink")
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
@@ -217,7 +217,7 @@ def _bond(model: AnyModel, options: Options) -> Scene:
         owners = Owners(opened, read.mechanism)
         if len(owners.pieces) > 1:
             return sheet_scene(owners, options, turned)
-    return bond_scene(bond_graph(causal, vectors=True, lanes="joined"), placed)
+    return bond_scene(bond_graph(causal, vectors=not options.moduli, lanes="joined"), placed)
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:

@@ -16,12 +16,12 @@ from tellegen.scenes.geometry import Box, Point
 from tellegen.scenes.ink import Stroke, touch
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 
-BAY, ROW = 138.0, 100.0
+BAY, ROW = 138.0, 94.0
 """From a base to a point of a body, and from the turning row to those of x and y."""
-FAN, RUNG = 118.0, 54.0
+FAN, RUNG = 118.0, 56.0
 """From the sum of a fan to its transformers, and between these."""
-STEP = 84.0
-"""Between items that grow on each other."""
+STEP, DROP = 84.0, 70.0
+"""Between items that grow on each other, side by side and one below the other."""
 SLANTED = 21.0
 """Slanted bonds stop so far from a junction, so that their strokes clear those of level ones."""
 MOST_IN_FAN = 2
@@ -212,7 +212,7 @@ class Arrangement:
         boxes = {item: self.solid(item, at) for item, at in block.items()}
         lines = [bond_line(block, bond, self.gap) for bond in self._bonds_in(block)]
         for dx, dy in (*upright, *level) if fan else (*level, *upright):
-            at = x + dx * STEP, y + dy * STEP
+            at = x + dx * STEP, y + dy * DROP
             box = self.solid(other, at)
             line = Stroke(*clipped((x, y), at, self.gap(name).moved(x, y), self.gap(other).moved(*at)))
             free = not any(box.grown(10).overlaps(one) for one in boxes.values())
@@ -233,7 +233,9 @@ def is_leaf(scheme: BondGraphScheme, name: str) -> bool:
     return len(bonds) == 1 and bonds[0].other(name) not in scheme.one_ports
 
 
-def bond_line(block: Places, bond: PowerBond, gap: Callable[[str], Box], junctions: Mapping[str, object] | None = None) -> Stroke:
+def bond_line(
+    block: Places, bond: PowerBond, gap: Callable[[str], Box], junctions: Mapping[str, object] | None = None
+) -> Stroke:
     """The straight line of a bond between two items of a block."""
     start, end = block[bond.tail], block[bond.head]
     slanted = min(abs(start[0] - end[0]), abs(start[1] - end[1])) > 5

@@ -44,12 +44,12 @@ class Owners:
         self.of: dict[str, str] = {}
         if mechanism is not None:
             self.kinds |= {name: "body" for name in mechanism.bodies if name != GROUND}
-            self.kinds |= {name: "joint" for name in mechanism.joints}
+            self.kinds |= dict.fromkeys(mechanism.joints, "joint")
             self._named()
             self._junctions()
             self._machines()
         else:
-            self.kinds |= {name: "multiport" for name in multiports_of(scheme)}
+            self.kinds |= dict.fromkeys(multiports_of(scheme), "multiport")
             self._nearest()
         self._fields()
         self.scheme, copies = parted(scheme, self.of, self._leads_to, self._fields_of)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from tellegen.graph import ResistiveLaw, StorageLaw
-from tellegen.model.bond_graph import BondItem, PowerBond
+from tellegen.model.bond_graph import BondEnd, BondItem, PowerBond
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, graph_of
 
 COPY = "@"
@@ -35,7 +35,7 @@ def collapsed(scheme: BondGraphScheme) -> tuple[BondGraphScheme, frozenset[str]]
         receives = at_leaf.stroke == ("tail" if at_leaf.tail == leaf else "head")
         outwards = at_leaf.head == leaf
         ends = (beside, leaf) if outwards else (leaf, beside)
-        stroke = "head" if receives == outwards else "tail"
+        stroke: BondEnd = "head" if receives == outwards else "tail"
         bonds[at_leaf.number] = replace(at_leaf, tail=ends[0], head=ends[1], tail_port=0, head_port=0, stroke=stroke)
         del bonds[onward.number]
         gone.add(name)
@@ -105,12 +105,10 @@ def _joint(scheme: BondGraphScheme, junction: BondItem, copy: str, decides: bool
     stroke = told if junction.letters == "0" else other
     number = max(number, 1 + max((bond.number for bond in scheme.bonds), default=0) + number)
     across, through = (junction.variable if junction.shares == side else "" for side in ("across", "through"))
-    end = "head" if stroke == copy else "tail"
+    end: BondEnd = "head" if stroke == copy else "tail"
     return PowerBond(junction.name, copy, 0, 0, number, junction.domain, across, through, end)
 
 
 def base_name(name: str) -> str:
     """The name of a junction without the piece that has a copy of it."""
     return name.partition(COPY)[0]
-
-

@@ -7,10 +7,10 @@ from typing import final
 from tellegen.core.domains import Side
 from tellegen.drawing import formulas
 from tellegen.drawing.bond.owners import ENTRY, Owners, Piece
+from tellegen.drawing.bond.parting import base_name
 from tellegen.drawing.bond.plan import BondTexts, BondWarnings, ItemText
 from tellegen.drawing.formulas import figure_latex
 from tellegen.drawing.options import Options
-from tellegen.drawing.bond.parting import base_name
 from tellegen.expressions import ZERO, Expression
 from tellegen.expressions.symbols import GREEK
 from tellegen.graph import ResistiveLaw, StorageLaw
@@ -31,9 +31,7 @@ TALLEST = 22.0
 class PieceTexts:
     """Texts of the pieces of one bond graph."""
 
-    def __init__(
-        self, scheme: BondGraphScheme, owners: Owners, options: Options, turned: Collection[str] = ()
-    ) -> None:
+    def __init__(self, scheme: BondGraphScheme, owners: Owners, options: Options, turned: Collection[str] = ()) -> None:
         self.scheme, self.owners, self.options, self.turned = scheme, owners, options, turned
         self.texts = BondTexts(scheme, options)
         self.warnings = BondWarnings(scheme)
@@ -68,9 +66,13 @@ class PieceTexts:
     def _name_moduli(self) -> None:
         letter = "mu"
         taken = taken_names(self.scheme.causal.graph) | set(self.scheme.causal.graph.parameters)
-        while any(name == letter or name.startswith(f"{letter}_") and name[len(letter) + 1 :].isdigit() for name in taken):
+        while any(
+            name == letter or (name.startswith(f"{letter}_") and name[len(letter) + 1 :].isdigit()) for name in taken
+        ):
             letter = {"mu": "m", "m": "n"}.get(letter, letter + "'")
-        named = [name for name, item in self.scheme.two_ports.items() if self.options.moduli or self._is_long(item.modulus)]
+        named = [
+            name for name, item in self.scheme.two_ports.items() if self.options.moduli or self._is_long(item.modulus)
+        ]
         for piece in self.owners.pieces:
             for name in piece.items:
                 if name in named:
@@ -83,7 +85,8 @@ class PieceTexts:
     def table(self) -> list[str]:
         """The named moduli, one equation for each."""
         return [
-            f"{name_latex(name)} = {figure_latex(self.scheme.two_ports[item].modulus)}" for item, name in self.moduli.items()
+            f"{name_latex(name)} = {figure_latex(self.scheme.two_ports[item].modulus)}"
+            for item, name in self.moduli.items()
         ]
 
     # -- items -----------------------------------------------------------------------------------------------------------------
@@ -136,7 +139,7 @@ class PieceTexts:
                 energy = f"{symbol}_{tail or item.port.element.rpartition('.')[2]}"
             return self._signed(leaf, formulas.dotted_latex(name_latex(energy)))
         # The flow of a reaction is zero.
-        zero = item.letters in (*SINKS, *DETECTORS) and side == "flow" or own not in self.known
+        zero = (item.letters in (*SINKS, *DETECTORS) and side == "flow") or own not in self.known
         return "" if zero else self._signed(leaf, short_latex(own, piece.name))
 
     def _signed(self, leaf: str, text: str) -> str:
@@ -151,9 +154,18 @@ class PieceTexts:
         if self.scheme.kind_of(name) == "0":
             # The force of an inertia is told at its bond.
             reactions = (b.other(name) for b in self.scheme.bonds_of(name) if b.other(name) in self.scheme.one_ports)
-            own = next((self.scheme.one_ports[o] for o in reactions if self.scheme.one_ports[o].letters in (*SINKS, *DETECTORS)), None)
+            own = next(
+                (
+                    self.scheme.one_ports[o]
+                    for o in reactions
+                    if self.scheme.one_ports[o].letters in (*SINKS, *DETECTORS)
+                ),
+                None,
+            )
             variable = variable if own is None else own.port.through
-            told = variable in self.known and ("." not in variable or self.owners.kinds.get(variable.partition(".")[0]) == "joint")
+            told = variable in self.known and (
+                "." not in variable or self.owners.kinds.get(variable.partition(".")[0]) == "joint"
+            )
             return short_latex(variable, piece.name if piece else "") if told else ""
         if variable in self.known and "." not in variable:
             return name_latex(variable)
@@ -170,9 +182,9 @@ class PieceTexts:
     def end(self, bond: PowerBond, name: str, piece: Piece, *, inside: bool = False) -> str:
         """The name at the end of a bond that goes on elsewhere: a velocity, or the piece that has it."""
         other = bond.other(name)
-        if self.scheme.kind_of(other) == "1" and self.scheme.kind_of(name) != "1":
-            if told := self.note(other, piece if inside else None):
-                return told
+        passes = self.scheme.kind_of(other) == "1" and self.scheme.kind_of(name) != "1"
+        if passes and (told := self.note(other, piece if inside else None)):
+            return told
         if inside:
             path = ENTRY.sub(r"\1", self.owners.path(other)).partition(".")[2]
             return self.note(other, piece) or words(path or self.owners.of[other])
@@ -204,7 +216,9 @@ def short_latex(variable: str, owner: str) -> str:
     if letter in ("vx", "vy"):
         letter, marks = "v", [letter[1], *marks]
     symbol = name_latex(letter)
-    subscript = ",".join([*(m if len(m) == 1 or m.isdigit() else _words(m) for m in marks), *([] if head == owner else [_words(head)])])
+    subscript = ",".join(
+        [*(m if len(m) == 1 or m.isdigit() else _words(m) for m in marks), *([] if head == owner else [_words(head)])]
+    )
     return rf"{symbol}_{{{subscript}}}" if subscript else symbol
 
 
@@ -215,4 +229,6 @@ def _words(name: str) -> str:
 def words(name: str) -> str:
     """A name as words; one that is a letter with marks stays a symbol."""
     first = name.partition("_")[0]
-    return name_latex(name) if "." not in name and (len(first) == 1 or first in GREEK) else _words(name.replace(".", " "))
+    return (
+        name_latex(name) if "." not in name and (len(first) == 1 or first in GREEK) else _words(name.replace(".", " "))
+    )

@@ -25,7 +25,7 @@ from tellegen.scenes.typesetting import COLON, set_math
 
 BOX, PORT, PORT_LENGTH = 17.0, 76.0, 66.0
 """Half the height of the box of a field, and the distances and lengths of its bonds."""
-ONE_PORT, STUB = 72.0, 54.0
+ONE_PORT, STUB = 64.0, 52.0
 """From an item to an element above or below it, and to the name of another end."""
 CORNERS = (72.0, 60.0), (104.0, 36.0), (42.0, 84.0)
 """How far what stands at a corner is beside and above or below an item: in the middle, then nearer to level and to upright."""
@@ -156,7 +156,7 @@ class PieceDrawing:
         # The bonds of a bay come to its transformers from above and below: their moduli stand beside them.
         if node.text.modulus and any(abs(v - y) > 30 and abs(u - x) < 100 for u, v in beside):
             draw_beside(pen, node, self.gap(name), right=x > 0, centre=(x, y))
-        elif node.text.modulus and any(8 < abs(v - y) and abs(u - x) >= 100 for u, v in beside):
+        elif node.text.modulus and any(abs(v - y) > 8 and abs(u - x) >= 100 for u, v in beside):
             self._outwards(name, -1 if x < 0 else 1)
         else:
             draw_text(pen, node, (x, y), "name")
@@ -204,7 +204,7 @@ class PieceDrawing:
         x, y = self.block_of[name][name]
         origin = Origin(name, "note", "", 1, self.texts.domain(name))
         for right, down in NOTES if text else ():
-            align = "left" if right > 0 else "right"
+            align: Align = "left" if right > 0 else "right"
             label = Label(text, (x + right, y + down), VARIABLE, align, tone="quiet", origin=origin)
             if self._pen(name).is_free(label_box(label), 1.5):
                 self._pen(name).put(label)
@@ -230,7 +230,7 @@ class PieceDrawing:
             upright = ("S", "N")
         level: tuple[Slot, ...] = ("E", "W") if x > 0 else ("W", "E")
         corners: tuple[Slot, ...] = ("NE", "NW", "SE", "SW") if upright[0] == "N" else ("SE", "SW", "NE", "NW")
-        if "S" in letters or above and below:
+        if "S" in letters or (above and below):
             return (*level, *upright, *corners)
         return (*upright, *level, *corners)
 
@@ -271,7 +271,15 @@ class PieceDrawing:
         self._hung(name, leaf, link, ways[0], 2 * FURTHER[-1], CORNERS[0], forced=True)
 
     def _hung(
-        self, name: str, leaf: BondNode, link: BondLink, way: Slot, further: float, corner: Point, *, forced: bool = False
+        self,
+        name: str,
+        leaf: BondNode,
+        link: BondLink,
+        way: Slot,
+        further: float,
+        corner: Point,
+        *,
+        forced: bool = False,
     ) -> bool:
         centre, pen = self.block_of[name][name], self._pen(name)
         gap = self.gap(name).moved(*centre)
@@ -329,5 +337,3 @@ def _room_beside(link: BondLink, start: Point, end: Point) -> list[Box]:
         boxes.append(Box(x - left, middle[1] - 9, x - 3, middle[1] + 9))
         boxes.append(Box(x + 3, middle[1] - 9, x + right, middle[1] + 9))
     return boxes
-
-

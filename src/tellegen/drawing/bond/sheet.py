@@ -27,11 +27,11 @@ CAPTION, TEXT = 15.0, 15.0
 """Sizes of captions and of the texts under the figure."""
 BESIDE, BELOW, BETWEEN, HEAD = 28.0, 30.0, 20.0, 34.0
 """Beside pieces and below them, between the blocks of one, and for a caption over what it names."""
-GRAIN = 10.0
+GRAIN = 20.0
 """Pieces stand on a grid of this step."""
 SHARES = (0.25, 0.33, 0.4, 0.5, 0.55, 0.6, 0.67, 0.75, 1.0)
 """How wide a piece of several blocks may be, as a share of the paper: what makes the whole lowest is taken."""
-MOST_FITTED = 12
+MOST_FITTED = 8
 """Of more pieces fewer ways are tried to fit them together; of twice as many all are as wide."""
 FLAT = 0.62
 """How much lower words stand under each other than items of a bond graph."""
@@ -39,7 +39,9 @@ PAD = 12.0
 """Over and under what is no piece."""
 COLUMN = 30.0
 """Between the columns of a table."""
-READING = "A name at the end of a bond: the bond goes on in the piece of that name, or at the junction of that velocity."
+READING = (
+    "A name at the end of a bond: the bond goes on in the piece of that name, or at the junction of that velocity."
+)
 FIELDS = "The matrices of fields are in the equations of the model."
 KIND_WORDS = {"body": "body", "joint": "joint", "machine": "", "multiport": "", "field": "field"}
 
@@ -61,7 +63,7 @@ def sheet_scene(owners: Owners, options: Options, turned: Collection[str] = ()) 
     parts += (_piece_part(drawing, room) for drawing in drawings)
     if table := texts.table():
         parts.append(_table_part(table, room))
-    laid, height = _paper(parts, room)
+    height, laid = _paper(parts, room)
     shapes: list[Shape] = []
     for part, (x, y), share in laid:
         shapes += (moved(shape, x, y) for shape in part.drawn(share))
@@ -167,6 +169,7 @@ def word_plan(scheme: BondGraphScheme, owners: Owners) -> BondPlan:
 
 # -- pieces ------------------------------------------------------------------------------------------------------------------------
 
+
 @final
 @dataclass(frozen=True)
 class Part:
@@ -176,8 +179,20 @@ class Part:
     drawn: Callable[[float], Iterable[Shape]]
 
 
-def _paper(parts: Sequence[Part], room: float) -> tuple[list[tuple[Part, Point, float]], float]:
-    """All parts on paper of a width, as low as they can be when each is as narrow or wide as suits."""
+Laid = tuple[float, list[tuple[Part, Point, float]]]
+"""How high the paper is, and each part with its upper left corner and its share of the width."""
+
+
+def _paper(parts: Sequence[Part], room: float) -> Laid:
+    """All parts on paper of a width, as low as they can be; the last, which has no place of its own, fills a gap."""
+    laid = _laid(parts, room)
+    for k in range(1, len(parts) - 1 if len(parts) <= MOST_FITTED else 0):
+        laid = min(laid, _laid([*parts[:k], parts[-1], *parts[k:-1]], room), key=lambda found: found[0])
+    return laid
+
+
+def _laid(parts: Sequence[Part], room: float) -> Laid:
+    """The same in a given order, each part as narrow or wide as suits."""
 
     def packed(shares: Sequence[float]) -> tuple[float, list[Point]]:
         packing = Packing(room, BESIDE, BELOW)
@@ -185,19 +200,17 @@ def _paper(parts: Sequence[Part], room: float) -> tuple[list[tuple[Part, Point, 
         return packing.height, corners
 
     # From what is alike for all, one part after the other: all combinations would be too many.
-    alike = sorted(
-        ([share if share in part.sizes else max(part.sizes) for part in parts] for share in SHARES),
-        key=lambda shares: packed(shares)[0],
-    )
-    tried: list[list[float]] = []
-    for best in alike if len(parts) <= MOST_FITTED else alike[:1]:
+    starts = [[share if share in part.sizes else max(part.sizes) for part in parts] for share in SHARES]
+    starts.sort(key=lambda shares: packed(shares)[0])
+    for best in starts[: 3 if len(parts) <= MOST_FITTED else 1]:
         for k, part in enumerate(parts if len(parts) <= 2 * MOST_FITTED else ()):
-            heights = {share: packed([*best[:k], share, *best[k + 1 :]])[0] for share in part.sizes}
-            best[k] = min(part.sizes, key=lambda share: (heights[share], share != best[k]))
-        tried.append(best)
-    best = min(tried, key=lambda shares: packed(shares)[0])
+            # Many shares make the same of a piece of few blocks.
+            distinct = {size: share for share, size in part.sizes.items()}
+            tried = {share: packed([*best[:k], share, *best[k + 1 :]])[0] for share in distinct.values()}
+            best[k] = min(tried, key=tried.__getitem__)
+    best = min(starts, key=lambda shares: packed(shares)[0])
     height, corners = packed(best)
-    return list(zip(parts, corners, best, strict=True)), height
+    return height, list(zip(parts, corners, best, strict=True))
 
 
 def _piece_part(drawing: PieceDrawing, room: float) -> Part:
@@ -222,7 +235,9 @@ def _caption(drawing: PieceDrawing) -> Label:
     told = KIND_WORDS[piece.kind]
     text = piece.name.replace("_", " ") + (f" ({told})" if told else "")
     origin = Origin(part="caption", port=piece.name)
-    return Label(text, (0.0, CAPTION), CAPTION, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
+    return Label(
+        text, (0.0, CAPTION), CAPTION, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin
+    )
 
 
 def _captioned(drawing: PieceDrawing, places: Sequence[Point]) -> Iterator[Shape]:
@@ -244,7 +259,7 @@ class Packing:
 
     def __init__(self, room: float, beside: float, below: float) -> None:
         self.beside, self.below = beside, below
-        self._columns = [0.0] * max(1, ceil((room + beside) / GRAIN))
+        self._columns = [0.0] * max(1, int((room + beside) // GRAIN))
         self.height = 0.0
 
     def place(self, width: float, height: float) -> Point:
