@@ -207,7 +207,11 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 def _bond(model: AnyModel, options: Options) -> Scene:
     # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
     # Residual sinks are shown, where a conditioned model has sources driven by formulas.
-    read = model.picture if isinstance(model, Conditioned) else with_free_sinks(as_model(model), joints=options.reactions == "sink")
+    read = (
+        model.picture
+        if isinstance(model, Conditioned)
+        else with_free_sinks(as_model(model), joints=options.reactions == "sink")
+    )
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
@@ -270,7 +274,7 @@ def keep_layout(
     # Drawn with the places that are asked for: what could not stand where it shall is kept where it does.
     found = Memory()
     if notation in PLACED_FIGURES:
-        found = Memory.of(draw(read(path), notation, places=dict(places or {})).scene)
+        found = Memory.of(draw(read(path), notation, places=dict(places or {}), whole=True).scene)
     if not found:
         told = f"no places are kept of figures drawn as '{notation}'"
         raise rules.NO_LAYOUT.error(told, fix=f"draw it as {listing(PLACED_FIGURES)}")
