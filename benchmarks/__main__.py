@@ -24,6 +24,7 @@ NAMES = (
     "linkages",
     "units_yaml",
     "studies",
+    "cluster",
 )
 """One module a question, in the order in which they run."""
 

@@ -7,6 +7,7 @@ packages=""
 need() { command -v "$1" > /dev/null 2>&1 || packages="$packages $2"; }
 need octave-cli octave
 need pdflatex "texlive-latex-base texlive-latex-recommended"
+kpsewhich standalone.cls > /dev/null 2>&1 || packages="$packages texlive-latex-extra"
 kpsewhich lmodern.sty > /dev/null 2>&1 || packages="$packages lmodern"
 kpsewhich tikz.sty > /dev/null 2>&1 || packages="$packages texlive-pictures"
 need chromium chromium

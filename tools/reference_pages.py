@@ -38,6 +38,14 @@ network:
 experiment: {until: 2 s, inputs: {F: step(10 N)}}
 """
 NETLIST = "eV, 1, a, En, V_a\neL, 1, 2, Kn, L_1, Fn, I_1\neR, 2, a, Kn, R_1=10\n"
+DECK = """Charging a capacitor
+V1 in 0 PULSE(0 5 0 1u 1u 1m 2m)
+D1 in a DX
+R1 a out 1k
+C1 out 0 100n
+.model DX D(IS=1e-12)
+.tran 1u 4m
+"""
 MEASURED = """t,v_m
 0,0
 0.1,0.178
@@ -65,6 +73,7 @@ def commands_page() -> str:
         "The examples below use this model too:",
         f"```yaml m.yaml\n{EXAMPLE}```",
         f"this netlist of POG_Modeler:\n\n```text example_1.txt\n{NETLIST}```",
+        f"this deck of SPICE:\n\n```text charging.cir\n{DECK}```",
         f"and these measured data:\n\n```text measured.csv\n{MEASURED}```",
     ]
     for name in COMMANDS:

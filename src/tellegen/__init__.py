@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tellegen.equations.checking import Check, check
     from tellegen.equations.derivation import derive_equations
     from tellegen.equations.forms.descriptor import DescriptorSystem
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.system import EquationSystem
     from tellegen.experiments.analysing import analyse
@@ -53,8 +54,10 @@ if TYPE_CHECKING:
     from tellegen.notations.writing import to_yaml
     from tellegen.plots import Plot
     from tellegen.reduction import Reduction, Stiffened
-    from tellegen.reporting.reports import report
+    from tellegen.reporting.reports import page, report
+    from tellegen.reporting.widget import widget
     from tellegen.results import Run, compare_runs, read_run
+    from tellegen.server.studio import Studio, studio
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
     from tellegen.studies.inversion import Inverse, invert
     from tellegen.studies.losses import reduction_study, trajectory_loss
@@ -63,6 +66,8 @@ if TYPE_CHECKING:
     from tellegen.studies.runs.fit import Fit, fit
     from tellegen.studies.runs.influence import Influence, influence
     from tellegen.studies.runs.measurements import record
+    from tellegen.studies.runs.optimise import optimise
+    from tellegen.studies.runs.optimum import Optimum
     from tellegen.studies.runs.response import Response, response
     from tellegen.studies.runs.study import Study
     from tellegen.studies.runs.sweep import read_study, sweep
@@ -103,6 +108,7 @@ __all__ = [
     "MechanismError",
     "Model",
     "Network",
+    "Optimum",
     "Plot",
     "PowerGraph",
     "Reduction",
@@ -111,8 +117,10 @@ __all__ = [
     "Rule",
     "Run",
     "SimulationError",
+    "StateSpaceForm",
     "SteadyState",
     "Stiffened",
+    "Studio",
     "Study",
     "TellegenError",
     "TransferMatrix",
@@ -151,6 +159,8 @@ __all__ = [
     "lower",
     "migrate",
     "normal",
+    "optimise",
+    "page",
     "parse",
     "pog",
     "project",
@@ -172,6 +182,7 @@ __all__ = [
     "size_parasitic",
     "step",
     "stiffen",
+    "studio",
     "suggest_limits",
     "sweep",
     "table",
@@ -181,6 +192,7 @@ __all__ = [
     "trapezoid",
     "triangular",
     "uniform",
+    "widget",
 ]
 
 _NAMES_OF_MODULE = {
@@ -194,6 +206,7 @@ _NAMES_OF_MODULE = {
     "equations.checking": "Check check",
     "equations.derivation": "derive_equations",
     "equations.forms.descriptor": "DescriptorSystem",
+    "equations.forms.state_space": "StateSpaceForm",
     "equations.forms.transfer": "TransferMatrix",
     "equations.system": "EquationSystem",
     "experiments.analysing": "analyse",
@@ -212,8 +225,10 @@ _NAMES_OF_MODULE = {
     "notations.writing": "to_yaml",
     "plots": "Plot",
     "reduction": "Reduction Stiffened",
-    "reporting.reports": "report",
+    "reporting.reports": "page report",
+    "reporting.widget": "widget",
     "results": "Run compare_runs read_run",
+    "server.studio": "Studio studio",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",
     "studies.inversion": "Inverse invert",
@@ -222,6 +237,8 @@ _NAMES_OF_MODULE = {
     "studies.runs.fit": "Fit fit",
     "studies.runs.influence": "Influence influence",
     "studies.runs.measurements": "record",
+    "studies.runs.optimise": "optimise",
+    "studies.runs.optimum": "Optimum",
     "studies.runs.response": "Response response",
     "studies.runs.study": "Study",
     "studies.runs.sweep": "read_study sweep",

@@ -119,3 +119,22 @@ def test_influence_is_printed_and_drawn(tmp_path: Path, capsys: pytest.CaptureFi
     assert (tmp_path / "i.svg").exists()
     assert run([*words, "--local"]) == 0
     assert "by slopes" in capsys.readouterr().out
+
+
+def test_an_optimum_is_printed_as_text_and_as_json_and_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["optimise", "dc_motor_pump", "--free", "K_m=0.05:0.5", "--minimise", "-omega_m", "--starts", "1"]
+    limited = [*words, "--subject-to", "max(I_a) <= 30 A"]
+    assert run([*limited, "-o", str(tmp_path / "best.yaml"), "--plot", str(tmp_path / "run.svg")]) == 0
+    assert "max(I_a) <= 30 A  30" in capsys.readouterr().out
+    assert run([*limited, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["constraints"][0]["active"] is True
+    best = tg.simulate(tmp_path / "best.yaml")
+    assert best.values("I_a").max() == pytest.approx(30.0, rel=1e-3)
+    assert best.final()["omega_m"] == pytest.approx(-told["objective"], rel=1e-5)
+    assert run([*words, "--subject-to", "max(I_a)"]) == 1
+    assert "S416" in capsys.readouterr().err
+    assert run(["optimise", "dc_motor_pump", "--free", "K_m", "--minimise", "omega_m"]) == 1
+    assert "S426" in capsys.readouterr().err

@@ -12,9 +12,9 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
-from tellegen.notations.netlist.loading import read_netlist
-from tellegen.notations.reading import read_model
+from tellegen.notations.loading import read
 from tellegen.workflow.explaining import PlacedRule, rules
+from tellegen.workflow.files import imported_and_written
 
 RULES = list(rules())
 SHOWN = [placed for placed in RULES if placed.rule.example]
@@ -44,6 +44,14 @@ WITHOUT_EXAMPLE = {
     "D072": "a missing file is broken by no file",
     "D073": "an edit asked for, not something in a file",
     "D074": "a file that cannot be written, not something in it",
+    "D720": "names of files come from a page, not from a model",
+    "D721": "names of files come from a page, not from a model",
+    "D722": "bytes, rights and sizes of files are broken by no text",
+    "D723": "gestures come from a page, not from a model",
+    "D724": "gestures come from a page, not from a model",
+    "D725": "whether pages are built is a matter of the installation",
+    "D726": "time and memory are a matter of the machine",
+    "D727": "ports are a matter of the machine",
     "D200": "a missing file is broken by no file",
     "D201": "control characters cannot be shown on a page",
     "D202": "a file that is too large would make a page that is too large",
@@ -57,6 +65,11 @@ WITHOUT_EXAMPLE = {
     "D304": "a file given to a command, not something in it",
     "D305": "an operating point asked for, not something in a file",
     "D306": "a code asked for, not something in a file",
+    "D309": "a file of another tool, not a model file",
+    "D310": "a file of another tool, not a model file",
+    "D311": "an option of a command, not something in a file",
+    "D312": "a missing file is broken by no file",
+    "D317": "a deck that is too large would make a page that is too large",
     "D603": "nobody reads an example of seventeen files",
     "E107": "matrices without a model, not something in a file",
     "E121": "a closed loop asked for, not something in a file",
@@ -101,7 +114,7 @@ WITHOUT_EXAMPLE = {
     "S309": "where a run begins, not something that a file is refused for",
     "S308": "a formula that switches millions of times: the run would take long",
     "S132": "met during a run, not something in a file",
-    **{f"S4{k:02}": "many runs asked for, not something in a file" for k in (*range(1, 6), *range(7, 16))},
+    **{f"S4{k:02}": "many runs asked for, not something in a file" for k in range(1, 20)},
     **{f"S4{k}": "a fit asked for, not something in a file" for k in range(20, 29)},
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
@@ -110,19 +123,22 @@ WITHOUT_EXAMPLE = {
     **{f"F10{k}": "a figure asked for, not something in a file" for k in range(1, 8)},
     **{f"F20{k}": "a figure of a run asked for, not something in a file" for k in range(7)},
     "X001": "a package that is missing, not something in a file",
-    **{f"X30{k}": "a report asked for, not something in a file" for k in range(1, 5)},
+    **{f"X30{k}": "a report asked for, not something in a file" for k in range(1, 6)},
     **{f"X4{k:02}": "an export asked for, not something in a file" for k in range(1, 14)},
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }
 """Rules that no example on a page can break, each with the reason."""
 
 
-def findings_of(text: str, path: Path, *, netlist: bool) -> list[Finding]:
+def findings_of(text: str, path: Path) -> list[Finding]:
     """Everything found on the way from a file to its equations."""
     path.write_text(text, encoding="utf-8")
     found: list[Finding] = []
     try:
-        model = read_netlist(path) if netlist else read_model(path)
+        if path.suffix not in (".yaml", ".txt"):
+            found += imported_and_written(path, path.with_suffix(".yaml"), force=True).findings
+            path = path.with_suffix(".yaml")
+        model = read(path)
         found += model.findings
         graph = lower(model)
         found += graph.findings
@@ -135,11 +151,7 @@ def findings_of(text: str, path: Path, *, netlist: bool) -> list[Finding]:
 
 
 def findings_for(placed: PlacedRule, text: str, folder: Path) -> list[Finding]:
-    return findings_of(text, file_for(placed, folder), netlist=placed.is_about_netlists)
-
-
-def file_for(placed: PlacedRule, folder: Path) -> Path:
-    return folder / ("model.txt" if placed.is_about_netlists else "model.yaml")
+    return findings_of(text, folder / f"model{placed.ending}")
 
 
 def code_of(placed: PlacedRule) -> str:

@@ -19,6 +19,7 @@ from tellegen.scenes.geometry import Box
 from tellegen.scenes.scene import Scene
 from tellegen.scenes.strokes import LAYERS, THEMES
 from tellegen.scenes.writers.scene_json import from_json
+from tellegen.scenes.writers.tikz import TIKZ_PACKAGES
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURE = Figure(SCENE)
@@ -185,15 +186,11 @@ def test_tikz_compiles(tmp_path: Path, system_tool: Callable[[str], str]) -> Non
     figures += [
         draw(name, "bond") for name in ("dc_motor_pump", "pmsm", "crank_rod", "motor_heating", "two_mass_drive")
     ]
-    head, _, _ = FIGURE.tikz(standalone=True).partition(r"\begin{document}")
+    # Inside a document of somebody's own: one figure after the other, on pages of one size.
+    page = r"\usepackage[paperwidth=1500pt,paperheight=1500pt,margin=0pt]{geometry}"
+    head = "\n".join([r"\documentclass{article}", page, TIKZ_PACKAGES, r"\begin{document}"])
     pages = "\\newpage\n".join(figure.tikz() for figure in figures)
-    (tmp_path / "all.tex").write_text(
-        head.replace("paperwidth=375pt,paperheight=225pt", "paperwidth=1500pt,paperheight=1500pt")
-        + "\\begin{document}\n"
-        + pages
-        + "\\end{document}\n",
-        encoding="utf-8",
-    )
+    (tmp_path / "all.tex").write_text(f"{head}\n{pages}\\end{{document}}\n", encoding="utf-8")
     (tmp_path / "one.tex").write_text(FIGURE.tikz(standalone=True), encoding="utf-8")
     for name in ("all", "one"):
         command = [pdflatex, "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
@@ -207,7 +204,7 @@ def test_tikz_uses_the_coordinates_of_the_scene() -> None:
     assert "x=0.75pt,y=-0.75pt" in text
     assert r"\draw[bond] (290,60) -- (390,60);" in text
     assert r"\draw[bond flip,tellegen warning] (290,100) -- (390,100);" in text
-    assert r"{$\frac{1}{s}$}" in text
+    assert r"{$\dfrac{1}{s}$}" in text
     assert r"electrical \& 50 \%" in text
 
 

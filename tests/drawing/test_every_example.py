@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
+from drawing.latex import judge_tikz
 from tellegen import examples
 from tellegen.causality import assign_causality
 from tellegen.drawing import Figure, draw
@@ -59,25 +60,11 @@ FOREIGN_JUDGES = pytest.mark.parametrize(
 
 
 @FOREIGN_JUDGES
-def test_tikz_compiles(drawn: Sequence[tuple[str, str]], tmp_path: Path, system_tool: Callable[[str], str]) -> None:
-    figures = [figure(*which) for which in drawn]
-    head, _, _ = figures[0].tikz(standalone=True).partition(r"\begin{document}")
-    paper = [0.75 * max(size) for size in zip(*((f.scene.box.width, f.scene.box.height) for f in figures), strict=True)]
-    # A figure as high as the paper would leave no room for the line that it stands on.
-    paper[1] += 12
-    pages = [
-        rf"\pdfpagewidth={paper[0]}pt \pdfpageheight={paper[1]}pt \textwidth={paper[0]}pt \textheight={paper[1]}pt",
-        # The page has its height since the document began.
-        r"\makeatletter\global\@colht\textheight\global\@colroom\textheight\global\vsize\textheight\makeatother",
-    ]
-    pages += [rf"\typeout{{now {name} {notation}}}{figure(name, notation).tikz()}\newpage" for name, notation in drawn]
-    (tmp_path / "all.tex").write_text(
-        "\n".join([head, r"\begin{document}", *pages, r"\end{document}"]), encoding="utf-8"
-    )
-    command = [system_tool("pdflatex"), "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[done.stdout.rfind("now ") :]
-    assert f"({len(drawn)} pages" in done.stdout
+def test_tikz_is_one_page_without_overlaps(
+    drawn: Sequence[tuple[str, str]], tmp_path: Path, system_tool: Callable[[str], str]
+) -> None:
+    for which in drawn:
+        judge_tikz(figure(*which), tmp_path, system_tool("pdflatex"))
 
 
 def test_svg_is_valid_and_tells_what_it_shows() -> None:

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from support.networks import agree, element, equations, law, model, network
 from tellegen.core.errors import CausalityError, EquationError
 from tellegen.equations.system import EquationSystem
+from tellegen.expressions import parse as to_expression
 from tellegen.expressions import symbol
 from tellegen.model.model import Element
 
@@ -135,9 +136,36 @@ def test_an_energy_of_the_displacement_is_kept_and_gives_the_force() -> None:
     assert agree([[system.stored_energy]], [["U_0*(1 - cos(x_s/x_0)) + m*v_m^2/2"]])
 
 
-def test_the_energy_of_a_law_without_closed_integral_is_left_out() -> None:
-    choke = element("L", "inductor", "b", "gnd", law=law("content", "i", "phi_s*log(1 + exp(i/I_s))"))
-    assert equations(model(VOLTAGE, element("R", "resistor", "a", "b"), choke)).stored_energy is None
+UNFOUND = [
+    ("inductor", "content", "i", "phi_s*log(1 + exp(i/I_s)) + L*i"),
+    ("inductor", "output", "phi", "I_s*tanh(phi/phi_s)^3 + phi/L"),
+    ("capacitor", "content", "v", "I_s*v*exp(-(v/phi_s)^2)*cosh(v/L)"),
+    ("capacitor", "coenergy", "v", "L*v^2/2 + I_s*phi_s^2*sin((v/phi_s)^2)/3"),
+]
+
+
+@pytest.mark.parametrize(("kind", "form", "letter", "formula"), UNFOUND)
+@pytest.mark.parametrize("at", [0.9, -1.7])
+def test_the_energy_of_a_law_without_closed_integral_is_found_by_quadrature(
+    kind: str, form: str, letter: str, formula: str, at: float
+) -> None:
+    curved = element("E", kind, "b", "gnd", law=law(form, letter, formula))  # type: ignore[arg-type]
+    system = equations(model(VOLTAGE, element("R", "resistor", "a", "b"), curved))
+    values = {"phi_s": 0.8, "I_s": 1.3, "L": 0.7}
+    (state,) = system.states
+    energy = system.stored_energy
+    assert energy is not None
+    assert energy.evaluate({**values, state: 0.0}) == pytest.approx(0.0, abs=1e-15)
+    # dE = x L dx, or x dq where the state is the content: by Simpson's rule with many points.
+    output = symbol(state) * system.matrices["L"][0][0] if form != "output" else to_expression(formula)
+    name = state if form != "output" else "phi"
+    n = 2000
+    weights = [1, *([4, 2] * (n // 2))[:-1], 1]
+    points = [output.evaluate({**values, name: at * k / n}) for k in range(n + 1)]
+    told = at / n / 3 * sum(w * x for w, x in zip(weights, points, strict=True))
+    assert energy.evaluate({**values, state: at}) == pytest.approx(told, rel=1e-9)
+    slope = energy.derivative(state).evaluate({**values, state: at})
+    assert slope == pytest.approx(output.evaluate({**values, name: at}), rel=1e-9)
 
 
 def test_a_force_with_a_pole_at_rest_is_no_reason_to_fail() -> None:

@@ -113,3 +113,34 @@ def test_signals_hold_what_they_always_held(signal: str) -> None:
     # What other programs are given as the first value of the signal is what it holds at rest.
     law = next(law for law in ready.graph.signals if isinstance(law, Sampled | Delayed))
     assert law.initial.evaluate({}) == pytest.approx(2.0, rel=1e-6)
+
+
+SWITCHED = """
+system: Two loads of a source that moves
+signals: {{v: {{across: [a, gnd]}}, u: "{course}"}}
+network:
+  V: {{voltage source: [a, gnd], signal: u}}
+  R: {{resistor: [a, b], R: 1 kohm}}
+  C: {{capacitor: [b, gnd], C: 100 nF}}
+  S: {{switch: [b, c], control: v - 2.5 V}}
+  L: {{resistor: [c, gnd], R: 1 kohm}}
+experiment: {{until: 1 ms, start: steady}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("course", "first", "mode"),
+    [
+        ("trapezoid(5 V, 0 s, 1 us, 0.2 ms, 1 us)", 0.0, "open"),
+        ("sine(1 V, 1 kHz, offset=4 V)", 2.0, "closed"),
+        ("step(4 V)", 2.0, "closed"),
+        ("table(0 s, 4 V, 0.1 ms, 0 V)", 2.0, "closed"),
+    ],
+)
+def test_modes_rest_under_a_source_that_begins_to_move(course: str, first: float, mode: str) -> None:
+    model = read_model(SWITCHED.format(course=course))
+    run = tg.simulate(model, progress=False)
+    assert run.values("V_C")[0] == pytest.approx(first)
+    ready = set_up_at_start(model)
+    graph = ready.graph
+    assert {graph.mode_of(k) for k in graph.switching} == {mode}

@@ -62,9 +62,19 @@ def test_a_run_that_fails_for_another_reason_keeps_its_message() -> None:
 
 
 def test_a_motion_that_ends_in_a_singular_position_did_not_finish() -> None:
-    run = tg.simulate(read_model(SHORT_ROD), samples=100, on_failure="return")
+    held = read_model(SHORT_ROD.replace("experiment:", "  independent: [crank.phi]\nexperiment:"))
+    run = tg.simulate(held, samples=100, on_failure="return")
     assert run.status == "failed"
     assert "S341: at t = 0.11 s the loop 'wrist' is in a singular position" in str(run.finding)
     assert run.t.size == 101
     upright = run.t > 0.2
     assert np.abs(run.values("crank.phi")[upright] - np.arcsin(0.5)).max() < 1e-6
+
+
+def test_the_coordinate_that_decides_the_loop_all_the_way_round_is_the_state() -> None:
+    """The short rod turns round and round, the crank and the slide come and go."""
+    run = tg.simulate(read_model(SHORT_ROD), samples=100)
+    assert run.state_names == ("rod.omega",)
+    assert run.values("crank.omega")[0] == pytest.approx(5.0)
+    assert run.values("crank.phi").max() == pytest.approx(np.arcsin(0.5), abs=1e-3)
+    assert abs(run.energy.residual) < 1e-6

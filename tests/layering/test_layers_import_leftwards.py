@@ -10,6 +10,7 @@ LAYERS = [
     "model",
     "synthesis",
     "notations",
+    "importing",
     "graph",
     "causality",
     "schemes",
@@ -69,6 +70,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "tellegen.studies.runs.fit",
         "scipy",
     ): "SciPy takes a while to load and is needed by who fits",
+    (
+        "tellegen.studies.runs.optimise",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who searches",
     (
         "tellegen.studies.runs.table",
         "scipy",

@@ -72,3 +72,22 @@ def test_energy_is_accounted_for_and_never_gained(stages: list[tuple[str, str, i
 def test_names_change_neither_modes_nor_values(stages: list[tuple[str, str, int, int]], course: str) -> None:
     one, two = finished(circuit(stages, course)), finished(circuit(stages, course, prefix="z"))
     assert np.allclose(one["V_R_end"].values, two["V_zR_end"].values, atol=1e-6)
+
+
+WIDE_MODE_APART = [("resistor", "both", 1, 1), ("diode", "both", 1, 1)]
+"""A mode that C does not know has more variables than those that it knows."""
+
+
+@settings(max_examples=max(4, MOST_EXAMPLES // 2))
+@given(st.lists(STAGE, min_size=1, max_size=2), st.sampled_from(COURSES))
+@example(WIDE_MODE_APART, "sine(3 V, 0.8 Hz)")
+def test_rows_between_changes_lie_on_the_motion(stages: list[tuple[str, str, int, int]], course: str) -> None:
+    run = finished(circuit(stages, course))
+    for model, rows in run.trajectory.parts:
+        y, yp, t = run.trajectory.y[rows], run.trajectory.yp[rows], run.trajectory.t[rows]
+        for k in range(model.size):
+            # Between two rows a variable moves as far as its rates say, up to their own change.
+            moved, steps = np.diff(y[:, k]), np.diff(t)
+            told = steps * 0.5 * (yp[1:, k] + yp[:-1, k])
+            room = steps * np.abs(np.diff(yp[:, k])) + 1e-6 * (1.0 + np.abs(y[1:, k]))
+            assert np.all(np.abs(moved - told) <= room), model.names[k]

@@ -55,6 +55,6 @@ def _of_rules() -> Iterator[ModelFile]:
     for placed in rules():
         rule = placed.rule
         for word, text in (("example", rule.example), ("instead", rule.instead)):
-            if text:
-                file = "model.txt" if placed.is_about_netlists else "model.yaml"
+            if text and placed.ending in (".yaml", ".txt"):  # others are imported first
+                file = f"model{placed.ending}"
                 yield ModelFile(f"{rule.code} {word}", ((file, text),), right=word == "instead")

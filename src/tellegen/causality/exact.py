@@ -18,6 +18,7 @@ from typing import NamedTuple, final
 from tellegen.core.domains import Side, other_side
 from tellegen.expressions import Expression
 from tellegen.expressions.elimination import Elimination, ResidueField
+from tellegen.expressions.evaluation import is_rounding
 from tellegen.graph import Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
 
@@ -162,6 +163,6 @@ def given_residue(graph: PowerGraph) -> Callable[[Expression], int]:
         # Given values may stand for one another, so one substitution is not enough.
         while any(name in given for name in expression.free_symbols):
             expression = expression.substitute(given)
-        return generic_residue(expression)
+        return 0 if is_rounding(expression) else generic_residue(expression)
 
     return residue

@@ -33,6 +33,9 @@ COMMANDS = {
     "sweep": CommandPlace("studies", "Run a model many times, over ranges, draws or a table of values."),
     "fit": CommandPlace("studies", "Find parameters from measured data, and say what the data can tell."),
     "influence": CommandPlace("studies", "Say which parameters decide what a run gives."),
+    "optimise": CommandPlace(
+        "studies", "Choose parameters so that a number of a run is smallest, within bounds and constraints."
+    ),
     "analyse": CommandPlace("experiments", "Poles, zeros, damping, gains, structure and the split of power."),
     "invert": CommandPlace("invert", "The inputs with which outputs follow a course: what an actuator has to give."),
     "reduce": CommandPlace("transforming", "Reduce a model: parameters at zero or infinity, fewer states."),
@@ -46,8 +49,13 @@ COMMANDS = {
         "experiments", "Compare six ways to treat dependent storages: time, error and what each is good for."
     ),
     "report": CommandPlace(
-        "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
+        "report",
+        "Show a model whole on one page: figures, equations, properties, its experiment and the energy books; or a study.",
     ),
+    "studio": CommandPlace(
+        "studio", "Open a model and all its views in the browser: figures, equations and curves that follow each edit."
+    ),
+    "page": CommandPlace("report", "Write a page in which the model runs: sliders and curves, without a server."),
     "translate": CommandPlace(
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),

@@ -106,6 +106,12 @@ def exchanged_code(
     return replace(code, routines=routines, source=c_source(routines, made.places, len(grids)))
 
 
+def explicit_routines(causal: CausalGraph, told: Sequence[int]) -> tuple[Routine, Routine] | None:
+    """The rates of an explicit model, and what is told of it (`Routines.from_states`); None where there are no rates."""
+    made = _Unrolled(causal)
+    return None if made.explicit is None else made.routines.from_states(told)
+
+
 def outputs_of(program: Program, further: Iterable[str] = ()) -> frozenset[str]:
     """The names of what a model gives to others: the conjugates of its sources, and further observables."""
     return frozenset((*further, *(o.name for o, _ in program.observables if o.kind == "output")))

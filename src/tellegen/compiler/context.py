@@ -274,7 +274,9 @@ def monotone_slopes(points: Array, values: Array) -> Array:
     """Slopes that keep a cubic monotonic where the points are (Fritsch and Butland 1984): no overshoot between them."""
     if len(points) < 2:
         return np.zeros(len(points))
-    h, rise = np.diff(points), np.diff(values) / np.diff(points)
+    h = np.diff(points)
+    # A point given twice is a jump of a table of straight lines, which have no slopes at their points.
+    rise = np.divide(np.diff(values), h, out=np.zeros(len(h)), where=h > 0.0)
     slopes = np.zeros(len(points))
     slopes[0], slopes[-1] = rise[0], rise[-1]
     left, right = rise[:-1], rise[1:]

@@ -529,15 +529,31 @@ class Routines:
         assert self.explicit is not None, "only explicit models are given to others"
         program, explicit = self.flat.program, self.explicit
         along = {"dy": self.form.y, "du": program.inputs, "dp": [self.flat.parameters[name] for name in self.base]}
-        observed = self._observe()
-        shown = [e for (o, _), e in zip(program.observables, observed.results, strict=True) if o.name in outputs]
-        own = set(explicit.statements)
-        given = [Let(k, rate) for k, rate in zip(self.form.rates, explicit.rates, strict=True)]
-        together = [*explicit.statements, *given, *(s for s in observed.statements if s not in own)]
+        shown = [self.flat.value(k) for o, k in program.observables if o.name in outputs]
+        together = self._with_rates()
         return [
             self._tangent("rates_along", explicit.statements, explicit.rates, along),
             self._tangent("outputs_along", together, shown, along),
         ]
+
+    def from_states(self, told: Iterable[int]) -> tuple[Routine, Routine]:
+        """The rates of an explicit model, and what is told of it, as functions of time and states.
+
+        `told` counts time, then variables, then observables.
+        """
+        assert self.explicit is not None, "only explicit models have rates"
+        rates = self._routine("rhs", self.explicit.statements, self.explicit.rates)
+        program = self.flat.program
+        channels = [program.time, *self.form.y, *(k for _, k in program.observables)]
+        shown = [self.flat.value(channels[place]) for place in told]
+        return rates, self._routine("told", self._with_rates(), shown)
+
+    def _with_rates(self) -> list[Statement]:
+        """All statements, with the rates that those which observe read."""
+        assert self.explicit is not None, "only explicit models have rates"
+        own = set(self.explicit.statements)
+        given = [Let(k, rate) for k, rate in zip(self.form.rates, self.explicit.rates, strict=True)]
+        return [*self.explicit.statements, *given, *(s for s in self._everything() if s not in own)]
 
     def constants(self, name: str, formulas: Sequence[Expression]) -> Routine:
         """Formulas of parameters and of time."""

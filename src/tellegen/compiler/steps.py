@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, final
 from tellegen.expressions import (
     Add,
     Call,
+    Condition,
     Constant,
     Expression,
     Logic,
@@ -254,8 +255,8 @@ class _Shapes:
                 continue
             seen.add(node)
             # The largest part without variables becomes one coefficient: it is computed once for a run, not at every
-            # step.
-            if not node.args or not self.moves[node]:
+            # step. A condition is no number, so that its parts do.
+            if not node.args or not (self.moves[node] or isinstance(node, Condition)):
                 yield node
             else:
                 stack.extend(sorted(node.args, key=self.shapes.__getitem__, reverse=True))
@@ -266,7 +267,7 @@ class _Shapes:
         for node in self.nodes:
             if node in filled:
                 made[node] = filled[node]
-            elif not self.moves[node]:
+            elif not (self.moves[node] or isinstance(node, Condition)):
                 made[node] = node  # a number, or inside a coefficient
             else:
                 made[node] = rebuild(node, tuple([made[arg] for arg in node.args]))

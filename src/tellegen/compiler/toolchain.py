@@ -102,6 +102,16 @@ def find_compiler() -> Compiler | None:
     return None
 
 
+@cache
+def compiler_macros(*flags: str) -> str | None:
+    """What the compiler defines by itself with these flags, each as ` NAME value`; None where it does not take them."""
+    try:
+        compiler = find_compiler()
+        return None if compiler is None else _run((*compiler.command, *flags, "-dM", "-E", "-x", "c", os.devnull))
+    except CompilerCallError:
+        return None
+
+
 def _words_of(chosen: str) -> tuple[str, ...]:
     """The words of $CC: a program whose path may have spaces, quoted or not, and options behind it, such as "ccache gcc"."""
     words = chosen.split()

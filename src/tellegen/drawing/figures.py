@@ -1,13 +1,14 @@
 """`draw`: a model, a scheme or equations as a `Figure`, new or like an earlier one; `save` writes it in any format."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
 from tellegen.causality import assign_causality, assign_with_conflicts
 from tellegen.conditioning.forms import Conditioned
+from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond.owners import Owners
@@ -26,6 +27,7 @@ from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+from tellegen.equations.forms.state_space import StateSpaceForm
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.quantities import Quantity
@@ -98,7 +100,7 @@ class Figure(Picture):
         )
 
 
-Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
+Derived = EquationSystem | StateSpaceForm | DescriptorSystem | TransferMatrix | HamiltonianSystem
 Finished = BondGraphScheme | PogScheme | ReductionPictures | Derived | Run
 """What is drawn as what it is."""
 Drawable = AnyModel | Finished | Steps
@@ -140,7 +142,7 @@ def draw(
     chosen = read_options(options)
     # Read once: its symbols hold for all that is drawn of it.
     what = as_model(what) if isinstance(what, str | os.PathLike) else what
-    with written_with(_symbols_of(what)):
+    with written_with(_symbols_of(what), _constants_of(what)):
         return _draw(what, notation, run, at, like, chosen)
 
 
@@ -151,6 +153,25 @@ def _symbols_of(what: Drawable) -> Mapping[str, str]:
     if isinstance(what, Derived):
         return what.symbols
     return what.graph.symbols if isinstance(what, Run) else as_model(what).symbols
+
+
+def _constants_of(what: Drawable) -> Iterable[str] | None:
+    """The parameters of what is drawn, which stand before variables in its formulas."""
+    if isinstance(what, list | tuple):
+        first = what[0] if what else None
+        return first.causal.graph.parameters if isinstance(first, BondGraphScheme | PogScheme) else None
+    if isinstance(what, BondGraphScheme | PogScheme):
+        return what.causal.graph.parameters
+    if isinstance(what, Run):
+        return what.graph.parameters
+    if isinstance(what, Derived | ReductionPictures):
+        return None  # they bring their own
+    read_one = as_model(what)
+    try:
+        # Parts have parameters of their own, which the graph knows by their names in the whole.
+        return lower(read_one).parameters
+    except TellegenError:
+        return read_one.parameters
 
 
 def _draw(

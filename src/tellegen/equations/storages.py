@@ -25,8 +25,9 @@ from typing import final
 from tellegen.core.domains import DOMAINS
 from tellegen.equations.matrices import Matrix, Sparse, Vector, congruent, dot, plus, product, zeros
 from tellegen.expressions import HALF, ONE, ZERO, Expression, symbol, total
-from tellegen.expressions.antiderivatives import integral_from_zero
+from tellegen.expressions.antiderivatives import integral_from_zero, integrated_terms
 from tellegen.expressions.elimination import with_definitions
+from tellegen.expressions.integrals import integral
 from tellegen.expressions.polynomials import powers_of
 from tellegen.graph import Port, PowerGraph, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT, argument
@@ -275,6 +276,29 @@ def energy_of_port(port: Port, at: Expression) -> Expression | None:
     return port.storage.content_at(at) if DOMAINS[port.domain].heat_books else energy_of_law(port.storage, at)
 
 
+def energy_told(port: Port, at: Expression) -> Expression | None:
+    """The energy of a port, whatever its law: where no formula is known, as an integral that is found by quadrature.
+
+    For what is printed or evaluated; programs and files take formulas alone. None for a law with a pole at rest.
+    """
+    known = energy_of_port(port, at)
+    if known is not None or DOMAINS[port.domain].heat_books:
+        return known
+    law = port.storage
+    domain = DOMAINS[port.domain]
+    letter = (domain.power(law.side) if law.output is None else domain.energy(law.side)).letters[0]
+    by_content = law.output is None and law.content is not None
+    found = law.output or law.content or argument() * law.inertia_at(argument())
+    try:
+        found.substitute({ARGUMENT: ZERO})
+    except ZeroDivisionError:
+        return None
+    # Of a content the integral by parts, x q less that of q dx: shorter than one with its slope.
+    done, left = integrated_terms(found, ARGUMENT)
+    inner = done.substitute({ARGUMENT: at}) + integral(left, at, letter)
+    return at * found.substitute({ARGUMENT: at}) - inner if by_content else inner
+
+
 def energy_of_law(law: StorageLaw, at: Expression) -> Expression | None:
     """The stored energy at a value of the state, zero at rest; None where it has no closed form that we find.
 
@@ -339,7 +363,7 @@ class StoredEnergy:
 
     def total(self) -> Expression | None:
         """The energy of all storages together; None where that of one is not known."""
-        shares = [energy_of_port(self.graph.ports[k], at) for k, at in self.outputs.items()]
+        shares = [energy_told(self.graph.ports[k], at) for k, at in self.outputs.items()]
         known = [share for share in shares if share is not None]
         # One share without a closed form leaves the sum unknown: a part of the energy would be taken for all of it.
         return total([*known, *self._mutual()]) if len(known) == len(shares) else None

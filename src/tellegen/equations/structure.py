@@ -13,7 +13,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.equations import rules
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
-from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, solve
+from tellegen.expressions.elimination import UNWELCOME, Elimination, Entry, NamedEntries, solve
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
 from tellegen.graph.power_graph import ARGUMENT
@@ -42,7 +42,12 @@ def causal_structure(causal: CausalGraph, field: NamedEntries) -> CausalStructur
     # followed from their causes, and only constants are divided by (decision 012).
     if position_dependent_names(causal.graph):
         unknown, constant = (*interconnection.internal, *told), causal.graph.parameters.keys()
-        elimination.tear(unknown, tearing_order(causal), lambda entry: entry.expression.free_symbols <= constant)
+
+        def steady(entry: Entry) -> bool:
+            """Whether an entry does not move, and is no zero by its value."""
+            return entry.expression.free_symbols <= constant and field.cost(entry) < UNWELCOME
+
+        elimination.tear(unknown, tearing_order(causal), steady)
         left = [c for c in told if c not in elimination.pivots]
     else:
         # Node potentials and currents inside couplings have no name in the equations.

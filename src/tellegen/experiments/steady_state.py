@@ -21,7 +21,7 @@ from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, run_of_trajectory, set_up
 from tellegen.expressions import number
 from tellegen.graph import PowerGraph, lower
-from tellegen.graph.signals import Delayed, Sampled
+from tellegen.graph.signals import Delayed, External, Sampled, SignalLaw, Table, Value
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.element_variables import sources_of
@@ -161,10 +161,10 @@ class RestingModel:
         return held | {delay.name: float(v) for delay, v in zip(numeric.delays, self.past.values, strict=True)}
 
 
-def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> RestingModel:
+def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any], *, held: bool = False) -> RestingModel:
     """The steady state in the first mode that has one and keeps it, the mode that the model starts in first; else where the motion
     from the initial values ends: a ball that lies on the floor, friction that sticks, a loop that rests between two steps of a
-    quantiser.
+    quantiser. With `held` what comes after that time does not count: a run may begin at rest under a source that moves at once.
 
     Raises: SimulationError (S119) where there is none.
     """
@@ -174,7 +174,7 @@ def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> Re
         try:
             found = _in_mode(model, at, {**given, "mode": mode})
             # A steady state of a mode may be none of the model: a body may rest where its friction would not hold it.
-            if not found.ready.graph.switching or _stays(found):
+            if not found.ready.graph.switching or _stays(found, held=held):
                 return found
         except SimulationError as error:
             # The mode that the model starts in is the one a reader thinks of.
@@ -216,7 +216,7 @@ def at_rest(ready: Setup, settings: Mapping[str, Any]) -> Setup:
     if not (ready.graph.switching or has_memory(ready.numeric)):
         problem = Problem(ready.numeric, ready.until, y0=dict(ready.start), rtol=FINE, inputs=dict(ready.inputs))
         return replace(ready, start=dict(zip(ready.numeric.names, find_equilibrium(problem).y.tolist(), strict=True)))
-    found = find_rest(ready.model, 0.0, settings)
+    found = find_rest(ready.model, 0.0, settings, held=True)
     numeric, causal = found.ready.numeric, found.ready.causal
     start = {name: v for name, v in found.values().items() if ready.graph.switching or name in numeric.index}
     return replace(ready, numeric=numeric, causal=causal, start=start, before=found.before())
@@ -254,7 +254,7 @@ def _problem(ready: Setup, t: float, start: Mapping[str, float] | None = None) -
     return Problem(ready.numeric, t + 1.0, t, y0=known, rtol=FINE, context=context)
 
 
-def _stays(found: RestingModel) -> bool:
+def _stays(found: RestingModel, *, held: bool) -> bool:
     """Whether a run from there stays there and in the same mode: a body at rest does not slide."""
     at, graph, start = found.standing, found.ready.graph, found.values()
     if not _fits(found):
@@ -263,12 +263,28 @@ def _stays(found: RestingModel) -> bool:
     problem = Problem(found.ready.numeric, at.t + AHEAD, at.t, y0=start, inputs=dict(found.ready.inputs), times=2)
     first = {graph.ports[k].element: law.start for k, law in graph.switching.items()}
     try:
-        made = integrate_graph(graph.in_mode(first), problem)
+        made = integrate_graph((_held(graph, at.t) if held else graph).in_mode(first), problem)
     except TellegenError:
         return False
     last = dict(zip(made.segments[-1].model.names, made.y[-1], strict=False))
     near = (abs(last[n] - v) <= STILL * (1.0 + abs(v)) for n, v in start.items() if n in last)
     return made.status == "finished" and all(near) and _last_mode(made, first) == graph.mode
+
+
+def _held(graph: PowerGraph, t: float) -> PowerGraph:
+    """The graph with its inputs and signals as they are at a time: a source that begins to move disturbs no rest."""
+    now = {TIME: number(t)}
+    laws: list[SignalLaw] = []
+    for law in graph.signals:
+        if isinstance(law, Value):
+            laws.append(replace(law, expression=law.expression.substitute(now), breaks=()))
+        elif isinstance(law, Table):
+            laws.append(replace(law, argument=law.argument.substitute(now)))
+        elif isinstance(law, External):
+            laws.append(replace(law, arguments=tuple(a.substitute(now) for a in law.arguments), breaks=()))
+        else:
+            laws.append(law)
+    return replace(graph, signals=tuple(laws))
 
 
 def _fits(found: RestingModel) -> bool:

@@ -215,7 +215,9 @@ def vector_blocks(start: DiagramStart) -> diagram.Diagram:
     start.slopes.update(slopes)
     rates = {name: start.fresh(f"{name}_rate") for name in system.states}
     sums = {name: start.fresh(f"{name}_sum") for name in system.states}
-    formulas = [diagram.formula(slope, _slope(name, start), start.setup.parameters) for name, slope in slopes.items()]
+    formulas = [
+        diagram.formula(slope, rate_of_input(name, start), start.setup.parameters) for name, slope in slopes.items()
+    ]
     for k, name in enumerate(system.states):
         parts = [
             _part(start.fresh(f"{name}_{letter}"), terms, letter, start)
@@ -268,7 +270,7 @@ def _met_by_storages(system: EquationSystem) -> list[str]:
     return [name for j, name in enumerate(system.inputs) if any(row[j] is not ZERO for row in rows)]
 
 
-def _slope(name: str, start: DiagramStart) -> Expression:
+def rate_of_input(name: str, start: DiagramStart) -> Expression:
     """How fast an input changes."""
     system, parameters = start.system, start.setup.parameters
     driver = system.signals.drivers.get(name)

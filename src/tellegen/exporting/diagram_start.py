@@ -81,7 +81,7 @@ class DiagramStart:
 
     def holds(self) -> tuple[diagram.Hold, ...]:
         """The sampled signals."""
-        value = self._value
+        value = self.value
         laws = [law for law in self.system.signals.others if isinstance(law, Sampled)]
         return tuple(
             diagram.Hold(s.name, s.expression, value(s.period), value(s.offset), value(s.initial)) for s in laws
@@ -91,11 +91,11 @@ class DiagramStart:
         """The delayed signals."""
         laws = [law for law in self.system.signals.others if isinstance(law, Delayed)]
         return tuple(
-            diagram.TransportDelay(d.name, self.sources[d.name], self._value(d.by), self._value(d.initial))
-            for d in laws
+            diagram.TransportDelay(d.name, self.sources[d.name], self.value(d.by), self.value(d.initial)) for d in laws
         )
 
-    def _value(self, expression: Expression) -> float:
+    def value(self, expression: Expression) -> float:
+        """The value of a formula of parameters."""
         return expression.evaluate(self.setup.parameters)
 
     def stops(self) -> tuple[float, ...]:

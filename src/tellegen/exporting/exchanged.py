@@ -44,6 +44,8 @@ TOLERANCE = 1e-9
 
 MOST_PORTS = 2000
 NOMINAL_ROWS = 200
+NUDGE = 1e-3
+"""By how much a parameter is moved to see whether the start moves with it, and its cube what counts as having moved."""
 AFTER_START = 1e-9
 """What counts as just after the start, as a share of the run."""
 
@@ -104,7 +106,7 @@ class Exchanged:
 
 def exchanged(
     model: Model,
-    sources: Sources = "open",
+    sources: Sources | Literal["constants"] = "open",
     variables: Sequence[str] = (),
     *,
     with_nominal: bool = True,
@@ -113,7 +115,8 @@ def exchanged(
     from_outside: Sequence[str] = (),
     controller: bool = False,
 ) -> Exchanged:
-    """The model with its sources as inputs, or with their courses inside; `variables` are further outputs.
+    """The model with its sources as inputs, or with their courses inside; `variables` are further outputs. With "constants" the
+    sources that are constant in the experiment are inputs, and the other courses inside.
 
     With `with_nominal`, a run of the experiment tells how large states become; `with_modes` and `with_delays` say what the other
     program can do. The signals `from_outside` are inputs too. A `controller` is the signals alone: its inputs are what they read
@@ -251,15 +254,14 @@ def _refuse_rates_of_inputs(causal: CausalGraph) -> None:
                 )
 
 
-def _with_sources(model: Model, setup: Setup, sources: Sources) -> PowerGraph:
+def _with_sources(model: Model, setup: Setup, sources: str) -> PowerGraph:
     """The graph of a run with its sources opened, or with constant courses in it, too."""
     plain = lower(model)
     opened = {port.law.input for port in plain.ports if isinstance(port.law, SourceLaw) and port.law.signal is None}
     plain_signals = {law.name for law in plain.signals}
     graph = setup.graph
-    if sources == "experiment":
-        given = {name: number(value) for name, value in setup.inputs.items() if name in model.experiment.inputs}
-        return drive_given_inputs(graph, given)
+    if sources != "open":
+        return drive_given_inputs(graph, _courses_inside(model, setup, but_numbers=sources == "constants"))
     ports = [
         replace(port, law=replace(port.law, signal=None))
         if isinstance(port.law, SourceLaw) and port.law.input in opened
@@ -275,6 +277,16 @@ def _with_sources(model: Model, setup: Setup, sources: Sources) -> PowerGraph:
         if name in signals and name not in plain_signals:
             left += _names_read(signals.pop(name))
     return replace(graph, ports=tuple(ports), signals=tuple(signals.values()))
+
+
+def _courses_inside(model: Model, setup: Setup, *, but_numbers: bool) -> dict[str, Expression]:
+    """What stays constant in the experiment: as a formula of parameters where it is one, so that it moves with them."""
+    courses = model.experiment.inputs
+    formulas = {name: e for name in setup.inputs if name in courses and (e := courses[name].expression) is not None}
+    inside = {name: e for name, e in formulas.items() if e.free_symbols}
+    if but_numbers:
+        return inside
+    return {name: number(value) for name, value in setup.inputs.items() if name in courses} | inside
 
 
 def _names_read(law: SignalLaw) -> set[str]:
@@ -329,7 +341,33 @@ def _variables(
             taken.add(o.name)
             unit = o.unit or units.get(o.name, "")
             found.append(ExchangedVariable(o.name, "observable", k, unit, is_output=o.name in wanted))
-    return (*found, *_parameters(setup, code, taken))
+    told = _parameters(setup, code, taken)
+    deciding = _deciding_start(made, [code.base[v.place] for v in told if v.role == "parameter"])
+    # Who moved one of these would begin where the model does not: they are part of what is written, like a count of elements.
+    return (*found, *(v for v in told if v.role != "parameter" or code.base[v.place] not in deciding))
+
+
+def _deciding_start(made: Exchanged, names: Sequence[str]) -> set[str]:
+    """The parameters by which a start is found that no formula tells: positions of a mechanism, a state of rest."""
+    model, values = made.setup.model, made.setup.parameters
+    found = dict(zip(made.states, zip(made.start, made.start_formulas, strict=True), strict=True))
+    searched = model.mechanism is not None or model.experiment.start != "initial"
+    solved = {k: value for k, (value, formula) in found.items() if not formula.free_symbols and (value or searched)}
+    given = {p.state for p in made.causal.graph.ports if p.initial_state is not None} | {*model.experiment.initial}
+    if not searched and solved.keys() <= given:
+        return set()
+    deciding = set()
+    for name in names:
+        moved = values[name] * (1 + NUDGE) or NUDGE
+        try:
+            ready = set_up_at_start(model, rtol=TOLERANCE, parameters={name: moved})
+        except TellegenError:
+            deciding.add(name)
+            continue
+        start = {**ready.numeric.initial, **ready.start}
+        if any(abs(start.get(k, value) - value) > NUDGE**3 * (1 + abs(value)) for k, value in solved.items()):
+            deciding.add(name)
+    return deciding
 
 
 def _parameters(setup: Setup, code: Code, taken: set[str]) -> list[ExchangedVariable]:

@@ -17,6 +17,7 @@ from tellegen.exporting.fmu.unit import fmu_files
 from tellegen.exporting.matlab_modes import hybrid_run_file, modes_file
 from tellegen.exporting.matlab_program import parameters_file, program_name, run_file
 from tellegen.exporting.mode_diagrams import mode_diagrams
+from tellegen.exporting.modelica.package import modelica_files
 from tellegen.exporting.python.functions import python_files
 from tellegen.exporting.simulink import build_file
 from tellegen.exporting.simulink_modes import HybridBuilder
@@ -48,6 +49,9 @@ def export_model(
     `to="c"` writes one step of the model for microcontrollers and hardware in the loop, `NAME.h` and `NAME.c`. Its options: `step`
     in seconds, `method` ("exact", "rk4" or "midpoint"; without it the one that fits), `real` ("double" or "float"), `sources` and
     `variables` as above, `inputs` (signals that come from outside), `controller` (the signals alone, without what they control).
+
+    `to="modelica"` writes a package, `NAME.mo`. Its option: `shape` ("network": a component for each element, joined at nodes;
+    "equations": the rows of `derive`; without it a network, unless moving moduli decide which storages follow others).
 
     Raises: ExportError for an unknown tool (X403) or option (X407), for what the tool cannot hold (X401, X402, X406, X408 to
     X411), for a file that is there already (X405) or cannot be written (X404). Nothing is written then, or what was written is
@@ -103,6 +107,7 @@ TARGETS: dict[str, Callable[..., Files]] = {
     "fmu": fmu_files,
     "python": python_files,
     "c": c_files,
+    "modelica": modelica_files,
 }
 """The tools that there are files for."""
 

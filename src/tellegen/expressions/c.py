@@ -28,8 +28,9 @@ _MOST_RECIPROCALS = 6
 class _C(printing.AbstractPrinter):
     words = {"and": "&&", "or": "||", "not": "!", "true": "1", "false": "0"}  # noqa: RUF012
 
-    def __init__(self, names: Mapping[str, str]) -> None:
+    def __init__(self, names: Mapping[str, str], *, straight: bool = False) -> None:
         self.names = names
+        self.straight = straight
         self.reciprocals: dict[Expression, tuple[str, Fraction]] = {}
         """Of bases that are divided by again and again: the name of base^-q, and q."""
 
@@ -46,15 +47,18 @@ class _C(printing.AbstractPrinter):
         return self.names[name] if name in self.names else printing.checked_identifier(identifier(name))
 
     def constant(self, node: Constant) -> str:
-        return "M_PI"
+        return repr(node.value) if self.straight else "M_PI"
 
     def power(self, base: printing.PrintedPiece, exponent: printing.PrintedPiece) -> printing.PrintedPiece:
         # Small powers of a name are products, which are far quicker than `pow`; of anything longer the text would be
         # evaluated again for each factor.
-        count = _SMALL.get(exponent.text, 0)
+        count = (_WHOLE if self.straight else _SMALL).get(exponent.text, 0)
         if count and base.size == 1 and base.holds == printing.ATOM:
-            return printing.PrintedPiece("*".join([base.text] * count), printing.PRODUCT, base.size + 1)
-        return printing.PrintedPiece(f"pow({base.text}, {exponent.text})", printing.ATOM, base.size + exponent.size)
+            return printing.PrintedPiece(_multiplied(base.text, count), printing.PRODUCT, base.size + 1)
+        function = "tg_pow" if self.straight else "pow"
+        return printing.PrintedPiece(
+            f"{function}({base.text}, {exponent.text})", printing.ATOM, base.size + exponent.size
+        )
 
     def quotient(
         self, coefficient: Rational, factors: printing.Factors, pieces: dict[Expression, printing.PrintedPiece]
@@ -94,16 +98,29 @@ class _C(printing.AbstractPrinter):
             text = f"({self.enclosed(condition, printing.COMPARISON)} ? {yes.text} : {no.text})"
             return printing.PrintedPiece(text, printing.ATOM, 1 + sum(arg.size for arg in args))
         function = FUNCTIONS[name]
+        word = f"tg_{name}" if self.straight and name not in _EVERYWHERE else function.c
         # In C `fmin` and `fmax` have two arguments; longer ones are nested.
         if function.most is not None:
-            return printing.listed(function.c, args)
+            return printing.listed(word, args)
         result = args[0]
         for arg in args[1:]:
-            result = printing.listed(function.c, (result, arg))
+            result = printing.listed(word, (result, arg))
         return result
 
 
 _SMALL = {f"{n}.0": n for n in range(2, _MOST_FACTORS + 1)}
+_WHOLE = {f"{n}.0": n for n in range(2, 33)}
+"""Where `pow` of the library may not be called, whole powers are products: they have bases of either sign."""
+_EVERYWHERE = ("sqrt", "abs")
+"""Functions that are one instruction everywhere."""
+
+
+def _multiplied(base: str, count: int) -> str:
+    """A whole power of a name as a product; a large one as a product of equal parts, which compilers work out once."""
+    if count <= _MOST_FACTORS:
+        return "*".join([base] * count)
+    half = f"({_multiplied(base, count // 2)})"
+    return f"{half}*{half}" + (f"*{base}" if count % 2 else "")
 
 
 def _double(text: str, q: Rational) -> str:
@@ -132,12 +149,13 @@ class CWriter:
     """Writes many expressions of one function; what they share is computed once, in a `const double` before its first use.
 
     Every expression is counted before the first is written, so that the writer knows what is shared. `lines` grows by the
-    declarations that the text of an expression needs before it.
+    declarations that the text of an expression needs before it. A `straight` one calls the functions of straight.h in place of the
+    library's.
     """
 
-    def __init__(self, names: Mapping[str, str], prefix: str = "s") -> None:
+    def __init__(self, names: Mapping[str, str], prefix: str = "s", *, straight: bool = False) -> None:
         self.lines: list[str] = []
-        self._printer = _C(names)
+        self._printer = _C(names, straight=straight)
         self._prefix = prefix
         self._uses: Counter[Expression] = Counter()
         self._raised: set[Expression] = set()

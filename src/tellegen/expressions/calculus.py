@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tellegen.expressions import canonical, nodes
+from tellegen.expressions import canonical, integrals, nodes
 from tellegen.expressions.functions import FUNCTIONS, call
 from tellegen.expressions.nodes import Expression, Rational, Scalar, postorder
 
@@ -20,6 +20,8 @@ def rebuild(node: Expression, args: tuple[Expression, ...]) -> Expression:
         return canonical.power(*args)
     if isinstance(node, nodes.Call):
         return call(node.name, *args)
+    if isinstance(node, nodes.DefiniteIntegral):
+        return nodes.intern_integral(node.pattern, node.letter, args) if args[0] is not canonical.ZERO else args[0]
     if isinstance(node, nodes.Relation):
         return canonical.relation(node.operator, *args)
     if isinstance(node, nodes.Logic):
@@ -117,6 +119,8 @@ def _recipe(node: Expression) -> tuple[Callable[..., Expression], tuple[object, 
         return nodes.intern_pow, (node.base, node.exponent)
     if isinstance(node, nodes.Call):
         return nodes.intern_call, (node.name, node.arguments)
+    if isinstance(node, nodes.DefiniteIntegral):
+        return nodes.intern_integral, (node.pattern, node.letter, node.arguments)
     if isinstance(node, nodes.Relation):
         return nodes.intern_relation, (node.operator, node.left, node.right)
     assert isinstance(node, nodes.Logic), "every kind of expression has its recipe"
@@ -154,6 +158,8 @@ def _slope(node: Expression, name: str, slopes: Slopes) -> Expression:
         return _slope_of_product(node, slopes)
     if isinstance(node, nodes.Pow):
         return _slope_of_power(node, slopes)
+    if isinstance(node, nodes.DefiniteIntegral):
+        return integrals.slope(node, slopes)
     return _slope_of_call(node, slopes) if isinstance(node, nodes.Call) else canonical.ZERO
 
 

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, final
 
 from tellegen.core.names import identifier
 from tellegen.expressions.canonical import symbol
-from tellegen.expressions.evaluation import residues_of_name
+from tellegen.expressions.evaluation import is_rounding, residues_of_name
 from tellegen.expressions.nodes import PRIME, Expression, Number
 
 T = TypeVar("T")
@@ -340,9 +340,10 @@ class NamedEntries:
         generic = written.residues()
         if generic is None:
             raise ZeroDivisionError("an expression has a pole at a random point")
-        given = self._with_values(written).residues()
+        valued = self._with_values(written)
+        given = valued.residues()
         # Where the given values put a pole, they say nothing about a zero.
-        return (*generic, generic[0] if given is None else given[0])
+        return (*generic, 0 if is_rounding(valued) else generic[0] if given is None else given[0])
 
     def _with_values(self, expression: Expression) -> Expression:
         """The expression with the given values, which at the first random point has the residue of these, however long they are."""
@@ -408,6 +409,10 @@ class NamedEntries:
     def named(self, expression: Expression) -> Expression:
         """The expression itself, or a name for it where it is longer than a line."""
         return self._name(expression) if leaf_count(expression) > LONGEST else expression
+
+    def part(self, expression: Expression) -> Expression:
+        """A name for an expression, however short: the denominator that many entries share."""
+        return self._name(expression)
 
     def fresh(self, wanted: str) -> str:
         """The name, with underscores behind it until nothing else has it."""

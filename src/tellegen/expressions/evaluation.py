@@ -16,6 +16,7 @@ from typing import Any
 from tellegen.expressions import nodes
 from tellegen.expressions.canonical import COMPARE, ZERO, split_coefficient, whole_content
 from tellegen.expressions.functions import FUNCTIONS
+from tellegen.expressions.integrals import value_of_integral
 
 
 def evaluate(expression: nodes.Expression, values: Mapping[str, float]) -> float:
@@ -73,6 +74,8 @@ def _value(node: nodes.Expression, known: Mapping[nodes.Expression, float], valu
         return _call(node, known)
     if isinstance(node, nodes.Constant):
         return node.value
+    if isinstance(node, nodes.DefiniteIntegral):
+        return value_of_integral(node, [known[arg] for arg in node.arguments])
     return _condition(node, known)
 
 
@@ -199,6 +202,51 @@ def is_zero(expression: nodes.Expression) -> bool:
     return residues(expression) == (0, 0)
 
 
+EPSILON = 2.0**-52
+
+
+def is_rounding(expression: nodes.Expression) -> bool:
+    """Whether a formula without names is zero but for its rounding in floats, such as cos(a) - sin(a) at 45 degrees.
+
+    Rational numbers are exact: a small one is a small number.
+    """
+    if expression.free_symbols or not any(
+        isinstance(e, nodes.Call | nodes.Constant) for e in nodes.postorder(expression)
+    ):
+        return False
+    known: dict[nodes.Expression, float] = {}
+    errors: dict[nodes.Expression, float] = {}
+    try:
+        for node in nodes.postorder(expression):
+            known[node] = _value(node, known, {})
+            errors[node] = _rounding(node, known, errors)
+    except (ArithmeticError, ValueError):
+        return False
+    return abs(known[expression]) <= 4 * errors[expression]
+
+
+def _rounding(
+    node: nodes.Expression, known: dict[nodes.Expression, float], errors: dict[nodes.Expression, float]
+) -> float:
+    """How far a value may be from the exact one: what its arguments may be off, and one rounding."""
+    value = known[node]
+    off = EPSILON * abs(value)
+    if isinstance(node, nodes.Add):
+        return off + sum(abs(float(c)) * (errors[e] + EPSILON * abs(known[e])) for e, c in node.terms)
+    # Anything else is asked beside its arguments, where it has a value there.
+    for arg in node.args:
+        at = known[arg]
+        for beside in (at - errors[arg], at + errors[arg]):
+            known[arg] = beside
+            try:
+                off = max(off, abs(_value(node, known, {}) - value))
+            except (ArithmeticError, ValueError):
+                continue
+            finally:
+                known[arg] = at
+    return off
+
+
 def _both(node: nodes.Expression) -> tuple[int, int] | tuple[()]:
     if isinstance(node, nodes.Symbol):
         return residues_of_name(node.name)
@@ -317,6 +365,8 @@ def _at_function(node: nodes.Expression, k: int) -> int:
         symmetric = FUNCTIONS[node.name].symmetric
         # min(a, b) and min(b, a) are one value.
         return _hashed(node.name, sorted(values) if symmetric else values)
+    if isinstance(node, nodes.DefiniteIntegral):
+        return _hashed("integral", (*(residues(node.pattern) or ()), *values))
     assert isinstance(node, nodes.Relation | nodes.Logic), "what is left are conditions"
     return _hashed(node.operator, values)
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from tellegen.expressions import canonical, nodes
+from tellegen.expressions.integrals import quadrature
 
 Arguments = tuple[nodes.Expression, ...]
 
@@ -49,6 +50,34 @@ def _at(point: int, result: nodes.Expression) -> Callable[[Arguments], nodes.Exp
     """The rule that a function of one argument has an exact value at one point."""
     # Other exact values, such as sin(pi/6), are left as they are: formulas of a file seldom have them.
     return lambda args: result if _number_of(args[0]) == point else None
+
+
+def quarter_turns(angle: nodes.Expression) -> int | None:
+    """How many right angles an angle without names is, where it is a whole number of them but for its last digit; else None."""
+    c, base = canonical.split_coefficient(angle)
+    if base is canonical.PI:
+        return int(2 * c) if 2 * c == int(2 * c) else None
+    if base is not canonical.ONE:
+        return None
+    # `90 deg` and 1.5707963267948966 are the right angle as well as a number can hold it.
+    value = float(c)
+    turns = round(value / (math.pi / 2))
+    return turns if abs(value - turns * (math.pi / 2)) <= 2 * math.ulp(value) else None
+
+
+def _wave(values: Sequence[nodes.Expression]) -> Callable[[Arguments], nodes.Expression | None]:
+    """The rule that a sine or a cosine is exact at whole numbers of right angles, where floats would leave 6e-17."""
+
+    def fold(args: Arguments) -> nodes.Expression | None:
+        turns = quarter_turns(args[0])
+        return None if turns is None else values[turns % 4]
+
+    return fold
+
+
+def _fold_tan(args: Arguments) -> nodes.Expression | None:
+    turns = quarter_turns(args[0])
+    return canonical.ZERO if turns is not None and turns % 2 == 0 else None
 
 
 def _rational_fold(rule: Callable[[nodes.Rational], nodes.Rational]) -> Callable[[Arguments], nodes.Expression | None]:
@@ -179,10 +208,13 @@ def _extreme(name: str, pick: Callable[..., Any], beats: Literal["<", ">"]) -> F
     )
 
 
+_SINES = (canonical.ZERO, canonical.ONE, canonical.ZERO, canonical.MINUS_ONE)
+"""After none, one, two and three right angles."""
+
 _ROWS = (
-    _row("sin", math.sin, lambda x: call("cos", x), _at(0, canonical.ZERO), latex=r"\sin"),
-    _row("cos", math.cos, lambda x: -call("sin", x), _at(0, canonical.ONE), latex=r"\cos"),
-    _row("tan", math.tan, lambda x: 1 + call("tan", x) ** 2, _at(0, canonical.ZERO), latex=r"\tan"),
+    _row("sin", math.sin, lambda x: call("cos", x), _wave(_SINES), latex=r"\sin"),
+    _row("cos", math.cos, lambda x: -call("sin", x), _wave(_SINES[1:] + _SINES[:1]), latex=r"\cos"),
+    _row("tan", math.tan, lambda x: 1 + call("tan", x) ** 2, _fold_tan, latex=r"\tan"),
     _row("asin", math.asin, lambda x: _inverse_root(1 - x**2), _at(0, canonical.ZERO), latex=r"\arcsin"),
     _row("acos", math.acos, lambda x: -_inverse_root(1 - x**2), _at(1, canonical.ZERO), latex=r"\arccos"),
     _row("atan", math.atan, lambda x: 1 / (1 + x**2), _at(0, canonical.ZERO), latex=r"\arctan"),
@@ -237,6 +269,7 @@ ALIASES = {"ln": "log"}
 PYTHON_NAMESPACE: dict[str, object] = {
     **{row.name: row.evaluate for row in _ROWS if row.name != "if"},
     "pi": math.pi,
+    "integral": quadrature,
     "__builtins__": {},
 }
 """What the text of `to_python` needs in order to be evaluated."""

@@ -256,6 +256,24 @@ class Call(Expression):
         return self.arguments
 
 
+@final
+class DefiniteIntegral(Expression):
+    """An integral from zero to the first argument. `pattern` is what stands in it, over BOUND and, for the other arguments, PLACES.
+
+    So nothing in it has a name of its own: it can be substituted and differentiated like any function of its arguments.
+    """
+
+    __slots__ = ("arguments", "letter", "pattern")
+    pattern: Expression
+    letter: str
+    arguments: tuple[Expression, ...]
+
+    @property
+    def args(self) -> tuple[Expression, ...]:
+        """The upper end, and what stands for the places."""
+        return self.arguments
+
+
 class Condition(Expression):
     """What an `if` asks; it is no number, so arithmetic refuses it. Abstract."""
 
@@ -465,6 +483,19 @@ def intern_call(name: str, arguments: tuple[Expression, ...]) -> Call:
     node.name = name
     node.arguments = arguments
     return _keep((name, arguments), node, _digest_of_word(6, name, arguments))
+
+
+def intern_integral(pattern: Expression, letter: str, arguments: tuple[Expression, ...]) -> DefiniteIntegral:
+    """The node of an integral."""
+    key = ("integral", pattern, letter, arguments)
+    found = _find(key)
+    if found is not None:
+        return found  # type: ignore[return-value]
+    node = DefiniteIntegral()
+    node.pattern = pattern
+    node.letter = letter
+    node.arguments = arguments
+    return _keep(key, node, _digest_of_word(9, letter, (pattern, *arguments)))
 
 
 def intern_relation(operator: Operator, left: Expression, right: Expression) -> Relation:

@@ -52,6 +52,15 @@ def shortened(expression: Expression) -> Expression:
     return min(candidates, key=lambda e: (_length(e), e is not expression))
 
 
+def multiplied_out(expression: Expression) -> Expression:
+    """Products of sums written as one sum over one denominator; an expression that gets too long so stays as it is."""
+    names: dict[str, Expression] = {}
+    try:
+        return _written(_quotient(expression, names), names)
+    except LongPolynomialError:
+        return expression
+
+
 def _candidates(expression: Expression) -> Iterable[Expression]:
     names: dict[str, Expression] = {}
     yield _written(_quotient(expression, names), names)

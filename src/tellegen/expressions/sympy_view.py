@@ -10,6 +10,7 @@ from typing import Any
 from tellegen.expressions import nodes
 from tellegen.expressions.canonical import FALSE, PI, TRUE, logic, number, power, product, relation, total
 from tellegen.expressions.functions import call
+from tellegen.expressions.integrals import BOUND, inside
 from tellegen.expressions.nodes import Expression, Operator, Rational, postorder
 
 _NAMES = {"abs": "Abs", "min": "Min", "max": "Max", "ceil": "ceiling"}
@@ -86,6 +87,10 @@ def _their_function(sympy: Any, node: Expression, args: list[Any]) -> Any:
     if isinstance(node, nodes.Logic):
         made = {"and": sympy.And, "or": sympy.Or, "not": sympy.Not}
         return made[node.operator](*args) if args else sympy.true if node is TRUE else sympy.false
+    if isinstance(node, nodes.DefiniteIntegral):
+        bound = sympy.Dummy(node.letter)
+        within = to_sympy(inside(node, nodes.intern_symbol(BOUND))).subs(sympy.Symbol(BOUND), bound)
+        return sympy.Integral(within, (bound, 0, args[0]))
     assert isinstance(node, nodes.Call), "what is left are functions"
     if node.name == "if":
         condition, yes, no = args

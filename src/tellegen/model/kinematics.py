@@ -10,7 +10,7 @@ body that no joint leads to.
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, final
 
 from tellegen.expressions import ONE, ZERO, Expression, call, symbol, total
@@ -156,7 +156,10 @@ class Coordinate(NamedTuple):
 @final
 @dataclass
 class MechanismTree:
-    """`joint_to[b]` leads to body b and `base[b]` is the point of b that it holds; a body without one floats."""
+    """`joint_to[b]` leads to body b and `base[b]` is the point of b that it holds; a body without one floats.
+
+    `coordinates` are in the order of description; `ranked` has their names away from the ground, whatever the order of lines.
+    """
 
     mechanism: Mechanism
     poses: dict[str, BodyPose] = field(default_factory=dict)
@@ -165,6 +168,7 @@ class MechanismTree:
     speeds: dict[str, NodeSpeed] = field(default_factory=dict)
     coordinates: dict[str, Coordinate] = field(default_factory=dict)
     closing: list[Joint] = field(default_factory=list)
+    ranked: list[str] = field(default_factory=list)
 
     def position(self, mark: BodyPoint) -> Vector:
         """Where a point is in the plane."""
@@ -202,14 +206,50 @@ def build_tree(mechanism: Mechanism) -> MechanismTree:
     return tree
 
 
+def in_plain_order(mechanism: Mechanism) -> Mechanism:
+    """The same mechanism with its bodies and joints away from the ground, then by name: whatever the order of its lines."""
+    away = _steps_from_ground(mechanism)
+
+    def rank(joint: Joint) -> tuple[int, int, str]:
+        near, far = sorted((away[joint.first.body], away[joint.second.body]))
+        return near, far, joint.name
+
+    bodies = sorted(mechanism.bodies, key=lambda name: (away[name], name))
+    return replace(
+        mechanism,
+        bodies={name: mechanism.bodies[name] for name in bodies},
+        joints={joint.name: joint for joint in sorted(mechanism.joints.values(), key=rank)},
+    )
+
+
+def _steps_from_ground(mechanism: Mechanism) -> dict[str, int]:
+    """How many rigid joints lead to each body; for one that none lead to, more than there are bodies."""
+    beside: dict[str, set[str]] = {name: set() for name in mechanism.bodies}
+    for joint in mechanism.joints.values():
+        if joint.kind in RIGID:
+            beside[joint.first.body].add(joint.second.body)
+            beside[joint.second.body].add(joint.first.body)
+    away, now = {GROUND: 0}, {GROUND}
+    while now:
+        now = {new for old in now for new in beside.get(old, ()) if new not in away}
+        away |= dict.fromkeys(now, max(away.values()) + 1)
+    return {name: away.get(name, len(mechanism.bodies) + 1) for name in (GROUND, *mechanism.bodies)}
+
+
 def _sort(tree: MechanismTree) -> None:
     """Coordinates and speeds in the order in which the bodies that they move are described, not in that of the tree."""
+    away = _steps_from_ground(tree.mechanism)
     order: list[str] = []
+    ranks: dict[str, tuple[int, int, str]] = {}
     for name, body in tree.mechanism.bodies.items():
         joint = tree.joint_to.get(name)
         slide = [joint.names["distance"]] if joint is not None and joint.slides else []
-        order += [*slide, *body.at, body.angle]
+        own = [*slide, *body.at, body.angle]
+        order += own
+        # A crank turns round and round where a slide has dead centres: angles before distances.
+        ranks |= {coordinate: (away[name], coordinate != body.angle, coordinate) for coordinate in own}
     tree.coordinates = {name: tree.coordinates[name] for name in order if name in tree.coordinates}
+    tree.ranked = sorted(tree.coordinates, key=lambda name: ranks[name])
     speeds = dict.fromkeys(speed for c in tree.coordinates.values() for speed in c.rates)
     tree.speeds = {name: tree.speeds[name] for name in speeds}
 
@@ -301,7 +341,7 @@ def solve_positions(
         if attempt:
             # Near the guesses first, then further away: the position that somebody meant is the nearest one.
             start = {name: value + chance.uniform(-2.0, 2.0) * min(1.0, attempt / 8) for name, value in start.items()}
-        found = _newton(equations, slopes, list(unknown), {**values, **start})
+        found = nearest_position(equations, slopes, list(unknown), {**values, **start})
         if found is not None:
             return found
     return None
@@ -358,9 +398,10 @@ def residuals(equations: Sequence[Expression], values: Mapping[str, float]) -> l
     return [equation.evaluate(values) for equation in equations]
 
 
-def _newton(
+def nearest_position(
     equations: Sequence[Expression], slopes: list[list[Expression]], unknown: list[str], values: Positions
 ) -> Positions | None:
+    """What solves the equations from these values by Newton's method, whose steps are the smallest; None where it does not."""
     size = _size(equations, slopes, values)
     best = math.inf
     for _ in range(NEWTON_STEPS):
@@ -374,7 +415,7 @@ def _newton(
         if now <= CLOSE * size or (now <= 1e3 * CLOSE * size and now >= best):
             return {name: values[name] for name in unknown}
         best = min(best, now)
-        step = _least_step(J, g)
+        step = least_step(J, g)
         if step is None or not any(step):  # what is left over moves with nothing that may change
             return None
         factor = min(1.0, 1.0 / max(map(abs, step)))  # an angle that jumps by more than a radian has lost its way
@@ -390,7 +431,7 @@ def _size(equations: Sequence[Expression], slopes: list[list[Expression]], value
         return 1.0
 
 
-def _least_step(J: list[list[float]], g: list[float]) -> list[float] | None:
+def least_step(J: list[list[float]], g: list[float]) -> list[float] | None:
     """The smallest step with J step = g; nearly that where rows of J depend on each other, None where nothing moves."""
     square = _by_its_transpose(J)
     weights = _solved(square, g)

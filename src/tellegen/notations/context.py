@@ -149,6 +149,9 @@ class ReadingContext:
         self.elements: dict[str, Element] = {}
         self.parameters: dict[str, Parameter] = {}
         self.displacements: dict[str, Expression] = {}
+        self.positions: set[str] = (
+            set()
+        )  # of a mechanism, which follow from its coordinates: they may be told where it starts
         self.same_nodes: dict[str, str] = {}  # of points of bodies that stand where a joint holds another point
         self.fields: list[MatrixField] = []
         self.vectors: dict[str, tuple[str, ...]] = {}

@@ -168,6 +168,10 @@ class _ExperimentReader:
         found: dict[str, Expression] = {}
         for key, value in self.context.mapping(node, "the initial values").items():
             with self.context.collecting():
+                if (
+                    key.text in self.context.positions
+                ):  # the mechanism was put together by it, and has coordinates of its own
+                    continue
                 # Only storages and displacements remember: any other variable follows from these at the start, too.
                 if key.text not in states and key.text not in self.context.displacements:
                     if self.context.may_be_hidden(key.text):

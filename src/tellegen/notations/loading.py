@@ -27,8 +27,21 @@ NO_SUCH_EXAMPLE = RULES.rule(
     why="built-in examples are loaded by the names that 'tellegen examples' lists",
 )
 
+NOT_A_MODEL_FILE = RULES.rule(
+    "D310",
+    "a file of another tool",
+    meaning="A file of another tool was given where a model file is wanted.",
+    why="files of other tools are imported first: what could not be read of them is told then, and the model file can be looked at",
+)
+
 NETLIST_SUFFIX = ".txt"
-_ENDINGS = (".yaml", ".yml", NETLIST_SUFFIX)
+FOREIGN = {
+    NETLIST_SUFFIX: "POG_Modeler netlist",
+    **dict.fromkeys((".cir", ".net", ".sp", ".ckt"), "SPICE deck"),
+    ".bg": "BondGraphTools model",
+}
+"""The files of other tools that can be imported, by their endings."""
+_ENDINGS = (".yaml", ".yml", *FOREIGN)
 
 
 @runtime_checkable
@@ -61,10 +74,16 @@ def load(name: str) -> Model:
 def read(path: str | os.PathLike[str]) -> Model:
     """The model in a file: a POG_Modeler netlist where the name ends in `.txt`, else YAML.
 
-    Raises: DescriptionError with everything found.
+    Raises: DescriptionError with everything found; for a file of another tool (D310) with the command that imports it.
     """
     file = Path(path)
-    return read_netlist(file) if file.suffix.lower() == NETLIST_SUFFIX else read_model(file)
+    ending = file.suffix.lower()
+    if ending == NETLIST_SUFFIX:
+        return read_netlist(file)
+    if ending in FOREIGN:
+        fix = f"import it: tellegen import {file} -o {file.with_suffix('.yaml')}"
+        raise NOT_A_MODEL_FILE.error(f"'{file}' is a {FOREIGN[ending]}, no model file", fix=fix)
+    return read_model(file)
 
 
 def open_model(text: str) -> Model:

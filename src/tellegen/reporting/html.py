@@ -7,9 +7,9 @@ In a browser with scripts one element lights up in all views, figures are zoomed
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from html import escape as escaped
 from importlib.resources import files
@@ -19,15 +19,18 @@ from urllib.parse import quote as percent_encoded
 
 import numpy as np
 
+from tellegen.core.errors import TellegenError
 from tellegen.core.hidden_characters import visible
+from tellegen.core.units import parse_unit
 from tellegen.plots import Panel
 from tellegen.plots.axes import Array, engineering
 from tellegen.plots.texts import look_of, variable_latex
 from tellegen.plots.values import Line, told
-from tellegen.reporting.formulas import CONTINUED, to_mathml, width_of
+from tellegen.reporting.formulas import CONTINUED, LinkedNames, inline_formula, to_mathml, width_of
 from tellegen.reporting.pages import (
     Folded,
     Listing,
+    LiveRun,
     PageBlock,
     PageFormulas,
     PagePicture,
@@ -35,6 +38,7 @@ from tellegen.reporting.pages import (
     PageTable,
     Paragraph,
     Report,
+    Slider,
 )
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.strokes import THEMES
@@ -63,10 +67,11 @@ def escape(text: str, *, quote: bool = True) -> str:
     return visible(escaped(text, quote=quote))
 
 
-@lru_cache(maxsize=1)
-def _script() -> str:
+@lru_cache(maxsize=2)
+def _script(*, live: bool) -> str:
     folder = files("tellegen.reporting") / "page"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in ("uPlot.iife.min.js", "page.js"))
+    names = ("uPlot.iife.min.js", "page.js", *(["live.js"] if live else []))
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
 @lru_cache(maxsize=1)
@@ -82,6 +87,7 @@ class _Page:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.links = {name: found for name, found in report.links.items() if len(found) <= MOST_SHARED}
+        self.names = LinkedNames(self.links)
         # Letters of figures, each once for the page.
         self.symbols: dict[str, str] = {}
 
@@ -90,8 +96,12 @@ class _Page:
         report = self.report
         links = "".join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in report.sections)
         # Only our own script may run, whatever a model's text gets into the page.
-        digest = b64encode(sha256(_script().encode()).digest()).decode()
+        live = any(isinstance(block, LiveRun) for section in report.sections for block in section.blocks)
+        script = _script(live=live)
+        digest = b64encode(sha256(script.encode()).digest()).decode()
         policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+        # The code of the model is data of the page, which no other page gives it.
+        policy += " 'wasm-unsafe-eval'" if live else ""
         sections = "".join(map(self._section, report.sections))
         defined = f"<defs>{''.join(self.symbols.values())}</defs>"
         letters = f'<svg width="0" height="0" style="position:absolute" aria-hidden="true">{defined}</svg>'
@@ -103,7 +113,7 @@ class _Page:
             f"<title>{escape(report.title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
             f'<nav aria-label="Sections">{links}<button type="button" hidden>Dark</button></nav>\n<main>\n{letters}'
             f'<header><h1>{escape(report.title)}</h1><p class="about">{escape(report.about)}</p>{hint}</header>\n'
-            f"{sections}</main>\n<script>{_script()}</script>\n</body>\n</html>\n"
+            f"{sections}</main>\n<script>{script}</script>\n</body>\n</html>\n"
         )
 
     def _section(self, section: PageSection) -> str:
@@ -125,6 +135,8 @@ class _Page:
             case Listing(text):
                 whole = ' class="whole"' if text.count("\n") <= MOST_WHOLE else ""
                 return f"<pre{whole}>{escape(text)}</pre>\n"
+            case LiveRun():
+                return self._live(block)
             case Folded(title, blocks):
                 inside = "".join(map(self._block, blocks))
                 return f"<details><summary>{escape(title)}</summary>\n{inside}</details>\n"
@@ -143,25 +155,8 @@ class _Page:
         goes_on = any(text.startswith(CONTINUED) for text in (line, following))
         return f'<div class="formula{" alone" if goes_on else ""}"{style}>{self._linked(mathml)}</div>\n'
 
-    @cached_property
-    def _names(self) -> tuple[re.Pattern[str], Mapping[str, str]] | None:
-        """Where names of the model stand in MathML, longest first: the letter of a name is no name of its own."""
-        written = {_bare(name_latex(name)): name for name in self.links}
-        if not written:
-            return None
-        return re.compile("|".join(map(re.escape, sorted(written, key=len, reverse=True)))), written
-
     def _linked(self, mathml: str) -> str:
-        if self._names is None:
-            return mathml
-        pattern, written = self._names
-
-        def link(found: re.Match[str]) -> str:
-            tag, rest = re.match(r"<\w+", found[0]), found[0]
-            assert tag is not None, "MathML begins with a tag"
-            return f'{tag[0]} data-link="{self._link(written[rest])}"{rest[tag.end() :]}'
-
-        return pattern.sub(link, mathml)
+        return self.names.linked(mathml)
 
     def _link(self, name: str) -> str:
         return escape(" ".join(self.links[name]))
@@ -182,7 +177,36 @@ class _Page:
             power = _POWER_OF_TEN.fullmatch(cell)
             number = f"{power[1]} · 10<sup>{int(power[2])}</sup>" if power else escape(cell)
             return f"<td>{number}</td>"
-        return f'<td data-link="{self._link(cell)}">{_inline(name_latex(cell))}</td>'
+        return f'<td data-link="{self._link(cell)}">{inline_formula(name_latex(cell))}</td>'
+
+    # -- What runs in the page -----------------------------------------------------------------------------------------------------
+
+    def _live(self, run: LiveRun) -> str:
+        """Sliders, and the code of the model as data. Without a script the page shows the run as it was written."""
+        sliders = "".join(map(self._slider, run.sliders))
+        data = {
+            "code": b64encode(run.code).decode(),
+            "sliders": [[s.reference, s.value, s.low, s.high, s.factor, s.offset, s.geometric] for s in run.sliders],
+            "variables": run.variables,
+            "until": run.until,
+            "shows": f"figure-{run.shows}",
+        }
+        rtol = f"{run.rtol:g}".replace("e-0", "e-")
+        told = f"Moved by you, computed here: every state within {rtol} of its size."
+        return (
+            f'<form class="live" hidden aria-label="Values that can be moved">{sliders}'
+            f'<p class="hint"><button type="reset">As in the file</button> {told} <output aria-live="polite"></output></p>'
+            f'<script type="application/json">{_inert(data)}</script></form>\n'
+        )
+
+    def _slider(self, slider: Slider) -> str:
+        link = f' data-link="{self._link(slider.name)}"' if slider.name in self.links else ""
+        unit = f" {escape(slider.unit)}" if slider.unit else ""
+        return (
+            f"<label{link}><span>{inline_formula(name_latex(slider.name))}</span>"
+            f'<input type="range" min="0" max="1" step="any" aria-label="{escape(slider.name)}">'
+            f'<span><input type="number" step="any" aria-label="value of {escape(slider.name)}">{unit}</span></label>'
+        )
 
     # -- Pictures ----------------------------------------------------------------------------------------------------------------
 
@@ -218,23 +242,27 @@ class _Page:
     def _curves(self, panels: tuple[Panel, ...]) -> str:
         """The numbers of a plot for the script of the page, and its texts."""
         texts = "".join(text for k, panel in enumerate(panels) for text in self._panel_texts(k, panel))
-        # Nothing that a model says can end the script.
-        data = json.dumps([_panel_data(panel) for panel in panels], separators=(",", ":")).replace("<", "\\u003c")
+        data = _inert([_panel_data(panel) for panel in panels])
         return f'<template>{texts}</template><script type="application/json">{data}</script>'
 
     def _panel_texts(self, k: int, panel: Panel) -> Iterator[str]:
         _, unit = engineering(panel.unit, _largest(panel), given=panel.given)
         of = panel.title or (_latex(panel.lines[0]) if len(panel.lines) == 1 else "")
         shown = rf"{of}\ (\mathrm{{{unit}}})" if of and unit else of or unit
-        yield f'<div class="title" data-panel="{k}">{_inline(shown) if shown else ""}</div>'
+        yield f'<div class="title" data-panel="{k}">{inline_formula(shown) if shown else ""}</div>'
         x = rf"{panel.x_title}\ (\mathrm{{{panel.x_unit.replace('*', '')}}})" if panel.x_unit else panel.x_title
-        yield f'<span data-x="{k}">{_inline(x)}</span>'
+        yield f'<span data-x="{k}">{inline_formula(x)}</span>'
         for c, line in enumerate(panel.lines):
             link = f' data-link="{self._link(line.name)}"' if line.name in self.links else ""
             latex = _latex(line)
-            text = _inline(latex) if latex else escape(told(line))
+            text = inline_formula(latex) if latex else escape(told(line))
             words = f", {escape(line.words)}" if latex and line.words and line.words != line.name else ""
             yield f'<span data-curve="{k} {c}"{link}>{text}{words}</span>'
+
+
+def _inert(data: object) -> str:
+    """Data for the script of the page: nothing that a model says can end the element that holds it."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _latex(line: Line) -> str:
@@ -249,7 +277,8 @@ def _largest(panel: Panel) -> float:
 
 def _panel_data(panel: Panel) -> dict[str, object]:
     factor, _ = (1.0, "") if panel.kind == "log" else engineering(panel.unit, _largest(panel), given=panel.given)
-    x, rows = _common([(line.x, line.y / factor) for line in map(_shortened, panel.lines)])
+    unit = _to_si(panel.unit)
+    x, rows = _common([(line.x, line.y / factor) for line in map(_shortened, _within(panel))])
     looks = [look_of(line, k) for k, line in enumerate(panel.lines)]
     return {
         "x": _numbers(x),
@@ -261,7 +290,28 @@ def _panel_data(panel: Panel) -> dict[str, object]:
         "ylog": panel.kind == "log",
         "turns": panel.unit == "deg",
         "sync": repr(panel.x_key),
+        # For numbers that the page makes itself, which are SI.
+        "names": [line.name for line in panel.lines],
+        "shown": [factor * unit[0], unit[1]],
     }
+
+
+def _within(panel: Panel) -> Iterable[Line]:
+    """The curves in the window of the panel: who zooms out comes back to it."""
+    if panel.window is None:
+        return panel.lines
+    low, high = panel.window
+    inside = ((line.x >= low) & (line.x <= high) for line in panel.lines)
+    return (replace(line, x=line.x[at], y=line.y[at]) for line, at in zip(panel.lines, inside, strict=True))
+
+
+def _to_si(unit: str) -> tuple[float, float]:
+    """Factor and offset from a unit to SI; those of a logarithm are none."""
+    try:
+        found = parse_unit(unit)
+    except TellegenError:
+        return 1.0, 0.0
+    return float(found.factor), float(found.offset)
 
 
 def _shortened(line: Line) -> Line:
@@ -289,16 +339,6 @@ def _common(curves: Iterable[tuple[Array, Array]]) -> tuple[Array, list[Array]]:
 
 def _numbers(values: Array) -> list[float | None]:
     return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
-
-
-def _bare(latex: str) -> str:
-    """The MathML of a name without what surrounds it in a formula of its own."""
-    return re.sub(r"^<math[^>]*>(?:<mrow>)?|(?:</mrow>)?</math>$", "", to_mathml(latex))
-
-
-@lru_cache(maxsize=4096)
-def _inline(latex: str) -> str:
-    return to_mathml(latex).replace('display="block"', 'display="inline"', 1)
 
 
 _POWER_OF_TEN = re.compile(r"(-?\d+(?:\.\d+)?)e([+-]\d+)")

@@ -77,7 +77,39 @@ class Folded:
     blocks: "tuple[PageBlock, ...]"
 
 
-PageBlock = Paragraph | PageFormulas | PagePicture | PageTable | Listing | Folded
+@final
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """A value that a reader may move, in the unit that it is shown in: times `factor`, plus `offset`, it is SI.
+
+    `low` and `high` are the ends; between them a `geometric` one moves by equal ratios.
+    """
+
+    name: str
+    reference: int
+    value: float
+    low: float
+    high: float
+    unit: str = ""
+    factor: float = 1.0
+    offset: float = 0.0
+    geometric: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """A model that runs in the page: its WebAssembly, what can be moved, and the references of what the figure `shows`."""
+
+    code: bytes
+    sliders: tuple[Slider, ...]
+    variables: Mapping[str, int]
+    until: float
+    rtol: float
+    shows: str
+
+
+PageBlock = Paragraph | PageFormulas | PagePicture | PageTable | Listing | Folded | LiveRun
 
 
 @final

@@ -35,9 +35,11 @@ from tellegen.notations.writing import to_yaml
 from tellegen.plots import Line, Panel, Plot, panels_plot
 from tellegen.reduction import Limit, Limits, Reduction, read_limits, reduce_model
 from tellegen.reporting.formulas import page_lines, readable_unit
+from tellegen.reporting.live import live_run
 from tellegen.reporting.pages import (
     Folded,
     Listing,
+    LiveRun,
     PageBlock,
     PageFormulas,
     PagePicture,
@@ -47,10 +49,13 @@ from tellegen.reporting.pages import (
     Report,
     Still,
 )
+from tellegen.reporting.study_reports import study_report
 from tellegen.reporting.writing import check_report_target, write_report
 from tellegen.results import Run
 from tellegen.results.run import run_findings, run_tables
 from tellegen.scenes.lettering import name_latex
+from tellegen.studies.runs.study import Study
+from tellegen.studies.runs.sweep import read_study
 from tellegen.studies.suggestion import activity, suggest_limits
 
 
@@ -59,7 +64,8 @@ from tellegen.studies.suggestion import activity, suggest_limits
 class Subject:
     """What a report is about: the model where there is one, what was found wrong with it, its text, and the word that opens it.
 
-    `limits` are taken one group after another, each on top of those before.
+    `limits` are taken one group after another, each on top of those before. With `sliders` the model runs in the page; they are
+    NAME or NAME=LOW:HIGH, and without any every value that can be moved has one.
     """
 
     name: str
@@ -69,6 +75,7 @@ class Subject:
     model: Model | None = None
     summary: tuple[tuple[str, str], ...] = ()
     limits: tuple[tuple[Limit, ...], ...] = ()
+    sliders: tuple[str, ...] | None = None
 
     @property
     def is_sound(self) -> bool:
@@ -462,6 +469,8 @@ def experiment_section(subject: Subject) -> Iterator[PageBlock]:
     # Variables that the experiment wants shown come first, then what moves, then what is driven.
     chosen = _spread(names)
     told = f": {len(chosen)} of {len(names)} variables" if len(chosen) < len(names) else ""
+    if subject.sliders is not None:
+        yield live_run(subject.model, subject.sliders, "run")
     yield _curves("run", run.plot(*chosen), f"The experiment over time{told}")
     *results, _ = run_tables(run)  # the energy has a section of its own
     yield Folded("Final values, and how they were found", tuple(_tables(results)))
@@ -541,10 +550,12 @@ def build_report(subject: Subject, progress: ProgressListener = lambda _: None) 
     """All sections of a report; `progress` hears the title of each before it is made."""
     sections = list(_sections(subject, progress))
     about = subject.model.about if subject.model is not None else ""
-    return Report(subject.name, about, tuple(sections), _links(subject.model) if subject.model is not None else {})
+    return Report(
+        subject.name, about, tuple(sections), element_links(subject.model) if subject.model is not None else {}
+    )
 
 
-def _links(model: Model) -> dict[str, tuple[str, ...]]:
+def element_links(model: Model) -> dict[str, tuple[str, ...]]:
     """The elements that each name of a model belongs to: elements themselves, their variables, and parameters in their laws."""
     found: dict[str, dict[str, None]] = {}
 
@@ -587,31 +598,105 @@ def _section(title: str, maker: Maker, subject: Subject, progress: ProgressListe
 
 
 def report(
-    model: AnyModel,
+    model: AnyModel | Study,
     output: str | os.PathLike[str],
     *,
     limits: Sequence[Limits] = (),
+    live: bool = False,
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """One page that shows a model whole: figures, equations with their derivation, properties, its experiment, energy books.
 
+    A study, or the folder of one, gets a page of its own: how it was made, results, their spread, what hangs together, what failed.
+
     `output` ends in .html (everything in one file), .md (pictures beside it) or .pdf. A model with mistakes gets a report that
     shows them. Each of `limits` (as `reduce` takes them) leads on from the models before it; the page shows these smaller models
-    and what they lose. `progress` hears the title of each section before it is made. Ctrl-C while the experiment runs ends the
-    experiment; the page shows what is finished. A file that is there already is replaced only if `force` is on.
+    and what they lose. With `live` the experiment has sliders and runs in the reader's browser (see `page`). `progress` hears the
+    title of each section before it is made. Ctrl-C while the experiment runs ends the experiment; the page shows what is finished.
+    A file that is there already is replaced only if `force` is on.
 
     Raises: DescriptionError when there is no such model, ExportError when the file cannot be written (X301, X302, X303) or is
     there already (X304), ReductionError for a limit that cannot be read.
     """
     target = Path(output)
     check_report_target(target, force=force)
+    study = _study(model)
+    if study is not None:
+        with written_with(study.runs.model.symbols):
+            page = study_report(study)
+        write_report(page, target)
+        return page
     # Limits are read before any section is made: a typing error should not cost a run.
-    asked = replace(_subject(model), limits=tuple(read_limits(group) for group in limits))
+    assert not isinstance(model, Study), "it has its page"
+    asked = replace(_subject(model), limits=tuple(map(read_limits, limits)), sliders=() if live else None)
     with written_with(asked.model.symbols if asked.model is not None else NO_SYMBOLS):
         made = build_report(asked, progress)
     write_report(made, target)
     return made
+
+
+def _study(model: AnyModel | Study) -> Study | None:
+    """The study that is to be shown; None for a model."""
+    if isinstance(model, Study):
+        return model
+    folder = Path(model) if isinstance(model, str | Path) else None
+    return read_study(folder) if folder is not None and folder.is_dir() else None
+
+
+PAGE_SECTIONS = ("Experiment", "Figures", "Equations")
+"""What a page that lives without a server shows: what can be moved, and what it is about."""
+
+
+def live_page(asked: Subject, live: LiveRun, progress: ProgressListener = lambda _: None) -> Report:
+    """The sections of a page in which a model runs."""
+    assert asked.model is not None
+    sections = []
+    with written_with(asked.model.symbols):
+        for title in PAGE_SECTIONS:
+            progress(title)
+            blocks = tuple(MAKERS[title](asked))
+            sections.append(PageSection(title, (live, *blocks) if title == "Experiment" else blocks))
+        sections += _section("The model", listing_section, asked, progress)
+    return Report(asked.name, asked.model.about, tuple(sections), element_links(asked.model))
+
+
+def page(
+    model: AnyModel,
+    output: str | os.PathLike[str],
+    *,
+    sliders: Sequence[str] = (),
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """One HTML file in which the model runs: sliders, curves, figures and equations, without a server or a network.
+
+    `sliders` are names of parameters and of inputs that are constant in the experiment, each alone or with its ends in the unit of
+    the file ("R_a=0.1:2"); without any, everything that can be moved has one. States are kept within the tolerance that the page
+    tells. A file that is there already is replaced only if `force` is on.
+
+    Raises: DescriptionError when there is no such model, ExportError when the file cannot be written (X301, X302) or is there
+    already (X304), for what a page cannot run (X402, X408, X409, X411), for a slider that cannot be (X305).
+    """
+    target = Path(output)
+    check_report_target(target, force=force, suffixes=(".html",))
+    asked = sound_subject(model)
+    assert asked.model is not None
+    made = live_page(asked, live_run(asked.model, sliders, "run"), progress)
+    write_report(made, target)
+    return made
+
+
+def sound_subject(model: AnyModel) -> Subject:
+    """What a page that runs is about. One whose experiment does not run has nothing to show.
+
+    Raises: TellegenError with what is wrong with the model, or why its experiment cannot be run.
+    """
+    asked = _subject(model)
+    if asked.model is None or not asked.is_sound:
+        raise TellegenError(finding for finding in asked.findings if finding.severity == "error")
+    assert asked.run is not None
+    return asked
 
 
 def _subject(model: AnyModel) -> Subject:

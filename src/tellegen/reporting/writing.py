@@ -15,6 +15,7 @@ from tellegen.reporting.html import escape, to_html
 from tellegen.reporting.pages import (
     Folded,
     Listing,
+    LiveRun,
     PageBlock,
     PageFormulas,
     PagePicture,
@@ -80,6 +81,8 @@ def _markdown_block(block: PageBlock, folder: str) -> Iterator[str]:
             longest = max((len(found) for found in re.findall("`+", text)), default=0)
             fence = "`" * max(3, longest + 1)
             yield f"{fence}{language}\n{text.rstrip()}\n{fence}"
+        case LiveRun():
+            return  # paper and Markdown run nothing
         case Folded(title, blocks):
             yield f"**{_plain(title)}**"
             for inner in blocks:
@@ -111,14 +114,14 @@ PRINTING_S = 120
 """A browser that has not printed a page after so long never will."""
 
 
-def check_report_target(path: Path, *, force: bool = True) -> None:
+def check_report_target(path: Path, *, force: bool = True, suffixes: tuple[str, ...] = SUFFIXES) -> None:
     """Refuse a file name that says no format, a missing folder or, without `force`, a file that is there, before work is done.
 
     Raises: ExportError (X301, X302, X304), and X303 for a PDF without a browser.
     """
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        fix = did_you_mean(suffix, SUFFIXES) or f"end the name in {', '.join(SUFFIXES)}"
+    if suffix not in suffixes:
+        fix = did_you_mean(suffix, suffixes) or f"end the name in {', '.join(suffixes)}"
         raise BAD_REPORT_SUFFIX.error(f"a report is not written as '{suffix or path.name}'", fix=fix)
     if not os.path.isdir(path.parent):
         what = f"'{path}' cannot be written: there is no folder '{path.parent}'"

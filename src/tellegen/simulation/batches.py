@@ -93,6 +93,10 @@ class BatchResult(NamedTuple):
     interrupted: bool = False
     """Whether Ctrl-C came before the last run."""
 
+    def part(self, which: NDArray[Any]) -> "BatchResult":
+        """Those of some runs."""
+        return BatchResult._make([*(array[which] for array in self[:-1]), self.interrupted])
+
 
 @final
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ class Batch:
         batch.n_runs, batch.n_kept, batch.n_rows, batch.n_row_places = count, width, rows, len(self.row_places)
         batch.n_parameters, batch.n_inputs = given["parameters"].shape[1], given["inputs"].shape[1]
         batch.n_memory, batch.n_scratch = len(model.memory), len(self.context.values)
-        listed = _listed(tables.stops)
+        listed = {} if tables.stops is None else listed_stops(tables.stops)
         arrays_of: dict[str, NDArray[Any]] = {**given, **listed, **{n: getattr(made, n) for n in _WRITTEN}}
         for name, array in arrays_of.items():
             setattr(batch, name, address_of(array))
@@ -165,13 +169,24 @@ def _work(
     """Let all workers come to an end; Ctrl-C stops them within a step, and is told."""
     function = library().tg_run_batch
     function.argtypes, function.restype = [ctypes.c_void_p], ctypes.c_int
-    futures: list[Future[int]] = [in_a_thread(lambda w=w: function(ctypes.addressof(w))) for w in workers]  # type: ignore[misc]
 
     def stop() -> None:
         batch.cancel = 1
         for worker in workers:
             worker.job.cancel = 1
 
+    works = [lambda w=w: int(function(ctypes.addressof(w))) for w in workers]
+    return work_in_threads(works, stop, lambda: min(int(following[0]), int(batch.n_runs)), between)
+
+
+def work_in_threads(
+    works: Sequence[Callable[[], int]],
+    stop: Callable[[], None],
+    begun: Callable[[], int],
+    between: Callable[[int], bool] | None,
+) -> bool:
+    """Let all works come to an end, each in a thread; Ctrl-C stops them, and is told. `between` is as in `Batch.run`."""
+    futures: list[Future[int]] = [in_a_thread(work) for work in works]
     interrupted = False
     wait = PENDING_S / 16
     for future in futures:
@@ -184,15 +199,14 @@ def _work(
                 interrupted = True
             wait = min(2 * wait, PENDING_S)
             # again each time: a worker that was just about to begin a run has not heard of it
-            if interrupted or (between is not None and between(min(int(following[0]), int(batch.n_runs)))):
+            if interrupted or (between is not None and between(begun())):
                 stop()
     if any(future.result() for future in futures):
         raise MemoryError("a batch of runs")
     return interrupted
 
 
-def _listed(stops: Sequence[Array] | None) -> dict[str, NDArray[Any]]:
-    if stops is None:
-        return {}
+def listed_stops(stops: Sequence[Array]) -> dict[str, NDArray[Any]]:
+    """The break times of all runs one after the other, and where those of each begin."""
     places = np.concatenate([[0], np.cumsum([len(times) for times in stops])]).astype(np.int64)
     return {"stops": np.concatenate([*stops, np.zeros(1)]), "stops_from": places}

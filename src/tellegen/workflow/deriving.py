@@ -14,6 +14,7 @@ from tellegen.equations.forms import closed_loop
 from tellegen.equations.forms.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem, port_hamiltonian
 from tellegen.equations.forms.linearisation import has_constant_tangent, linearise_equations, linearise_loop
+from tellegen.equations.forms.state_space import StateSpaceForm, state_space
 from tellegen.equations.forms.transfer import TransferMatrix, transfer_matrix
 from tellegen.equations.steps import Explanation, derivation_steps
 from tellegen.equations.system import EquationSystem, OperatingPoint, with_measured_outputs, with_values
@@ -24,7 +25,7 @@ from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.workflow.rules import NO_SUCH_FORM, NO_SUCH_VARIABLE
 
-Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem | LagrangeSystem
+Derived = EquationSystem | DescriptorSystem | TransferMatrix | StateSpaceForm | HamiltonianSystem | LagrangeSystem
 
 Modes = Mapping[str, str]
 """Modes of elements by name: `{"S": "closed"}`."""
@@ -69,14 +70,23 @@ def _tf(model: Model, options: "DeriveOptions") -> Derived:
     return transfer_matrix(linear_outputs(with_values(system) if options.numeric else system, options.outputs))
 
 
+def _ss(model: Model, options: "DeriveOptions") -> Derived:
+    system = with_measured_outputs(_measured(model, options), options.outputs)
+    return state_space(with_values(system) if options.numeric else system)
+
+
 FORMS: Mapping[str, EquationForm] = {
     "pog": EquationForm("L x' = -A x + B u", _pog),
     "ph": EquationForm("port-Hamiltonian", _ph),
     "lagrange": EquationForm("M q'' + C q' + R q' + G = W tau, W tau = K^T tau + J^T F", _lagrange),
     "dae": EquationForm("descriptor form, nothing eliminated", _dae),
     "tf": EquationForm("transfer matrix", _tf),
+    "ss": EquationForm("x' = A x + B u, y = C x + D u", _ss),
 }
 """The forms by their words, in the order of the help. What is made prints itself: `to_text`, `to_latex` and `to_json`."""
+
+_WITH_OUTPUTS = ("pog", "tf", "ss")
+"""The forms whose rows may be chosen, and that hold signals as states."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +118,7 @@ class DeriveOptions:
         needs="closed",
     )
     outputs: tuple[str, ...] | None = option(
-        None, "Rows of the transfer matrix: any variables; with --form pog, measured beside y.", metavar="v,F_K"
+        None, "Rows of the forms tf and ss: any variables; with --form pog, measured beside y.", metavar="v,F_K"
     )
 
 
@@ -118,6 +128,10 @@ def derive(model: AnyModel, *, steps: Literal[True], **options: Any) -> Explanat
 
 @overload
 def derive(model: AnyModel, *, form: Literal["tf"], **options: Any) -> TransferMatrix: ...
+
+
+@overload
+def derive(model: AnyModel, *, form: Literal["ss"], **options: Any) -> StateSpaceForm: ...
 
 
 @overload
@@ -152,20 +166,21 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     """The equations of a model, with symbols.
 
     `form` is "pog" (`L x' = -A x + B u`), "ph" (port-Hamiltonian, `x' = (J - R) grad_H + (g - P) u`), "lagrange"
-    (`M q'' + C q' + R q' + G = W tau`), "dae" (the sparse descriptor form, nothing eliminated) or "tf" (the transfer matrix).
+    (`M q'' + C q' + R q' + G = W tau`), "dae" (the sparse descriptor form, nothing eliminated), "tf" (the transfer matrix) or "ss"
+    (`x' = A x + B u`, `y = C x + D u`).
     With `numeric`, parameters are replaced by their values: the POG form is then given as the descriptor form, which stays
     sparse for models of any size, unless `eliminate` asks for L, A, B, C, D.
     With `steps`, the POG form is derived step by step: each entry by the paths that make it; the Lagrange form by artificial flow
     sources.
     `mode` puts elements with modes into others than those they start in: `{"S": "closed"}`.
-    `outputs` names what is measured: states, displacements, power variables of elements and signals that are formulas. In the form
-    tf they are the rows; in the form pog they stand in `measured`, beside the outputs y, which stay conjugate to the inputs.
-    Without it the rows of tf are y and what detectors (De, Df, sensors) read.
+    `outputs` names what is measured: states, displacements, power variables of elements and signals that are formulas. In the forms
+    tf and ss they are the rows; in the form pog they stand in `measured`, beside the outputs y, which stay conjugate to the inputs.
+    Without it the rows of tf and ss are y and what detectors (De, Df, sensors) read.
     With `closed`, signals are part of the model: the linear closed loop at an operating point (`at` and `inputs` as in `linearise`,
     and the time `t`), whose states are those of the power equations, the displacements and the states of controllers, and whose
     inputs are the sources that no signal drives and the references. Where the matrices depend on the point, `point` of the result
     says it. `as_inputs` names sources, signals, parameters or moduli that are inputs too: a loop is cut open there. Its outputs are
-    those named, by default y and the signals. Forms: pog and tf.
+    those named, by default y and the signals. Forms: pog, tf and ss.
 
     Raises: TellegenError of the layer that cannot go on.
 
@@ -186,11 +201,11 @@ def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
     if options.closed:
         return _closed_form(model, options)
     sparse = options.numeric and not options.eliminate and form == "pog"
-    if options.outputs is not None and (sparse or options.steps or form not in ("pog", "tf")):
+    if options.outputs is not None and (sparse or options.steps or form not in _WITH_OUTPUTS):
         raise NO_SUCH_FORM.error(
             f"the form '{form}'{' step by step' if options.steps else ''} has no outputs of its own choice",
-            why="measured variables are rows beside C and D, which the forms pog and tf have",
-            fix="ask for pog or tf" + (", with eliminate" if options.numeric and form == "pog" else ""),
+            why="measured variables are rows beside C and D, which the forms pog, tf and ss have",
+            fix="ask for pog, tf or ss" + (", with eliminate" if options.numeric and form == "pog" else ""),
         )
     return _steps(model, options) if options.steps else FORMS[form].make(as_model(model), options)
 
@@ -205,14 +220,14 @@ def _equations(model: AnyModel, mode: Modes) -> EquationSystem:
     return derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode)))
 
 
-def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | TransferMatrix:
+def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | TransferMatrix | StateSpaceForm:
     """The linear closed loop at values of states and inputs."""
     form = options.form
-    if form not in ("pog", "tf"):
+    if form not in _WITH_OUTPUTS:
         raise NO_SUCH_FORM.error(
             f"the closed loop has no form '{form}'",
-            why="signals carry no power, so that only the forms pog and tf hold them",
-            fix="ask for pog or tf",
+            why="signals carry no power, so that only the forms pog, tf and ss hold them",
+            fix="ask for pog, tf or ss",
         )
     # States and inputs have different names, so that one mapping holds the whole point.
     at = {**(options.at or {}), **(options.inputs or {})}
@@ -229,7 +244,9 @@ def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | Tr
     found = linearise_loop(loop, point.values, point.origin) or linearise_equations(loop, point.values, point.origin)
     measured = found if chosen is None else with_measured_outputs(found, chosen)
     settled = with_values(measured) if options.numeric else measured
-    return transfer_matrix(settled) if form == "tf" else settled
+    if form == "pog":
+        return settled
+    return transfer_matrix(settled) if form == "tf" else state_space(settled)
 
 
 def _point_of_loop(model: Model, loop: EquationSystem, mode: Modes, at: Mapping[str, float]) -> OperatingPoint:

@@ -28,9 +28,13 @@ class PlacedRule(NamedTuple):
         return f"src/{self.module.replace('.', '/')}.py"
 
     @property
-    def is_about_netlists(self) -> bool:
-        """Whether the example is a netlist; all others are model files."""
-        return "netlist" in self.module
+    def ending(self) -> str:
+        """The ending of a file with the example: most are model files, others netlists or decks."""
+        return next((ending for word, ending in _ENDINGS.items() if word in self.module), ".yaml")
+
+
+_ENDINGS = {"netlist": ".txt", "spice": ".cir", "twenty_sim": ".emx", "bond_graph_tools": ".bg"}
+"""The endings of examples, by a word in the name of the module that declares the rule."""
 
 
 def explain(code: str) -> Rule:

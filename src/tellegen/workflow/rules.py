@@ -29,7 +29,7 @@ NOTHING_TO_IMPORT = RULES.rule(
     "D304",
     "nothing to import",
     meaning="The file to be imported is a model file already.",
-    why="import turns files of other tools into model files: POG_Modeler netlists, which end in .txt",
+    why="import turns files of other tools into model files",
 )
 
 NO_SUCH_VARIABLE = RULES.rule(

@@ -14,12 +14,14 @@ from tellegen.core.options import values
 from tellegen.core.units import describe, parse_unit
 from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+from tellegen.equations.forms.state_space import StateSpaceForm
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.printing import record
 from tellegen.equations.printing.text import (
     descriptor_to_text,
     equations_to_text,
     hamiltonian_to_text,
+    state_space_to_text,
     steps_to_text,
     transfer_to_text,
 )
@@ -47,7 +49,7 @@ class ShownEquations(DeriveOptions, OfModel):
 def derive(options: ShownEquations) -> None:
     """Derive the equations of a model."""
     if options.outputs and options.steps:
-        raise typer.BadParameter("--outputs goes with the forms pog and tf, without --steps")
+        raise typer.BadParameter("--outputs goes with the forms pog, tf and ss, without --steps")
     if options.closed and options.steps:
         raise typer.BadParameter("--steps goes with the power equations, not with --closed")
     if options.steps and (options.numeric or options.form not in ("pog", "lagrange")):
@@ -95,6 +97,8 @@ def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
         return record.equations_to_record(found, wanted.sign, numeric=wanted.numeric)
     if isinstance(found, HamiltonianSystem):
         return record.hamiltonian_to_record(found, numeric=wanted.numeric)
+    if isinstance(found, StateSpaceForm):
+        return record.state_space_to_record(found, numeric=wanted.numeric)
     if isinstance(found, DescriptorSystem):
         return record.descriptor_to_record(found, numeric=wanted.numeric)
     return found.to_json()
@@ -107,6 +111,8 @@ def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:
         return equations_to_text(found, sign=wanted.sign, width=width, unicode=unicode, units=units)
     if isinstance(found, HamiltonianSystem):
         return hamiltonian_to_text(found, width=width, unicode=unicode, units=_parameter_units(model))
+    if isinstance(found, StateSpaceForm):
+        return state_space_to_text(found, width=width, unicode=unicode, units=units_of(model, found))
     if isinstance(found, TransferMatrix):
         return transfer_to_text(found, width=width)
     if isinstance(found, DescriptorSystem):
@@ -115,7 +121,7 @@ def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:
     return found.to_text()
 
 
-def units_of(model: Model, found: EquationSystem) -> dict[str, str]:
+def units_of(model: Model, found: EquationSystem | StateSpaceForm) -> dict[str, str]:
     """SI units of parameters, states, inputs and outputs, where they are known."""
     units = _parameter_units(model)
     if found.origin is not None:

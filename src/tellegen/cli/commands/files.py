@@ -9,7 +9,7 @@ from tellegen.cli.options import as_json, command, force, model_file, printed_or
 from tellegen.core.options import option, required
 from tellegen.notations import schema as file_schema
 from tellegen.workflow.files import examples as built_in_systems
-from tellegen.workflow.files import import_model
+from tellegen.workflow.files import imported_and_written
 from tellegen.workflow.files import migrate as rewritten
 
 
@@ -32,21 +32,36 @@ def examples(options: ExamplesOptions) -> None:
     )
 
 
+WORDS = ("diodes",)
+"""The options of readers."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions:
     """What `import` is asked for."""
 
-    file: Path = required("A POG_Modeler netlist (.txt).", metavar="FILE")
+    file: Path = required("A file of another tool; its ending says of which.", metavar="FILE")
     target: Path | None = model_file()
+    diodes: str | None = option(
+        None, "Of a SPICE deck: with an exponential law, or as ideal elements with modes.", metavar="exponential|ideal"
+    )
     force: bool = force()
     as_json: bool = as_json()
 
 
-@command("tellegen import example_1.txt -o example_1.yaml")
+@command(
+    "tellegen import example_1.txt -o example_1.yaml", "tellegen import charging.cir --diodes ideal -o charging.yaml"
+)
 def import_(options: ImportOptions) -> None:
     """Turn a file of another tool into a model file."""
     target = printed_or_written(options.target)
-    output.show_model(import_model(options.file, target, force=options.force), target, as_json=options.as_json)
+    # What is not given has the default of its reader, and a reader refuses what it does not know.
+    more = {word: value for word in WORDS if (value := getattr(options, word)) is not None}
+    found = imported_and_written(options.file, target, force=options.force, **more)
+    findings = [finding.to_json() for finding in found.findings]
+    if found.findings and not options.as_json:
+        output.write_findings(found.findings, as_json=False)
+    output.show_model(found.text, target, as_json=options.as_json, findings=findings)
 
 
 @dataclass(frozen=True, kw_only=True)

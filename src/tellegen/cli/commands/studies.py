@@ -1,4 +1,4 @@
-"""Commands of many runs: `sweep`, `influence` and `fit`."""
+"""Commands of many runs: `sweep`, `fit`, `influence` and `optimise`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +20,8 @@ from tellegen.studies.runs.fit import Fit, Profile, RecordFit
 from tellegen.studies.runs.fit import fit as fitted
 from tellegen.studies.runs.fit_problem import Bounds
 from tellegen.studies.runs.influence import influence as influences
+from tellegen.studies.runs.optimise import Method
+from tellegen.studies.runs.optimise import optimise as optimised
 from tellegen.studies.runs.rules import BAD_FREE, BAD_VARIATION
 from tellegen.studies.runs.study import SUFFIXES, Study, check_suffix
 from tellegen.studies.runs.sweep import resume as resumed
@@ -64,6 +66,9 @@ class SweepOptions(ManyRuns):
         metavar="NAME",
     )
     samples: int | None = option(None, "Keep rows at so many even steps.", least=1)
+    on: str = option(
+        "local", "Where: local, or a Dask cluster by its address or scheduler file.", metavar="tcp://HOST:PORT"
+    )
     check: str = option("some", "Which runs are made again to tell their error: some, all or none.")
     strict: bool = option(False, "Exit with 1 where some runs did not finish.")
     target: Path | None = option(
@@ -76,6 +81,9 @@ class SweepOptions(ManyRuns):
     resume: Path | None = option(None, "Go on with the study in this folder; nothing else is needed.", metavar="DIR")
     plot: str | None = option(None, "Plot it, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
     over: str | None = option(None, "With --plot: what is varied along the axis.", metavar="NAME", needs="plot")
+    scatter: bool = option(
+        False, "With --plot: all names over each other, a dot for a run.", needs="plot", excludes=("over",)
+    )
     force: bool = force()
     as_json: bool = as_json()
 
@@ -95,10 +103,15 @@ def sweep(options: SweepOptions) -> None:
         refuse_overwriting(file, force=options.force)
     name = options.model or str(options.resume)
     check_picture(options.plot, name, force=options.force)
-    study = _swept(options, into) if options.resume is None else resumed(options.resume, threads=options.threads)
+    study = (
+        _swept(options, into)
+        if options.resume is None
+        else resumed(options.resume, on=options.on, threads=options.threads)
+    )
     written = [] if file is None else [str(study.save(file))]
     if options.plot is not None:
-        written.append(save_plot(study.plot(over=options.over, **options.look), options.plot, name))
+        plot = study.scatter(**options.look) if options.scatter else study.plot(over=options.over, **options.look)
+        written.append(save_plot(plot, options.plot, name))
     output.show(options, study.to_json, lambda: str(study))
     if not options.as_json:
         output.say_written(*written, below=True)
@@ -181,7 +194,7 @@ def fit(options: FitOptions) -> None:
     profile = None if options.profile is None else found.profile(options.profile)
     written = [] if target is None else [str(found.save(target))]
     if options.plot is not None:
-        written.append(save_plot(found.plot(**options.look), options.plot, options.model))
+        written.append(save_plot(found.plot(profile, **options.look), options.plot, options.model))
     checks = [{"name": one.name, "rms": one.rms, "fit_percent": one.fit_percent} for one in others]
     told = (
         None
@@ -202,7 +215,7 @@ def _free(texts: tuple[str, ...]) -> dict[str, Bounds | None]:
     for part in (part.strip() for text in texts for part in text.split(",")):
         name, sign, bounds = (word.strip() for word in part.partition("="))
         low, colon, high = (word.strip() for word in bounds.partition(":"))
-        if not name or bool(sign) != bool(low and colon and high):
+        if not name or bool(sign) != bool(low and colon and high) or ":" in high:
             raise BAD_FREE.error(f"'{part}' is no name with bounds", fix="write it as K=0.1:0.3")
         found[name] = (low, high) if sign else None
     return found
@@ -260,4 +273,67 @@ def influence(options: InfluenceOptions) -> None:
     written = [] if options.plot is None else [save_plot(found.plot(**options.look), options.plot, options.model)]
     output.show(options, found.to_json, lambda: str(found))
     if not options.as_json:
+        output.say_written(*written, below=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimiseOptions(ManyRuns):
+    """What `optimise` is asked for."""
+
+    free: tuple[str, ...] = option(
+        (), "What to choose, with its bounds; commas between several.", metavar="C=1e-6:1e-3", once_for_each=True
+    )
+    minimise: str = option("", "What is to be smallest: as --keep of sweep, or a formula.", metavar="'max(I_a)'")
+    subject_to: tuple[str, ...] = option(
+        (), "A constraint; once for each.", metavar="'max(P_0) <= 30 bar'", once_for_each=True
+    )
+    starts: int = option(8, "How many points between the bounds to start at.", least=1)
+    method: Method = option("auto", "By slopes, by evolution (CMA-ES), or auto: evolution where slopes lead nowhere.")
+    over: Mapping[str, str] = option(
+        {}, "A name and its distribution: the mean over its draws is minimised.", metavar="'R=normal(100 %, 5 %)'"
+    )
+    quantile: float | None = option(None, "With --over: this quantile in place of the mean.", needs="over")
+    draws: int = option(32, "With --over: how many draws.", least=1, needs="over")
+    seed: int = option(0, "What draws and starts begin with.")
+    target: Path | None = model_file("Where to write the model with the best values.")
+    plot: str | None = option(None, "Plot the run with the best values.", metavar="[FILE]")
+    force: bool = force()
+    as_json: bool = as_json()
+
+
+@command(
+    "tellegen optimise dc_motor_pump --free K_m=0.05:0.5 --minimise '-omega_m' --subject-to 'max(I_a) <= 30 A'",
+    "tellegen optimise m.yaml --free k=1e3:1e6,b=1:100 --minimise 'rms(x)' --over 'm=normal(100 %, 10 %)' -o best.yaml",
+)
+def optimise(options: OptimiseOptions) -> None:
+    """Choose parameters so that a number of a run is smallest, within bounds and constraints."""
+    target = printed_or_written(options.target)
+    refuse_overwriting(target, force=options.force)
+    check_picture(options.plot, options.model, force=options.force)
+    model = as_model(options.model)
+    given = sort_settings(model, options.settings)
+    bounds = _free(options.free)
+    for name, ends in bounds.items():
+        if ends is None:
+            raise BAD_FREE.error(f"'{name}' has no bounds", where=name, fix=f"write it as {name}=0.1:0.3")
+    if not options.minimise:
+        raise typer.BadParameter("say what is to be smallest", param_hint="--minimise")
+    asked = {name: value for name, value in keywords(options, optimised).items() if name != "over"}
+    found = optimised(
+        model,
+        {name: ends for name, ends in bounds.items() if ends is not None},
+        options.minimise,
+        over={name: read_variation(name, text) for name, text in options.over.items()},
+        parameters=given.parameters,
+        inputs=given.inputs,
+        initial=given.initial,
+        **asked,
+    )
+    written = [] if target is None else [str(found.save(target))]
+    if options.plot is not None:
+        written.append(save_plot(found.run.plot(**options.look), options.plot, options.model))
+    output.show(options, found.to_json, lambda: str(found))
+    if not options.as_json:
+        if options.target is not None and target is None:
+            output.write(to_yaml(found.model))
         output.say_written(*written, below=True)

@@ -194,7 +194,8 @@ class ExportOptions(OfModel):
 
     target: Path = required("The folder of the files.", flag="--output", short="-o", metavar="FOLDER")
     tool: str = required(
-        "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit; python: functions; c: one step, for firmware.",
+        "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit; modelica: a package; python: functions; "
+        "c: one step, for firmware.",
         flag="--to",
         metavar="TOOL",
     )
@@ -229,6 +230,12 @@ class ExportOptions(OfModel):
         once_for_each=True,
     )
     controller: bool | None = option(None, "With c: the signals alone, without what they control.")
+    shape: str | None = option(
+        None,
+        "With modelica: without it, a network where one can be; equations are those of derive.",
+        flag="--as",
+        metavar="network|equations",
+    )
     force: bool = force()
     as_json: bool = as_json()
 
@@ -238,7 +245,7 @@ def export(options: ExportOptions) -> None:
     """Write a model with its experiment as files of another tool."""
     from tellegen.exporting.exports import export_model  # brings the numbers that the other commands here do without
 
-    words = ("fmi", "sources", "variables", "platforms", "step", "method", "real", "inputs", "controller")
+    words = ("fmi", "sources", "variables", "platforms", "step", "method", "real", "inputs", "controller", "shape")
     given = {word: getattr(options, word) for word in words}
     # What is not given has the default of its tool, and a tool refuses what it does not know.
     more = {word: value for word, value in given.items() if value is not None}

@@ -37,7 +37,7 @@ from tellegen.equations.printing.latex import hamiltonian_to_latex
 from tellegen.equations.printing.record import hamiltonian_to_record
 from tellegen.equations.printing.text import hamiltonian_to_text
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
-from tellegen.equations.storages import energy_of_law, energy_of_port
+from tellegen.equations.storages import energy_of_law, energy_of_port, energy_told
 from tellegen.equations.system import Algebraic, EquationSystem, PrintedForm, number_of
 from tellegen.expressions import HALF, MINUS_ONE, ONE, ZERO, Add, Expression, Mul, is_zero, number, symbol, total
 from tellegen.expressions.elimination import LONGEST, NamedEntries, leaf_count, with_definitions
@@ -67,8 +67,8 @@ class HamiltonianSystem(PrintedForm):
     a function that falls as temperatures even out, and no energy. Storages of heat and the others keep a balance each.
     `signals` are what drives inputs and moduli.
 
-    `f` and `f_y` hold nonlinear resistive laws that are no product with the own co-energy variable; most models have none. `H` is
-    None where the energy of a law has no closed form. `matrices` hold our own expressions; `form.J`, ... are SymPy's view.
+    `f` and `f_y` hold nonlinear resistive laws that are no product with the own co-energy variable; most models have none. `H`
+    has integrals where the energy of a law has no formula. `matrices` hold our own expressions; `form.J`, ... are SymPy's view.
     """
 
     name: str
@@ -527,7 +527,7 @@ class _Conversion:
             if _is_heat(port) != heat:
                 continue
             if port is not None and _keeps(port):
-                shares.append(energy_of_law(port.storage, symbol(name)))
+                shares.append(energy_told(port, symbol(name)))
             else:
                 shares.append(HALF * (symbol(name) - self._offset(k)) * gradient[k])
         return _total_of(shares)

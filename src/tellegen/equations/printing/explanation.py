@@ -17,6 +17,7 @@ from tellegen.graph.signals import Delayed, Sampled, Table
 
 if TYPE_CHECKING:  # the forms print themselves, so they import their printers
     from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.signal_equations import SignalEquations
     from tellegen.equations.system import EquationSystem
 
@@ -207,7 +208,19 @@ def state_equation(equations: "EquationSystem", sign: Sign) -> EquationSides:
     return EquationSides(_filled(*left), _filled(*right))
 
 
-def output_equation(equations: "EquationSystem") -> EquationSides:
+def rate_equation(form: "StateSpaceForm") -> EquationSides:
+    """The terms of `x' = A x + B u + B_1 u' + f`."""
+    x, u, m = form.states, form.inputs, form.matrices
+    right = (
+        matrix_sum("x", x, ("A", m["A"]), kept=True),
+        matrix_sum("u", u, ("B", m["B"]), kept=bool(u) and vanishes(m["B_1"])),
+        matrix_sum("u'", u, ("B_1", m["B_1"])),
+        matrix_sum("", (), ("f", _column(form.vectors["f"]))),
+    )
+    return EquationSides((), _filled(*right))
+
+
+def output_equation(equations: "EquationSystem | StateSpaceForm") -> EquationSides:
     """The terms of `y = C x + D u + D_1 u' + f_y`."""
     x, u = equations.states, equations.inputs
     m, f_y = equations.matrices, equations.vectors["f_y"]

@@ -11,12 +11,26 @@ from tellegen.core.names import numbered
 from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
-from tellegen.expressions import ONE, ZERO, Add, Expression, Number, latex_name, number, to_latex, to_text, total
+from tellegen.expressions import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Expression,
+    Number,
+    latex_name,
+    number,
+    postorder,
+    to_latex,
+    to_text,
+    total,
+)
 from tellegen.expressions.simplification import NamedParts
 
 if TYPE_CHECKING:
     from tellegen.equations.forms.descriptor import DescriptorSystem
     from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.signal_equations import SignalEquations
     from tellegen.equations.steps import Explanation
@@ -74,7 +88,9 @@ def equations_to_latex(equations: "EquationSystem", *, sign: Sign = "-", environ
 
 
 def _with_short_names(
-    form: "EquationSystem | HamiltonianSystem", lines: Callable[[Change, Change], list[str]], environment: str
+    form: "EquationSystem | HamiltonianSystem | StateSpaceForm",
+    lines: Callable[[Change, Change], list[str]],
+    environment: str,
 ) -> str:
     """The lines of a form; where its matrices are wide, over names for long entries and for parts of other formulas."""
     if not _is_wide(form.matrices):
@@ -128,7 +144,9 @@ def _point(point: "OperatingPoint | None") -> list[str]:
     return [rf"{lines[0]} \qquad \text{{(linearised {point.origin})}}", *lines[1:]]
 
 
-def _equations(form: "EquationSystem | HamiltonianSystem", state: EquationSides, output: EquationSides) -> list[str]:
+def _equations(
+    form: "EquationSystem | HamiltonianSystem | StateSpaceForm", state: EquationSides, output: EquationSides
+) -> list[str]:
     lines: list[str] = []
     if form.states:
         rates = _braced(_column(map(dotted, form.states)), r"\dot{\mathbf{x}}")
@@ -145,7 +163,7 @@ def _is_wide(matrices: Mapping[Any, Matrix]) -> bool:
     return sum(len(to_latex(e)) for e in entries) > LONGEST_MATRICES
 
 
-def _names_of(form: "EquationSystem | HamiltonianSystem") -> set[str]:
+def _names_of(form: "EquationSystem | HamiltonianSystem | StateSpaceForm") -> set[str]:
     entries = [e for rows in form.matrices.values() for row in rows for e in row]
     read = (*entries, *form.where.values(), *form.displacements.values())
     names = set().union(*(e.free_symbols for e in read))
@@ -177,9 +195,22 @@ def _hamiltonian_lines(given: "HamiltonianSystem", entry: Change, formula: Chang
     for name, note, e in shown.energy_functions(given):
         lines += [] if e is None else _equation_lines(latex_name(name) if note else name, formula(e))
     lines += _definitions(given.energy_variables, formula)
-    for name, rate in given.displacements.items():
-        lines += _equation_lines(dotted(name), formula(rate))
+    lines += _definitions(given.displacements, formula, dotted)
     lines += _signals(given.signals)
+    return lines + _definitions(given.where, formula)
+
+
+def state_space_to_latex(form: "StateSpaceForm", *, environment: str = "align*") -> str:
+    """The state-space form: rates of the states, outputs, unknowns, and the names used."""
+    return _with_short_names(form, lambda *change: _state_space_lines(form, *change), environment)
+
+
+def _state_space_lines(given: "StateSpaceForm", entry: Change, formula: Change) -> list[str]:
+    brief = given.with_entries(entry)
+    lines = _equations(brief, shown.rate_equation(brief), shown.output_equation(brief))
+    lines += [line for e in given.algebraic.residuals for line in _equation_lines("0", formula(e))]
+    lines += _definitions(given.displacements, formula, dotted)
+    lines += [*_signals(given.signals), *_point(given.point)]
     return lines + _definitions(given.where, formula)
 
 
@@ -296,8 +327,10 @@ def _environment(name: str, lines: Iterable[str]) -> str:
     return f"\\begin{{{name}}}\n{body}\n\\end{{{name}}}"
 
 
-def _definitions(names: Mapping[str, Expression], formula: Change = _itself) -> list[str]:
-    return [line for name, e in names.items() for line in _equation_lines(latex_name(name), formula(e))]
+def _definitions(
+    names: Mapping[str, Expression], formula: Change = _itself, written: Callable[[str], str] = latex_name
+) -> list[str]:
+    return [line for name, e in names.items() for line in _equation_lines(written(name), formula(e))]
 
 
 def _sums(sums: Iterable[MatrixSum]) -> str:
@@ -356,6 +389,9 @@ def _product(entry: Expression, factor: str) -> str:
     written = to_latex(entry)
     if written == "-1":
         return f"-{factor}"
+    # Behind a function without parentheses the factor would belong to its argument.
+    if not isinstance(entry, Add) and any(isinstance(node, Call) for node in postorder(entry)):
+        return f"-{factor} {written[1:]}" if written.startswith("-") else f"{factor} {written}"
     return rf"\left({written}\right) {factor}" if isinstance(entry, Add) else f"{written} {factor}"
 
 

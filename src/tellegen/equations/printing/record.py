@@ -14,6 +14,7 @@ from tellegen.graph.signals import Delayed, Sampled, Table
 if TYPE_CHECKING:
     from tellegen.equations.forms.descriptor import DescriptorSystem
     from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.signal_equations import SignalEquations
     from tellegen.equations.steps import Explanation
@@ -62,9 +63,9 @@ def equations_to_record(equations: "EquationSystem", sign: Sign = "-", *, numeri
 def hamiltonian_to_record(form: "HamiltonianSystem", *, numeric: bool = False) -> dict[str, object]:
     """The record that `derive --form ph --json` prints.
 
-    `H` is a formula of the states and of names under `where`, null where it has no closed form; `grad_H` has one formula for each
-    state. `P`, `S`, `N`, `E`, `E_1`, `co_energy`, `multipliers`, `H_heat`, `f`, `f_y`, `algebraic`, `displacements`, signals and
-    `where` are present only where not zero or empty.
+    `H` is a formula of the states and of names under `where`, with `integral(lambda q: ..., 0, q_C)` where none is known.
+    `grad_H` has one formula for each state. `P`, `S`, `N`, `E`, `E_1`, `co_energy`, `multipliers`, `H_heat`, `f`, `f_y`,
+    `algebraic`, `displacements`, signals and `where` are present only where not zero or empty.
     """
     variables = (*form.states, *form.inputs, *form.outputs, *form.algebraic.unknowns, *form.displacements)
     variables = (*variables, *sorted(form.signals.names))
@@ -101,6 +102,32 @@ def hamiltonian_to_record(form: "HamiltonianSystem", *, numeric: bool = False) -
     if form.where:
         record["where"] = writer.definitions(form.where)
     return record
+
+
+def state_space_to_record(form: "StateSpaceForm", *, numeric: bool = False) -> dict[str, object]:
+    """The record that `derive --form ss --json` prints: x' = A x + B u, so the sign is "+".
+
+    `where`, `B_1`, `f`, `D_1`, `f_y`, `algebraic`, signals and `point` are present only where not zero or empty.
+    """
+    variables = (*form.states, *form.inputs, *form.outputs, *form.algebraic.unknowns, *form.displacements)
+    writer = _Writer([*form.parameters, *variables, *sorted(form.signals.names), *form.where], numeric)
+    m, v = form.matrices, form.vectors
+    record: dict[str, object] = {
+        "sign": "+",
+        "states": writer.names(form.states),
+        "inputs": writer.names(form.inputs),
+        "outputs": writer.names(form.outputs),
+        "parameters": writer.values(form.parameters, form.values()),
+        "displacements": writer.definitions(form.displacements),
+    }
+    record |= {"where": writer.definitions(form.where)} if form.where else {}
+    record |= {name: writer.matrix(m[name]) for name in ("A", "B", "C", "D")}
+    record |= {name: writer.matrix(m[name]) for name in ("B_1", "D_1") if not vanishes(m[name])}
+    record |= {name: writer.vector(v[name]) for name in ("f", "f_y") if not vanishes((v[name],))}
+    if form.algebraic.unknowns:
+        residuals = [writer.formula(e) for e in form.algebraic.residuals]
+        record["algebraic"] = {"w": writer.names(form.algebraic.unknowns), "residual": residuals}
+    return record | _signals(form.signals, writer) | _point(form.point)
 
 
 def steps_to_record(steps: "Explanation") -> dict[str, object]:

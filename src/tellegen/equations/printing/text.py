@@ -12,6 +12,7 @@ from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text,
 if TYPE_CHECKING:
     from tellegen.equations.forms.descriptor import DescriptorSystem
     from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+    from tellegen.equations.forms.state_space import StateSpaceForm
     from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.signal_equations import SignalEquations
     from tellegen.equations.steps import Explanation
@@ -54,7 +55,7 @@ def _signals(signals: "SignalEquations", width: int) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _variables(form: "EquationSystem | HamiltonianSystem", units: Mapping[str, str]) -> str:
+def _variables(form: "EquationSystem | HamiltonianSystem | StateSpaceForm", units: Mapping[str, str]) -> str:
     """States, inputs and outputs with their units."""
     titles = {"states (x)": form.states, "inputs (u)": form.inputs, "outputs (y)": form.outputs}
     lines = []
@@ -313,7 +314,11 @@ def transfer_to_text(form: "TransferMatrix", *, width: int = WIDTH) -> str:
 
 
 def _equations(
-    form: "EquationSystem | HamiltonianSystem", state: EquationSides, output: EquationSides, width: int, unicode: bool
+    form: "EquationSystem | HamiltonianSystem | StateSpaceForm",
+    state: EquationSides,
+    output: EquationSides,
+    width: int,
+    unicode: bool,
 ) -> list[str]:
     """The name of a form, its equations with letters, and the equations themselves."""
     parts = []
@@ -347,7 +352,9 @@ def _point(point: "OperatingPoint | None", units: Mapping[str, str]) -> str:
     return "\n".join([f"linearised {point.origin}".rstrip(), *lines])
 
 
-def _ending(form: "EquationSystem | HamiltonianSystem", units: Mapping[str, str], width: int) -> list[str]:
+def _ending(
+    form: "EquationSystem | HamiltonianSystem | StateSpaceForm", units: Mapping[str, str], width: int
+) -> list[str]:
     """What every form tells last: unknowns, signals, what names stand for, parameters."""
     parts = []
     if form.algebraic.unknowns:
@@ -377,6 +384,15 @@ def hamiltonian_to_text(
         parts.append(_wrapped(f"{written}   ({note})" if note else written, width, ""))
     parts.append(_named("energy variables", form.energy_variables, width))
     parts.append(_rates(form.displacements, width))
+    return _joined([*parts, *_ending(form, units, width)])
+
+
+def state_space_to_text(
+    form: "StateSpaceForm", *, width: int = WIDTH, unicode: bool = True, units: Mapping[str, str] = NO_UNITS
+) -> str:
+    """The state-space form with matrices in brackets, then names and what the names stand for."""
+    parts = _equations(form, shown.rate_equation(form), shown.output_equation(form), width, unicode)
+    parts += [_variables(form, units), _rates(form.displacements, width), _point(form.point, units)]
     return _joined([*parts, *_ending(form, units, width)])
 
 

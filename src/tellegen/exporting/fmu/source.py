@@ -38,9 +38,19 @@ def _own(name: str) -> str:
 
 def source_text(made: Exchanged, version: Version, token: str, *, model_exchange: bool = True) -> str:
     """All of it."""
+    called, calls = _own(f"fmi{version}.h"), _own(f"fmi{version}.c")
+    head = f"/* {comment_text(made.name)} as a functional mock-up unit, written by Tellegen. */"
+    return head + "\n" + instance_source(made, called, calls, token=token, model_exchange=model_exchange)
+
+
+def instance_source(
+    made: Exchanged, called: str, calls: str, *, token: str = "", model_exchange: bool = False, rtol: float = TOLERANCE
+) -> str:
+    """A model that can be set, begun and stepped, in C: `called` declares what it is called by, `calls` is that in terms of
+    `instance.h`.
+    """
     instance = (Path(__file__).parent / "native" / "instance.h").read_text(encoding="ascii")
     parts = [
-        f"/* {comment_text(made.name)} as a functional mock-up unit, written by Tellegen. */",
         "".join(f"#include <{name}.h>\n" for name in ("float", "math", "stdint", "stdio", "stdlib", "string")),
         _file(HEADER.parent, HEADER.name),
         *_model_parts(made),
@@ -50,12 +60,12 @@ def source_text(made: Exchanged, version: Version, token: str, *, model_exchange
         *(_file(NATIVE, name) for name in ("job.h", "dormand_prince.h", "runge_kutta.c", "linear.h")),
         _file(NATIVE, "history.c").replace("void tg_forget(", "static TG_UNUSED void tg_forget("),
         _own("rosenbrock.c"),
-        "\n".join(_sizes(made, token, model_exchange=model_exchange)),
+        "\n".join(_sizes(made, token, rtol, model_exchange=model_exchange)),
         "\n".join(_tables(made)),
-        _own(f"fmi{version}.h"),
+        called,
         instance.replace('#include "modes.h"\n', _own("modes.h")),
         "\n".join(_mode_tables(made)),
-        _own(f"fmi{version}.c"),
+        calls,
     ]
     return "\n".join(parts)
 
@@ -94,7 +104,7 @@ def _quoted(text: str) -> str:
     return '"' + comment_text(text).replace('"', "'") + '"'
 
 
-def _sizes(made: Exchanged, token: str, *, model_exchange: bool) -> Iterator[str]:
+def _sizes(made: Exchanged, token: str, rtol: float, *, model_exchange: bool) -> Iterator[str]:
     code, program = made.code, made.code.program
     codes = [mode.code for mode in made.modes if mode.code is not None]
     longest = longest_input_step(made.setup.graph, made.setup.parameters, made.setup.until)
@@ -125,7 +135,7 @@ def _sizes(made: Exchanged, token: str, *, model_exchange: bool) -> Iterator[str
         "TG_BREAKS": len(made.breaks),
         "TG_DELAYS": len(program.signals.delays),
         "TG_OUTPUTS": len(_output_references(made)),
-        "TG_RTOL": repr(TOLERANCE),
+        "TG_RTOL": repr(rtol),
         "TG_STIFF_START": int(_is_stiff(made)),
         "TG_LONGEST_STEP": "INFINITY" if np.isinf(longest) else repr(longest),
     }

@@ -1,20 +1,13 @@
-"""From bodies and joints to elements of the network, coordinates, and the equations that close loops where the mechanism starts.
-
-A revolute joint closes a loop with two equations g = 0 in the coordinates. Of the speeds in g' = sum d_k w_k two follow. The
-joint holds the velocities of its points together along two vectors, each at a right angle to the d of one of the two: each row
-then has one of them as its only unknown, with the factor d_1 x d_2. So nothing is ever divided by but this determinant, which
-vanishes in the true singular positions of the loop and nowhere else.
-"""
+"""From bodies and joints to elements of the network, coordinates, and the equations that close loops where the mechanism starts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import replace
 from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.core.units import parse_unit
-from tellegen.expressions import ONE, ZERO, Add, Expression, call, number, sqrt, symbol, to_text, total
+from tellegen.expressions import ONE, ZERO, Add, Expression, call, number, symbol, to_text, total
 from tellegen.model import kinematics
 from tellegen.model.mechanism import CENTRE, GROUND, BodyPoint, Joint, Mechanism
 from tellegen.model.model import Closure
@@ -23,152 +16,10 @@ from tellegen.notations.context import ReadingContext
 from tellegen.notations.mechanism import rules
 from tellegen.notations.mechanism.bodies import AXES, FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, sliding_end
 from tellegen.notations.mechanism.joints import JOINTS, JointElements, rounding_of
+from tellegen.notations.mechanism.loops import LENGTH, KinematicLoop, LoopAssembly
 from tellegen.notations.parameters import known_values
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
-
-GOOD = 0.05
-"""Of several choices the first in the order of description is taken whose determinant is at least this share of the best one."""
-
-SINGULAR = 1e-5
-"""A determinant below this share of the product of its columns counts as zero: in a singular position, Newton's method comes no
-closer than the root of its tolerance."""
-
-
-@final
-@dataclass(frozen=True)
-class VelocityRow:
-    """One velocity that a joint sets to zero: the difference of the velocities of its points along a vector.
-
-    `turning` is the factor of the angular velocity of the first body in it. A row without a vector holds the angle alone.
-    """
-
-    along: kinematics.Vector
-    turning: Expression = ZERO
-
-
-@final
-@dataclass(frozen=True)
-class KinematicLoop:
-    """A loop: its equations between positions, the coordinates and speeds that they decide, and the rows between velocities.
-
-    `margin` tells how far it is from a singular position: the sine between the directions that it solves for.
-    """
-
-    joint: Joint
-    equations: tuple[Expression, ...]
-    solves: tuple[str, ...]
-    follows: tuple[str, ...]
-    rows: tuple[VelocityRow, ...]
-    margin: Expression
-
-
-class _Gap:
-    """The gap between the two sides of a joint that closes a loop."""
-
-    def __init__(self, tree: kinematics.MechanismTree, joint: Joint) -> None:
-        self.tree, self.joint = tree, joint
-        self.between = kinematics.vector_sum(
-            tree.position(joint.first), kinematics.opposite_vector(tree.position(joint.second))
-        )
-        one, two = (tree.poses[mark.body].angle for mark in (joint.first, joint.second))
-        self.turn = one.turned(joint.settings.get("angle", ZERO)).expression - two.expression
-        self.axis = kinematics.unit_vector(tree.axis(joint))
-
-
-def _equations_of(tree: kinematics.MechanismTree, joint: Joint) -> tuple[Expression, ...]:
-    """What is zero where a joint that closes a loop fits: lengths, and for a joint that holds an angle the angle first."""
-    gap = _Gap(tree, joint)
-    if joint.slides:
-        return gap.turn, kinematics.cross_product(gap.axis, gap.between)
-    return kinematics.components(gap.between) if joint.turns else (gap.turn, *kinematics.components(gap.between))
-
-
-def _close_loop(tree: kinematics.MechanismTree, joint: Joint, solves: tuple[str, ...]) -> KinematicLoop:
-    """The loop that a joint closes, with the coordinates that shall follow from it."""
-    gap = _Gap(tree, joint)
-    rows: list[VelocityRow] = []
-    if joint.slides:
-        rows.append(
-            VelocityRow(
-                kinematics.perpendicular(gap.axis),
-                -kinematics.cross_product(gap.between, kinematics.perpendicular(gap.axis)),
-            )
-        )
-        margin = _equations_of(tree, joint)[1].derivative(solves[1])
-    else:
-        one, two = (_scaled(kinematics.partial_derivative(gap.between, name)) for name in solves[-2:])
-        # d x v is v along d turned anticlockwise: the row for one coordinate leaves out what the other one moves
-        rows.extend((VelocityRow(kinematics.perpendicular(two)), VelocityRow(kinematics.perpendicular(one))))
-        margin = kinematics.cross_product(one, two)
-    if not joint.turns:
-        rows.insert(0, VelocityRow(()))
-    follows = tuple(next(iter(tree.coordinates[name].rates)) for name in solves)
-    return KinematicLoop(joint, _equations_of(tree, joint), solves, follows, tuple(rows), margin)
-
-
-def _scaled(vector: kinematics.Vector) -> kinematics.Vector:
-    """The vector by the length of its first part: a unit vector as a rule, so that what the joint passes on are forces."""
-    along, across, _ = vector[0]
-    length = along if across is ZERO else across if along is ZERO else sqrt(along * along + across * across)
-    return tuple(kinematics.RotatingVector(part.along / length, part.across / length, part.angle) for part in vector)
-
-
-def _candidate_coordinates(tree: kinematics.MechanismTree, joint: Joint, taken: set[str]) -> list[str]:
-    """Coordinates that a loop can decide, later ones first: people describe what drives before what follows."""
-    held = set(tree.mechanism.independent)
-    names = {s for e in _equations_of(tree, joint) for s in e.free_symbols}
-    # Where a body rolls, its coordinates have rates of several speeds: none of these follows from one equation.
-    direct = [name for name, c in tree.coordinates.items() if set(c.rates.values()) == {ONE}]
-    return [name for name in reversed(direct) if name in names and name not in taken and name not in held]
-
-
-def _solvable_coordinates(
-    tree: kinematics.MechanismTree, joint: Joint, taken: set[str], values: Mapping[str, float]
-) -> list[tuple[str, ...]]:
-    """Sets of coordinates that a loop can decide at a position, the ones to take first in front."""
-    equations = _equations_of(tree, joint)
-    free = _candidate_coordinates(tree, joint, taken)
-    columns = {name: [e.derivative(name).evaluate(values) for e in equations] for name in free}
-    rated = []
-    for names in combinations(free, len(equations)):
-        ordered = _angle_first(names, equations[0]) if not joint.turns else names
-        if ordered is not None and (size := _relative_determinant([columns[n] for n in ordered])) > SINGULAR:
-            rated.append((size, ordered))
-    best = max((size for size, _ in rated), default=0.0)
-    return [names for size, names in rated if size >= GOOD * best]
-
-
-def _angle_first(names: tuple[str, ...], angle: Expression) -> tuple[str, ...] | None:
-    """The coordinates with one in front that the equation of the angle decides; None where it decides none of them."""
-    first = next((name for name in names if angle.derivative(name) is not ZERO), None)
-    return None if first is None else (first, *(name for name in names if name != first))
-
-
-def _relative_determinant(columns: list[list[float]]) -> float:
-    """The determinant beside the product of the lengths of its columns: one for right angles, zero for dependent columns."""
-    lengths = [sum(x * x for x in column) ** 0.5 for column in columns]
-    if not all(lengths):
-        return 0.0
-    scaled = [[x / length for x in column] for column, length in zip(columns, lengths, strict=True)]
-    return abs(_determinant(scaled))
-
-
-def _determinant(columns: list[list[float]]) -> float:
-    """By the minors of the first column: there are three columns at most."""
-    if not columns:
-        return 1.0
-    minors = ([column[:k] + column[k + 1 :] for column in columns[1:]] for k in range(len(columns)))
-    return sum(
-        (-x if k % 2 else x) * _determinant(minor) for k, (x, minor) in enumerate(zip(columns[0], minors, strict=True))
-    )
-
-
-def _sliding_distance(tree: kinematics.MechanismTree, joint: Joint) -> Expression:
-    """The distance along a prismatic joint that closes a loop."""
-    gap = _Gap(tree, joint)
-    return kinematics.cross_product(gap.between, kinematics.perpendicular(gap.axis)) * -1
-
 
 NO_INERTIA = 1e-12
 """An inertia below this share of the largest one counts as none."""
@@ -251,123 +102,6 @@ def _without_pivot(rows: list[SpeedRow], speeds: list[str]) -> str:
     return ""
 
 
-@final
-class LoopAssembly:
-    """The loops of a tree where it starts. `given` are initial values that somebody wrote, `start` those of all their coordinates.
-
-    Raises: DescriptionError for a loop that fits nowhere (M110), that is over-constrained or singular where it starts (M111), or
-    whose given positions leave a gap above the tolerance (M113).
-    """
-
-    def __init__(self, context: ReadingContext, tree: kinematics.MechanismTree, given: Mapping[str, float]) -> None:
-        self.tree, self.given = tree, given
-        self.known = known_values(context.parameters)
-        self.start: dict[str, float] = {}
-        self.loops = self._loops() if tree.closing else []
-
-    def _loops(self) -> list[KinematicLoop]:
-        """The loops with the coordinates that follow from each, chosen where the mechanism starts."""
-        tree = self.tree
-        values = self._assemble()
-        taken: set[str] = set()
-        found: list[KinematicLoop] = []
-        for joint in tree.closing:
-            possible = _solvable_coordinates(tree, joint, taken, values)
-            if not possible:
-                raise self._redundant(joint, taken, values)
-            taken |= set(possible[0])
-            found.append(_close_loop(tree, joint, possible[0]))
-        return found
-
-    def _assemble(self) -> dict[str, float]:
-        """Values of parameters and of coordinates where all loops fit."""
-        tree, known = self.tree, self.known
-        equations = [e for joint in tree.closing for e in _equations_of(tree, joint)]
-        names = {name for e in equations for name in e.free_symbols}
-        # A length without a value is a symbol: any will do to see which coordinates follow.
-        fill = {name: 1.0 + 0.1 * k for k, name in enumerate(sorted(names - known.keys() - tree.coordinates.keys()))}
-        values = {**known, **fill, **dict.fromkeys(tree.coordinates, 0.0), **self.given}
-        if not fill:
-            self._check_given(values)
-        inside = [name for name in tree.coordinates if name in names]
-        free = [name for name in inside if name not in self.given]
-        # All different and none zero: stretched or folded linkages are singular, and those are the round angles.
-        guesses = {name: 0.1 * (k + 1) for k, name in enumerate(inside)} | dict(self.given)
-        self.start = guesses
-        # First what somebody said about the start is held; where it fits nowhere it is a guess like the others.
-        for unknown in (free, inside):
-            if unknown and (found := kinematics.solve_positions(equations, unknown, values, guesses)) is not None:
-                self.start = {**guesses, **found}
-                return {**values, **found}
-        if not fill:
-            raise self._impossible(kinematics.closest_positions(equations, inside, values, guesses))
-        return {**values, **guesses}
-
-    # -- what can be wrong -----------------------------------------------------------------------------------------------------
-
-    def _gap(self, joint: Joint, values: Mapping[str, float]) -> float:
-        return max(map(abs, kinematics.residuals(_equations_of(self.tree, joint), values)))
-
-    def _check_given(self, values: Mapping[str, float]) -> None:
-        """Initial values that say where every body of a loop is must close it, where a tolerance is asked for."""
-        wanted = self.tree.mechanism.tolerance
-        if wanted is None or not wanted.free_symbols <= values.keys():
-            return
-        tolerance = wanted.evaluate(values)
-        for joint in self.tree.closing:
-            names = {name for e in _equations_of(self.tree, joint) for name in e.free_symbols}
-            inside = [name for name in self.tree.coordinates if name in names]
-            gap = self._gap(joint, values)
-            if self.given.keys() >= set(inside) and gap > tolerance:
-                raise rules.DOES_NOT_FIT.error(
-                    f"with the initial values of {listing(inside)} the joint '{joint.name}' has a gap of {gap:.3g} m; "
-                    f"the tolerance is {tolerance:.3g} m",
-                    where=joint.name,
-                    fix=f"leave out the initial value of {listing(inside[-2:])}, which follow, or correct them",
-                    place=joint.place,
-                    members=[joint.name],
-                )
-
-    def _impossible(self, values: Mapping[str, float]) -> TellegenError:
-        worst = max(self.tree.closing, key=lambda joint: self._gap(joint, values))
-        what = f"the loop closed by '{worst.name}' fits in no position: {_members(worst)} leave a gap of at least"
-        return rules.IMPOSSIBLE.error(
-            f"{what} {self._gap(worst, values):.3g}{' m' if worst.turns else ''}",
-            where=worst.name,
-            fix="check the lengths and the positions of the fixed points, or the initial values",
-            place=worst.place,
-            members=[worst.name],
-        )
-
-    def _redundant(self, joint: Joint, taken: set[str], values: Mapping[str, float]) -> TellegenError:
-        held = self.tree.mechanism.independent
-        free = [n for n in self.tree.coordinates if n not in taken and n not in held]
-        words = _lost_direction(self.tree, joint, free, values)
-        what = f"the loop closed by '{joint.name}' is over-constrained or singular where it starts: {words}"
-        fix = "take the joint away or replace it by a pad, or start from another position"
-        if held:
-            fix = f"{fix}; or take a name out of 'independent'"
-        return rules.REDUNDANT.error(what, where=joint.name, fix=fix, place=joint.place, members=[joint.name])
-
-
-def _members(joint: Joint) -> str:
-    return listing([name for name in (joint.first.body, joint.second.body) if name != GROUND])
-
-
-def _lost_direction(tree: kinematics.MechanismTree, joint: Joint, free: list[str], values: Mapping[str, float]) -> str:
-    """The direction in which the coordinates that are left cannot move the gap of a joint."""
-    equations = _equations_of(tree, joint)
-    columns = [[e.derivative(name).evaluate(values) for e in equations] for name in free]
-    columns = [c for c in columns if any(abs(x) > 1e-12 for x in c)]
-    if not columns:
-        return f"no coordinate is left that moves {_members(joint)} there"
-    if joint.turns:
-        x, y = max(columns, key=lambda c: c[0] ** 2 + c[1] ** 2)
-        size = (x * x + y * y) ** 0.5
-        return f"nothing moves {_members(joint)} in the direction ({-y / size:.3g}, {x / size:.3g}) there"
-    return f"the angle and the position of {_members(joint)} cannot both be held there"
-
-
 def _given_positions(context: ReadingContext, root: MappingNode) -> dict[str, float]:
     """What the experiment says about initial values, as numbers; what cannot be read is reported with the experiment."""
     experiment = root.get("experiment")
@@ -385,7 +119,7 @@ def _given_positions(context: ReadingContext, root: MappingNode) -> dict[str, fl
     return found
 
 
-LENGTH, FORCE = "m", "N"
+FORCE = "N"
 
 
 USUAL_RTOL = 1e-6
@@ -418,6 +152,8 @@ class LoweredMechanism:
         fitting = LoopAssembly(context, self.tree, self.given)
         loops = fitting.loops
         self.initial |= {name: number(value) for name, value in fitting.start.items() if name not in self.given}
+        self.signals |= fitting.followers()
+        context.positions |= fitting.followers().keys()
         self._check_inertia(loops)
         self.closures = tuple(Closure(loop.joint.name, loop.equations, loop.solves) for loop in loops)
         self._emit(loops, _wanted_points(context, mechanism))
@@ -533,8 +269,6 @@ class LoweredMechanism:
         gap = total(e * e for e in loop.equations[-2:]) if not joint.slides else loop.equations[1] ** 2
         self.signals[f"{joint.name}.gap"] = (call("sqrt", gap), LENGTH)
         self.signals[f"{joint.name}.margin"] = (loop.margin, "")
-        if joint.slides:
-            self.signals[joint.names["distance"]] = (_sliding_distance(self.tree, joint), LENGTH)
 
     # -- cams ------------------------------------------------------------------------------------------------------------------
 

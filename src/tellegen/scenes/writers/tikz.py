@@ -12,7 +12,22 @@ from typing import assert_never
 
 from tellegen.scenes import rules, strokes
 from tellegen.scenes.geometry import Box, Outline, Point, along, cubic_controls, direction
-from tellegen.scenes.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Trace, Wire
+from tellegen.scenes.scene import (
+    Band,
+    Block,
+    Bond,
+    Curve,
+    Dot,
+    Label,
+    Ring,
+    Scene,
+    Section,
+    Shape,
+    Sum,
+    Trace,
+    Wire,
+    label_box,
+)
 from tellegen.scenes.writers.svg import number
 
 TIKZ_PACKAGES = r"""\usepackage{tikz,amsmath}
@@ -20,6 +35,9 @@ TIKZ_PACKAGES = r"""\usepackage{tikz,amsmath}
 
 MATRIX_COLUMNS = 10
 """The columns that a matrix of amsmath may have unless it is told otherwise."""
+
+BESIDE_INK = 3.0
+"""What the advance of letters takes beside their ink, for which the scene has room."""
 
 _WEIGHTS = {"thin": "pog wire", "bold": "pog vector", "double": "pog double", "signal": "signal", "hair": "hair"}
 _HEADS = {"thin": "pog", "bold": "pog vector", "double": "pog vector", "signal": "signal", "hair": "signal"}
@@ -31,18 +49,16 @@ def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float =
     if not standalone:
         packages = TIKZ_PACKAGES.replace("\n", " ")
         return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
-    width, height = (number(side * strokes.POINT * scale) for side in (scene.box.width, scene.box.height))
-    page = rf"\usepackage[paperwidth={width}pt,paperheight={height}pt,margin=0pt]{{geometry}}"
-    head = [r"\documentclass{article}", page, r"\usepackage{lmodern}", TIKZ_PACKAGES, r"\pagestyle{empty}"]
-    # Without these TeX would move the picture down by a line, out of a page of its size.
-    setting = r"\setlength{\parindent}{0pt}\setlength{\topskip}{0pt}\setlength{\lineskip}{0pt}"
-    return "\n".join([*head, setting, r"\begin{document}", "%", picture + "%", r"\end{document}", ""])
+    head = [r"\documentclass[border=0pt]{standalone}", r"\usepackage{lmodern}", TIKZ_PACKAGES]
+    return "\n".join([*head, r"\begin{document}", picture + "%", r"\end{document}", ""])
 
 
 def _picture(scene: Scene, theme: strokes.Theme, scale: float) -> Iterator[str]:
-    yield Path(__file__).with_name("styles.tex").read_text(encoding="ascii").rstrip()
+    # A percent sign at the end of each line of definitions: TeX would see a space, and move the picture by it.
+    for line in Path(__file__).with_name("styles.tex").read_text(encoding="ascii").splitlines():
+        yield f"{line}%"
     for paint, colour in theme.paints.items():
-        yield rf"\definecolor{{tellegen {paint}}}{{HTML}}{{{colour[1:]}}}"
+        yield rf"\definecolor{{tellegen {paint}}}{{HTML}}{{{colour[1:]}}}%"
     if scale != 1:
         # Lines, heads and texts alike, which no option of a picture scales.
         yield rf"\scalebox{{{scale:.6f}}}{{%"
@@ -176,12 +192,22 @@ def _label(label: Label) -> str:
     size, skip = number(label.size * strokes.POINT), number(label.size * 0.9)
     font = rf"\fontsize{{{size}}}{{{skip}}}\selectfont"
     if label.math:
-        text = f"${label.text}$"
+        text = f"${_displayed(label.text)}$"
     else:
         font += r"\sffamily" + (r"\slshape" if label.slanted else "")
         text = "".join(_SPECIAL.get(character, character) for character in label.text)
     style = f"tellegen label,anchor={_anchor(label)}{_tone(label.tone)},font={{{font}}}"
-    return rf"\node[{style}] at {_at(label.at)} {{{text}}};"
+    # TeX sets formulas in its own letters. Where they come out wider than the place that the scene has for them, they are fitted.
+    place = number((label_box(label).width + BESIDE_INK) * strokes.POINT)
+    return rf"\node[{style}] at {_at(label.at)} {{\tellegenfit{{{place}pt}}{{{text}}}}};"
+
+
+def _displayed(text: str) -> str:
+    """A formula in the style of figures: fractions as large as on a line of their own, rows of a matrix apart for them."""
+    if r"\frac" not in text:
+        return text
+    # Rows of a matrix touch where they are higher than a line.
+    return text.replace(r"\\", r"\\\noalign{\vskip 3pt}").replace(r"\frac", r"\dfrac")
 
 
 _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {

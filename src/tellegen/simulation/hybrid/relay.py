@@ -303,8 +303,10 @@ class ModeRelay:
     def _prepare(self, t: float, solver: SolverOf) -> None:
         """Point the struct to what the present call needs."""
         w, account = self.struct, self._account
-        width = max(1, *(known.model.model.size for known in self._known.values()))
-        sizes = (len(self._known), len(self._carried.of), len(self._held.of), len(self._guards.of))
+        y, yp = account.room(max(1, *(known.model.model.size for known in self._known.values())))
+        # A mode that is not known here may have made the rows wider.
+        width = y.shape[1]
+        sizes = (len(self._known), len(self._carried.of), len(self._held.of), len(self._guards.of), width)
         if sizes != self._sizes:
             self._sizes, self._arrays = sizes, self._new_arrays(width)
             for name, array in self._arrays.items():
@@ -314,7 +316,7 @@ class ModeRelay:
         self._arrays["scale"][: w.n_storages] = self._choice.scale
         for name, k in self._guards.of.items():
             self._arrays["largest"][k] = self._choice.largest.get(name, 0.0)
-        w.wide_y, w.wide_yp = map(address_of, account.room(width))
+        w.wide_y, w.wide_yp = address_of(y), address_of(yp)
         w.n_times, w.rows = len(account.times), account.done
         w.until, w.n_changes, w.most_changes = self._limit, 0, MOST_CHANGES
         w.steps = w.rejected = w.rhs_calls = w.jacobians = w.factorisations = w.turns = w.n_sampled = 0

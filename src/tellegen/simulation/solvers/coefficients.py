@@ -1,4 +1,4 @@
-"""The coefficients of the explicit Runge-Kutta pair; `tools/solver_headers.py` writes them into the C of the solver."""
+"""The coefficients of explicit Runge-Kutta pairs; `tools/solver_headers.py` writes those of the first into the C of its solver."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ class Tableau:
     """An embedded pair whose last stage is the first of the next step.
 
     Stage i reads y + h sum a[i][j] k_j at time t + c[i] h. The result is y + h sum b[j] k_j; k of the result counts as one more
-    stage. Two estimates of the error are combined: `error` and the coarser `second_error`. The interpolant has the further stages
-    `dense_a` (at times t + dense_c h) and, beside the four numbers that both ends give, the rows `dense_b`.
+    stage. Two estimates of the error are combined: `error` and the coarser `second_error`, where there is one. The interpolant has
+    the further stages `dense_a` (at times t + dense_c h) and, beside the four numbers that both ends give, the rows `dense_b`.
     """
 
     name: str
@@ -91,5 +91,50 @@ DORMAND_PRINCE_8: Final = Tableau(
     ),
     stability=6.1,
     source="Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 2nd edition, section II.5 and code DOP853",
+)
+
+TSITOURAS_5: Final = Tableau(
+    name="Tsitouras 5(4)",
+    order=5,
+    c=(0.0, 0.161, 0.327, 0.9, 0.9800255409045097, 1.0),
+    a=(
+        {},
+        {0: 0.161},
+        {0: -0.008480655492356989, 1: 0.335480655492357},
+        {0: 2.8971530571054935, 1: -6.359448489975075, 2: 4.3622954328695815},
+        {0: 5.325864828439257, 1: -11.748883564062828, 2: 7.4955393428898365, 3: -0.09249506636175525},
+        {0: 5.86145544294642, 1: -12.92096931784711, 2: 8.159367898576159, 3: -0.071584973281401,
+         4: -0.028269050394068383},
+    ),
+    b={0: 0.09646076681806523, 1: 0.01, 2: 0.4798896504144996, 3: 1.379008574103742, 4: -3.290069515436081,
+       5: 2.324710524099774},
+    error={0: 0.0017800110522257773, 1: 0.0008164344596567463, 2: -0.007880878010261994, 3: 0.1447110071732629,
+           4: -0.5823571654525552, 5: 0.45808210592918686, 6: -0.015151515151515152},
+    second_error={},
+    dense_c=(),
+    dense_a=(),
+    # what its powers to the fourth leave of the published interpolant beside the values and slopes at both ends
+    dense_b=(
+        {0: -1.0530884977290216, 1: 0.1017, 2: 2.490627285651253, 3: -16.548102889244902, 4: 47.37952196281928,
+         5: -34.87065786149661, 6: 2.5},
+    ),
+    stability=3.5,
+    source="Tsitouras, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption, Computers & "
+           "Mathematics with Applications 62, 2011",
+)
+
+BOGACKI_SHAMPINE_3: Final = Tableau(
+    name="Bogacki-Shampine 3(2)",
+    order=3,
+    c=(0.0, 0.5, 0.75),
+    a=({}, {0: 0.5}, {1: 0.75}),
+    b={0: 2 / 9, 1: 1 / 3, 2: 4 / 9},
+    error={0: -5 / 72, 1: 1 / 12, 2: 1 / 9, 3: -1 / 8},
+    second_error={},
+    dense_c=(),
+    dense_a=(),
+    dense_b=(),
+    stability=2.5,
+    source="Bogacki and Shampine, A 3(2) pair of Runge-Kutta formulas, Applied Mathematics Letters 2, 1989",
 )
 # fmt: on

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.equations.system import parameter_values
-from tellegen.experiments.quantities import Quantity, value_of
+from tellegen.experiments.quantities import SECOND, Quantity, expression_of, value_of
 from tellegen.expressions import Expression, number, parse
 from tellegen.model.model import Model
 from tellegen.model.signals import Signal
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.measurements import MeasuredRecord, RecordNumbers, read_record
-from tellegen.studies.runs.model_runs import ModelRuns, RunSettings
+from tellegen.studies.runs.model_runs import ModelRuns, Names, RunSettings
 from tellegen.studies.runs.response import VariedSlopes
 from tellegen.studies.runs.sweep import readings_of
 
@@ -367,17 +367,41 @@ def _plain_number(value: Quantity, subject: str) -> float:
 
 
 def fitted_model(problem: FitProblem, values: Array) -> Model:
-    """The model with other values of parameters, constant inputs and initial values."""
-    model, runs = problem.model, problem.records[0].runs
+    """The model with the fitted values of what is free in all records."""
+    found = {
+        f.name: value
+        for f, value in zip(problem.free, values.tolist(), strict=True)
+        if not f.in_formulas and f.only_record is None
+    }
+    return model_with(problem.model, problem.records[0].runs.kinds, problem.settings, found)
+
+
+def model_with(model: Model, kinds: Names, settings: RunSettings, values: Mapping[str, float]) -> Model:
+    """The model with other values of parameters, constant inputs and initial values, and with the settings of its runs."""
     parameters, experiment = dict(model.parameters), model.experiment
     inputs, initial = dict(experiment.inputs), dict(experiment.initial)
-    for f, value in zip(problem.free, values.tolist(), strict=True):
-        if f.in_formulas or f.only_record is not None:
-            continue
-        if f.name in runs.kinds.parameters:
-            parameters[f.name] = replace(parameters[f.name], expression=number(value))
-        elif f.name in runs.kinds.inputs:
-            inputs[f.name] = Signal("constant", (number(value),), repr(value), number(value))
-        else:
-            initial[f.name] = number(value)
+    for name, given in settings.parameters.items():
+        if name in parameters:
+            formula = expression_of(given, parameters[name].dimension, name)
+            parameters[name] = replace(parameters[name], expression=formula)
+    for name, given in settings.initial.items():
+        initial[name] = expression_of(given, None, name)
+    for name, course in settings.inputs.items():
+        if isinstance(course, Signal):
+            inputs[name] = course
+        elif isinstance(course, int | float):
+            inputs[name] = _constant(float(course))
+    for name, value in values.items():
+        if name in kinds.parameters:
+            parameters[name] = replace(parameters[name], expression=number(value))
+        elif name in kinds.inputs:
+            inputs[name] = _constant(value)
+        elif name in kinds.initial:
+            initial[name] = number(value)
+    if settings.until is not None:
+        experiment = replace(experiment, until=expression_of(settings.until, SECOND, "until"))
     return replace(model, parameters=parameters, experiment=replace(experiment, inputs=inputs, initial=initial))
+
+
+def _constant(value: float) -> Signal:
+    return Signal("constant", (number(value),), repr(value), number(value))

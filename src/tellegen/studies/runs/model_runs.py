@@ -24,13 +24,15 @@ from tellegen.model.model import Model, Start
 from tellegen.results.run import Run
 from tellegen.simulation import batches
 from tellegen.simulation.integration import settings_of
+from tellegen.simulation.lanes.text import Keeping
 from tellegen.simulation.problem import FINEST_RTOL, Problem
 from tellegen.simulation.sensitivity_jumps import NOTHING_MOVES, parameter_dependent_breaks
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice, choose
-from tellegen.simulation.solvers.stretch import StatePoint, prepare
+from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, prepare
 from tellegen.simulation.trajectory import Segment, Trajectory
 from tellegen.studies.runs.keep import Kept, channel_of, default_kept, read_kept, values_of_run
+from tellegen.studies.runs.lane_runs import LaneRuns, plan_in_lanes
 
 Array = NDArray[np.float64]
 
@@ -81,6 +83,14 @@ class Plan:
     max_step: float = np.inf
     seconds: float = 0.0
     """Of a run, on one core."""
+    pair: str = ""
+    """The method of runs in lanes; where it is empty, `solver` makes one run after the other."""
+    varied: tuple[str, ...] = ()
+    """What differs between runs in lanes; all else are numbers in their program."""
+    pair_share: float = 1.0
+    """In lanes: of the tolerance asked for."""
+    most_steps: int = 0
+    """In lanes: a run that takes more is left to `solver`."""
 
 
 class Made(NamedTuple):
@@ -262,7 +272,8 @@ class ModelRuns:
         first = self._common_choice(choices)
         share = min(made.share for _, made in found)
         steps = [choice.longest_step for choice in choices]
-        return self._timed(Plan("batch", first.reason, first.solver, first.stiff, share, min(steps)), values[rows])
+        plan = self._timed(Plan("batch", first.reason, first.solver, first.stiff, share, min(steps)), values[rows])
+        return plan_in_lanes(self, plan, values, rows)
 
     def _timed(self, plan: Plan, values: Array) -> Plan:
         """The plan with how long a run takes by it, which decides how many of them are written at once."""
@@ -309,15 +320,7 @@ class ModelRuns:
         finer: float = 1.0,
     ) -> Made:
         """All runs with these rows of values. Those that were not made, because `between` stopped them, have a negative status."""
-        made = Made(
-            out=np.full((len(values), len(self.numbers)), np.nan),
-            rows=np.full((len(values), len(self.row_times(self.ready.until)), len(self.rows)), np.nan),
-            status=np.full(len(values), batches.UNMADE, dtype=np.int8),
-            steps=np.zeros(len(values), dtype=np.int64),
-            reached=np.zeros(len(values)),
-            findings={},
-            interrupted=[],
-        )
+        made = self.nothing_made(len(values))
         alone = (
             range(len(values))
             if plan.how == "one by one"
@@ -328,6 +331,18 @@ class ModelRuns:
                 break
             self._make_one(values[number], number, made, finer)
         return made
+
+    def nothing_made(self, count: int) -> Made:
+        """Room for so many runs, none of which was made."""
+        return Made(
+            out=np.full((count, len(self.numbers)), np.nan),
+            rows=np.full((count, len(self.row_times(self.ready.until)), len(self.rows)), np.nan),
+            status=np.full(count, batches.UNMADE, dtype=np.int8),
+            steps=np.zeros(count, dtype=np.int64),
+            reached=np.zeros(count),
+            findings={},
+            interrupted=[],
+        )
 
     def _make_batch(
         self,
@@ -340,39 +355,101 @@ class ModelRuns:
     ) -> list[int]:
         """Make what the batch can take; gives the numbers of the others."""
         tables, rows, others = self._tables(values, made)
-        if not len(rows):
+        if plan.pair and len(rows):
+            left = self._make_in_lanes(tables, rows, plan, made, threads=threads, between=between, finer=finer)
+            tables, rows = part_of(tables, left), rows[left]
+        if not len(rows) or made.interrupted:
             return others
-        share = plan.share * finer
-        settings = replace(settings_of(self._problem(self.ready, share)), keep_books=False)
-        settings = replace(
-            settings, watch_stiffness=plan.solver == "runge-kutta", max_step=min(settings.max_step, plan.max_step)
-        )
-        numbers = self.numbers
-        order = sorted(range(len(numbers)), key=lambda k: (numbers[k].word == "at", numbers[k].at))
+        settings = self._settings(plan.share * finer, plan)
         batch = batches.Batch(
             prepared=prepare(self.ready.numeric),
             context=self.ready.numeric.new_context(*self.problem.given),
-            settings=settings,
+            settings=replace(settings, watch_stiffness=plan.solver == "runge-kutta"),
             solver=f"tg_{'stiff_' * plan.stiff}{plan.solver.replace('-', '_')}",
             instead="tg_cvode" if plan.solver in ("runge-kutta", "exponential") and self.ready.numeric.size else "",
-            kept=tuple((numbers[k].kind, self.channels[numbers[k].name] or 0, numbers[k].at) for k in order),
-            row_places=tuple(self.channels[kept.name] or 0 for kept in self.rows),
+            kept=self.keeping.numbers,
+            row_places=self.keeping.rows,
         )
         found = batch.run(tables, threads, between)
         if found.interrupted:
             made.interrupted.append(True)
-        for place, k in enumerate(order):
-            made.out[rows, k] = numbers[k].finished(found.out[:, place], tables.untils)
-        made.rows[rows] = found.rows
-        bad = (
-            (found.status == jobs.FINISHED) & ~np.isfinite(found.out).all(axis=1)
-            if found.out.size
-            else np.zeros(len(rows), bool)
-        )
-        made.status[rows] = np.where(bad, jobs.NOT_FINITE, found.status)
-        made.steps[rows], made.reached[rows] = found.counts[:, 0], found.reached
-        made.out[rows[(found.status != jobs.FINISHED)]] = np.nan
+        status = np.where((found.status == jobs.FINISHED) & ~_is_whole(found), jobs.NOT_FINITE, found.status)
+        self._keep(made, rows, tables, found._replace(status=status.astype(np.int8)))
         return others
+
+    def _make_in_lanes(
+        self,
+        tables: batches.RunTables,
+        rows: NDArray[np.int64],
+        plan: Plan,
+        made: Made,
+        *,
+        threads: int,
+        between: Callable[[int], bool] | None,
+        finer: float,
+    ) -> NDArray[np.int64]:
+        """Make runs in lanes; gives the places of those that are left."""
+        taken = np.flatnonzero(self.lane_runs(plan).taken(tables))
+        found = self.in_lanes(part_of(tables, taken), plan, threads, between, finer)
+        if found.interrupted:
+            made.interrupted.append(True)
+        good = (found.status == jobs.FINISHED) & _is_whole(found)
+        done = taken[good]
+        self._keep(made, rows[done], part_of(tables, done), found.part(good))
+        return np.setdiff1d(np.arange(len(rows)), done)
+
+    def in_lanes(
+        self,
+        tables: batches.RunTables,
+        plan: Plan,
+        threads: int = 1,
+        between: Callable[[int], bool] | None = None,
+        finer: float = 1.0,
+    ) -> batches.BatchResult:
+        """Runs by the program of a plan; some of them may be left to another solver."""
+        settings = self._settings(plan.pair_share * finer, plan)
+        return self.lane_runs(plan).run(tables, settings, plan.most_steps, threads, between)
+
+    def tables(self, values: Array) -> tuple[batches.RunTables, NDArray[np.int64], list[int]]:
+        """Tables of the runs with these values, the numbers of these runs, and of those that must be made one by one."""
+        return self._tables(values, self.nothing_made(len(values)))
+
+    def lane_runs(self, plan: Plan) -> LaneRuns:
+        """The program of a plan with runs in lanes; made once."""
+        key = plan.pair, plan.varied
+        if key not in self._lane_runs:
+            self._lane_runs[key] = LaneRuns(self.ready, self.problem.given, tuple(plan.varied), self.keeping, plan.pair)
+        return self._lane_runs[key]
+
+    @cached_property
+    def _lane_runs(self) -> dict[tuple[str, tuple[str, ...]], LaneRuns]:
+        return {}
+
+    @cached_property
+    def keeping(self) -> Keeping:
+        """What is kept, by channels: numbers in the order of `order`."""
+        numbers = self.numbers
+        return Keeping(
+            tuple((numbers[k].kind, self.channels[numbers[k].name] or 0, numbers[k].at) for k in self.order),
+            tuple(self.channels[kept.name] or 0 for kept in self.rows),
+        )
+
+    @cached_property
+    def order(self) -> list[int]:
+        """What is asked for at a time comes last, and in order of time."""
+        numbers = self.numbers
+        return sorted(range(len(numbers)), key=lambda k: (numbers[k].word == "at", numbers[k].at))
+
+    def _settings(self, share: float, plan: Plan) -> SolverSettings:
+        settings = settings_of(self._problem(self.ready, share))
+        return replace(settings, keep_books=False, max_step=min(settings.max_step, plan.max_step))
+
+    def _keep(self, made: Made, rows: NDArray[np.int64], tables: batches.RunTables, found: batches.BatchResult) -> None:
+        for place, k in enumerate(self.order):
+            made.out[rows, k] = self.numbers[k].finished(found.out[:, place], tables.untils)
+        made.rows[rows] = found.rows
+        made.status[rows], made.steps[rows], made.reached[rows] = found.status, found.counts[:, 0], found.reached
+        made.out[rows[found.status != jobs.FINISHED]] = np.nan
 
     def _make_one(self, row: Array, number: int, made: Made, finer: float) -> None:
         """Make one run as `simulate` does."""
@@ -518,7 +595,7 @@ class ModelRuns:
         lowered = ready.lowered
         if lowered is None or set(graph.parameters) - set(lowered.parameters):
             yield "softened laws"
-        if kinds.parameters and (model.closures or model.fields or any(self._reads(moved, ready))):
+        if kinds.parameters and (model.closures or any(self._reads(moved, ready))):
             yield "formulas of parameters"
         if kinds.parameters and parameter_dependent_breaks(graph, kinds.parameters) is not NOTHING_MOVES:
             yield "breaks"
@@ -560,6 +637,12 @@ class ModelRuns:
                 formulas.append(given)
         # Numbers that elements follow by a formula may change their sign where no parameter does.
         formulas += [e.value for e in model.elements if e.value is not None and not _keeps_sign(e.value)]
+        # Whether a matrix is one of a passive field is seen from its numbers.
+        members = {name for matrix in model.fields for name in matrix.members}
+        formulas += [e.value for e in model.elements if e.name in members]
+        formulas += [
+            e for f in model.fields for e in (f.energy, *(e for row in (*f.matrix, *(f.stiffness or ())) for e in row))
+        ]
         for formula in formulas:
             if isinstance(formula, Expression) and formula.free_symbols & moved:
                 yield True
@@ -573,6 +656,19 @@ class ModelRuns:
 def _is_constant(signal: Expression | None, graph: PowerGraph) -> bool:
     """Whether what a source gives follows from parameters alone: it is worked out before the run then."""
     return signal is not None and signal.free_symbols <= graph.parameters.keys()
+
+
+def _is_whole(found: batches.BatchResult) -> NDArray[np.bool_]:
+    """Which runs have given numbers for all that is kept."""
+    return np.asarray(np.isfinite(found.out).all(axis=1))
+
+
+def part_of(tables: batches.RunTables, places: NDArray[np.int64]) -> batches.RunTables:
+    """The rows of some runs."""
+    if len(places) == len(tables.untils):
+        return tables
+    own = None if tables.stops is None else [tables.stops[k] for k in places]
+    return batches.RunTables._make([*(array[places] for array in tables[:-1]), own])
 
 
 def _joined(parts: Sequence[batches.RunTables], runs: ModelRuns) -> batches.RunTables:

@@ -100,7 +100,7 @@ class Response:
     @property
     def units(self) -> tuple[str, ...]:
         """The SI units of the columns."""
-        return tuple(kept.unit for kept in self._ready(self.base).kept)
+        return tuple(kept.unit for kept in self.ready_at(self.base).kept)
 
     @cached_property
     def base(self) -> Array:
@@ -108,7 +108,8 @@ class Response:
         known = ModelRuns(self.model, (), (), self.settings).base_value
         return np.array([known(name) for name in self.by])
 
-    def _ready(self, first: Array) -> ModelRuns:
+    def ready_at(self, first: Array) -> ModelRuns:
+        """The model ready for runs; the first values it is asked for with are those that it is prepared by."""
         if self._made is None:
             self._made = ModelRuns(self.model, self.by, first.tolist(), self.settings, self.of)
         return self._made
@@ -116,7 +117,7 @@ class Response:
     def made(self, x: npt.ArrayLike) -> Made:
         """The runs with what is known of each."""
         values = self._points(x)
-        runs = self._ready(values[0])
+        runs = self.ready_at(values[0])
         if self._plan is None:
             # chosen once, so that the same point has the same numbers ever after
             self._plan = runs.plan(values[:1] if len(values) == 1 else values)
@@ -127,7 +128,10 @@ class Response:
 
     def __call__(self, x: npt.ArrayLike) -> Array:
         """The numbers of all runs, a row for each; one point may be given as a row alone, and gives one row."""
-        found = self.made(x).out
+        made = self.made(x)
+        if made.interrupted:
+            raise KeyboardInterrupt
+        found = made.out
         return found if np.ndim(x) > 1 else found[0]
 
     def slopes(self, x: npt.ArrayLike) -> tuple[Array, Array]:

@@ -34,6 +34,12 @@ DISK_FULL = RULES.rule(
     meaning="What is to be kept of all runs does not fit on the disk, or the disk was full on the way.",
     why="a study that stops for want of room would have been in vain; what was written stays",
 )
+OTHER_VERSION = RULES.rule(
+    "S406",
+    "worker of another version",
+    meaning="A worker of a cluster has another version of this program than the one that has begun the study.",
+    why="two versions may differ in the last bits of a run, and a study would depend on who made which chunk",
+)
 BAD_VARIATION = RULES.rule(
     "S407",
     "values that cannot be varied so",
@@ -88,6 +94,31 @@ NOT_STORED = RULES.rule(
     "setting that no file can hold",
     meaning="A study was to be kept in a folder, and one of its settings is a function of Python or something else without a text.",
     why="whoever resumes the study, perhaps tomorrow, has nothing but its folder",
+)
+BAD_GOAL = RULES.rule(
+    "S416",
+    "goal or constraint that is none",
+    meaning="What is to be smallest is no formula of what runs give, or a constraint has no relation between such a formula and a number.",
+    why="a search compares numbers of runs with each other and with limits",
+)
+NO_POINT = RULES.rule(
+    "S417",
+    "no values that keep all constraints",
+    meaning="A search has found no values between the bounds at which the model runs and all constraints are kept.",
+    why="constraints may contradict each other, or the bounds; the nearest that was found is told",
+)
+NOT_ENDED = RULES.rule(
+    "S418",
+    "optimum that is not certain",
+    meaning="No search ended where slopes and constraints balance: what is told is the best that was found.",
+    why="where two peaks are equally high, or values jump, slopes do not vanish at the best point, and rounding ends a search early",
+    severity="warning",
+)
+NO_WORKERS = RULES.rule(
+    "S419",
+    "workers that make no runs",
+    meaning="A cluster cannot be reached, has no workers, or its workers failed again and again at the same chunk of runs.",
+    why="what cannot be made by others is not made in silence by this machine; chunks that were done stay",
 )
 NO_SUCH_HEAD = RULES.rule(
     "S420",

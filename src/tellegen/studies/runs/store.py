@@ -72,7 +72,7 @@ class StudySpec:
             "model": self.model,
             "settings": self.settings,
             "what is kept": list(self.keep),
-            "generator": [_version(), solver_files()["digest.h"]],
+            "generator": generator(),
         }
         if self.grows:
             parts["values"] = [list(self.names), drawn, cases.values[:1].tolist()]
@@ -91,7 +91,7 @@ def spec_of(runs: ModelRuns, cases: RunTable, drawn: Mapping[str, Any]) -> Study
 
     Raises: SimulationError (S415) for settings that no file can hold.
     """
-    given = {one.name: _plain(one.name, getattr(runs.settings, one.name)) for one in fields(RunSettings)}
+    given = plain_settings(runs.settings)
     keep = tuple(kept.text for kept in runs.kept)
     return StudySpec(to_yaml(runs.model), given, keep, cases.names, dict(cases.shape), dict(drawn))
 
@@ -115,7 +115,7 @@ class Store:
         self.attributes = attributes
         spec = attributes["spec"]
         self.spec = StudySpec(**{**spec, "keep": tuple(spec["keep"]), "names": tuple(spec["names"])})
-        self.plan = Plan(**{**attributes["plan"], "max_step": _number(attributes["plan"]["max_step"])})
+        self.plan = read_plan(attributes["plan"])
         self.chunk = int(attributes["chunk"])
 
     @property
@@ -130,7 +130,7 @@ class Store:
 
     def runs(self) -> ModelRuns:
         """The model ready for these runs, from its text."""
-        settings = RunSettings(**{**self.spec.settings, "times": _times(self.spec.settings["times"])})
+        settings = RunSettings(**read_settings(self.spec.settings))
         return prepared(read_model(self.spec.model), self.cases(), settings, self.spec.keep)
 
     def missing(self) -> Iterator[slice]:
@@ -261,14 +261,13 @@ def begin_store(folder: Path, spec: StudySpec, runs: ModelRuns, cases: RunTable,
 
 
 def _create(folder: Path, spec: StudySpec, runs: ModelRuns, cases: RunTable, plan: Plan, chunk: int) -> None:
-    told = {**asdict(plan), "max_step": plan.max_step if math.isfinite(plan.max_step) else "inf"}
     attributes = {
         MARK: VERSION,
         "version": _version(),
         "title": runs.model.name,
         "spec": asdict(spec),
         "digests": spec.digests(cases),
-        "plan": told,
+        "plan": plain_plan(plan),
         "chunk": chunk,
     }
     group = _zarr().create_group(folder, zarr_format=3, attributes=attributes)
@@ -346,8 +345,10 @@ def _check_same(found: Store, spec: StudySpec, cases: RunTable) -> None:
 class Writing:
     """The right to write into a folder; it must be shown to be alive."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, token: str) -> None:
         self._file, self._beaten = file, time.monotonic()
+        self.token = token
+        """What others find in the file if they see the same disk."""
 
     def beat(self) -> None:
         """Say that the writer is there, now and then."""
@@ -364,8 +365,8 @@ def writing(folder: Path) -> Iterator[Writing]:
     Raises: SimulationError (S404) where somebody else has it.
     """
     # Beside the folder: whoever opens the group shall find nothing but arrays there.
-    file = folder.absolute().with_name(f"{folder.name}.running")
-    told = json.dumps({"host": socket.gethostname(), "process": os.getpid()}).encode()
+    file, token = _mark_of(folder), secrets.token_hex(8)
+    told = json.dumps({"host": socket.gethostname(), "process": os.getpid(), "token": token}).encode()
     while True:
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -387,9 +388,21 @@ def writing(folder: Path) -> Iterator[Writing]:
             stream.write(told)
         break
     try:
-        yield Writing(file)
+        yield Writing(file, token)
     finally:
         file.unlink(missing_ok=True)
+
+
+def _mark_of(folder: Path) -> Path:
+    return folder.absolute().with_name(f"{folder.name}.running")
+
+
+def token_of(folder: Path) -> str:
+    """What the writer of a study has left beside its folder; empty where nobody writes, or another disk is seen from here."""
+    try:
+        return str(json.loads(_mark_of(folder).read_text(encoding="utf-8"))["token"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _is_left_over(file: Path) -> bool:
@@ -437,8 +450,35 @@ def stored_settings(settings: RunSettings) -> RunSettings:
 
     Raises: SimulationError (S415) for what no file can hold.
     """
-    told = {one.name: _plain(one.name, getattr(settings, one.name)) for one in fields(RunSettings)}
-    return replace(settings, **{**told, "times": _times(told["times"])})
+    return replace(settings, **read_settings(plain_settings(settings)))
+
+
+def plain_settings(settings: RunSettings) -> dict[str, Any]:
+    """The settings in values that JSON can hold.
+
+    Raises: SimulationError (S415) for what no file can hold.
+    """
+    return {one.name: _plain(one.name, getattr(settings, one.name)) for one in fields(RunSettings)}
+
+
+def read_settings(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the settings from what JSON held."""
+    return {**told, "times": _times(told["times"])}
+
+
+def plain_plan(plan: Plan) -> dict[str, Any]:
+    """How runs are made, in values that JSON can hold."""
+    return {**asdict(plan), "max_step": plan.max_step if math.isfinite(plan.max_step) else "inf"}
+
+
+def read_plan(told: Mapping[str, Any]) -> Plan:
+    """How runs are made, from what JSON held."""
+    return Plan(**{**told, "max_step": _number(told["max_step"]), "varied": tuple(told.get("varied", ()))})
+
+
+def generator() -> list[str]:
+    """What decides the numbers besides model and values: the version, and a digest of the solvers."""
+    return [_version(), solver_files()["digest.h"]]
 
 
 def _plain(where: str, value: Any) -> Any:

@@ -24,7 +24,10 @@ from tellegen.graph import lower
 from tellegen.model.model import Model, Start
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.units import variable_units
+from tellegen.simulation.batches import UNMADE
 from tellegen.studies.runs import rules
+from tellegen.studies.runs.chunks import joined
+from tellegen.studies.runs.makers import LOCAL, Work, checked_place, chosen_maker
 from tellegen.studies.runs.model_runs import ModelRuns, RunSettings, pilot_rows, sorted_names
 from tellegen.studies.runs.store import (
     Store,
@@ -70,6 +73,7 @@ def sweep(
     seed: int = 0,
     paired: bool = False,
     check: Check = "some",
+    on: Any = "local",
     threads: int | None = None,
     into: str | Path | None = None,
     force: bool = False,
@@ -91,6 +95,9 @@ def sweep(
     `into` is a folder: a Zarr group to which whole chunks of runs are added. The same call goes on where it ended, whatever
     ended it, and gives the same bits; more draws of Sobol's sequence or at random extend it. `force` begins anew.
 
+    `on` says who makes the runs: `"local"` this machine, on so many `threads` (or processes, where Python takes part in runs); the
+    address of a Dask scheduler (`"tcp://HOST:PORT"`), a scheduler file, or a `distributed.Client` the workers of a cluster.
+
     >>> import tellegen as tg
     >>> study = tg.sweep("dc_motor_pump", {"R_a": tg.between(0.3, 0.7, 5)}, keep=["max(I_a)"])
     >>> study["max(I_a)"].values.round(2)
@@ -105,6 +112,7 @@ def sweep(
         if word not in known:
             fix = did_you_mean(word, known) or f"choose one of {listing(known)}"
             raise BAD_CHOICE.error(f"'{word}' is not a choice of {subject}", fix=fix)
+    on = checked_place(on)
     described = as_model(model)
     settings = checked_settings(
         until,
@@ -119,7 +127,7 @@ def sweep(
         samples=samples,
         times=times,
     )
-    if into is not None:
+    if into is not None or on != LOCAL:
         described, settings = stored_model(described), stored_settings(settings)
     cases = cases_of(described, vary, settings, draws=draws, by=by, seed=seed, paired=paired)
     runs = prepared_runs(described, cases, settings, keep)
@@ -131,14 +139,17 @@ def sweep(
             there = folder.exists() and not force
             plan = open_store(folder).plan if there else runs.plan(cases.values)
             store = begin_store(folder, spec, runs, cases, plan, anew=force)
-            study = fill_store(store, runs, right, threads=threads, progress=progress, check=check)
+            study = fill_store(store, runs, right, on=on, threads=threads, progress=progress, check=check)
     else:
         began = time.perf_counter()
         plan = runs.plan(cases.values)
+        maker = chosen_maker(on, runs, plan, len(cases), usable_cores(threads))
         with shown_progress(described.name, len(cases), progress) as told:
-            made = runs.make(cases.values, plan, usable_cores(threads), told)
+            work = Work(runs, plan, cases.values, maker.parts(runs, plan, len(cases)), told)
+            found = [(part, made) for part, made in maker.chunks(work) if made is not None]
+            made = found[0][1] if len(work.parts) == 1 and found else joined(runs, len(cases), found)
         error = None
-        if check != "none" and not made.interrupted:
+        if check != "none" and not (made.status == UNMADE).any():
             error = checked_error(runs, cases, plan, made, everything=check == "all", threads=usable_cores(threads))
         study = Study(
             runs=runs,
@@ -148,6 +159,7 @@ def sweep(
             error=error,
             seconds=time.perf_counter() - began,
             settings=drawn,
+            where=maker.where,
         )
     if on_failure == "raise" and study.failed:
         first = study.failed[0]
@@ -160,15 +172,21 @@ def sweep(
 
 
 def resume(
-    folder: str | Path, *, threads: int | None = None, check: Check = "some", progress: Progress | bool | None = None
+    folder: str | Path,
+    *,
+    on: Any = "local",
+    threads: int | None = None,
+    check: Check = "some",
+    progress: Progress | bool | None = None,
 ) -> Study:
     """Go on with a study in a folder, where it ended; nothing else is needed. One that is whole is only read.
 
     Raises: SimulationError where there is no study (S412), or somebody else is writing it (S404).
     """
+    on = checked_place(on)
     with writing(Path(folder)) as right:
         store = open_store(Path(folder))
-        return fill_store(store, store.runs(), right, threads=threads, progress=progress, check=check)
+        return fill_store(store, store.runs(), right, on=on, threads=threads, progress=progress, check=check)
 
 
 def read_study(folder: str | Path) -> Study:
@@ -185,6 +203,7 @@ def fill_store(
     runs: ModelRuns,
     right: Writing,
     *,
+    on: Any,
     threads: int | None,
     progress: Progress | bool | None,
     check: Check,
@@ -193,19 +212,17 @@ def fill_store(
     cases, began = store.cases(), time.perf_counter()
     missing = list(store.missing())
     before = len(cases) - sum(part.stop - part.start for part in missing)
+    maker = chosen_maker(on, runs, store.plan, len(cases) - before, usable_cores(threads))
     with shown_progress(runs.model.name, len(cases), progress) as told:
-        for part in missing:
 
-            def between(begun: int, done: int = before) -> bool:
-                right.beat()
-                return told is not None and told(done + begun)
+        def heard(begun: int) -> bool:
+            return told is not None and told(before + begun)
 
-            made = runs.make(cases.values[part], store.plan, usable_cores(threads), between)
-            if made.interrupted:
-                break
-            store.write(part, made, runs)
-            before += part.stop - part.start
-    study = store.study(runs, time.perf_counter() - began)
+        work = Work(runs, store.plan, cases.values, missing, heard, folder=store.folder, right=right)
+        for part, made in maker.chunks(work):
+            if made is not None and not made.interrupted:
+                store.write(part, made, runs)
+    study = replace(store.study(runs, time.perf_counter() - began), where=maker.where if missing else "")
     if check != "none" and missing and not study.cancelled:
         error = checked_error(
             runs, cases, store.plan, study.made, everything=check == "all", threads=usable_cores(threads)

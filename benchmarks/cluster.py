@@ -1,0 +1,113 @@
+"""What does a cluster cost beside this process alone?
+
+dc_motor_pump with three parameters within 20 %, two numbers kept of each run, in chunks of some seconds: by one
+thread of this process into a store, by two workers of a Dask cluster on this machine that write into a store, and by
+two that give arrays back. With all sizes also a million runs by two workers into one store. Starting workers, and
+what they compile before their first chunk, is not counted. CPU time is that of all processes together; check: whether
+the numbers have the bits of this process. Ratio: CPU time a run over that of the first way.
+"""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+import tellegen as tg
+from benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, measure, row
+
+COUNT, MANY = 400_000, 1_000_000
+VARY = {name: tg.uniform("80 %", "120 %") for name in ("R_a", "K_m", "J_m")}
+KEEP = ["omega_m", "max(I_a)"]
+
+
+def swept(count: int, **more: Any) -> tg.Study:
+    """The study of this benchmark."""
+    return tg.sweep(
+        "dc_motor_pump", VARY, draws=count, by="random", keep=KEEP, check="none", threads=1, progress=False, **more
+    )
+
+
+@final
+@dataclass(frozen=True)
+class Direct(AbstractCase):
+    """One thread of this process, into a store."""
+
+    count: int
+
+    def prepare(self) -> Any:
+        swept(100)
+        return Path(tempfile.mkdtemp()) / "motor.study"
+
+    def work(self, given: Any) -> Any:
+        return swept(self.count, into=given)
+
+    def check(self, given: Any, found: Any) -> Facts:
+        return {"ok": found.finished == self.count, "check": f"{found.finished} runs finished"}
+
+
+@final
+@dataclass(frozen=True)
+class ByWorkers(AbstractCase):
+    """Two worker processes."""
+
+    count: int
+    writing: bool
+
+    def prepare(self) -> Any:
+        import distributed  # noqa: PLC0415  an extra
+
+        local: Any = distributed.LocalCluster
+        cluster = local(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50)
+        client = cluster.get_client()
+        # Both compile what they need; each of these studies is another text.
+        swept(100)
+        swept(1_000, on=client)
+        return cluster, client, Path(tempfile.mkdtemp()) / "motor.study"
+
+    def work(self, given: Any) -> Any:
+        _, client, folder = given
+        before = sum(client.run(time.process_time).values())
+        study = swept(self.count, on=client, **({"into": folder} if self.writing else {}))
+        return study, sum(client.run(time.process_time).values()) - before
+
+    def check(self, given: Any, found: Any) -> Facts:
+        cluster, client, _ = given
+        study, elsewhere = found
+        client.close()
+        cluster.close()
+        some = np.linspace(0, self.count - 1, 1_000).astype(int)
+        alone = study.runs.make(study.cases.values[some], study.plan).out
+        same = alone.tobytes() == study.made.out[some].tobytes()
+        told = "the same bits" if same else "other bits"
+        return {
+            "ok": same and study.finished == self.count,
+            "check": f"{study.finished} runs, {told}",
+            "else": elsewhere,
+        }
+
+
+def run(full: bool) -> Iterator[Row]:
+    """One process, and two workers that write or give back."""
+    direct = measure(Direct(COUNT), limit=300)
+    yield row("one thread, into a store", COUNT, direct)
+    if find_spec("distributed") is None:
+        return
+    for name, count, writing in (
+        ("two workers, into a store", COUNT, True),
+        ("two workers, giving arrays back", COUNT, False),
+        *((("two workers, a million runs into a store", MANY, True),) if full else ()),
+    ):
+        yield _with_ratio(name, count, measure(ByWorkers(count, writing), limit=600), direct)
+
+
+def _with_ratio(name: str, count: int, found: Outcome | Stopped, direct: Outcome | Stopped) -> Row:
+    if isinstance(found, Stopped) or isinstance(direct, Stopped) or not found.facts["ok"]:
+        return row(name, count, found)
+    cpu = found.cpu + found.facts["else"]
+    told = Outcome(found.seconds, cpu, found.spread, found.peak_mb, found.facts)
+    return row(name, count, told, ratio=f"{cpu / count / (direct.cpu / COUNT):.2f}")

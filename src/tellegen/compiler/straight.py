@@ -1,0 +1,349 @@
+"""Rates as straight lines, without arrays, branches or calls of a library: one text for vector registers and for graphics cards.
+
+What differs between runs is a short list of values; all other parameters and inputs are numbers in the text. Parts of formulas that
+these values alone decide are worked out once a run, and small systems are written out.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Final, final
+
+from tellegen.causality import CausalGraph
+from tellegen.compiler.code import explicit_routines
+from tellegen.compiler.statements import (
+    Let,
+    Routine,
+    Solve,
+    Statement,
+    expressions_of,
+    needed_statements,
+    operation_count,
+)
+from tellegen.compiler.steps import variable
+from tellegen.expressions import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Condition,
+    Expression,
+    Mul,
+    Number,
+    Symbol,
+    logic,
+    number,
+    postorder,
+    power,
+    product,
+    rebuild,
+    total,
+)
+from tellegen.expressions.c import CWriter
+from tellegen.expressions.nodes import intern_symbol
+
+LARGEST_WRITTEN: Final = 6
+"""Systems of more unknowns are not written out."""
+
+FIXED, OF_RUN, MOVING = range(3)
+"""What decides a value: numbers, what is given to a run, or where the run stands."""
+
+TRUE: Final = logic("and")
+
+Place = tuple[str, int]
+"""A parameter ("p") or an input ("u"), by its number."""
+
+
+class NotStraightError(Exception):
+    """A model whose rates are no straight lines. The text says why, as a part of a sentence."""
+
+
+@final
+@dataclass(frozen=True)
+class StraightCode:
+    """C functions `tg_settle`, `tg_rates` and `tg_told`, between macros that say where numbers lie.
+
+    `tg_settle` works the constants of a run out from its values; `tg_rates` gives f(t, y), `tg_told` what is asked for beside.
+    """
+
+    text: str
+    size: int
+    values: int
+    constants: int
+    told: int
+    operations: int
+    """Of rates."""
+
+
+def support() -> str:
+    """The functions that the text calls, in C."""
+    return Path(__file__).with_name("straight.h").read_text(encoding="ascii")
+
+
+def straight_code(
+    causal: CausalGraph, values: Mapping[Place, float], varied: Sequence[Place], told: Sequence[int] = ()
+) -> StraightCode:
+    """The rates of a model, and the channels `told` (time, then variables, then observables).
+
+    Places in `varied` are given to each run, in this order; the others have their `values`.
+
+    Raises: NotStraightError saying why there is none.
+    """
+    found = explicit_routines(causal, told)
+    if found is None:
+        raise NotStraightError("the rates do not follow from the states by formulas")
+    fixed = {place: value for place, value in values.items() if place not in varied}
+    # Kept apart, for they are asked for at other times; constants of a run serve both.
+    constants = _Constants(varied)
+    try:
+        rates, shown = (_Simplified(routine, fixed, constants).function() for routine in found)
+    except (ZeroDivisionError, OverflowError, ValueError) as error:
+        raise NotStraightError(f"with these numbers a formula has no value ({error})") from error
+    text = "\n".join(
+        (
+            _function("tg_settle", "TG_SETTLE", constants.lines()),
+            _function("tg_rates", "TG_RATES", rates),
+            _function("tg_told", "TG_TOLD", shown),
+        )
+    )
+    size = len(found[0].results)
+    operations = operation_count(found[0].statements, found[0].results)
+    return StraightCode(text, size, len(varied), len(constants.made), len(told), operations)
+
+
+def _function(name: str, macro: str, lines: Iterable[str]) -> str:
+    body = "\n".join(f"  {line}" for line in lines)
+    return f"{macro}_BEGIN({name})\n{body}\n{macro}_END\n"
+
+
+@final
+@dataclass
+class _Constants:
+    """What is worked out once a run: `made` are formulas of values given to it and of those before."""
+
+    varied: Sequence[Place]
+    made: dict[Expression, Symbol] = field(default_factory=dict)
+    fresh: Iterable[int] = field(default_factory=lambda: count(10_000_000))
+    level: dict[str, int] = field(default_factory=dict)
+    value: dict[str, float] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    of_value: dict[float, Symbol] = field(default_factory=dict)
+    of_place: dict[Place, Symbol] = field(default_factory=dict)
+
+    def leaf(self, place: Place) -> Symbol:
+        """What a run is given."""
+        known = self.of_place.get(place)
+        if known is None:
+            known = self.of_place[place] = self._symbol(OF_RUN, f"TG_VALUE({self.varied.index(place)})")
+        return known
+
+    def number(self, value: float) -> Expression:
+        """A number in the text."""
+        if value in (0.0, 1.0, -1.0):
+            return {0.0: ZERO, 1.0: ONE, -1.0: MINUS_ONE}[value]
+        known = self.of_value.get(value)
+        if known is None:
+            text = repr(value) if math.isfinite(value) else f"({value!r})"
+            known = self.of_value[value] = self._symbol(FIXED, f"({text})" if value < 0 else text)
+            self.value[known.name] = value
+        return known
+
+    def named(self, formula: Expression) -> Expression:
+        """A part that moves nothing, as a number or a name."""
+        if isinstance(formula, Number) or (isinstance(formula, Symbol) and formula not in self.of_place.values()):
+            return formula
+        if isinstance(formula, Condition):
+            # No number holds it; its parts have names, or it is decided.
+            if self.level_of(formula) == OF_RUN:
+                return rebuild(formula, tuple(self.named(arg) for arg in formula.args))
+            return TRUE if formula.evaluate(self.value) else logic("not", TRUE)
+        if self.level_of(formula) == FIXED:
+            value = formula.evaluate(self.value)
+            if not math.isfinite(value):
+                raise ValueError("not a finite number")
+            return self.number(value)
+        known = self.made.get(formula)
+        if known is None:
+            known = self.made[formula] = self._symbol(OF_RUN, f"TG_CONSTANT({len(self.made)})")
+        return known
+
+    def level_of(self, formula: Expression) -> int:
+        """What decides a formula."""
+        return max((self.level.get(name, MOVING) for name in formula.free_symbols), default=FIXED)
+
+    def _symbol(self, level: int, text: str) -> Symbol:
+        found = intern_symbol(f"%{next(iter(self.fresh))}")
+        self.level[found.name], self.names[found.name] = level, text
+        return found
+
+    def lines(self) -> list[str]:
+        """The statements that work them out."""
+        writer = CWriter(self.names, straight=True)
+        writer.count(self.made)
+        lines: list[str] = []
+        for k, formula in enumerate(self.made):
+            text = writer.write(formula)
+            lines += writer.lines
+            writer.lines = []
+            lines.append(f"TG_CONSTANT({k}) = {text};")
+        return lines
+
+
+@final
+class _Simplified:
+    """A routine whose fixed values are numbers, and whose constants of a run have names."""
+
+    def __init__(self, routine: Routine, fixed: Mapping[Place, float], constants: _Constants) -> None:
+        self.constants = constants
+        self.known: dict[Expression, Expression] = {}
+        self.names: dict[str, str] = constants.names
+        for k, (word, i) in routine.leaves.items():
+            if word in ("p", "u"):
+                value = fixed.get((word, i))
+                found = constants.leaf((word, i)) if value is None else constants.number(float(value))
+                self.known[variable(k)] = found
+            elif word in ("t", "y"):
+                self.names[f"%{k}"] = "TG_T" if word == "t" else f"TG_Y({i})"
+        self.statements: list[Statement] = []
+        for statement in routine.statements:
+            self._follow(statement)
+        self.results = [self.constants.named(e) if self._is_still(e) else e for e in map(self._made, routine.results)]
+        self.statements = needed_statements(self.statements, self.results)
+
+    def _is_still(self, formula: Expression) -> bool:
+        return self.constants.level_of(formula) < MOVING
+
+    def _follow(self, statement: Statement) -> None:
+        match statement:
+            case Let(target, value):
+                found = self._made(value)
+                # What does not move needs no statement: it is put in wherever it is read, and named where that is.
+                if self._is_still(found) or isinstance(found, Symbol):
+                    self.known[variable(target)] = found
+                else:
+                    self.statements.append(Let(target, found))
+                    self.names[f"%{target}"] = f"v{target}"
+            case Solve(targets, matrix, right):
+                if len(targets) > LARGEST_WRITTEN:
+                    raise NotStraightError(f"{len(targets)} rates have to be solved for together")
+                rows = tuple(tuple(self._named(e) for e in row) for row in matrix)
+                self.statements.append(Solve(targets, rows, tuple(map(self._named, right))))
+                self.names |= {f"%{k}": f"v{k}" for k in targets}
+            case _:
+                what = "unknowns are searched for" if hasattr(statement, "unknowns") else "tables are looked up"
+                raise NotStraightError(what)
+
+    def _named(self, formula: Expression) -> Expression:
+        found = self._made(formula)
+        return self.constants.named(found) if self._is_still(found) else found
+
+    def _made(self, formula: Expression) -> Expression:
+        """The formula with what does not move collected, and named beside what does."""
+        for node in postorder(formula):
+            if node not in self.known:
+                self.known[node] = self._node(node)
+        return self.known[formula]
+
+    def _node(self, node: Expression) -> Expression:
+        args = tuple(self.known[arg] for arg in node.args)
+        if not args:
+            return node
+        if all(map(self._is_still, args)):
+            return rebuild(node, args)
+        if isinstance(node, Mul):
+            return self._product(node)
+        if isinstance(node, Add):
+            return self._sum(node)
+        named = tuple(self.constants.named(arg) if self._is_still(arg) else arg for arg in args)
+        found = rebuild(node, named)
+        if isinstance(found, Call) and found.name == "if" and found.args[1] is found.args[2]:
+            return found.args[1]
+        return found
+
+    def _product(self, node: Mul) -> Expression:
+        powers = [(self.known[base], q) for base, q in node.factors]
+        still = [power(base, number(q)) for base, q in powers if self._is_still(base)]
+        moving = [power(base, number(q)) for base, q in powers if not self._is_still(base)]
+        if not still:
+            return product((number(node.coefficient), *moving))
+        return product((self.constants.named(product((number(node.coefficient), *still))), *moving))
+
+    def _sum(self, node: Add) -> Expression:
+        terms = [(self.known[term], q) for term, q in node.terms]
+        still = total((number(node.constant), *(number(q) * term for term, q in terms if self._is_still(term))))
+        moving = [self._scaled(term, q) for term, q in terms if not self._is_still(term)]
+        return total((self.constants.named(still), *moving))
+
+    def _scaled(self, term: Expression, q: object) -> Expression:
+        """A term times a number, which is drawn into a factor that does not move."""
+        scale = number(q)  # type: ignore[arg-type]
+        if scale is ONE or not isinstance(term, Mul):
+            return scale * term
+        still = [(base, e) for base, e in term.factors if self._is_still(base)]
+        if not still or scale is MINUS_ONE:
+            return scale * term
+        rest = product(power(base, number(e)) for base, e in term.factors if not self._is_still(base))
+        factor = product((scale, number(term.coefficient), *(power(base, number(e)) for base, e in still)))
+        return product((self.constants.named(factor), rest))
+
+    # -- As text ---------------------------------------------------------------------------------------------------------------
+
+    def function(self) -> list[str]:
+        """The lines of a function; results are `TG_OUT(i)`."""
+        writer = CWriter(self.names, straight=True)
+        writer.count(e for s in self.statements for e in expressions_of(s))
+        writer.count(self.results)
+        lines: list[str] = []
+
+        def written(formula: Expression) -> str:
+            text = writer.write(formula)
+            lines.extend(writer.lines)
+            writer.lines = []
+            return text
+
+        for statement in self.statements:
+            if isinstance(statement, Let):
+                text = written(statement.value)
+                lines.append(f"const double v{statement.target} = {text};")
+            elif isinstance(statement, Solve):
+                matrix = [[written(e) for e in row] for row in statement.matrix]
+                right = [written(e) for e in statement.right]
+                lines.extend(_eliminated(statement.targets, matrix, right))
+        for i, result in enumerate(self.results):
+            text = written(result)
+            lines.append(f"TG_OUT({i}) = {text};")
+        return lines
+
+
+def _eliminated(targets: Sequence[int], matrix: Sequence[Sequence[str]], right: Sequence[str]) -> list[str]:
+    """Gaussian elimination with partial pivoting, written out: rows are exchanged by selects."""
+    n, lines, tag = len(targets), list[str](), targets[0]
+    names = count()
+
+    def named(text: str) -> str:
+        name = f"e{tag}_{next(names)}"
+        lines.append(f"const double {name} = {text};")
+        return name
+
+    rows = [[named(entry) for entry in (*row, b)] for row, b in zip(matrix, right, strict=True)]
+    for k in range(n):
+        for i in range(k + 1, n):
+            above, below = rows[k], rows[i]
+            swap = f"e{tag}_{next(names)}"
+            lines.append(f"const int {swap} = fabs({below[k]}) > fabs({above[k]});")
+            pairs = [(above[j], below[j]) for j in range(k, n + 1)]
+            rows[k] = [*above[:k], *(named(f"{swap} ? {b} : {a}") for a, b in pairs)]
+            rows[i] = [*below[:k], *(named(f"{swap} ? {a} : {b}") for a, b in pairs)]
+        for i in range(k + 1, n):
+            factor = named(f"{rows[i][k]} / {rows[k][k]}")
+            rest = [named(f"{rows[i][j]} - {factor}*{rows[k][j]}") for j in range(k + 1, n + 1)]
+            rows[i] = [*rows[i][: k + 1], *rest]
+    found: list[str] = []
+    for k in reversed(range(n)):
+        less = "".join(f" - {rows[k][k + 1 + j]}*{name}" for j, name in enumerate(found))
+        lines.append(f"const double v{targets[k]} = ({rows[k][n]}{less}) / {rows[k][k]};")
+        found.insert(0, f"v{targets[k]}")
+    return lines

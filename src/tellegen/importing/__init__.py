@@ -1,0 +1,1 @@
+"""Files of other tools -> the text of a model file."""

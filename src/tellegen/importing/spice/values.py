@@ -1,0 +1,316 @@
+"""Numbers and formulas of a deck in our words: `100n` of a capacitor is `100 nF`, and `a ? b : c` is `if(a != 0, b, c)`."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, final
+
+from tellegen.core.errors import TellegenError
+from tellegen.expressions import parse
+
+# `m` is milli and `meg` mega, in whatever letters; what follows is a unit, which SPICE does not read.
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(meg|mil|[tgkmunpfa])?[a-zA-Z_%]*", re.IGNORECASE)
+_PREFIXES = {"t": ("T", 12), "g": ("G", 9), "meg": ("M", 6), "k": ("k", 3), "m": ("m", -3), "u": ("u", -6)}
+_PREFIXES |= {"n": ("n", -9), "p": ("p", -12), "f": ("f", -15), "a": ("", -18)}
+MIL = 25.4e-6
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[a-zA-Z]*)|(?P<name>[a-zA-Z_][\w.]*)"
+    r"|(?P<sign>\*\*|&&|\|\||==|!=|<>|<=|>=|[-+*/^()<>!?:,%]))"
+)
+_STRENGTH = {"||": 2, "&&": 3, "==": 4, "!=": 4, "<>": 4, "<": 5, ">": 5, "<=": 5, ">=": 5}
+_STRENGTH |= {"+": 6, "-": 6, "*": 7, "/": 7, "^": 9, "**": 9}
+_CONDITIONS = {"||": "or", "&&": "and", "==": "==", "!=": "!=", "<>": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
+_CONSTANTS = {"pi": "pi", "e": "exp(1)", "true": "1", "false": "0", "temper": "27"}
+MOST_DEPTH = 60
+
+_FUNCTIONS: dict[str, tuple[int, str]] = {
+    **{
+        name: (1, f"{name}({{0}})")
+        for name in [
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "exp",
+            "sqrt",
+            "abs",
+            "floor",
+            "ceil",
+        ]
+    },
+    "ln": (1, "log({0})"),
+    "log": (1, "log({0})"),
+    "log10": (1, "(log({0})/log(10))"),
+    "arcsin": (1, "asin({0})"),
+    "arccos": (1, "acos({0})"),
+    "arctan": (1, "atan({0})"),
+    "asinh": (1, "log({0} + sqrt(({0})^2 + 1))"),
+    "acosh": (1, "log({0} + sqrt(({0})^2 - 1))"),
+    "atanh": (1, "(log((1 + {0})/(1 - {0}))/2)"),
+    "sgn": (1, "sign({0})"),
+    "sqr": (1, "(({0})^2)"),
+    "u": (1, "if({0} > 0, 1, 0)"),
+    "int": (1, "(sign({0})*floor(abs({0})))"),
+    "nint": (1, "floor({0} + 0.5)"),
+    "min": (2, "min({0}, {1})"),
+    "max": (2, "max({0}, {1})"),
+    "pow": (2, "(({0})^({1}))"),
+    "pwr": (2, "(abs({0})^({1}))"),
+    "atan2": (2, "atan2({0}, {1})"),
+    "ternary_fcn": (3, "if({0} != 0, {1}, {2})"),
+}
+
+
+class ValueProblemError(ValueError):
+    """A text that is neither a number nor a formula; the text of the exception says why."""
+
+
+class FollowsError(ValueProblemError):
+    """A formula that reads a voltage or a current: no parameter."""
+
+
+@final
+class DeckValue(NamedTuple):
+    """A value: a formula in our words, the parameters that it reads (in small letters), and a number with its prefix.
+
+    `mantissa` and `prefix` are those of a number as it was written, empty for a formula.
+    """
+
+    text: str
+    names: frozenset[str] = frozenset()
+    mantissa: str = ""
+    prefix: str = ""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it was written as a number."""
+        return self.mantissa != ""
+
+    def with_unit(self, unit: str) -> str:
+        """The value of a quantity: a number keeps its digits and its prefix."""
+        return f"{self.mantissa} {self.prefix}{unit}".strip() if self.is_number else self.text
+
+    @property
+    def factor(self) -> str:
+        """The value as a factor or a term."""
+        return self.text if re.fullmatch(r"\w+|[\d.]+(?:[eE][+-]?\d+)?", self.text) else f"({self.text})"
+
+    def number(self, known: Mapping[str, float]) -> float | None:
+        """Its size with the values of parameters that are known; None where it reads others."""
+        try:
+            found = float(parse(self.text).evaluate(dict(known)))
+        except (TellegenError, ArithmeticError, ValueError, KeyError, RecursionError):
+            return None
+        return found if math.isfinite(found) else None
+
+
+def of_number(size: float) -> DeckValue:
+    """A value that a card leaves to its default."""
+    text = f"{size:.15g}"
+    return DeckValue(text, mantissa=text)
+
+
+def read_number(text: str) -> DeckValue | None:
+    """The value of a number with a suffix of SPICE; None where the text is none.
+
+    >>> read_number("100n").with_unit("F"), read_number("4.7Meg").with_unit("ohm"), read_number("10V").text
+    ('100 nF', '4.7 Mohm', '10')
+    """
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        return None
+    digits, suffix = found[1].removeprefix("+"), (found[2] or "").lower()
+    if not math.isfinite(float(digits)):
+        raise ValueProblemError(f"'{text}' is too large for a number")
+    if digits.startswith((".", "-.")):
+        digits = digits.replace(".", "0.", 1)
+    if suffix == "mil":
+        return of_number(float(digits) * MIL)
+    prefix, power = _PREFIXES.get(suffix, ("", 0))
+    mantissa, _, exponent = digits.lower().partition("e")
+    total = int(exponent or 0) + power
+    if abs(total) > 300:
+        raise ValueProblemError(f"'{text}' is too large or too small for a number")
+    mantissa = mantissa.removesuffix(".")
+    plain = f"{mantissa}e{total}" if total else mantissa
+    if total and 0 < total <= 9 and "." not in mantissa and len(mantissa) + total <= 9:
+        plain = mantissa + "0" * total
+    if suffix and (exponent or not prefix):
+        return DeckValue(plain, mantissa=f"{mantissa}e{total}")
+    return DeckValue(plain, mantissa=digits.removesuffix(".") if "e" not in digits.lower() else digits, prefix=prefix)
+
+
+def read_formula(text: str, name_of: Callable[[str], str]) -> DeckValue:
+    """A number, or a formula with or without its braces; `name_of` gives the name of a parameter here.
+
+    Raises: ValueProblemError where it is neither.
+    """
+    inner = text.strip()
+    while inner[:1] in "{'\"" and len(inner) > 1 and inner[-1] == {"{": "}"}.get(inner[0], inner[0]):
+        inner = inner[1:-1].strip()
+    found = read_number(inner)
+    return found if found is not None else _Formula(inner, name_of).value()
+
+
+@final
+class _Formula:
+    """One formula being read, by the strength of its operators."""
+
+    def __init__(self, text: str, name_of: Callable[[str], str]) -> None:
+        self.text, self.name_of = text, name_of
+        self.names: set[str] = set()
+        self.tokens = list(self._tokens())
+        self.at = self.depth = 0
+
+    def value(self) -> DeckValue:
+        if not self.tokens:
+            raise ValueProblemError("a value is missing")
+        text = self._ternary()
+        if self.at < len(self.tokens):
+            raise ValueProblemError(f"'{self.tokens[self.at][1]}' makes no sense in '{self.text}'")
+        return DeckValue(text, frozenset(self.names))
+
+    def _tokens(self) -> list[tuple[str, str]]:
+        found, at = [], 0
+        text = self.text.rstrip()
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None or match.lastgroup is None:
+                raise ValueProblemError(f"'{text[at:].strip()[:20]}' makes no sense in a formula")
+            found.append((match.lastgroup, match[match.lastgroup]))
+            at = match.end()
+        return found
+
+    def _peek(self) -> str:
+        kind, text = self.tokens[self.at] if self.at < len(self.tokens) else ("", "")
+        return text if kind == "sign" else ""
+
+    def _take(self, sign: str) -> None:
+        if self._peek() != sign:
+            raise ValueProblemError(f"'{sign}' is missing in '{self.text}'")
+        self.at += 1
+
+    def _ternary(self) -> str:
+        return _as_number(*self._choice())
+
+    def _choice(self) -> tuple[str, bool]:
+        """A formula, and whether it is a condition."""
+        self.depth += 1
+        if self.depth > MOST_DEPTH:
+            raise ValueProblemError(f"a formula has more than {MOST_DEPTH} levels")
+        left, is_condition = self._binary(0)
+        if self._peek() == "?":
+            self.at += 1
+            first = self._ternary()
+            self._take(":")
+            second = self._ternary()
+            left, is_condition = f"if({_condition(left, is_condition)}, {first}, {second})", False
+        self.depth -= 1
+        return left, is_condition
+
+    def _binary(self, weakest: int) -> tuple[str, bool]:
+        self.depth += 1
+        if self.depth > 4 * MOST_DEPTH:
+            raise ValueProblemError(f"a formula has more than {MOST_DEPTH} levels")
+        left, is_condition = self._unary()
+        while (strength := _STRENGTH.get(sign := self._peek(), 0)) > weakest:
+            self.at += 1
+            right, other = self._binary(strength)
+            if sign in ("||", "&&"):
+                left = f"({_condition(left, is_condition)} {_CONDITIONS[sign]} {_condition(right, other)})"
+                is_condition = True
+            elif sign in _CONDITIONS:
+                left, is_condition = (
+                    f"({_as_number(left, is_condition)} {_CONDITIONS[sign]} {_as_number(right, other)})",
+                    True,
+                )
+            else:
+                word = "^" if sign == "**" else sign
+                first, second = _as_number(left, is_condition), _as_number(right, other)
+                left, is_condition = _joined(first, word, second), False
+        self.depth -= 1
+        return left, is_condition
+
+    def _unary(self) -> tuple[str, bool]:
+        sign = self._peek()
+        if sign in ("-", "+"):
+            self.at += 1
+            found, is_condition = self._binary(6)
+            number = _as_number(found, is_condition)
+            return (f"(-{number})" if sign == "-" else number), False
+        if sign == "!":
+            self.at += 1
+            return f"(not {_condition(*self._unary())})", True
+        return self._atom()
+
+    def _atom(self) -> tuple[str, bool]:
+        if self._peek() == "(":
+            self.at += 1
+            inner, is_condition = self._choice()
+            self._take(")")
+            return (inner if _ATOM.fullmatch(inner) else f"({inner})"), is_condition
+        if self.at >= len(self.tokens):
+            raise ValueProblemError(f"'{self.text}' ends too early")
+        kind, text = self.tokens[self.at]
+        self.at += 1
+        if kind == "number":
+            found = read_number(text)
+            assert found is not None, "a number begins with digits, and letters may follow"
+            return found.text, False
+        if kind != "name":
+            raise ValueProblemError(f"'{text}' makes no sense in '{self.text}'")
+        return (self._call(text) if self._peek() == "(" else self._name(text)), False
+
+    def _name(self, text: str) -> str:
+        low = text.lower()
+        # A parameter may have the name of a constant; its own meaning comes first.
+        given = self.name_of(low)
+        if given:
+            self.names.add(low)
+            return given
+        if low in _CONSTANTS:
+            return _CONSTANTS[low]
+        raise ValueProblemError(f"there is no parameter '{text}'")
+
+    def _call(self, name: str) -> str:
+        count, pattern = _FUNCTIONS.get(name.lower(), (0, ""))
+        if name.lower() in ("v", "i"):
+            raise FollowsError("it follows a voltage or a current")
+        if not count:
+            raise ValueProblemError(f"there is no function '{name}'")
+        self._take("(")
+        arguments = [self._ternary()]
+        while self._peek() == ",":
+            self.at += 1
+            arguments.append(self._ternary())
+        self._take(")")
+        if len(arguments) != count:
+            raise ValueProblemError(f"'{name}' takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}")
+        return pattern.format(*arguments)
+
+
+def _condition(text: str, is_condition: bool) -> str:
+    return text if is_condition else f"({text} != 0)"
+
+
+def _as_number(text: str, is_condition: bool) -> str:
+    return f"if({text}, 1, 0)" if is_condition else text
+
+
+_ATOM = re.compile(r"[\w.]+|\w*\([^()]*\)")
+_TERM = re.compile(r"[\w.*/^]+|\w*\([^()]*\)")
+
+
+def _joined(left: str, sign: str, right: str) -> str:
+    """A product or a sum; parentheses keep what was read first together."""
+    if sign in "+-":
+        # A sum on the left needs none; on the right it would change its sign.
+        return f"{left} {sign} {right if _TERM.fullmatch(right) else f'({right})'}"
+    first = left if _ATOM.fullmatch(left) or (sign == "*" and _TERM.fullmatch(left)) else f"({left})"
+    return f"{first}{sign}{right if _ATOM.fullmatch(right) else f'({right})'}"

@@ -1,0 +1,158 @@
+"""The text of runs in lanes: a model's straight lines, a method with its coefficients, what is kept, and the loop of lanes.h."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, final
+
+from tellegen.compiler.straight import StraightCode, support
+from tellegen.simulation import batches
+from tellegen.simulation.solvers.coefficients import BOGACKI_SHAMPINE_3, DORMAND_PRINCE_8, TSITOURAS_5, Row, Tableau
+
+PAIRS: Final[Mapping[str, Tableau]] = {
+    "dormand-prince": DORMAND_PRINCE_8,
+    "tsitouras": TSITOURAS_5,
+    "bogacki-shampine": BOGACKI_SHAMPINE_3,
+}
+"""The methods, by the words that a study keeps."""
+
+SHARE: Final = 0.25
+"""Of the tolerance: what a single step may use, for errors of steps add up."""
+CAUTION: Final = 0.8
+PI_SHARE: Final = 0.04
+PI_PARTS: Final = {"dormand-prince": 0.2, "tsitouras": 0.75, "bogacki-shampine": 0.75}
+"""How the control of steps weighs the step before: as codes of Hairer and Wanner have it for these orders."""
+
+
+@final
+@dataclass(frozen=True)
+class Keeping:
+    """What is kept of each run: numbers as (kind, channel, time), those of kind `AT` in order of time, and the channels of rows."""
+
+    numbers: tuple[tuple[int, int, float], ...]
+    rows: tuple[int, ...] = ()
+
+    @property
+    def channels(self) -> tuple[int, ...]:
+        """The channels that are told, each once."""
+        return tuple(dict.fromkeys((*(place for _, place, _ in self.numbers), *self.rows)))
+
+
+def lanes_text(code: StraightCode, pair: str, keeping: Keeping, host: str) -> str:
+    """The whole text; `host` says what it runs on, as macros. The functions of `code` tell the channels of `keeping`."""
+    tableau = PAIRS[pair]
+    told = {place: k for k, place in enumerate(keeping.channels)}
+    ats = [k for k, (kind, _, _) in enumerate(keeping.numbers) if kind == batches.AT]
+    kinds = [kind for kind, _, _ in keeping.numbers]
+    sizes = {
+        "N": code.size,
+        "N_VALUES": code.values,
+        "N_CONSTANTS": code.constants,
+        "N_TOLD": code.told,
+        "KEPT": len(keeping.numbers),
+        "ATS": len(ats),
+        "EXTREMES": sum(batches.MAX <= kind <= batches.TIME_OF_MIN for kind in kinds),
+        "SUMS": sum(kind >= batches.INTEGRAL for kind in kinds),
+        "ROW_WIDTH": len(keeping.rows),
+    }
+    lists = [
+        _listed("int", "KIND", kinds),
+        _listed("int", "PLACE", [told[place] for _, place, _ in keeping.numbers]),
+        _listed("double", "AT_TIME", [keeping.numbers[k][2] for k in ats]),
+        _listed("int", "AT_NUMBER", ats),
+        _listed("int", "ROW_PLACE", [told[place] for place in keeping.rows]),
+    ]
+    macros = {**{name: str(value) for name, value in sizes.items()}, **_method(tableau, pair)}
+    defined = "\n".join(f"#define TG_{name} {text}" for name, text in macros.items())
+    loop = Path(__file__).with_name("lanes.h").read_text(encoding="ascii")
+    return "\n".join((host, defined, *lists, support(), _HEADS, code.text, loop))
+
+
+def _listed(kind: str, name: str, values: Sequence[float]) -> str:
+    return f"TG_TABLE {kind} TG_{name}[] = {{{', '.join(map(repr, values or [0]))}}};"
+
+
+_HEADS: Final = """\
+typedef double tg_wide[TG_WIDTH];
+#define TG_T t[l]
+#define TG_Y(i) y[i][l]
+#define TG_OUT(i) out[i][l]
+#define TG_VALUE(i) values[i]
+#define TG_CONSTANT(i) constants[i][l]
+#define TG_SETTLE_BEGIN(name) static TG_APART void name(const double *values, tg_wide *constants, int l) { \\
+  (void)values; (void)constants; (void)l;
+#define TG_SETTLE_END }
+#define TG_RATES_BEGIN(name) static TG_APART void name(const double *TG_ALONE t, const tg_wide *TG_ALONE y, \\
+  const tg_wide *TG_ALONE constants, tg_wide *TG_ALONE out) { (void)t; (void)y; (void)constants; (void)out; TG_EACH {
+#define TG_RATES_END } }
+#define TG_TOLD_BEGIN TG_RATES_BEGIN
+#define TG_TOLD_END } }
+"""
+
+
+def _method(tableau: Tableau, pair: str) -> dict[str, str]:
+    stages = len(tableau.a)
+    return {
+        "STAGES": str(stages),
+        "ROWS_OF_RATES": str(stages + 1 + len(tableau.dense_a)),
+        "DENSE_ROWS": str(3 + len(tableau.dense_b)),
+        "ORDER": f"{float(tableau.order)}f",
+        "SHARE": repr(SHARE),
+        "CAUTION": f"{CAUTION}f",
+        "PI_SHARE": f"{PI_SHARE}f",
+        "PI_PART": f"{PI_PARTS[pair]}f",
+        "HAS_COARSE": str(int(bool(tableau.second_error))),
+        "ERROR": f"({_sum(tableau.error)})",
+        "COARSE": f"({_sum(tableau.second_error)})",
+        "STAGE_CODE": _block(_stage_code(tableau)),
+        "DENSE_CODE": _block(_dense_code(tableau)),
+        "DENSE_VALUE": _dense_value(3 + len(tableau.dense_b)),
+    }
+
+
+_OVER = "TG_UNROLL_ALL for (int i = 0; i < TG_N; i++) TG_EACH"
+
+
+def _stage_code(tableau: Tableau) -> Iterable[str]:
+    for i, row in enumerate(tableau.a):
+        if i:
+            yield from _stage(i, tableau.c[i], row)
+    yield f"{_OVER} w->y1[i][l] = w->y[i][l] + w->step[l] * ({_sum(tableau.b)});"
+    yield "TG_EACH w->at[l] = w->t[l] + w->step[l];"
+    yield "tg_rates(w->at, w->y1, w->constants, w->k[TG_STAGES]);"
+
+
+def _stage(number: int, c: float, row: Row) -> Iterable[str]:
+    yield f"{_OVER} w->s[i][l] = w->y[i][l] + w->step[l] * ({_sum(row)});"
+    yield f"TG_EACH w->at[l] = w->t[l] + {c!r} * w->step[l];"
+    yield f"tg_rates(w->at, w->s, w->constants, w->k[{number}]);"
+
+
+def _dense_code(tableau: Tableau) -> Iterable[str]:
+    end = len(tableau.a)
+    for i, (c, row) in enumerate(zip(tableau.dense_c, tableau.dense_a, strict=True), start=end + 1):
+        yield from _stage(i, c, row)
+    yield f"{_OVER} {{"
+    yield "const double d = w->y1[i][l] - w->y[i][l];"
+    yield "w->dense[0][i][l] = d;"
+    yield "w->dense[1][i][l] = w->step[l] * w->k[0][i][l] - d;"
+    yield f"w->dense[2][i][l] = 2.0 * d - w->step[l] * (w->k[{end}][i][l] + w->k[0][i][l]);"
+    for i, row in enumerate(tableau.dense_b, start=3):
+        yield f"w->dense[{i}][i][l] = w->step[l] * ({_sum(row)});"
+    yield "}"
+
+
+def _dense_value(rows: int) -> str:
+    """The interpolant as nested products, alternately by x and 1 - x."""
+    text = f"w->dense[{rows - 1}][i][l]"
+    for i in range(rows - 2, -1, -1):
+        text = f"(w->dense[{i}][i][l] + {'z' if i % 2 == 0 else 'x'} * {text})"
+    return f"x * {text}"
+
+
+def _sum(row: Row) -> str:
+    return " + ".join(f"{value!r} * w->k[{j}][i][l]" for j, value in row.items()) or "0.0"
+
+
+def _block(lines: Iterable[str]) -> str:
+    return " \\\n  ".join(lines)

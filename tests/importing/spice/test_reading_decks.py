@@ -1,0 +1,242 @@
+"""What the cards of a deck become, and what is said where they are not read."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+import tellegen as tg
+from tellegen.core.errors import DescriptionError
+from tellegen.importing.imported import Imported
+from tellegen.importing.spice.elements import REFUSED
+from tellegen.importing.spice.lines import MOST_LINES
+from tellegen.importing.spice.reading import Diodes, read_spice
+
+
+def deck(folder: Path, cards: str, *, diodes: Diodes = "exponential", title: str = "A deck") -> Imported:
+    path = folder / "deck.cir"
+    path.write_text(f"{title}\n{cards}\n.end\n", encoding="utf-8")
+    return read_spice(path, "deck", diodes=diodes)
+
+
+def lines(found: Imported) -> list[str]:
+    return [" ".join(line.split()) for line in found.text.splitlines()]
+
+
+def errors(folder: Path, cards: str) -> list[tuple[str, str]]:
+    with pytest.raises(DescriptionError) as caught:
+        deck(folder, cards)
+    return [(finding.code, finding.what) for finding in caught.value.findings]
+
+
+# What cards become
+
+
+@pytest.mark.parametrize(
+    ("card", "line"),
+    [
+        ("R1 a 0 4.7k", "R1: {resistor: [a, gnd], R: 4.7 kohm}"),
+        ("R1 a 0 1MEG", "R1: {resistor: [a, gnd], R: 1 Mohm}"),
+        ("R1 a 0 1m", "R1: {resistor: [a, gnd], R: 1 mohm}"),
+        ("R1 a 0 R=10ohm", "R1: {resistor: [a, gnd], R: 10 ohm}"),
+        ("c1 a GND 100n", "c1: {capacitor: [a, gnd], C: 100 nF}"),
+        ("L1 a 0 2.5e-3", "L1: {inductor: [a, gnd], L: 2.5e-3 H}"),
+        ("L1 a 0 10uH", "L1: {inductor: [a, gnd], L: 10 uH}"),
+        ("R+in net-1 0 1", "R_in: {resistor: [net_1, gnd], R: 1 ohm}"),
+        ("R1 frame 0 1", "R1: {resistor: [frame_1, gnd], R: 1 ohm}"),
+        ("I1 a 0 2m", "I1: {current source: [a, gnd]}"),
+    ],
+)
+def test_a_card_keeps_its_digits_and_its_name(tmp_path: Path, card: str, line: str) -> None:
+    assert line in lines(deck(tmp_path, f"V1 a 0 1\n{card}"))
+
+
+@pytest.mark.parametrize(
+    ("course", "text"),
+    [
+        ("5", "5 V"),
+        ("DC 5 AC 1 90", "5 V"),
+        ("AC 1", "0 V"),
+        ("PULSE(0 5 1u 2u 3u 1m 2m)", '"trapezoid(5 V, 1 us, 2 us, 1 ms, 3 us, 2 ms)"'),
+        ("PULSE(-1 1 0 0 0 1m 2m)", '"-1 V + trapezoid(2 V, 0 s, 1e-06 s, 1 ms, 1e-06 s, 2 ms)"'),
+        ("PULSE(0 1)", '"trapezoid(1 V, 0 s, 1e-06 s, 0.004 s, 1e-06 s)"'),
+        ("SIN(1 2 1k)", '"sine(2 V, 1 kHz, offset=1 V)"'),
+        ("SIN 0 2 1k 0 0 90", '"sine(2 V, 1 kHz, phase=90 deg)"'),
+        ("PWL(0 0 1m 5)", '"table(0 s, 0 V, 1 ms, 5 V)"'),
+    ],
+)
+def test_the_course_of_a_source(tmp_path: Path, course: str, text: str) -> None:
+    found = deck(tmp_path, f"V1 a 0 {course}\nR1 a 0 1k\n.tran 1u 4m")
+    assert f"inputs: {{V1: {text}}}".replace('{V1: "', '{V1: "') in " ".join(lines(found))
+
+
+def test_a_long_table_is_a_signal_of_its_own(tmp_path: Path) -> None:
+    points = " ".join(f"{k}m {k % 3}" for k in range(80))
+    found = deck(tmp_path, f"V1 a 0 PWL({points})\nR1 a 0 1k\n.tran 1u 80m")
+    assert "inputs: {V1: V1_course}" in lines(found)
+    model = tg.import_model(tmp_path / "deck.cir", tmp_path / "deck.yaml")
+    run = tg.simulate(tmp_path / "deck.yaml", times=[0.0, 0.0255, 0.08])
+    assert "V1_course: {table:" in model
+    assert run.values("V1")[1] == pytest.approx(1.5)
+
+
+def test_a_run_starts_at_the_operating_point_unless_the_deck_says_uic(tmp_path: Path) -> None:
+    circuit = "V1 a 0 5\nR1 a b 1k\nC1 b 0 1u IC=2\n"
+    steady, given = deck(tmp_path, circuit + ".tran 1u 1m"), deck(tmp_path, circuit + ".tran 1u 1m UIC")
+    assert "start: steady" in lines(steady)
+    assert "start: steady" not in lines(given)
+    assert "C1: {capacitor: [b, gnd], C: 1 uF}" in lines(steady)
+    assert "C1: {capacitor: [b, gnd], C: 1 uF, initial: 2 V}" in lines(given)
+    assert [finding.code for finding in steady.findings] == ["D308"]
+
+
+def test_what_the_deck_prints_are_the_outputs(tmp_path: Path) -> None:
+    found = deck(tmp_path, "V1 a 0 5\nR1 a b 1k\nR2 b 0 1k\n.tran 1u 1m\n.print tran v(b) v(a,b) i(V1)")
+    assert "outputs: [v_b, v_a_b, I_V1]" in lines(found)
+    tg.import_model(tmp_path / "deck.cir", tmp_path / "deck.yaml")
+    final = tg.simulate(tmp_path / "deck.yaml").final()
+    # The current of a source enters at its first node in SPICE; here it leaves there.
+    assert final["v_b"] == pytest.approx(2.5)
+    assert final["I_V1"] == pytest.approx(2.5e-3)
+
+
+def test_a_parameter_may_have_the_name_of_an_element_or_of_a_function(tmp_path: Path) -> None:
+    cards = ".param R1=1k C1=1u sin=2 t=3 V1=4\nV1 a 0 {V1}\nR1 a b {R1}\nR2 b 0 {sin*t}\nC1 b 0 2u"
+    found = deck(tmp_path, cards)
+    tg.import_model(tmp_path / "deck.cir", tmp_path / "deck.yaml")
+    assert not [f for f in tg.check(tmp_path / "deck.yaml").findings if f.severity == "error"], found.text
+    assert tg.equilibrium(tmp_path / "deck.yaml")["I_V1"] == pytest.approx(4 / 1006)
+
+
+def test_diodes_may_be_ideal(tmp_path: Path) -> None:
+    found = deck(tmp_path, "V1 a 0 5\nD1 a b DX\nR1 b 0 1k\n.model DX D(IS=1e-12 RS=2)", diodes="ideal")
+    assert "D1: {diode: [a, b], V_f: 0.536006 V, R_on: 2 ohm}" in lines(found)
+
+
+def test_a_subcircuit_is_a_file_that_is_used_with_other_values(tmp_path: Path) -> None:
+    cards = ".param c0=1u\nV1 a 0 1\nX1 a b half r=2k\nX2 b c half\nR1 c 0 1\n.subckt half p q r=1k\nR1 p q {r}\nC1 q 0 {c0}\n.ends"
+    found = deck(tmp_path, cards)
+    assert list(found.beside) == ["deck_half.yaml"]
+    assert "X1: {use: deck_half.yaml, ports: {p: a, q: b}, parameters: {c0: c0, r: 2000}}" in lines(found)
+    assert "X2: {use: deck_half.yaml, ports: {p: b, q: c}, parameters: {c0: c0}}" in lines(found)
+
+
+def test_ports_that_meet_make_a_part_of_their_own(tmp_path: Path) -> None:
+    cards = "V1 a 0 1\nX1 a b tee\nX2 b b tee\nX3 b 0 tee\n.subckt tee p q\nR1 p q 1k\nR2 q m 1k\nR3 m 0 1k\n.ends\n.tran 1u 1m"
+    assert len(deck(tmp_path, cards).beside) == 3
+    tg.import_model(tmp_path / "deck.cir", tmp_path / "deck.yaml")
+    # From b to the ground: 2k of each of three parts, and 1k.
+    assert tg.equilibrium(tmp_path / "deck.yaml")["I_V1"] == pytest.approx(1 / (1000 + 1000 / (2 * 0.5 + 1)))
+
+
+def test_what_only_sensors_meet_gets_the_conductance_of_spice(tmp_path: Path) -> None:
+    found = deck(tmp_path, "V1 a 0 5\nVg g 0 1\nE1 b 0 g 0 2\nR1 b a 1k")
+    assert "gmin_g: {conductance: [g, gnd], G: 1e-12 S}" in lines(found)
+
+
+# What is told
+
+
+def test_all_that_is_not_read_is_told_at_once(tmp_path: Path) -> None:
+    cards = "\n".join(f"{letter.upper()}1 a b c d e" for letter in REFUSED)
+    told = errors(
+        tmp_path,
+        f"R1 a 0 1k\n{cards}\nE9 a 0 POLY(1) b 0 0 1\nV9 a 0 SFFM(0 1 1k)\n.func f(x) {{x}}\nR8 a 0 rmod\n.model rmod R",
+    )
+    assert {code for code, _ in told} == {"D307"}
+    assert len(told) == len(REFUSED) + 4
+
+
+@pytest.mark.parametrize(
+    ("cards", "code"),
+    [
+        ("R1 a 0", "D313"),
+        ("R1 a 0 {x", "D313"),
+        ("R1 a 0 {2*}", "D313"),
+        ("R1 a 0 1k\nR1 a 0 2k", "D313"),
+        ("V1 a 0 PULSE(1)\nR1 a 0 1", "D313"),
+        ("V1 a 0 PWL(0 0 1m 1 1m 2)\nR1 a 0 1", "D313"),
+        ("V1 a a 1\nR1 a 0 1", "D313"),
+        ("R1 a 0 1k\n.ends", "D313"),
+        ("R1 a 0 1k\n.subckt s a b\nR1 a b 1", "D313"),
+        ("R1 a 0 1k\n.tran 1u", "D313"),
+        ("X1 a b half\n.subckt half a\nR1 a 0 1\n.ends", "D313"),
+        ("R1 a 0 {unknown}", "D314"),
+        ("D1 a 0 nothing", "D314"),
+        ("X1 a b nothing", "D314"),
+        ("F1 a 0 V9 2\nR1 a 0 1", "D314"),
+        ("L1 a 0 1m\nK1 L1 L2 0.5", "D314"),
+        ("X1 a 0 half q=2\n.subckt half a b\nR1 a b 1\n.ends", "D314"),
+        ("X1 a loop\n.subckt loop a\nX1 a other\n.ends\n.subckt other a\nX1 a loop\n.ends", "D315"),
+        ("R1 a 0 1k\n.include /etc/hosts", "D316"),
+        ("R1 a 0 1k\n.include ../elsewhere.lib", "D316"),
+        ("R1 a 0 1k\n.lib not_there.lib tt", "D316"),
+        ("L1 a 0 1m\nL2 a 0 1m\nK1 L1 L2 1", "D318"),
+        ("", "D319"),
+    ],
+)
+def test_a_wrong_deck_is_told_what_is_wrong(tmp_path: Path, cards: str, code: str) -> None:
+    assert [found for found, _ in errors(tmp_path, cards)] == [code]
+
+
+# Decks from elsewhere
+
+
+def test_a_deck_with_a_zero_byte_is_no_text(tmp_path: Path) -> None:
+    assert errors(tmp_path, "R1 a 0 1\0k")[0][0] == "D312"
+
+
+def test_a_file_that_includes_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.inc").write_text("R1 a 0 1k\n.include b.inc\n", encoding="utf-8")
+    (tmp_path / "b.inc").write_text(".include a.inc\n", encoding="utf-8")
+    assert errors(tmp_path, ".include a.inc")[0][0] == "D315"
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "secret.inc").write_text("R1 a 0 1k\n", encoding="utf-8")
+    (inside / "link.inc").symlink_to(tmp_path / "secret.inc")
+    assert errors(inside, ".include link.inc")[0][0] == "D316"
+
+
+@pytest.mark.parametrize(
+    "cards",
+    [
+        "R1 a 0 1k\n" * (MOST_LINES + 1),
+        "R1 a 0 1k\n" + "+ 1\n" * 60_000,
+        "".join(f".subckt s{k} a b\n" for k in range(40)) + "R1 a b 1\n",
+        "X1 a s0\n"
+        + "".join(f".subckt s{k} a\n" + f"X1 a s{k + 1}\n" * 1 + ".ends\n" for k in range(40))
+        + ".subckt s40 a\nR1 a 0 1\n.ends\n",
+        "X1 a s0\n"
+        + "".join(f".subckt s{k} a\n" + "".join(f"X{j} a s{k + 1}\n" for j in range(40)) + ".ends\n" for k in range(8))
+        + ".subckt s8 a\nR1 a 0 1\n.ends\n",
+    ],
+    ids=["lines", "one card", "definitions", "uses", "uses of uses"],
+)
+def test_a_deck_without_end_ends_in_an_error(tmp_path: Path, cards: str) -> None:
+    assert errors(tmp_path, cards)[0][0] == "D317"
+
+
+@pytest.mark.parametrize(
+    "formula", ["(" * 5000 + "1" + ")" * 5000, "-" * 5000 + "1", "1+" * 5000 + "1", "2^" * 500 + "2", "1?" * 500 + "1"]
+)
+def test_a_formula_without_end_is_a_value_or_an_error(tmp_path: Path, formula: str) -> None:
+    path = tmp_path / "deck.cir"
+    path.write_text(f"A deck\nR1 a 0 {{{formula}}}\n", encoding="utf-8")
+    # Either a value, or one error that says so: no other exception.
+    with contextlib.suppress(DescriptionError):
+        read_spice(path, "deck")
+
+
+def test_includes_inside_each_other_are_counted(tmp_path: Path) -> None:
+    for k in range(30):
+        (tmp_path / f"{k}.inc").write_text(f".include {k + 1}.inc\n", encoding="utf-8")
+    (tmp_path / "30.inc").write_text("R1 a 0 1k\n", encoding="utf-8")
+    assert errors(tmp_path, ".include 0.inc")[0][0] == "D317"
+
+
+def test_a_title_that_looks_like_a_card_is_told(tmp_path: Path) -> None:
+    found = deck(tmp_path, "R2 a 0 1k", title="R1 a 0 1k")
+    assert [finding.code for finding in found.findings] == ["D308"]
