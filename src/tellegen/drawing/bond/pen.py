@@ -138,13 +138,7 @@ class BondPen(Pen):
         self, link: BondLink, points: tuple[Point, ...], options: Options, *, element: str = "", later: bool = False
     ) -> None:
         """Draw a bond from tail to head with its labels; `later` leaves them to `label`, when bonds beside it are drawn too."""
-        # The barb is on the side of the flow, and the flow is always below or right of its bond, whichever way power counts.
-        dx, dy = direction(*points[-2:])
-        right = dx > 0 if abs(dx) > 1e-9 else dy < 0
-        side: Literal[1, -1] = 1 if right else -1
-        origin = Origin(element, "bond", f"bond {link.number}" if link.number else "joint", 1, link.domain)
-        stroke: Literal["start", "end"] = "start" if link.stroke == link.tail else "end"
-        bond = Bond(points, stroke, side, link.warned or link.sink, link.size, origin=origin)
+        bond = bond_shape(link, points, element)
         self.put(bond)
         if link.warned:
             end, unit = stroke_end(bond)
@@ -208,6 +202,17 @@ class BondPen(Pen):
                         self.shapes.append(ring)
                         return
         self.left_out += 1
+
+
+def bond_shape(link: BondLink, points: tuple[Point, ...], element: str = "") -> Bond:
+    """A bond from tail to head."""
+    # The barb is on the side of the flow, and the flow is always below or right of its bond, whichever way power counts.
+    dx, dy = direction(*points[-2:])
+    right = dx > 0 if abs(dx) > 1e-9 else dy < 0
+    side: Literal[1, -1] = 1 if right else -1
+    origin = Origin(element, "bond", f"bond {link.number}" if link.number else "joint", 1, link.domain)
+    stroke: Literal["start", "end"] = "start" if link.stroke == link.tail else "end"
+    return Bond(points, stroke, side, link.warned or link.sink, link.size, origin=origin)
 
 
 def _part(bond: Bond, part: str) -> Origin:

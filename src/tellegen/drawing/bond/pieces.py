@@ -10,7 +10,7 @@ from typing import final
 from tellegen.drawing.bond.arrangement import SLANTED, Arrangement, bond_line, crosses, is_leaf
 from tellegen.drawing.bond.clusters import DOTS, MODULUS, Slot, clipped, draw_beside, draw_text, gap_of
 from tellegen.drawing.bond.owners import Owners, Piece
-from tellegen.drawing.bond.pen import FULL_SIZE, ITEM, VARIABLE, BondPen
+from tellegen.drawing.bond.pen import FULL_SIZE, ITEM, VARIABLE, BondPen, bond_shape
 from tellegen.drawing.bond.piece_texts import PieceTexts
 from tellegen.drawing.bond.plan import BondLink, BondNode, ItemText, Role
 from tellegen.drawing.formulas import bold_latex
@@ -18,7 +18,7 @@ from tellegen.drawing.memory import NAME_RISE
 from tellegen.drawing.options import Options
 from tellegen.model.bond_graph import PowerBond
 from tellegen.scenes.geometry import Box, Point, union
-from tellegen.scenes.ink import Stroke, touch
+from tellegen.scenes.ink import Ink, Stroke, inks, touch
 from tellegen.scenes.scene import Align, Label, Origin, label_box
 from tellegen.scenes.scene import Block as Frame
 from tellegen.scenes.typesetting import COLON, set_math
@@ -183,9 +183,11 @@ class PieceDrawing:
         return True
 
     @staticmethod
-    def _is_clear(pen: BondPen, line: Stroke) -> bool:
+    def _is_clear(pen: BondPen, *lines: Ink) -> bool:
         return not any(
-            crosses(ink, line) if isinstance(ink, Stroke) else touch(ink, line, 0) for ink in pen.touching(line)
+            crosses(ink, line) if isinstance(ink, Stroke) and isinstance(line, Stroke) else touch(ink, line, 0)
+            for line in lines
+            for ink in pen.touching(line)
         )
 
     def _link(self, bond: PowerBond, tail: str = "", head: str = "") -> BondLink:
@@ -288,11 +290,12 @@ class PieceDrawing:
         if len(way) > 1 and name in self.scheme.junctions:
             gap, outer = Box(*centre, *centre).grown(SLANTED), outer.grown(4.0)
         start, end = clipped(centre, at, gap, outer)
-        free = pen.is_free(outer.grown(-3.0), APART) and self._is_clear(pen, Stroke(start, end))
+        points = (end, start) if link.tail == leaf.name else (start, end)
+        # With its barb and its stroke, which reach aside.
+        free = pen.is_free(outer.grown(-3.0), APART) and self._is_clear(pen, *inks(bond_shape(link, points)))
         if not forced and not (free and all(pen.is_free(box, 0.5) for box in _room_beside(link, start, end))):
             return False
         draw_text(pen, leaf, at, "name", way)
-        points = (end, start) if link.tail == leaf.name else (start, end)
         pen.bond(link, points, self.options, element=leaf.element)
         return True
 
