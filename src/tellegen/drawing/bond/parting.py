@@ -106,7 +106,9 @@ def _joint(scheme: BondGraphScheme, junction: BondItem, copy: str, decides: bool
     number = max(number, 1 + max((bond.number for bond in scheme.bonds), default=0) + number)
     across, through = (junction.variable if junction.shares == side else "" for side in ("across", "through"))
     end: BondEnd = "head" if stroke == copy else "tail"
-    return PowerBond(junction.name, copy, 0, 0, number, junction.domain, across, through, end)
+    return PowerBond(
+        junction.name, copy, number=number, domain=junction.domain, across=across, through=through, stroke=end
+    )
 
 
 def base_name(name: str) -> str:

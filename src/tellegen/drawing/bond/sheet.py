@@ -53,13 +53,13 @@ def sheet_scene(owners: Owners, options: Options, turned: Collection[str] = ()) 
     about = bonds_in_words(scheme)
     texts = PieceTexts(scheme, owners, options, turned)
     room = _room(options)
-    words_drawn = _word_graph(scheme, owners, options, room)
+    top = _word_graph(scheme, owners, options, room)
     drawings = [PieceDrawing(owners, piece, texts, options) for piece in owners.pieces]
     notes = [READING, *([FIELDS] if any(piece.kind == "field" for piece in owners.pieces) else [])]
-    parts: list[Part] = []
-    if words_drawn is not None:
-        box = union(map(_extent, words_drawn)).grown(0.0, PAD)
-        parts.append(Part({1.0: (box.width, box.height)}, lambda _: _at_corner(words_drawn, box)))
+    parts: list[PaperPart] = []
+    if top is not None:
+        box = union(map(_extent, top)).grown(0.0, PAD)
+        parts.append(PaperPart({1.0: (box.width, box.height)}, lambda _: _at_corner(top, box)))
     parts += (_piece_part(drawing, room) for drawing in drawings)
     if table := texts.table():
         parts.append(_table_part(table, room))
@@ -152,7 +152,16 @@ def word_plan(scheme: BondGraphScheme, owners: Owners) -> BondPlan:
             pair = (tail, head) if (head, tail) not in passed else (head, tail)
             passed.setdefault(pair, {}).setdefault(variable, bond.domain)
     links = [
-        BondLink(0, f"word {tail}", f"word {head}", "", next(iter(found.values())), "", "", size=len(found))
+        BondLink(
+            0,
+            f"word {tail}",
+            f"word {head}",
+            stroke="",
+            domain=next(iter(found.values())),
+            effort="",
+            flow="",
+            size=len(found),
+        )
         for (tail, head), found in passed.items()
     ]
     for item in scheme.sources():
@@ -163,7 +172,7 @@ def word_plan(scheme: BondGraphScheme, owners: Owners) -> BondPlan:
             owner = f"word {owners.of[name]}"
             (bond,) = scheme.bonds_of(name)
             ends = (node, owner) if bond.tail == name else (owner, node)
-            links.append(BondLink(0, *ends, "", item.domain, "", ""))
+            links.append(BondLink(0, *ends, stroke="", domain=item.domain, effort="", flow=""))
     return BondPlan.of(nodes, links)
 
 
@@ -172,18 +181,18 @@ def word_plan(scheme: BondGraphScheme, owners: Owners) -> BondPlan:
 
 @final
 @dataclass(frozen=True)
-class Part:
+class PaperPart:
     """Something that stands on paper: its sizes for shares of the width, and what draws it from its upper left corner."""
 
     sizes: Mapping[float, tuple[float, float]]
     drawn: Callable[[float], Iterable[Shape]]
 
 
-Laid = tuple[float, list[tuple[Part, Point, float]]]
+Laid = tuple[float, list[tuple[PaperPart, Point, float]]]
 """How high the paper is, and each part with its upper left corner and its share of the width."""
 
 
-def _paper(parts: Sequence[Part], room: float) -> Laid:
+def _paper(parts: Sequence[PaperPart], room: float) -> Laid:
     """All parts on paper of a width, as low as they can be; the last, which has no place of its own, fills a gap."""
     laid = _laid(parts, room)
     for k in range(1, len(parts) - 1 if len(parts) <= MOST_FITTED else 0):
@@ -191,7 +200,7 @@ def _paper(parts: Sequence[Part], room: float) -> Laid:
     return laid
 
 
-def _laid(parts: Sequence[Part], room: float) -> Laid:
+def _laid(parts: Sequence[PaperPart], room: float) -> Laid:
     """The same in a given order, each part as narrow or wide as suits."""
 
     def packed(shares: Sequence[float]) -> tuple[float, list[Point]]:
@@ -213,13 +222,13 @@ def _laid(parts: Sequence[Part], room: float) -> Laid:
     return height, list(zip(parts, corners, best, strict=True))
 
 
-def _piece_part(drawing: PieceDrawing, room: float) -> Part:
+def _piece_part(drawing: PieceDrawing, room: float) -> PaperPart:
     places = {share: _together(drawing.extents(), share * room) for share in SHARES}
     sizes: dict[float, tuple[float, float]] = {}
     for share, corners in places.items():
         box = union(box.moved(*at) for box, at in zip(_at_origin(drawing), corners, strict=True))
         sizes[share] = max(box.width, label_box(_caption(drawing)).width), box.height + HEAD
-    return Part(sizes, lambda share: _captioned(drawing, places[share]))
+    return PaperPart(sizes, lambda share: _captioned(drawing, places[share]))
 
 
 def _at_corner(shapes: Sequence[Shape], box: Box) -> Iterator[Shape]:
@@ -234,10 +243,7 @@ def _caption(drawing: PieceDrawing) -> Label:
     piece = drawing.piece
     told = KIND_WORDS[piece.kind]
     text = piece.name.replace("_", " ") + (f" ({told})" if told else "")
-    origin = Origin(part="caption", port=piece.name)
-    return Label(
-        text, (0.0, CAPTION), CAPTION, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin
-    )
+    return replace(_told(text, (0.0, CAPTION)), origin=Origin(part="caption", port=piece.name))
 
 
 def _captioned(drawing: PieceDrawing, places: Sequence[Point]) -> Iterator[Shape]:
@@ -271,7 +277,7 @@ class Packing:
         return k * GRAIN, y
 
 
-def _table_part(table: Sequence[str], room: float) -> Part:
+def _table_part(table: Sequence[str], room: float) -> PaperPart:
     """The named moduli, in columns."""
     sizes = [set_math(text, TEXT).box for text in table]
     wide = max(box.width for box in sizes) + COLUMN
@@ -290,13 +296,15 @@ def _table_part(table: Sequence[str], room: float) -> Part:
             yield Label(text, at, TEXT, "left", origin=Origin(part="legend", port=str(k)))
 
     shapes = {count / most: (count * wide - COLUMN, sum(heights(count)) + 2 * PAD) for count in range(most, 0, -1)}
-    return Part(shapes, drawn)
+    return PaperPart(shapes, drawn)
 
 
 def _read_so(notes: Iterable[str], top: float) -> Iterator[Shape]:
     """How the figure is read."""
-    for k, line in enumerate(notes, 1):
-        at = 0.0, top + 1.3 * k * TEXT
-        yield Label(
-            line, at, TEXT, "left", "baseline", math=False, slanted=True, tone="quiet", origin=Origin(part="note")
-        )
+    return (_told(line, (0.0, top + 1.3 * k * TEXT)) for k, line in enumerate(notes, 1))
+
+
+def _told(text: str, at: Point) -> Label:
+    """Words beside the pieces, from a point on their baseline."""
+    label = Label(text, at, CAPTION, math=False, slanted=True, tone="quiet", origin=Origin(part="note"))
+    return replace(label, align="left", level="baseline")
