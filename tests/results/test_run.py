@@ -35,7 +35,8 @@ def test_groups_hold_their_variables(run: Run) -> None:
 
 
 def test_what_is_saved_names_an_output_that_is_a_state_once(run: Run) -> None:
-    assert run.names[:5] == ("I_a", "omega_m", "P_0", "V_a", "Q_0")
+    sections = ("V_r", "Q_u", "E_m", "C_m", "C_p", "Q_p")
+    assert run.names[:11] == ("I_a", "omega_m", "P_0", *sections, "V_a", "Q_0")
     assert [n for n in run.names if n.startswith("energy.")] == ["energy.L_a", "energy.J_m", "energy.C_0"]
     assert len(set(run.names)) == len(run.names)
 

@@ -32,7 +32,7 @@ from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.quantities import Quantity
 from tellegen.expressions.symbols import NO_SYMBOLS, written_with
-from tellegen.graph import lower
+from tellegen.graph import PowerGraph, lower
 from tellegen.notations.layout import PLACED_FIGURES, write_positions
 from tellegen.notations.loading import NETLIST_SUFFIX, AnyModel, as_model, read
 from tellegen.results import Run
@@ -157,21 +157,24 @@ def _symbols_of(what: Drawable) -> Mapping[str, str]:
 
 def _constants_of(what: Drawable) -> Iterable[str] | None:
     """The parameters of what is drawn, which stand before variables in its formulas."""
-    if isinstance(what, list | tuple):
-        first = what[0] if what else None
-        return first.causal.graph.parameters if isinstance(first, BondGraphScheme | PogScheme) else None
-    if isinstance(what, BondGraphScheme | PogScheme):
-        return what.causal.graph.parameters
+    first = what[0] if isinstance(what, list | tuple) and what else what
+    if isinstance(first, BondGraphScheme | PogScheme):
+        return _gains(first.causal.graph)
     if isinstance(what, Run):
-        return what.graph.parameters
-    if isinstance(what, Derived | ReductionPictures):
+        return _gains(what.graph)
+    if isinstance(what, Derived | ReductionPictures | BondGraphScheme | PogScheme | list | tuple):
         return None  # they bring their own
     read_one = as_model(what)
     try:
         # Parts have parameters of their own, which the graph knows by their names in the whole.
-        return lower(read_one).parameters
+        return _gains(lower(read_one))
     except TellegenError:
         return read_one.parameters
+
+
+def _gains(graph: PowerGraph) -> set[str]:
+    """Parameters and moving gains, a ratio H of an angle among them."""
+    return {*graph.parameters, *graph.position_dependent}
 
 
 def _draw(

@@ -73,6 +73,8 @@ class Profile(NamedTuple):
     chi2: Array
     unit: str = ""
     title: str = ""
+    findings: tuple[Finding, ...] = ()
+    """Whether it meets the bounds of the parameter before the sum of squares has risen."""
 
     @property
     def panel(self) -> Panel:
@@ -392,7 +394,14 @@ class Fit:
                 costs[i] = float(np.sum(self.problem.residuals(x) ** 2))
         values = np.array([one.to_value(float(p)) for p in points])
         unit = "" if one.in_formulas else self.problem.records[0].runs.unit(one.name)
-        return Profile(name, values, costs, unit, self.problem.model.name)
+        low, high = (abs(points[end] - one.limits[end]) <= FLAT * abs(points[-1] - points[0]) for end in (0, -1))
+        met = [low and costs[0] < np.nanmin(costs) + CHI2_95, high and costs[-1] < np.nanmin(costs) + CHI2_95]
+        findings: tuple[Finding, ...] = ()
+        if any(met):
+            what = f"the profile of '{name}' meets its {'lower' if met[0] else 'upper'} bound before the data say no"
+            fix = "give wider bounds, hold it, or excite the machine so that it matters"
+            findings = (rules.WEAK.finding(what, fix=fix, members=(name,)),)
+        return Profile(name, values, costs, unit, self.problem.model.name, findings)
 
     @cached_property
     def model(self) -> Model:
