@@ -114,7 +114,7 @@ class _Page:
     def open(self, file: str) -> None:
         self.tell("open", file=file)
         self.tell("show", views=VIEWS)
-        while self.until("drawn")[-1]["picture"]["view"] != VIEWS[-1] or not self._quiet():
+        while self.until("viewdrawn")[-1]["picture"]["view"] != VIEWS[-1] or not self._quiet():
             pass
 
     def _quiet(self) -> bool:
@@ -131,11 +131,13 @@ class _Page:
         for k in range(REPEATS):
             began = time.perf_counter()
             self.tell("gesture", id=k, name="set", arguments={"path": ["parameters", "R"], "text": f"{k + 2} kohm"})
-            found = self.until("structure", "drawn", "drawn")
+            found = self.until("structure", "viewdrawn", "viewdrawn")
             best = min(best, time.perf_counter() - began)
             values = [p["text"] for m in found if m["kind"] == "structure" for p in m["parameters"] if p["name"] == "R"]
             ok = (
-                ok and values[-1] == f"{k + 2} kohm" and all(m["picture"]["svg"] for m in found if m["kind"] == "drawn")
+                ok
+                and values[-1] == f"{k + 2} kohm"
+                and all(m["picture"]["svg"] for m in found if m["kind"] == "viewdrawn")
             )
         return _row("edit to two views", best, target, ok, size=count)
 

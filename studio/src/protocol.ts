@@ -222,8 +222,8 @@ export interface ViewPicture {
 }
 
 /** A view of a version of the text; views come one by one, as they are ready. */
-export interface Drawn {
-  kind: "drawn";
+export interface ViewDrawn {
+  kind: "viewdrawn";
   version: number;
   picture: ViewPicture;
 }
@@ -355,4 +355,4 @@ export interface Failed {
 
 export type FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | Export;
 
-export type ToPage = Hello | Opened | Updates | Rebase | UndoState | Structure | Drawn | RunDone | Progress | FlowDone | LimitDone | ExportDone | Did | Failed;
+export type ToPage = Hello | Opened | Updates | Rebase | UndoState | Structure | ViewDrawn | RunDone | Progress | FlowDone | LimitDone | ExportDone | Did | Failed;

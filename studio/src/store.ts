@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 import { Connection, type Link } from "./connection";
 import { TextModel } from "./text";
 import type {
-  Drawn, ElementFacts, ExportDone, Failed, FlowDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RunDone,
+  ViewDrawn, ElementFacts, ExportDone, Failed, FlowDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RunDone,
   Structure, Theme, ToPage, View,
 } from "./protocol";
 
@@ -165,7 +165,7 @@ export class Store {
       case "rebase": return this.text.pushAgain();
       case "undostate": return this.set({ history: message });
       case "structure": return this.structured(message);
-      case "drawn": return this.drawn(message);
+      case "viewdrawn": return this.drawn(message);
       case "rundone": return this.ran(message, numbers);
       case "progress":
         if (this.state.running?.id === message.id) this.set({ running: { ...this.state.running, reached: message.reached, until: message.until } });
@@ -305,7 +305,7 @@ export class Store {
     if (this.state.power && structure.ok) this.fetchFlows();
   }
 
-  private drawn({ picture }: Drawn): void {
+  private drawn({ picture }: ViewDrawn): void {
     const before = this.state.shown.get(picture.view)?.picture;
     const keeps = picture.reason && before && !before.reason;
     const one = keeps ? { picture: before, stale: picture.reason } : { picture, stale: "" };

@@ -151,7 +151,7 @@ def test_a_hostile_text_brings_no_script_into_a_view(studio: RunningStudio) -> N
         pictures: list[dict[str, Any]] = []
         while len(pictures) < 5:
             told = json.loads(page.recv())
-            pictures += [told["picture"]] if told["kind"] == "drawn" else []
+            pictures += [told["picture"]] if told["kind"] == "viewdrawn" else []
         shown = "".join(one["svg"] + "".join(one["lines"]) for one in pictures)
         assert "alert(1)" in shown
         assert "<script" not in shown

@@ -299,7 +299,7 @@ class ViewPicture:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ViewDrawn:
     """A view of a version of the text; views come one by one, as they are ready."""
 
     version: int
@@ -463,7 +463,7 @@ ToPage = (
     | Rebase
     | UndoState
     | Structure
-    | Drawn
+    | ViewDrawn
     | RunDone
     | Progress
     | FlowDone

@@ -281,7 +281,7 @@ class Session:
         except TellegenError as error:
             # One view that cannot be had is no reason to hold back the others.
             found = protocol.ViewPicture(view, reason=error.what)
-        self.tell(protocol.Drawn(version, found))
+        self.tell(protocol.ViewDrawn(version, found))
 
     def _simulate(self, message: protocol.Simulate) -> None:
         if message.live and self.live is not None and not self.live.done():
