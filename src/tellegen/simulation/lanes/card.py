@@ -43,6 +43,7 @@ _HOST: Final = """\
 #define TG_EACH for (int l = 0; l < 1; l++)
 #define TG_SOME for (int l = 0; l < 1; l++)
 #define TG_UNROLL_ALL _Pragma("unroll")
+#define TG_ROLLED _Pragma("unroll 1")
 #define TG_TABLE static __device__ const
 #define TG_ENTRY TG_FOR_C __global__ __launch_bounds__({block})
 #define TG_LANES const tg_lanes

@@ -325,26 +325,33 @@ static TG_INLINE void tg_finish(const tg_lanes *a, tg_work *w, int l, int status
 /* The first step after a start or a break. */
 static TG_INLINE void tg_first_steps(const tg_lanes *a, tg_work *w) {
   tg_wide span, h;
-  tg_rates(w->t, w->y, w->constants, w->k[TG_STAGES]);
-  TG_UNROLL_ALL
-  for (int i = 0; i < TG_N; i++) TG_EACH w->k[0][i][l] = w->fresh[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
   TG_EACH {
-    double size = 0.0, slope = 0.0;
     span[l] = w->until[l] - w->t[l];
-    TG_UNROLL_ALL
-    for (int i = 0; i < TG_N; i++) {
-      const double scale = a->atol[i] + a->rtol * fabs(w->y[i][l]), y = fabs(w->y[i][l]) / scale, f = fabs(w->k[0][i][l]) / scale;
-      size = y > size ? y : size;
-      slope = f > slope ? f : slope;
-    }
-    const double found = size < 1e-5 || slope < 1e-5 ? 1e-6 * span[l] : 0.01 * size / slope;
-    const double least = 1e3 * tg_gap(w->t[l]), more = found > least ? found : least;
-    h[l] = more < span[l] ? more : span[l];
+    h[l] = 0.0;
   }
-  TG_UNROLL_ALL
-  for (int i = 0; i < TG_N; i++) TG_EACH w->s[i][l] = w->y[i][l] + h[l] * w->k[0][i][l];
-  TG_EACH w->at[l] = w->t[l] + h[l];
-  tg_rates(w->at, w->s, w->constants, w->k[TG_STAGES]);
+  /* Twice the same, at the start and a little later: a loop, so that the rates stand in the program once. */
+  TG_ROLLED
+  for (int later = 0; later < 2; later++) {
+    TG_UNROLL_ALL
+    for (int i = 0; i < TG_N; i++) TG_EACH w->s[i][l] = w->y[i][l] + h[l] * w->k[0][i][l];
+    TG_EACH w->at[l] = w->t[l] + h[l];
+    tg_rates(w->at, w->s, w->constants, w->k[TG_STAGES]);
+    if (later) break;
+    TG_UNROLL_ALL
+    for (int i = 0; i < TG_N; i++) TG_EACH w->k[0][i][l] = w->fresh[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
+    TG_EACH {
+      double size = 0.0, slope = 0.0;
+      TG_UNROLL_ALL
+      for (int i = 0; i < TG_N; i++) {
+        const double scale = a->atol[i] + a->rtol * fabs(w->y[i][l]), y = fabs(w->y[i][l]) / scale, f = fabs(w->k[0][i][l]) / scale;
+        size = y > size ? y : size;
+        slope = f > slope ? f : slope;
+      }
+      const double found = size < 1e-5 || slope < 1e-5 ? 1e-6 * span[l] : 0.01 * size / slope;
+      const double least = 1e3 * tg_gap(w->t[l]), more = found > least ? found : least;
+      h[l] = more < span[l] ? more : span[l];
+    }
+  }
   TG_EACH {
     double most = 0.0, sum = 0.0;
     TG_UNROLL_ALL

@@ -36,6 +36,7 @@ _HOST: Final = """\
 #define TG_EACH _Pragma("omp simd") for (int l = 0; l < TG_WIDTH; l++)
 #define TG_SOME for (int l = 0; l < TG_WIDTH; l++)
 #define TG_UNROLL_ALL
+#define TG_ROLLED
 #define TG_TABLE static const
 #define TG_ENTRY
 #define TG_LANES tg_lanes
