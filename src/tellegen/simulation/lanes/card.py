@@ -28,6 +28,9 @@ WAVES: Final = 8
 AT_ONCE: Final = 1 << 20
 """Runs in one launch: between two of them somebody may stop the study."""
 
+ROLLED_FROM: Final = 100
+"""Operations of rates from which on a card waits for its program, where they stand in it once for each stage."""
+
 OPTIONS: Final = ("--std=c++17", "-diag-suppress=177")
 
 _HOST: Final = """\
@@ -64,7 +67,8 @@ def in_single(text: str) -> str:
 
 def card_text(code: StraightCode, pair: str, keeping: Keeping, *, single: bool = False) -> str:
     """CUDA C of the runs; as C with a few words defined it runs on a processor, too."""
-    text = lanes_text(code, pair, keeping, _HOST.format(block=BLOCK))
+    rolled = code.operations > ROLLED_FROM
+    text = lanes_text(code, pair, keeping, _HOST.format(block=BLOCK), rolled=rolled)
     return in_single(text) if single else text
 
 
