@@ -11,12 +11,13 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PAGES := src/tellegen/server/client/.sources
 
 # Where the environment forbids byte code, each of the hundreds of commands that tests and pages run would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow sheet test-tools fuzz check format bench bench-page docs wheels clean
+.PHONY: help setup studio demo test test-slow sheet test-tools fuzz check format bench bench-page docs wheels clean
 
 MACHINES := linux-x86_64 linux-aarch64 macos-x86_64 macos-arm64 windows-x86_64
 
@@ -25,7 +26,10 @@ help:  ## print this list
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-setup: $(STAMP)  ## create .venv with Tellegen and its tools, when pyproject.toml has changed
+setup: $(STAMP) $(PAGES)  ## create .venv with Tellegen and its tools, when pyproject.toml has changed
+
+studio: $(STAMP)  ## build the pages of the studio, with Node 20 or newer
+	@$(BIN)/python tools/build_studio.py --must
 
 demo: setup  ## derive, reduce and simulate a corking machine, and write report.html
 	@$(BIN)/python tools/demo.py
@@ -49,6 +53,7 @@ check: setup  ## check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/python tools/build_studio.py --types
 
 format: setup  ## write all Python files in the common format
 	@$(BIN)/ruff format .
@@ -72,7 +77,7 @@ wheels: setup  ## build the wheels of all machines in dist, each with its compil
 	@ls -l dist
 
 clean:  ## remove .venv, caches and build results
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist src/tellegen/server/client studio/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -80,6 +85,10 @@ $(BIN)/python:
 	  echo "Tellegen needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)."; \
 	  echo "Name another one: make setup PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+
+# Without Node nothing is built, which a line says: the studio is missing then, and all else works.
+$(PAGES): $(wildcard studio/*.json studio/*.ts studio/*.html studio/src/*) | $(STAMP)
+	@$(BIN)/python tools/build_studio.py
 
 # What is there already is not asked for again, so that a complete environment needs no network.
 $(STAMP): pyproject.toml | $(BIN)/python

@@ -101,6 +101,11 @@ def is_ours(command: Command) -> bool:
     return re.match(r"(\.venv/bin/)?tellegen\b", command.words) is not None
 
 
+def ends_by_itself(command: Command) -> bool:
+    """Whether a command ends; the studio runs until somebody ends it, and tests of its own do."""
+    return command.words.split()[1:2] != ["studio"]
+
+
 def shows_error(command: Command) -> bool:
     """Whether the output shown is that of a command that finds an error, and so ends with 1."""
     return re.search(r"^error ", command.output or "", re.MULTILINE) is not None

@@ -36,6 +36,7 @@ Where to go next
   .venv/bin/tellegen report crank_rod_mechanism -o crank.html
                                                          a page like the one above, of any model, also of yours
   README.md                                              a two-minute tour
+  .venv/bin/tellegen studio                              all of it in your browser, live: start here
 """
 
 

@@ -19,6 +19,7 @@ from code_blocks import (
     Command,
     blocks,
     commands,
+    ends_by_itself,
     is_ours,
     pages,
     pictures,
@@ -71,7 +72,7 @@ def _console(block: Block, folder: Path, all_of_them: bool) -> str:
 def _output(command: Command, folder: Path, always: bool) -> str:
     shown = "" if command.output is None else command.output.strip("\n") + "\n"
     is_kept = not shown or "..." in shown
-    if not is_ours(command) or (is_kept and not always):
+    if not is_ours(command) or not ends_by_itself(command) or (is_kept and not always):
         return shown
     status, output = run(command, folder)
     if status != int(shows_error(command)):

@@ -55,7 +55,9 @@ if TYPE_CHECKING:
     from tellegen.plots import Plot
     from tellegen.reduction import Reduction, Stiffened
     from tellegen.reporting.reports import page, report
+    from tellegen.reporting.widget import widget
     from tellegen.results import Run, compare_runs, read_run
+    from tellegen.server.studio import Studio, studio
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
     from tellegen.studies.inversion import Inverse, invert
     from tellegen.studies.losses import reduction_study, trajectory_loss
@@ -118,6 +120,7 @@ __all__ = [
     "StateSpaceForm",
     "SteadyState",
     "Stiffened",
+    "Studio",
     "Study",
     "TellegenError",
     "TransferMatrix",
@@ -179,6 +182,7 @@ __all__ = [
     "size_parasitic",
     "step",
     "stiffen",
+    "studio",
     "suggest_limits",
     "sweep",
     "table",
@@ -188,6 +192,7 @@ __all__ = [
     "trapezoid",
     "triangular",
     "uniform",
+    "widget",
 ]
 
 _NAMES_OF_MODULE = {
@@ -221,7 +226,9 @@ _NAMES_OF_MODULE = {
     "plots": "Plot",
     "reduction": "Reduction Stiffened",
     "reporting.reports": "page report",
+    "reporting.widget": "widget",
     "results": "Run compare_runs read_run",
+    "server.studio": "Studio studio",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",
     "studies.inversion": "Inverse invert",

@@ -61,7 +61,7 @@ def test_the_report_shows_the_same_limits_one_after_the_other(told: tuple[str, l
 def test_what_comes_next_works(told: tuple[str, list[object]], tmp_path: Path) -> None:
     shown = [line.strip() for line in told[0].partition("Where to go next")[2].splitlines()]
     commands = [shlex.split(re.split(" {2,}", line)[0])[1:] for line in shown if line.startswith(".venv/bin/tellegen ")]
-    assert len(commands) == 7
+    assert len(commands) == 8
     for words in commands:
         if words[0] in QUICK:
             assert tellegen(*words, folder=tmp_path).returncode == 0, words

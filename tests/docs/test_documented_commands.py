@@ -13,6 +13,7 @@ from code_blocks import (
     blocks,
     commands,
     commands_in_text,
+    ends_by_itself,
     is_ours,
     is_plot,
     matches,
@@ -43,7 +44,7 @@ def page_name(page: Path) -> str:
 LONG = (
     *(
         f"docs/gallery/{page}.md"
-        for page in ("corking_machine", "crank_rod", "mobile_manipulator", "rapson_slide", "robots")
+        for page in ("corking_machine", "crank_rod", "identification", "mobile_manipulator", "rapson_slide", "robots")
     ),
     "docs/theory/errata.md",
 )
@@ -79,7 +80,7 @@ def test_documented_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.Mo
 def run_commands_in_text(page: Path, folder: Path) -> None:
     """Run the commands in the sentences of a page that name a built-in example or a file of the page."""
     models = {example.name for example in tg.examples()} | {file.name for file in folder.iterdir()}
-    for command in commands_in_text(page):
+    for command in filter(ends_by_itself, commands_in_text(page)):
         if models & {*command.words.split()[2:3]}:
             status, output = run(command, folder)
             assert status == 0, f"line {command.line}: `{command.words}`\n{output}"
@@ -99,7 +100,7 @@ def test_commands_of_the_first_tutorial_run_as_processes_of_their_own(tmp_path: 
 
 def run_console(block: Block, folder: Path) -> None:
     """Run the `tellegen` commands of a block; one whose output shows an error must end with 1."""
-    for command in filter(is_ours, commands(block)):
+    for command in filter(ends_by_itself, filter(is_ours, commands(block))):
         status, output = run(command, folder)
         assert status == int(shows_error(command)), f"line {command.line}: $ {command.words}\n{output}"
         if command.output is not None:
@@ -108,7 +109,7 @@ def run_console(block: Block, folder: Path) -> None:
 
 def run_shell(block: Block, folder: Path) -> None:
     """Run the `tellegen` commands of a block for a shell, but for benchmarks, which take minutes."""
-    for command in filter(is_ours, shell_commands(block)):
+    for command in filter(ends_by_itself, filter(is_ours, shell_commands(block))):
         if " bench " not in command.words:
             status, output = run(command, folder)
             assert status == 0, f"line {command.line}: {command.words}\n{output}"

@@ -25,7 +25,7 @@ from tellegen.core.domains import REFERENCES
 from tellegen.drawing import draw
 from tellegen.drawing.options import LabelChoice, Options
 from tellegen.drawing.schematic.scene import break_letter, schematic_scene
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol, two_port_symbol
 from tellegen.elements import KINDS
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
@@ -296,3 +296,17 @@ def test_domains_are_areas_that_meet_in_the_machine_between_them() -> None:
 
 def test_one_domain_needs_no_areas() -> None:
     assert not [shape for shape in draw("rlc", "network").scene.shapes if isinstance(shape, Band)]
+
+
+def test_belts_and_pulleys_are_no_gears_and_racks_and_coupled_coils_have_dots() -> None:
+    for word, like in (("belt", "gear"), ("pulley", "rack")):
+        own, other = two_port_symbol(KINDS[word]), two_port_symbol(KINDS[like])
+        assert own is not None
+        assert other is not None
+        assert own.parts != other.parts
+        # The physics is one: what reads a symbol by its terminals finds the same ones.
+        assert (KINDS[word].coupling, KINDS[word].domains) == (KINDS[like].coupling, KINDS[like].domains)
+        assert len(own.pins) == len(other.pins)
+    transformer = two_port_symbol(KINDS["transformer"])
+    assert transformer is not None
+    assert sum(part.filled for part in transformer.parts) == 2

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tellegen.expressions import is_zero, parse, to_text
+from tellegen.expressions.elimination import leaf_count
 from tellegen.expressions.evaluation import is_rounding
 from tellegen.expressions.waves import joined_sines
 
@@ -49,6 +50,10 @@ def test_what_is_no_identity_is_not_zero(text: str) -> None:
         ("cos(x)*sin(y) + cos(x - 2*pi/3)*sin(y - 2*pi/3) + cos(x + 2*pi/3)*sin(y + 2*pi/3)", "-3*sin(x - y)/2"),
         ("b + a*cos(x)^2 + a*cos(x + pi/2)^2 + a*cos(x/2)", "a + b + a*cos(x/2)"),
         ("k*cos(x)^4 + 2*k*cos(x)^2*sin(x)^2 + k*sin(x)^4", "k"),
+        # A body on a hinge: what cancels only shows when it is multiplied out.
+        ("J + m*(a*cos(x) + b*sin(x))^2 + m*(a*sin(x) - b*cos(x))^2", "J + a^2*m + b^2*m"),
+        ("m*(a*cos(x) - b*sin(x))*(a*sin(x) + b*cos(x)) + m*(a*sin(x) + b*cos(x))*(b*sin(x) - a*cos(x))", "0"),
+        ("m*(a*cos(x) + b*sin(y))^2", "(a*cos(x) + b*sin(y))^2*m"),
         ("sin(x)*cos(x)", "cos(x)*sin(x)"),
         ("cos(x + 0.1) + cos(x - 0.1)", "cos(x + 0.1) + cos(x - 0.1)"),
     ],
@@ -81,6 +86,24 @@ def test_joining_angles_changes_no_value(terms: list[tuple[str, str, str]]) -> N
     expression = parse(" + ".join(["0", *(f"{c}*{f}(x)*{g}(y)" for c, f, g in terms)]))
     values = {"a": 1.3, "b": -0.7, "x": 0.4, "y": 2.1}
     assert math.isclose(joined_sines(expression).evaluate(values), expression.evaluate(values), abs_tol=1e-12)
+
+
+SUMS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from(["sin(x)", "cos(x)", "sin(y)", "1"])), min_size=1, max_size=3
+)
+
+
+@given(st.lists(st.tuples(SUMS, SUMS, st.sampled_from("mn")), min_size=1, max_size=4))
+def test_products_of_sums_of_waves_keep_their_value(
+    terms: list[tuple[list[tuple[str, str]], list[tuple[str, str]], str]],
+) -> None:
+    def written(summands: list[tuple[str, str]]) -> str:
+        return " + ".join(f"{factor}*{wave}" for factor, wave in summands)
+
+    formula = parse(" + ".join(f"{factor}*({written(one)})*({written(two)})" for one, two, factor in terms))
+    found = joined_sines(formula)
+    assert is_zero(found - formula)
+    assert leaf_count(found) <= leaf_count(formula)
 
 
 @given(st.integers(-9, 9))

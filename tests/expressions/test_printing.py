@@ -19,6 +19,7 @@ from tellegen.expressions import (
     to_yaml,
 )
 from tellegen.expressions.c import CWriter
+from tellegen.expressions.symbols import written_with
 
 
 @settings(max_examples=50, deadline=None)
@@ -196,15 +197,40 @@ def test_names_in_latex(name: str, expected: str) -> None:
         ("sqrt(x + 1)", r"\sqrt{x + 1}"),
         ("x^(1/3)", "x^{1/3}"),
         ("2*x*(a + b)", r"2 x \left(a + b\right)"),
-        ("sin(x)^2", r"\sin\left(x\right)^{2}"),
+        ("sin(x)^2", r"\sin^{2} x"),
         ("abs(x)", r"\left| x \right|"),
         ("2e-5*x", r"2 \cdot 10^{-5} x"),
         ("1/2", r"\frac{1}{2}"),
-        ("ln(x)", r"\ln\left(x\right)"),
+        ("ln(x)", r"\ln x"),
     ],
 )
 def test_formulas_in_latex(text: str, expected: str) -> None:
     assert to_latex(parse(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(R*sin(theta) - d)*R*cos(theta)", r"R \left(R \sin \theta - d\right) \cos \theta"),
+        ("cos(theta)^2*(a + b)^2", r"\left(a + b\right)^{2} \cos^{2} \theta"),
+        ("omega*theta*p", r"\omega p \theta"),
+        ("a*sin(x - y)/cos(x - y)", r"a \tan\left(x - y\right)"),
+        ("cos(x)^2/sin(x)", r"\cos x \cot x"),
+        ("sin(x)/cos(y)", r"\frac{\sin x}{\cos y}"),
+        ("b + 2*cos(x)/sin(x)", r"b + 2 \cot x"),
+    ],
+)
+def test_products_in_latex_stand_as_people_write_them(text: str, expected: str) -> None:
+    assert to_latex(parse(text)) == expected
+
+
+def test_parameters_stand_before_variables_where_they_are_known() -> None:
+    formula = parse("theta*p*alpha + omega_m^2*b_m + I^2*R + R*omega*sin(theta)*m")
+    with written_with({}, ("p", "alpha", "b_m", "R", "m")):
+        written = to_latex(formula)
+    assert written == r"R I^{2} + \alpha p \theta + b_{m} \omega_{m}^{2} + R m \omega \sin \theta"
+    # Outside, nothing is known of the names.
+    assert to_latex(parse("I*R")) == "I R"
 
 
 def test_c_writer_declares_what_expressions_share_before_its_first_use() -> None:

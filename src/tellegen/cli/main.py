@@ -49,7 +49,11 @@ COMMANDS = {
         "experiments", "Compare six ways to treat dependent storages: time, error and what each is good for."
     ),
     "report": CommandPlace(
-        "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
+        "report",
+        "Show a model whole on one page: figures, equations, properties, its experiment and the energy books; or a study.",
+    ),
+    "studio": CommandPlace(
+        "studio", "Open a model and all its views in the browser: figures, equations and curves that follow each edit."
     ),
     "page": CommandPlace("report", "Write a page in which the model runs: sliders and curves, without a server."),
     "translate": CommandPlace(

@@ -198,7 +198,7 @@ class _Body:
             lines.append(f"const double v{k} = c->past ? {past} : {texts[1]};")
         else:
             lines.append(f"const double a{k}[] = {{{', '.join(texts) or '0.0'}}};")
-            lines.append(f"const double v{k} = c->external({statement.number}, a{k});")
+            lines.append(f"const double v{k} = c->external(c->host, {statement.number}, a{k});")
 
     def _solve(self, statement: statements.Solve, writer: CWriter, lines: list[str]) -> None:
         n, k = len(statement.targets), statement.targets[0]

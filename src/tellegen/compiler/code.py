@@ -5,6 +5,7 @@ values alone: whatever else a file asks for when it is opened is refused, and th
 """
 
 import contextlib
+import ctypes
 import hashlib
 import io
 import pickle
@@ -18,14 +19,16 @@ from typing import Any, Final, final
 from tellegen.causality import CausalGraph
 from tellegen.compiler.builder import build_program
 from tellegen.compiler.c_source import c_source
-from tellegen.compiler.context import EXTERNAL, ModelData, packed_tables
+from tellegen.compiler.context import EXTERNAL, ModelData, SignalHost, packed_tables
 from tellegen.compiler.kept_files import CODE_SUFFIX, DistrustError, cache_folder, kept_files
 from tellegen.compiler.numeric_model import SparsityPattern, pattern_of_rows
 from tellegen.compiler.program import Program, is_linear_program
 from tellegen.compiler.routines import LONG_RATES, Routines, explicit_form, flatten, implicit_form, sample_groups
 from tellegen.compiler.statements import Routine, operation_count, targets_of, variables_in, variables_read
+from tellegen.compiler.units.library import UnitHost
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph.signals import Break, External
+from tellegen.model.mockup_units import UnitSignal
 
 
 @final
@@ -215,27 +218,36 @@ def dependences(code: Code) -> tuple[list[list[Place]], list[list[Place]]]:
     return [sorted(on) for on in by_rates], [sorted(on) for on in shown]
 
 
-def external_signals(externals: Sequence[External]) -> object:
-    """The functions of the host as one that C can call; None where there are none."""
+def external_signals(externals: Sequence[External]) -> SignalHost | None:
+    """What answers for the signals of the host; None where there are none."""
     if not externals:
         return None
-    # Numbers of arguments are fixed here: C hands over a bare pointer, which knows no length.
-    functions = [(law.function, len(law.arguments)) for law in externals]
+    plain = PlainFunctions([(law.function, len(law.arguments)) for law in externals])
+    if any(isinstance(law.function, UnitSignal) for law in externals):
+        return UnitHost([law.function for law in externals], plain.value)
+    return plain
 
-    def external(k: int, arguments: object) -> float:
-        function, count = functions[k]
+
+@final
+class PlainFunctions:
+    """Python functions as one that C can call; numbers of arguments are fixed here, for C hands over a bare pointer."""
+
+    def __init__(self, functions: Sequence[tuple[Callable[..., float], int]]) -> None:
+        self.said = ""
+        self._functions = functions
+        self._made = EXTERNAL(lambda _, k, arguments: self.value(k, arguments))
+        self.function = ctypes.cast(self._made, ctypes.c_void_p).value
+        self.address: int | None = None
+
+    def value(self, k: int, arguments: Any) -> float:
+        """The value of a signal."""
+        function, count = self._functions[k]
         try:
-            return float(function(*[arguments[i] for i in range(count)]))  # type: ignore[index]
-        except (
-            Exception
-        ) as error:  # C cannot raise it: a value that is not a number ends the run, whose finding tells it
-            made.said = f"{type(error).__name__}: {error}"
+            return float(function(*[arguments[i] for i in range(count)]))
+        # C cannot raise it: a value that is not a number ends the run, whose finding tells it.
+        except Exception as error:
+            self.said = f"{type(error).__name__}: {error}"
             return float("nan")
-
-    made: Any = EXTERNAL(external)
-    # Kept beside the callback, because the error itself cannot pass through C; a finding quotes it.
-    made.said = ""
-    return made
 
 
 SMALL = 1_500
@@ -305,6 +317,8 @@ def kept_code(causal: CausalGraph, generate: Callable[[CausalGraph], Code], part
 
 def _key(causal: CausalGraph) -> str | None:
     """The name of the code of a graph; None where it is small, or holds functions of Python."""
+    if any(isinstance(law, External) for law in causal.graph.signals):
+        return None
     written = io.BytesIO()
     try:
         _Alike(written).dump(causal)

@@ -4,7 +4,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,8 +114,8 @@ Integers = NDArray[np.int32]
 PAST = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_int, ctypes.c_double)
 """The value of a delayed expression: history, number of the delay, time."""
 
-EXTERNAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, ctypes.POINTER(ctypes.c_double))
-"""A signal of the host: its number, its arguments."""
+EXTERNAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_double))
+"""A signal of the host: the host, its number, its arguments."""
 
 
 FUNCTIONS: Mapping[str, tuple[str, ...]] = {
@@ -177,8 +177,21 @@ class TgContext(ctypes.Structure):
         ("failed", ctypes.c_int),
         ("past", ctypes.c_void_p),
         ("external", ctypes.c_void_p),
+        ("host", ctypes.c_void_p),
         ("slopes", ctypes.c_void_p),
     )
+
+
+class SignalHost(Protocol):
+    """What answers for signals that are no formulas: a function in C and what it is given first; and what went wrong."""
+
+    function: int | None
+    address: int | None
+
+    @property
+    def said(self) -> str:
+        """What a function raised or a unit refused."""
+        ...
 
 
 @final
@@ -190,7 +203,7 @@ class ModelData:
     structure: Integers = field(default_factory=lambda: np.zeros(1, np.int32))
     constants: Array = field(default_factory=lambda: np.zeros(1))
     tables: Array = field(default_factory=lambda: np.zeros(1))
-    external: Any = None
+    external: "SignalHost | None" = None
     coefficients: Any = None
     slopes: DeferredSlopes | None = None
     rates: Routine | None = None
@@ -219,7 +232,7 @@ class ModelContext:
         fields: tuple[NDArray[Any], ...] = (*own, data.structure, self._constants, data.tables)
         self.struct = TgContext(*map(address_of, fields))  # the first ones, in their order
         if data.external is not None:
-            self.struct.external = ctypes.cast(data.external, ctypes.c_void_p).value
+            self.struct.external, self.struct.host = data.external.function, data.external.address
         if data.slopes is not None:
             self.struct.slopes = data.slopes.address
 

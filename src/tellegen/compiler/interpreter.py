@@ -262,7 +262,7 @@ class _PythonRoutine:
         if kind == "past":
             return float(PAST(struct.past)(struct.history, number, arguments[0])) if struct.past else arguments[1]
         if kind == "external":
-            return float(EXTERNAL(struct.external)(number, _doubles(max(len(arguments), 1))(*arguments)))
+            return float(EXTERNAL(struct.external)(struct.host, number, _doubles(max(len(arguments), 1))(*arguments)))
         table = self.tables[self.places[number] :]
         return _table(table, arguments[0]) if kind == "table" else _slope(table, arguments[0])
 

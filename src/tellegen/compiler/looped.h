@@ -39,7 +39,7 @@ static void tg_run(tg_context *c, const int *op, int count) {
       case TG_EXTERNAL: {
         double given[64];
         for (int i = 0; i < 64 && i < n; i++) given[i] = v[ix[1 + i]];
-        v[ix[0]] = c->external(op[3], given);
+        v[ix[0]] = c->external(c->host, op[3], given);
         break;
       }
       default: tg_law(op[0] - TG_LAWS, n, ix, k, v);

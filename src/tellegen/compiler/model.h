@@ -25,7 +25,8 @@ typedef struct tg_context {
   /* the value that the expression behind delayed signal k had at an earlier time; null: the initial value */
   double (*past)(void *history, int k, double time);
   /* signals computed by functions of the host: the slow path, null where there are none */
-  double (*external)(int k, const double *arguments);
+  double (*external)(void *host, int k, const double *arguments);
+  void *host;
   /* of long models, whose slopes are compiled when they are first asked for; null elsewhere */
   struct tg_slopes *slopes;
 } tg_context;

@@ -20,6 +20,7 @@ from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, n
 from tellegen.expressions.antiderivatives import integrated_terms
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ACROSS, ARGUMENT, THROUGH, argument, heat_taken
+from tellegen.model.mockup_units import UnitSignal
 
 if TYPE_CHECKING:
     from tellegen.compiler.builder import Builder
@@ -306,6 +307,12 @@ class Observation:
             self._add(Observable(name, "signal"), k)
         for law, k in signals.delays:
             self._add(Observable(f"{law.name} before its delay", "signal"), k)
+        for external in signals.externals:
+            asked = external.function
+            # What a unit tells of its events: the run stops there, and the unit decides how it goes on.
+            if isinstance(asked, UnitSignal) and asked.question == "indicator":
+                event = EventFunction(external.name, asked.use.unit.name, 0, "transition")
+                self.events.append((event, signals.numbers[external.name]))
 
     # -- events ----------------------------------------------------------------------------------------------------------------
 

@@ -74,3 +74,9 @@ FOREIGN_CACHE = RULES.rule(
     why="a compiled model runs with your rights, so who can write the folder could run what they like as you",
     severity="warning",
 )
+UNIT_NOT_RUN = RULES.rule(
+    "N112",
+    "functional mock-up unit that cannot be run",
+    meaning="A signal asks a functional mock-up unit, and its library cannot be loaded or called.",
+    why="a unit brings machine code for some systems, which Tellegen calls from C",
+)

@@ -1,13 +1,14 @@
 """`draw`: a model, a scheme or equations as a `Figure`, new or like an earlier one; `save` writes it in any format."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
 from tellegen.causality import assign_causality, assign_with_conflicts
 from tellegen.conditioning.forms import Conditioned
+from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond.scene import bond_scene
@@ -23,11 +24,12 @@ from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+from tellegen.equations.forms.state_space import StateSpaceForm
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.quantities import Quantity
 from tellegen.expressions.symbols import NO_SYMBOLS, written_with
-from tellegen.graph import lower
+from tellegen.graph import PowerGraph, lower
 from tellegen.notations.layout import PLACED_FIGURES, write_positions
 from tellegen.notations.loading import NETLIST_SUFFIX, AnyModel, as_model, read
 from tellegen.results import Run
@@ -95,7 +97,7 @@ class Figure(Picture):
         )
 
 
-Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
+Derived = EquationSystem | StateSpaceForm | DescriptorSystem | TransferMatrix | HamiltonianSystem
 Finished = BondGraphScheme | PogScheme | ReductionPictures | Derived | Run
 """What is drawn as what it is."""
 Drawable = AnyModel | Finished | Steps
@@ -137,7 +139,7 @@ def draw(
     chosen = read_options(options)
     # Read once: its symbols hold for all that is drawn of it.
     what = as_model(what) if isinstance(what, str | os.PathLike) else what
-    with written_with(_symbols_of(what)):
+    with written_with(_symbols_of(what), _constants_of(what)):
         return _draw(what, notation, run, at, like, chosen)
 
 
@@ -148,6 +150,28 @@ def _symbols_of(what: Drawable) -> Mapping[str, str]:
     if isinstance(what, Derived):
         return what.symbols
     return what.graph.symbols if isinstance(what, Run) else as_model(what).symbols
+
+
+def _constants_of(what: Drawable) -> Iterable[str] | None:
+    """The parameters of what is drawn, which stand before variables in its formulas."""
+    first = what[0] if isinstance(what, list | tuple) and what else what
+    if isinstance(first, BondGraphScheme | PogScheme):
+        return _gains(first.causal.graph)
+    if isinstance(what, Run):
+        return _gains(what.graph)
+    if isinstance(what, Derived | ReductionPictures | BondGraphScheme | PogScheme | list | tuple):
+        return None  # they bring their own
+    read_one = as_model(what)
+    try:
+        # Parts have parameters of their own, which the graph knows by their names in the whole.
+        return _gains(lower(read_one))
+    except TellegenError:
+        return read_one.parameters
+
+
+def _gains(graph: PowerGraph) -> set[str]:
+    """Parameters and moving gains, a ratio H of an angle among them."""
+    return {*graph.parameters, *graph.position_dependent}
 
 
 def _draw(

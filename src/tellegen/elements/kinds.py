@@ -303,7 +303,8 @@ electrical electrical:
 translational translational:
   lever | across_1 = n*across_2 | n, arm ratio, 1 | velocity down and force up by the ratio of its arms
 rotational rotational:
-  gear, belt | across_1 = n*across_2 | n, gear ratio, 1 | speed down and torque up by the gear ratio
+  gear | across_1 = n*across_2 | n, gear ratio, 1 | speed down and torque up by the gear ratio
+  belt | across_1 = n*across_2 | n, ratio of its pulleys, 1 | speed down and torque up by the ratio of its pulleys
 hydraulic hydraulic:
   pressure intensifier | across_1 = n*across_2 | n, area ratio, 1 | pressure down and flow up by the ratio of its areas
 electrical rotational:
@@ -311,7 +312,8 @@ electrical rotational:
 electrical translational:
   voice coil, linear motor | across_1 = K*across_2 | K, force constant, N/A | voltage K v, force K I
 rotational translational:
-  rack, pulley, wheel | across_2 = r*across_1 | r, pinion radius, m/rad | velocity r omega, torque r F
+  rack, wheel | across_2 = r*across_1 | r, pinion radius, m/rad | velocity r omega, torque r F
+  pulley | across_2 = r*across_1 | r, radius, m/rad | velocity r omega of its belt or rope, torque r F
   screw, ball screw | across_2 = h*across_1 | h, lead per radian, m/rad | velocity h omega, torque h F
 rotational hydraulic:
   pump | through_2 = K*across_1 | K, displacement per radian, m^3/rad | flow K omega, torque K P

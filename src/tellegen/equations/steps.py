@@ -503,7 +503,7 @@ class Explanation:
 
     def to_latex(self) -> str:
         """The steps as LaTeX paragraphs. Needs amsmath."""
-        with written_with(self.symbols):
+        with written_with(self.symbols, {*self.parameters, *self.where}):
             return steps_to_latex(self)
 
     def to_json(self) -> dict[str, object]:

@@ -191,9 +191,13 @@ class PrintedForm:
         """The form as text for a terminal."""
         return self.printers[0](self)
 
+    def constants(self) -> set[str]:
+        """The names that stand before variables in a product: parameters, and gains with names of their own."""
+        return {*self.parameters, *getattr(self, "where", ())}
+
     def to_latex(self) -> str:
         """The form as an amsmath `align*` environment."""
-        with written_with(self.symbols):
+        with written_with(self.symbols, self.constants()):
             return self.printers[1](self)
 
     def to_json(self) -> dict[str, object]:
@@ -204,7 +208,7 @@ class PrintedForm:
         return self.to_text()
 
     def _repr_latex_(self) -> str:
-        with written_with(self.symbols):
+        with written_with(self.symbols, self.constants()):
             return f"$$\n{self.printers[1](self, environment='aligned')}\n$$"
 
 
@@ -346,7 +350,7 @@ class EquationSystem(PrintedForm):
 
     def to_latex(self, sign: Sign = "-") -> str:
         """The equations as an amsmath `align*` environment."""
-        with written_with(self.symbols):
+        with written_with(self.symbols, self.constants()):
             return equations_to_latex(self, sign=sign)
 
     def to_json(self, sign: Sign = "-") -> dict[str, object]:

@@ -21,6 +21,7 @@ from tellegen.exporting.modelica.package import modelica_files
 from tellegen.exporting.python.functions import python_files
 from tellegen.exporting.simulink import build_file
 from tellegen.exporting.simulink_modes import HybridBuilder
+from tellegen.exporting.ssp import ssp_files
 from tellegen.expressions.matlab import matlab_name
 from tellegen.graph import lower
 from tellegen.model.model import Model
@@ -52,6 +53,9 @@ def export_model(
 
     `to="modelica"` writes a package, `NAME.mo`. Its option: `shape` ("network": a component for each element, joined at nodes;
     "equations": the rows of `derive`; without it a network, unless moving moduli decide which storages follow others).
+
+    `to="ssp"` writes a system structure, `NAME.ssp`, with the unit of the model and its parameters as a set of values;
+    options as for "fmu".
 
     Raises: ExportError for an unknown tool (X403) or option (X407), for what the tool cannot hold (X401, X402, X406, X408 to
     X411), for a file that is there already (X405) or cannot be written (X404). Nothing is written then, or what was written is
@@ -108,6 +112,7 @@ TARGETS: dict[str, Callable[..., Files]] = {
     "python": python_files,
     "c": c_files,
     "modelica": modelica_files,
+    "ssp": ssp_files,
 }
 """The tools that there are files for."""
 

@@ -18,7 +18,7 @@ from tellegen.expressions.canonical import is_symbolic_power
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.integrals import inside
 from tellegen.expressions.nodes import Expression, Rational, magnitude
-from tellegen.expressions.symbols import GREEK, symbol_latex
+from tellegen.expressions.symbols import GREEK, symbol_latex, varies
 
 MOST_DIGITS = 17
 LARGEST_EXPONENT = 400
@@ -32,11 +32,15 @@ Factors = tuple[tuple[Expression, Rational], ...]
 
 
 class PrintedPiece(NamedTuple):
-    """A printed part: its text, how tightly it holds, and how many leaves it has (the shorter terms are read first)."""
+    """A printed part: its text, how tightly it holds, and how many leaves it has (the shorter terms are read first).
+
+    Where parameters are known, `varies` tells a variable.
+    """
 
     text: str
     holds: int
     size: int
+    varies: bool = False
 
 
 class PrintedTerm(NamedTuple):
@@ -190,7 +194,7 @@ class AbstractPrinter(ABC):
     def piece(self, node: Expression, pieces: Pieces) -> PrintedPiece:
         """One node, whose arguments are already printed."""
         if isinstance(node, nodes.Symbol):
-            return PrintedPiece(self.name(node.name), ATOM, 1)
+            return PrintedPiece(self.name(node.name), ATOM, 1, varies(node.name))
         if isinstance(node, nodes.Number):
             return self.signed(node.rational < 0, self.quotient(magnitude(node.rational), (), pieces))
         if isinstance(node, nodes.Add):
@@ -478,7 +482,23 @@ class _Latex(AbstractPrinter):
         return rf"\sqrt{{{base.text}}}"
 
     def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
-        return PrintedPiece(f"{self.enclosed(base, ATOM)}^{{{exponent.text}}}", POWER, base.size + 1)
+        return PrintedPiece(f"{self.enclosed(base, ATOM)}^{{{exponent.text}}}", POWER, base.size + 1, base.varies)
+
+    def factor(self, base: Expression, q: Rational, pieces: Pieces) -> PrintedPiece:
+        # The power of a sine stands at the sine: sin^2 of the angle.
+        if isinstance(base, nodes.Call) and base.name in _OF_ANGLES and q.denominator == 1:
+            power = f"^{{{q}}}" if q > 1 else ""
+            return self.applied(rf"\{base.name}", pieces[base.arguments[0]], power)
+        return super().factor(base, q, pieces)
+
+    def quotient(self, coefficient: Rational, factors: Factors, pieces: Pieces) -> PrintedPiece:
+        return super().quotient(coefficient, _with_tangents(factors), pieces)
+
+    def applied(self, function: str, argument: PrintedPiece, power: str = "") -> PrintedPiece:
+        """A function with one argument; a name needs no parentheses."""
+        is_name = argument.holds == ATOM and argument.size == 1 and "(" not in argument.text
+        text = f" {argument.text}" if is_name else self.fence(argument.text)
+        return PrintedPiece(f"{function}{power}{text}", POWER if power else ATOM, 1 + argument.size, argument.varies)
 
     def integral(self, inner: str, letter: str, upper: str) -> str:
         return rf"\int_0^{{{upper}}} {self.fence(inner)} \, \mathrm{{d}}{letter}"
@@ -491,7 +511,7 @@ class _Latex(AbstractPrinter):
         return rf"\frac{{{up.text}}}{{{down.text}}}"
 
     def product(self, factors: Iterable[PrintedPiece], number: str) -> PrintedPiece | None:
-        ordered = _in_reading_order(factors)
+        ordered = sorted(factors, key=_latex_reading_key)
         if not ordered:
             return PrintedPiece(number, PRODUCT if "cdot" in number else ATOM, 1) if number else None
         number = "" if number == "1" else number
@@ -512,9 +532,42 @@ class _Latex(AbstractPrinter):
         elif name in _FENCES:
             left, right = _FENCES[name]
             text = rf"\left{left} {listing} \right{right}"
+        elif len(args) == 1:
+            return self.applied(FUNCTIONS[name].latex, args[0])
         else:
             text = FUNCTIONS[name].latex + self.fence(listing)
         return PrintedPiece(text, ATOM, 1 + sum(arg.size for arg in args))
+
+
+_OF_ANGLES = frozenset({"sin", "cos", "tan", "cot", "sinh", "cosh", "tanh"})
+_FUNCTION = re.compile(r"\\(?:arc)?(?:sinh?|cosh?|tanh?|cot|exp|ln|sqrt|operatorname|left)(?![a-z])")
+_MARKS = re.compile(r"[\\{}]|\\(?:mathrm|text|dot)\b")
+
+
+def _latex_reading_key(piece: PrintedPiece) -> tuple[object, ...]:
+    """Factors in the order of papers: parameters, then variables, then sums, then functions."""
+    text = piece.text
+    kind = 2 if piece.holds == SUM or text.startswith(r"\left(") else 3 if _FUNCTION.match(text) else int(piece.varies)
+    # Greek letters by their names: the backslash before them says nothing.
+    return kind if piece.size else -1, natural(_MARKS.sub("", text))
+
+
+def _with_tangents(factors: Factors) -> Factors:
+    """Quotients of sines and cosines of one angle as tangents and cotangents."""
+    found = dict(factors)
+    for base, q in factors:
+        if isinstance(base, nodes.Call) and base.name == "sin" and q.denominator == 1:
+            angle = base.arguments[0]
+            below = nodes.intern_call("cos", (angle,))
+            other = found.get(below, 0)
+            if q * other < 0 and other.denominator == 1:
+                shared = min(magnitude(q), magnitude(other))
+                sign = 1 if q > 0 else -1
+                found[base], found[below] = q - sign * shared, other + sign * shared
+                # A cotangent is printed, and nothing else: the language of formulas has none.
+                tangent = nodes.intern_call("tan" if q > 0 else "cot", (angle,))
+                found[tangent] = found.get(tangent, 0) + shared
+    return tuple((base, q) for base, q in found.items() if q)
 
 
 _FENCES = {"abs": ("|", "|"), "floor": (r"\lfloor", r"\rfloor"), "ceil": (r"\lceil", r"\rceil")}

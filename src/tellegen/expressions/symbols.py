@@ -5,7 +5,7 @@ LaTeX is read, so that no figure, page or document gets a command that its reade
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -166,17 +166,31 @@ NO_SYMBOLS: Mapping[str, str] = MappingProxyType({})
 _IN_FORCE: ContextVar[Mapping[str, str]] = ContextVar("symbols", default=NO_SYMBOLS)
 
 
+_CONSTANTS: ContextVar[frozenset[str] | None] = ContextVar("constants", default=None)
+
+
 @contextmanager
-def written_with(symbols: Mapping[str, str]) -> Iterator[None]:
-    """Names are written by these symbols for as long as this lasts; without any, as they were before."""
-    if not symbols:
-        yield
-        return
-    token = _IN_FORCE.set(symbols)
+def written_with(symbols: Mapping[str, str], constants: Iterable[str] | None = None) -> Iterator[None]:
+    """Names are written by these symbols for as long as this lasts; without any, as they were before.
+
+    `constants` are the names of parameters and gains, which stand before variables in a product; without them, as it was before.
+    """
+    before = _IN_FORCE.get(), _CONSTANTS.get()
+    if symbols:
+        _IN_FORCE.set(symbols)
+    if constants is not None:
+        _CONSTANTS.set(frozenset(constants))
     try:
         yield
     finally:
-        _IN_FORCE.reset(token)
+        _IN_FORCE.set(before[0])
+        _CONSTANTS.set(before[1])
+
+
+def varies(name: str) -> bool:
+    """Whether a name is a variable where parameters are known."""
+    constants = _CONSTANTS.get()
+    return constants is not None and name not in constants
 
 
 def symbol_latex(name: str) -> str:

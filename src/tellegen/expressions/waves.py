@@ -18,8 +18,14 @@ from itertools import combinations
 
 from tellegen.expressions.calculus import rebuild
 from tellegen.expressions.canonical import PI, number, power, product, split_coefficient, total
+from tellegen.expressions.elimination import leaf_count
 from tellegen.expressions.functions import call
 from tellegen.expressions.nodes import Add, Call, Expression, Mul, Number, Pow, Rational, postorder
+from tellegen.expressions.simplification import multiplied_out
+
+MOST_LEAVES = 60
+"""Longer formulas are not multiplied out, nor those of more angles: what cancels has one angle, or two."""
+MOST_ANGLES = 2
 
 WaveFactors = frozenset[tuple[Expression, Rational]]
 """A product: bases with their exponents."""
@@ -31,8 +37,36 @@ MOST_WAVES = 200
 @lru_cache(maxsize=20_000)
 def joined_sines(expression: Expression) -> Expression:
     """The expression with sines and cosines of its sums joined where two terms become one."""
-    if not any(isinstance(node, Call) and node.name in ("sin", "cos") for node in postorder(expression)):
+    if not any(_is_wave(node) for node in postorder(expression)):
         return expression
+    found = _joined_sums(expression)
+    # (a cos + b sin)^2 + (a sin - b cos)^2 is a^2 + b^2, which only shows when it is multiplied out.
+    if leaf_count(found) > MOST_LEAVES or not _multiplies_waves(found):
+        return found
+    flat = _joined_sums(multiplied_out(found))
+    # What cancels leaves much less; what is only a little shorter so is no longer the sum of squares that it was.
+    return flat if 3 * leaf_count(flat) <= 2 * leaf_count(found) else found
+
+
+def _multiplies_waves(expression: Expression) -> bool:
+    """Whether sums of waves of few angles are multiplied with each other, and nothing is divided by waves."""
+    angles: set[Expression] = set()
+    multiplied = False
+    for node in postorder(expression):
+        if isinstance(node, Call) and _is_wave(node):
+            angles.add(node.args[0])
+        found = 0
+        for base, q in _factors(node) if isinstance(node, Mul | Pow) else ():
+            # Whatever is divided by waves has no constant that could come out of it.
+            if q < 0 and any(map(_is_wave, postorder(base))):
+                return False
+            if isinstance(base, Add) and type(q) is int and q > 0 and any(map(_is_wave, postorder(base))):
+                found += q
+        multiplied = multiplied or found > 1
+    return multiplied and len(angles) <= MOST_ANGLES
+
+
+def _joined_sums(expression: Expression) -> Expression:
     new: dict[Expression, Expression] = {}
     for node in postorder(expression):
         args = tuple(new[arg] for arg in node.args)

@@ -502,7 +502,7 @@ def with_experiment(model: Model, experiment: Experiment) -> Model:
 
 
 def _lowered(model: Model) -> power_graph.PowerGraph:
-    if not any(element.kind.role != "coupling" for element in model.elements):
+    if not model.signals and not any(element.kind.role != "coupling" for element in model.elements):
         raise rules.EMPTY.error(f"'{model.name}' has no element to connect", fix="add elements under 'network'")
     nodes = NodeTable()
     terminals = [nodes.terminals_of(element) for element in model.elements]

@@ -11,6 +11,8 @@ from tellegen.importing import rules
 from tellegen.importing.bond_graph_tools.reading import read_bond_graph_tools
 from tellegen.importing.imported import Imported
 from tellegen.importing.spice.reading import read_spice
+from tellegen.importing.twenty_sim.reading import read_twenty_sim
+from tellegen.importing.units import read_unit_file
 from tellegen.notations.loading import FOREIGN
 from tellegen.notations.netlist.loading import read_netlist
 from tellegen.notations.writing import to_yaml
@@ -23,6 +25,8 @@ def _pog_netlist(path: Path, name: str) -> Imported:
 READERS: dict[str, Callable[..., Imported]] = {
     "POG_Modeler netlist": _pog_netlist,
     "SPICE deck": read_spice,
+    "20-sim model": read_twenty_sim,
+    "functional mock-up unit": read_unit_file,
     "BondGraphTools model": read_bond_graph_tools,
 }
 """The reader of each kind of file, by its word in `FOREIGN`. It takes the path and the stem of the file to be written, after which

@@ -22,3 +22,10 @@ CANNOT_READ = RULES.rule(
     meaning="There is no such file, it is a folder or a device, it may not be opened, it is too large, or it is not what its ending says.",
     why="a file is read whole from an ordinary file of bounded size",
 )
+UNIT_TOLD = RULES.rule(
+    "D325",
+    "what a functional mock-up unit decides by itself",
+    meaning="The unit is for co-simulation alone, so that it is asked at intervals; or it has more parameters than a model hands over.",
+    why="a unit steps by itself between two exchanges, and what is not handed over keeps the value that the unit has",
+    severity="notice",
+)

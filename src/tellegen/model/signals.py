@@ -12,6 +12,7 @@ from tellegen.core.errors import Place
 from tellegen.core.union_find import strong_components
 from tellegen.core.units import Dimension
 from tellegen.expressions import Expression, is_zero, symbol
+from tellegen.model.mockup_units import MockupUnit
 
 
 @final
@@ -38,7 +39,7 @@ class Points:
     source: str = field(default="", compare=False)
 
 
-SignalSetting = Expression | tuple[Expression, ...] | tuple[str, ...] | str | Points | Callable[..., float]
+SignalSetting = Expression | tuple[Expression, ...] | tuple[str, ...] | str | Points | MockupUnit | Callable[..., float]
 """What a key of a signal block holds: a formula, several, names, a word, the points of a table, a Python function."""
 
 

@@ -38,6 +38,8 @@ NETLIST_SUFFIX = ".txt"
 FOREIGN = {
     NETLIST_SUFFIX: "POG_Modeler netlist",
     **dict.fromkeys((".cir", ".net", ".sp", ".ckt"), "SPICE deck"),
+    ".emx": "20-sim model",
+    ".fmu": "functional mock-up unit",
     ".bg": "BondGraphTools model",
 }
 """The files of other tools that can be imported, by their endings."""

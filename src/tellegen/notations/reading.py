@@ -456,7 +456,7 @@ class _ModelReader:
             read_ladder(context, ladder, details)
         elif (network := found.get("network")) is not None:
             _read_lines(context, network)
-        elif root.get("parts") is None and root.get("mechanism") is None:
+        elif all(root.get(word) is None for word in ("parts", "mechanism", "signals")):
             fix = "add 'network:' with a line for each element, or 'bond graph:', or 'pog:'"
             raise context.error(rules.MISSING_KEY, root, "the file describes no network", fix=fix)
 

@@ -1,9 +1,9 @@
 """Quantities of named things as horizontal bars."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from tellegen.plots.texts import (
     plot_text,
     ring,
     text_width,
+    words_latex,
 )
 from tellegen.plots.values import Look, Plot, checked_look
 from tellegen.scenes.geometry import Box, box_outline
@@ -49,6 +50,13 @@ def bars_plot(
     # A name may have a bar in each group.
     frame = Box(left, top, width - EDGE - GAP, top + ROW * max(sum(map(len, groups.values())), 2))
     shapes = [*_legend(groups, frame), *_bars(groups, names, axis, frame)]
+    about = "; ".join(f"{group}: {', '.join(bars)}" for group, bars in groups.items())
+    return Plot(_framed(title, about, shapes, frame, axis, words), (), asked.theme, asked.zoom)
+
+
+def _framed(title: str, about: str, bars: Sequence[Shape], frame: Box, axis: Axis, words: str) -> Scene:
+    """Bars with the frame, its grid and the numbers below."""
+    shapes = list(bars)
     ticks = x_ticks(axis, frame.width)
     places = frame.left + axis.share(np.array([tick.value for tick in ticks])) * frame.width
     for tick, x in zip(ticks, places.tolist(), strict=True):
@@ -58,9 +66,65 @@ def bars_plot(
             shapes.append(Trace(((x, frame.bottom), (x, frame.top)), FRAME, origin=origin))
     shapes.append(Trace(ring(frame), FRAME, origin=Origin(part="frame")))
     shapes += number_texts(frame, ticks, places, rf"\text{{{words}}}\ ({axis.title})", frame.bottom + 13.5)
-    box = Box(0, 0, width, frame.bottom + 2 * LINE + 5 + EDGE)
-    about = "; ".join(f"{group}: {', '.join(bars)}" for group, bars in groups.items())
-    return Plot(tidy(Scene(title, about, box, tuple(shapes))), (), asked.theme, asked.zoom)
+    box = Box(0, 0, frame.right + EDGE + GAP, frame.bottom + 2 * LINE + 5 + EDGE)
+    return tidy(Scene(title, about, box, tuple(shapes)))
+
+
+class BarSpan(NamedTuple):
+    """A bar to `value`, and between which ends that is known."""
+
+    value: float
+    low: float
+    high: float
+
+
+def spans_plot(
+    title: str,
+    sections: Mapping[str, Mapping[str, Sequence[BarSpan]]],
+    kinds: Sequence[str],
+    *,
+    words: str,
+    unit: str,
+    **look: Unpack[Look],
+) -> Plot:
+    """For each name of a section a bar of each kind, with the ends between which it is known; sections have titles."""
+    asked = checked_look(**look)
+    names = {name: plot_text(name_latex(name), (0.0, 0.0), "right") for bars in sections.values() for name in bars}
+    left = EDGE + MARK + max((label_box(label).width for label in names.values()), default=0.0) + 2
+    spans = [span for bars in sections.values() for each in bars.values() for span in each]
+    axis = fitted_axis([np.array([0.0, *(end for span in spans for end in span)])], unit)
+    rows = sum(len(bars) + 1 for bars in sections.values())
+    top = EDGE + LINE + 4
+    frame = Box(left, top, asked.width - EDGE - GAP, top + ROW * max(rows, 2) + 4)
+    shapes, at = list[Shape](_legend(dict.fromkeys(kinds, ""), frame)), frame.top + 2
+    zero = frame.left + float(axis.share(np.array([0.0]))[0]) * frame.width
+    for section, bars in sections.items():
+        head = plot_text(words_latex(section), (zero + 5, at + ROW - 4), "left", Origin(section, "section"))
+        shapes.append(head)
+        at += ROW
+        for name, each in bars.items():
+            shapes.append(replace(names[name], at=(frame.left - 4, at + ROW / 2 + 3.5), origin=Origin(name, "name")))
+            height = BAR / len(each) + 1
+            for k, span in enumerate(each):
+                middle = at + ROW / 2 + (k - (len(each) - 1) / 2) * height
+                shapes += _span(
+                    span, name, axis, Box(frame.left, middle - height / 2, frame.right, middle + height / 2), k
+                )
+            at += ROW
+    about = "; ".join(f"{section}: {', '.join(bars)}" for section, bars in sections.items())
+    return Plot(_framed(title, about, shapes, frame, axis, words), (), asked.theme, asked.zoom)
+
+
+def _span(span: BarSpan, name: str, axis: Axis, room: Box, kind: int) -> Iterator[Shape]:
+    zero, end, low, high = (room.left + axis.share(np.array([0.0, *span])) * room.width).tolist()
+    tone, shade = LOOKS[kind % len(LOOKS)]
+    box = Box(min(zero, end), room.top + 0.5, max(zero, end), room.bottom - 0.5)
+    yield Curve(box_outline(box), tone=tone, shade=shade, closed=True, origin=Origin(name, "bar"))
+    middle = (room.top + room.bottom) / 2
+    if high > low:
+        yield Trace(((low, middle), (high, middle)), FRAME, origin=Origin(name, "ends"))
+        for x in (low, high):
+            yield Trace(((x, middle - 1.8), (x, middle + 1.8)), FRAME, origin=Origin(name, "ends"))
 
 
 def _legend(groups: Mapping[str, object], frame: Box) -> Iterator[Shape]:

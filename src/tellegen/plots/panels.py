@@ -13,7 +13,6 @@ import numpy as np
 from tellegen.plots.axes import MOST_TICKS, Array, Axis, Tick, fitted_axis
 from tellegen.plots.curves import Drawn, drawn_curve, last_periods
 from tellegen.plots.texts import (
-    BANDED,
     CURVE,
     EDGE,
     FAINT,
@@ -76,7 +75,7 @@ def panels_plot(title: str, stacks: Sequence[Stack], *, about: str = "", **look:
 
 def _readable(panel: Panel) -> Iterator[Panel]:
     """Panels of as many curves as can be told apart: those that swing often stand alone, the others evenly divided."""
-    if len(panel.lines) == 1 or any(line.look or line.mark for line in panel.lines):
+    if len(panel.lines) == 1 or any(line.look or line.mark or line.under is not None for line in panel.lines):
         yield panel
         return
     over_time = panel.x_kind == "linear" and not panel.start
@@ -181,12 +180,7 @@ class _Sheet:
         if panel.equal:
             x, y = _equal(x, y, frame)
         empty = FramedPanel(panel, self.numbers[id(panel)], frame, x, y, shows_x=shows_x, drawn=())
-        curves = (empty.at(*panel.in_window(line)) for line in panel.lines)
-        drawn = tuple(
-            Drawn((), tuple(zip(u.tolist(), v.tolist(), strict=True))) if line.mark else drawn_curve(u, v)
-            for line, (u, v) in zip(panel.lines, curves, strict=True)
-        )
-        return replace(empty, drawn=drawn)
+        return replace(empty, drawn=tuple(_drawn(empty, line) for line in panel.lines))
 
     def _edges(self) -> Iterator[tuple[float, float]]:
         """The left and the right sides of the frames of each column: all equally wide."""
@@ -209,6 +203,19 @@ class _Sheet:
             _, axis = _equal(self.x_axes[panel.x_key], axis, frame)
         ticks = _y_ticks(axis, self.height)
         return MARK + 2 + max((text_width(tick.label) for tick in ticks if tick.label), default=0.0)
+
+
+def _drawn(place: FramedPanel, line: Line) -> Drawn:
+    """The curve in its frame: a line, points, or an area."""
+    u, v = place.at(*place.panel.in_window(line))
+    if line.under is not None:
+        good = np.isfinite(line.y) & np.isfinite(line.under)
+        above, below = (place.at(line.x[good], y[good]) for y in (line.y, line.under))
+        edge = [*zip(*above, strict=True), *reversed(list(zip(*below, strict=True)))]
+        return Drawn((), (), (tuple((float(x), float(y)) for x, y in edge),) if edge else ())
+    if line.mark:
+        return Drawn((), tuple(zip(u.tolist(), v.tolist(), strict=True)))
+    return drawn_curve(u, v)
 
 
 def _rows(stacks: Sequence[Stack], columns: int) -> Iterator[list[Panel | None]]:
@@ -243,7 +250,9 @@ def _x_axis(alike: Sequence[Panel]) -> Axis:
 
 
 def _y_axis(panel: Panel) -> Axis:
-    return fitted_axis([panel.in_window(line)[1] for line in panel.lines], panel.unit, panel.kind, given=panel.given)
+    values = [panel.in_window(line)[1] for line in panel.lines]
+    values += [line.under for line in panel.lines if line.under is not None]
+    return fitted_axis(values, panel.unit, panel.kind, given=panel.given)
 
 
 def _equal(x: Axis, y: Axis, frame: Box) -> tuple[Axis, Axis]:
@@ -279,7 +288,7 @@ def _panel_shapes(place: FramedPanel) -> Iterator[Shape]:
     for number, (line, drawn) in enumerate(zip(place.panel.lines, place.drawn, strict=True)):
         yield from _curve_shapes(place, line, drawn, number)
     yield Trace(ring(place.frame), FRAME, origin=of_panel(place, "frame"))
-    if not any(drawn.lines or drawn.dots for drawn in place.drawn):
+    if not any(drawn.lines or drawn.dots or drawn.bands for drawn in place.drawn):
         x, y = place.frame.centre
         yield replace(plot_text(r"\text{no finite values}", (x, y), "centre", of_panel(place, "empty")), tone="quiet")
 
@@ -288,7 +297,7 @@ def _curve_shapes(place: FramedPanel, line: Line, drawn: Drawn, number: int) -> 
     tone, dash = look_of(line, number)
     origin = Origin(line.name, f"curve {line.words}".strip(), str(place.number))
     for band in drawn.bands:
-        yield Curve(polyline(band, closed=True), tone=tone, shade=BANDED, closed=True, origin=origin)
+        yield Curve(polyline(band, closed=True), tone=tone, shade=line.shade, closed=True, origin=origin)
     for points in drawn.lines:
         yield Trace(points if len(points) > 1 else (*points, *points), CURVE, dash, tone, origin=origin)
     for point in drawn.dots:
@@ -325,7 +334,7 @@ def _tick(
     inside = place.frame.grown(-1.0)
     # On the frame itself there is a line already.
     far = inside.left < x < inside.right if side == "x" else inside.top < y < inside.bottom
-    if tick.label and far and any(drawn.lines or drawn.dots for drawn in place.drawn):
+    if tick.label and far and any(drawn.lines or drawn.dots or drawn.bands for drawn in place.drawn):
         zero = tick.value == 0 and (side == "y" or place.panel.equal)
         yield Trace(line, GRID, shade=FAINT if zero else PALE, origin=of_panel(place, "grid"))
     length = MARK if tick.label else SMALL_MARK

@@ -7,7 +7,7 @@ from typing import final
 
 from tellegen.plots.axes import Array, Axis, Tick
 from tellegen.plots.curves import Drawn
-from tellegen.plots.values import Line, Panel
+from tellegen.plots.values import BANDED, Line, Panel
 from tellegen.scenes.geometry import Box, Point, box_outline
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import NOTHING, Align, Curve, Label, Origin, Ring, Shape, Tone, Trace, label_box
@@ -34,8 +34,8 @@ SAMPLE, SPACE = 17.0, 11.0
 FRAME, GRID, CURVE = 0.7, 0.5, 1.3
 
 
-PALE, FAINT, BANDED = 14, 45, 25
-"""Shades in per cent: of the grid, of the line at zero, and of bands."""
+PALE, FAINT = 14, 45
+"""Shades in per cent: of the grid, and of the line at zero."""
 
 
 MARK, SMALL_MARK, START = 3.5, 2.0, 2.6
@@ -136,7 +136,8 @@ class Head:
 
 def _legend(at: Point, place: FramedPanel) -> Iterator[Shape]:
     """What a band is, or the dot at a start, where there is room to say so."""
-    banded = any(drawn.bands for drawn in place.drawn)
+    pairs = zip(place.panel.lines, place.drawn, strict=True)
+    banded = any(drawn.bands for line, drawn in pairs if line.under is None)
     words = r"\text{min to max}" if banded else r"\text{start}" if place.panel.start else ""
     x, y = at
     if not words or x + SAMPLE + 4 + text_width(words) > place.frame.right:
@@ -208,13 +209,19 @@ def _sample(line: Line, number: int, at: Point, place: FramedPanel) -> Iterator[
     origin = Origin(line.name, f"sample {line.words}".strip(), str(place.number))
     if line.mark:
         yield from marked(line.mark, (x + SAMPLE / 2, y), tone, origin)
+    elif line.under is not None:
+        box = box_outline(Box(x, y - 3.5, x + SAMPLE, y + 3.5))
+        yield Curve(box, tone=tone, shade=line.shade, closed=True, origin=origin)
     else:
         yield Trace(((x, y), (x + SAMPLE, y)), CURVE, dash, tone, origin=origin)
 
 
 def marked(mark: str, at: Point, tone: Tone, origin: Origin) -> Iterator[Shape]:
-    """A cross or a circle at a point."""
+    """A cross, a circle or a dot at a point."""
     x, y = at
+    if mark == ".":
+        yield Curve(disc(at, 1.3), tone=tone, filled=True, closed=True, origin=origin)
+        return
     if mark == "o":
         yield Ring(at, 3.4, tone=tone, origin=origin)
         return

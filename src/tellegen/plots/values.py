@@ -17,6 +17,10 @@ SINGLE, DOUBLE = "88 mm", "181 mm"
 """The widths of one column and of two columns of a journal."""
 
 
+BANDED = 25
+"""The shade of an area, in per cent."""
+
+
 NARROWEST = 155.0
 """A panel with its numbers is at least so wide: about 41 mm."""
 
@@ -27,7 +31,7 @@ class Line:
     """A curve by its name; `words` tell it from others of that name, and `latex` is written where the name is none.
 
     `look` are the numbers of its tone and its dash; otherwise its place in the panel chooses both. A `mark` stands at each point
-    in place of a line.
+    in place of a line. Down or up to `under` the area is shaded, by `shade` per cent, in place of a line.
     """
 
     name: str
@@ -36,7 +40,9 @@ class Line:
     words: str = ""
     latex: str = ""
     look: tuple[int, int] | None = None
-    mark: Literal["", "x", "o"] = ""
+    mark: Literal["", "x", "o", "."] = ""
+    under: Array | None = None
+    shade: int = BANDED
 
 
 def told(line: Line) -> str:

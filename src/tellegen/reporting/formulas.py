@@ -1,9 +1,14 @@
 """LaTeX for a page: lines out of their environment, wide matrices set apart, MathML, and how wide a formula will be."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from html import escape
+from typing import final
 from xml.etree.ElementTree import Element, fromstring
+
+from tellegen.core.hidden_characters import visible
+from tellegen.scenes.lettering import name_latex
 
 SMALL = 0.75
 """The size of an index beside that of its letter."""
@@ -231,6 +236,41 @@ def to_mathml(latex: str) -> str:
 
 
 _LONE = re.compile(r"<mrow>(<(m[in])>[^<]*</\2>)</mrow>")
+
+
+@lru_cache(maxsize=4096)
+def inline_formula(latex: str) -> str:
+    """One formula as a MathML element within a line of words."""
+    return to_mathml(latex).replace('display="block"', 'display="inline"', 1)
+
+
+@final
+class LinkedNames:
+    """Names of a model in formulas, told apart by what they belong to: `data-link` of each names its elements.
+
+    `links` gives for each name the elements that it belongs to.
+    """
+
+    def __init__(self, links: Mapping[str, Sequence[str]]) -> None:
+        self.written = {_bare(name_latex(name)): tuple(found) for name, found in links.items()}
+        # Longest first: the letter of a name is no name of its own.
+        words = sorted(self.written, key=len, reverse=True)
+        self.pattern = re.compile("|".join(map(re.escape, words))) if words else None
+
+    def linked(self, mathml: str) -> str:
+        """The formula with its names linked."""
+        return self.pattern.sub(self._link, mathml) if self.pattern is not None else mathml
+
+    def _link(self, found: re.Match[str]) -> str:
+        tag = re.match(r"<\w+", found[0])
+        assert tag is not None, "MathML begins with a tag"
+        elements = visible(escape(" ".join(self.written[found[0]]), quote=True))
+        return f'{tag[0]} data-link="{elements}"{found[0][tag.end() :]}'
+
+
+def _bare(latex: str) -> str:
+    """The MathML of a name without what surrounds it in a formula of its own."""
+    return re.sub(r"^<math[^>]*>(?:<mrow>)?|(?:</mrow>)?</math>$", "", to_mathml(latex))
 
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -7,9 +7,9 @@ In a browser with scripts one element lights up in all views, figures are zoomed
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from html import escape as escaped
 from importlib.resources import files
@@ -26,7 +26,7 @@ from tellegen.plots import Panel
 from tellegen.plots.axes import Array, engineering
 from tellegen.plots.texts import look_of, variable_latex
 from tellegen.plots.values import Line, told
-from tellegen.reporting.formulas import CONTINUED, to_mathml, width_of
+from tellegen.reporting.formulas import CONTINUED, LinkedNames, inline_formula, to_mathml, width_of
 from tellegen.reporting.pages import (
     Folded,
     Listing,
@@ -87,6 +87,7 @@ class _Page:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.links = {name: found for name, found in report.links.items() if len(found) <= MOST_SHARED}
+        self.names = LinkedNames(self.links)
         # Letters of figures, each once for the page.
         self.symbols: dict[str, str] = {}
 
@@ -154,25 +155,8 @@ class _Page:
         goes_on = any(text.startswith(CONTINUED) for text in (line, following))
         return f'<div class="formula{" alone" if goes_on else ""}"{style}>{self._linked(mathml)}</div>\n'
 
-    @cached_property
-    def _names(self) -> tuple[re.Pattern[str], Mapping[str, str]] | None:
-        """Where names of the model stand in MathML, longest first: the letter of a name is no name of its own."""
-        written = {_bare(name_latex(name)): name for name in self.links}
-        if not written:
-            return None
-        return re.compile("|".join(map(re.escape, sorted(written, key=len, reverse=True)))), written
-
     def _linked(self, mathml: str) -> str:
-        if self._names is None:
-            return mathml
-        pattern, written = self._names
-
-        def link(found: re.Match[str]) -> str:
-            tag, rest = re.match(r"<\w+", found[0]), found[0]
-            assert tag is not None, "MathML begins with a tag"
-            return f'{tag[0]} data-link="{self._link(written[rest])}"{rest[tag.end() :]}'
-
-        return pattern.sub(link, mathml)
+        return self.names.linked(mathml)
 
     def _link(self, name: str) -> str:
         return escape(" ".join(self.links[name]))
@@ -193,7 +177,7 @@ class _Page:
             power = _POWER_OF_TEN.fullmatch(cell)
             number = f"{power[1]} · 10<sup>{int(power[2])}</sup>" if power else escape(cell)
             return f"<td>{number}</td>"
-        return f'<td data-link="{self._link(cell)}">{_inline(name_latex(cell))}</td>'
+        return f'<td data-link="{self._link(cell)}">{inline_formula(name_latex(cell))}</td>'
 
     # -- What runs in the page -----------------------------------------------------------------------------------------------------
 
@@ -219,7 +203,7 @@ class _Page:
         link = f' data-link="{self._link(slider.name)}"' if slider.name in self.links else ""
         unit = f" {escape(slider.unit)}" if slider.unit else ""
         return (
-            f"<label{link}><span>{_inline(name_latex(slider.name))}</span>"
+            f"<label{link}><span>{inline_formula(name_latex(slider.name))}</span>"
             f'<input type="range" min="0" max="1" step="any" aria-label="{escape(slider.name)}">'
             f'<span><input type="number" step="any" aria-label="value of {escape(slider.name)}">{unit}</span></label>'
         )
@@ -265,13 +249,13 @@ class _Page:
         _, unit = engineering(panel.unit, _largest(panel), given=panel.given)
         of = panel.title or (_latex(panel.lines[0]) if len(panel.lines) == 1 else "")
         shown = rf"{of}\ (\mathrm{{{unit}}})" if of and unit else of or unit
-        yield f'<div class="title" data-panel="{k}">{_inline(shown) if shown else ""}</div>'
+        yield f'<div class="title" data-panel="{k}">{inline_formula(shown) if shown else ""}</div>'
         x = rf"{panel.x_title}\ (\mathrm{{{panel.x_unit.replace('*', '')}}})" if panel.x_unit else panel.x_title
-        yield f'<span data-x="{k}">{_inline(x)}</span>'
+        yield f'<span data-x="{k}">{inline_formula(x)}</span>'
         for c, line in enumerate(panel.lines):
             link = f' data-link="{self._link(line.name)}"' if line.name in self.links else ""
             latex = _latex(line)
-            text = _inline(latex) if latex else escape(told(line))
+            text = inline_formula(latex) if latex else escape(told(line))
             words = f", {escape(line.words)}" if latex and line.words and line.words != line.name else ""
             yield f'<span data-curve="{k} {c}"{link}>{text}{words}</span>'
 
@@ -355,16 +339,6 @@ def _common(curves: Iterable[tuple[Array, Array]]) -> tuple[Array, list[Array]]:
 
 def _numbers(values: Array) -> list[float | None]:
     return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
-
-
-def _bare(latex: str) -> str:
-    """The MathML of a name without what surrounds it in a formula of its own."""
-    return re.sub(r"^<math[^>]*>(?:<mrow>)?|(?:</mrow>)?</math>$", "", to_mathml(latex))
-
-
-@lru_cache(maxsize=4096)
-def _inline(latex: str) -> str:
-    return to_mathml(latex).replace('display="block"', 'display="inline"', 1)
 
 
 _POWER_OF_TEN = re.compile(r"(-?\d+(?:\.\d+)?)e([+-]\d+)")

@@ -39,6 +39,7 @@ from tellegen.reporting.live import live_run
 from tellegen.reporting.pages import (
     Folded,
     Listing,
+    LiveRun,
     PageBlock,
     PageFormulas,
     PagePicture,
@@ -48,10 +49,13 @@ from tellegen.reporting.pages import (
     Report,
     Still,
 )
+from tellegen.reporting.study_reports import study_report
 from tellegen.reporting.writing import check_report_target, write_report
 from tellegen.results import Run
 from tellegen.results.run import run_findings, run_tables
 from tellegen.scenes.lettering import name_latex
+from tellegen.studies.runs.study import Study
+from tellegen.studies.runs.sweep import read_study
 from tellegen.studies.suggestion import activity, suggest_limits
 
 
@@ -546,10 +550,12 @@ def build_report(subject: Subject, progress: ProgressListener = lambda _: None) 
     """All sections of a report; `progress` hears the title of each before it is made."""
     sections = list(_sections(subject, progress))
     about = subject.model.about if subject.model is not None else ""
-    return Report(subject.name, about, tuple(sections), _links(subject.model) if subject.model is not None else {})
+    return Report(
+        subject.name, about, tuple(sections), element_links(subject.model) if subject.model is not None else {}
+    )
 
 
-def _links(model: Model) -> dict[str, tuple[str, ...]]:
+def element_links(model: Model) -> dict[str, tuple[str, ...]]:
     """The elements that each name of a model belongs to: elements themselves, their variables, and parameters in their laws."""
     found: dict[str, dict[str, None]] = {}
 
@@ -592,7 +598,7 @@ def _section(title: str, maker: Maker, subject: Subject, progress: ProgressListe
 
 
 def report(
-    model: AnyModel,
+    model: AnyModel | Study,
     output: str | os.PathLike[str],
     *,
     limits: Sequence[Limits] = (),
@@ -601,6 +607,8 @@ def report(
     progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """One page that shows a model whole: figures, equations with their derivation, properties, its experiment, energy books.
+
+    A study, or the folder of one, gets a page of its own: how it was made, results, their spread, what hangs together, what failed.
 
     `output` ends in .html (everything in one file), .md (pictures beside it) or .pdf. A model with mistakes gets a report that
     shows them. Each of `limits` (as `reduce` takes them) leads on from the models before it; the page shows these smaller models
@@ -613,7 +621,14 @@ def report(
     """
     target = Path(output)
     check_report_target(target, force=force)
+    study = _study(model)
+    if study is not None:
+        with written_with(study.runs.model.symbols):
+            page = study_report(study)
+        write_report(page, target)
+        return page
     # Limits are read before any section is made: a typing error should not cost a run.
+    assert not isinstance(model, Study), "it has its page"
     asked = replace(_subject(model), limits=tuple(map(read_limits, limits)), sliders=() if live else None)
     with written_with(asked.model.symbols if asked.model is not None else NO_SYMBOLS):
         made = build_report(asked, progress)
@@ -621,8 +636,29 @@ def report(
     return made
 
 
+def _study(model: AnyModel | Study) -> Study | None:
+    """The study that is to be shown; None for a model."""
+    if isinstance(model, Study):
+        return model
+    folder = Path(model) if isinstance(model, str | Path) else None
+    return read_study(folder) if folder is not None and folder.is_dir() else None
+
+
 PAGE_SECTIONS = ("Experiment", "Figures", "Equations")
 """What a page that lives without a server shows: what can be moved, and what it is about."""
+
+
+def live_page(asked: Subject, live: LiveRun, progress: ProgressListener = lambda _: None) -> Report:
+    """The sections of a page in which a model runs."""
+    assert asked.model is not None
+    sections = []
+    with written_with(asked.model.symbols):
+        for title in PAGE_SECTIONS:
+            progress(title)
+            blocks = tuple(MAKERS[title](asked))
+            sections.append(PageSection(title, (live, *blocks) if title == "Experiment" else blocks))
+        sections += _section("The model", listing_section, asked, progress)
+    return Report(asked.name, asked.model.about, tuple(sections), element_links(asked.model))
 
 
 def page(
@@ -644,20 +680,23 @@ def page(
     """
     target = Path(output)
     check_report_target(target, force=force, suffixes=(".html",))
-    asked = replace(_subject(model), sliders=tuple(sliders))
-    if asked.model is None or not asked.is_sound:
-        raise TellegenError(finding for finding in asked.findings if finding.severity == "error")
-    # A page whose experiment does not run has nothing to show: what is wrong is said here, and no file is written.
-    assert asked.run is not None
-    sections = []
-    with written_with(asked.model.symbols):
-        for title in PAGE_SECTIONS:
-            progress(title)
-            sections.append(PageSection(title, tuple(MAKERS[title](asked))))
-        sections += _section("The model", listing_section, asked, progress)
-    made = Report(asked.name, asked.model.about, tuple(sections), _links(asked.model))
+    asked = sound_subject(model)
+    assert asked.model is not None
+    made = live_page(asked, live_run(asked.model, sliders, "run"), progress)
     write_report(made, target)
     return made
+
+
+def sound_subject(model: AnyModel) -> Subject:
+    """What a page that runs is about. One whose experiment does not run has nothing to show.
+
+    Raises: TellegenError with what is wrong with the model, or why its experiment cannot be run.
+    """
+    asked = _subject(model)
+    if asked.model is None or not asked.is_sound:
+        raise TellegenError(finding for finding in asked.findings if finding.severity == "error")
+    assert asked.run is not None
+    return asked
 
 
 def _subject(model: AnyModel) -> Subject:

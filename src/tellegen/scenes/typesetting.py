@@ -154,9 +154,11 @@ def _set_once(latex: str, size: float) -> Typeset:
 
 
 def _set(latex: str, size: float) -> Typeset:
+    # A minus behind a sign of equality is a sign, not an operation: it stands close to what it belongs to.
+    signed = latex.replace("= -", "= {-}")
     # Both packages find their fonts through a function of Python that is deprecated.
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        return Typeset.of(_drawn(_formulas()(latex, size=size).node, 0.0, 0.0))
+        return Typeset.of(_drawn(_formulas()(signed, size=size).node, 0.0, 0.0))
 
 
 def _drawn(node: Any, x: float, y: float) -> Iterator[Outline]:
@@ -191,6 +193,7 @@ def _placed(glyph: Any, x: float, y: float, scale: float) -> Iterator[Outline]:
 
 
 _STYLED = {"mathvariant", "displaystyle", "display", "mathcolor", "mathbackground", "mathsize", "scriptlevel", "style"}
+_LETTER_FORMS = frozenset("ϕϵϑϱϖϰ")
 _PLACES = 3
 _GLYPHS: dict[str, Outline] = {}
 
@@ -215,7 +218,7 @@ def _formulas() -> Any:
     """What sets LaTeX: rows are measured beforehand only where something in them grows with the row, as a bracket does."""
     from ziamath import styles  # noqa: PLC0415
     from ziamath.config import config  # noqa: PLC0415
-    from ziamath.nodes import mnode  # noqa: PLC0415
+    from ziamath.nodes import mnode, mnumber  # noqa: PLC0415
     from ziamath.nodes.mrow import Mrow  # noqa: PLC0415
     from ziamath.nodes.mtable import Mtable  # noqa: PLC0415
     from ziamath.operators import operators  # noqa: PLC0415
@@ -230,6 +233,11 @@ def _formulas() -> Any:
         variant = styles.parse_variant(config.math.variant, parent.mathvariant)
         size, level = parent.mathsize, parent.scriptlevel
         return styles.MathStyle(variant, parent.displaystyle, parent.mathcolor, parent.mathbackground, size, level)
+
+    # Letters such as the phi of LaTeX stand outside the Greek alphabet of Unicode, and ziamath would leave them upright.
+    letters: Any = mnumber
+    in_alphabet = letters.auto_italic
+    letters.auto_italic = lambda letter: letter in _LETTER_FORMS or in_alphabet(letter)
 
     nodes: Any = mnode
     nodes.parse_style = style

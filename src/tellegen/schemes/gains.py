@@ -20,6 +20,7 @@ from tellegen.expressions.elimination import (
     with_definitions,
 )
 from tellegen.expressions.nodes import PRIME
+from tellegen.expressions.waves import joined_sines
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock, VectorBlock
@@ -263,7 +264,7 @@ def _congruent(
             for j, last in rights[b].items():
                 # Terms are collected and added once: a sum built term by term is simplified again at each step.
                 terms.setdefault((i, j), []).append(first * e * last)
-    found = {place: total(several) for place, several in terms.items()}
+    found = {place: joined_sines(total(several)) for place, several in terms.items()}
     return tuple(tuple(found.get((i, j), ZERO) for j in range(columns)) for i in range(rows))
 
 

@@ -37,6 +37,7 @@ from tellegen.simulation.solvers.stretch import (
     watched,
 )
 from tellegen.simulation.solvers.taylor import taylor_stretch
+from tellegen.simulation.solvers.unit_events import UnitEvents
 from tellegen.simulation.starting import consistent_start, restore_memory, take_first_samples
 from tellegen.simulation.trajectory import Books, Effort, RunEvent, Segment, Status, Trajectory
 
@@ -133,15 +134,22 @@ def _attempting(
             # It goes on with the step that it had: starting small again would cost steps, and change the result.
             settings = replace(settings, first_step=after.ends[-1].last_step)
         horizon = problem.until if until is None else until
+        units = UnitEvents.of(prepared, context, rows)
         while True:
             asked = settings_for(choice, settings)
+            reach = horizon if units is None else min(horizon, units.next_after(at))
             if choice.solver == "heyoka":
-                end = taylor_stretch(prepared.model, context, asked, rows, at, until=horizon, watch=watch or Watch())
+                end = taylor_stretch(prepared.model, context, asked, rows, at, until=reach, watch=watch or Watch())
             else:
                 run = solver_function(choice.solver, stiff=choice.stiff)
-                end = run_stretch(run, prepared, context, asked, rows, at, until=horizon, watch=watch, past=past)
+                end = run_stretch(run, prepared, context, asked, rows, at, until=reach, watch=watch, past=past)
             ends.append(end)
             at = end.standing
+            if units is not None and units.stopped(end, horizon):
+                at = units.passed(end)
+                ends[-1] = units.told(end)
+                if at.t < horizon:
+                    continue
             following = _next_choice(choice, end.status, at.t, automatic=problem.solver == "auto")
             if following is None:
                 return Attempt(ends, choice)

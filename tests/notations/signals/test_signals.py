@@ -350,6 +350,14 @@ z: {dead zone: e, limits: [-0.1 A, 0.1 A]}
 m: {table: [[0, 0], [1, 2.5]], at: 2*t, interpolation: previous}
 v: {across: [a, b]}
 p: power.R
+b: {filter: e, corner: 50 Hz, order: 3, pass: high}
+c: {filter: e, corner: [20 Hz, 50 Hz], pass: band}
+g: {rate limit: e, limits: [-2 A/s, 3 A/s], time constant: T}
+j: {pwm: 0.3, every: T, offset: 1 ms, height: 2 V, as: averaged}
+k: {noise: 2 mA, every: T, seed: 7}
+n: {clarke: [e, e, e], axis: beta}
+o: {park: [e, e, e], angle: 2*t/(1 s), axis: q}
+sh: {inverse park: [e, e], angle: 2*t/(1 s), phase: c}
 """
 
 

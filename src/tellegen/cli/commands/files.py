@@ -32,7 +32,7 @@ def examples(options: ExamplesOptions) -> None:
     )
 
 
-WORDS = ("diodes",)
+WORDS = ("diodes", "domain_of", "every")
 """The options of readers."""
 
 
@@ -44,6 +44,18 @@ class ImportOptions:
     target: Path | None = model_file()
     diodes: str | None = option(
         None, "Of a SPICE deck: with an exponential law, or as ideal elements with modes.", metavar="exponential|ideal"
+    )
+    domain_of: tuple[str, ...] | None = option(
+        None,
+        "Of a 20-sim model: the domain of a component whose ports have none; once for each.",
+        flag="--domain-of",
+        metavar="NAME=DOMAIN",
+        once_for_each=True,
+    )
+    every: str | None = option(
+        None,
+        "Of a functional mock-up unit: it steps by itself, and is asked so often; without it, its states are those of the model.",
+        metavar="TIME",
     )
     force: bool = force()
     as_json: bool = as_json()

@@ -35,9 +35,9 @@ class ReportOptions(OfModel):
     force: bool = force()
 
 
-@command("tellegen report dc_motor_pump -o report.html")
+@command("tellegen report dc_motor_pump -o report.html", "tellegen report motor.study -o study.html")
 def report(options: ReportOptions) -> None:
-    """Show a model whole on one page: figures, equations, properties, its experiment and the energy books."""
+    """Show a model whole on one page: figures, equations, properties, its experiment and the energy books; or a study."""
     target = options.target
     refuse_overwriting(target, force=options.force)  # as all commands do, under one code
     groups = [group.split(",") for group in options.limit]

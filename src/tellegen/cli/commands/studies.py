@@ -82,6 +82,9 @@ class SweepOptions(ManyRuns):
     resume: Path | None = option(None, "Go on with the study in this folder; nothing else is needed.", metavar="DIR")
     plot: str | None = option(None, "Plot it, to .svg, .pdf, .png, .tex (TikZ) or .json.", metavar="[FILE]")
     over: str | None = option(None, "With --plot: what is varied along the axis.", metavar="NAME", needs="plot")
+    scatter: bool = option(
+        False, "With --plot: all names over each other, a dot for a run.", needs="plot", excludes=("over",)
+    )
     force: bool = force()
     as_json: bool = as_json()
 
@@ -108,7 +111,8 @@ def sweep(options: SweepOptions) -> None:
     )
     written = [] if file is None else [str(study.save(file))]
     if options.plot is not None:
-        written.append(save_plot(study.plot(over=options.over, **options.look), options.plot, name))
+        plot = study.scatter(**options.look) if options.scatter else study.plot(over=options.over, **options.look)
+        written.append(save_plot(plot, options.plot, name))
     output.show(options, study.to_json, lambda: str(study))
     if not options.as_json:
         output.say_written(*written, below=True)
@@ -191,7 +195,7 @@ def fit(options: FitOptions) -> None:
     profile = None if options.profile is None else found.profile(options.profile)
     written = [] if target is None else [str(found.save(target))]
     if options.plot is not None:
-        written.append(save_plot(found.plot(**options.look), options.plot, options.model))
+        written.append(save_plot(found.plot(profile, **options.look), options.plot, options.model))
     checks = [{"name": one.name, "rms": one.rms, "fit_percent": one.fit_percent} for one in others]
     told = (
         None
@@ -227,6 +231,7 @@ def _fit_text(found: Fit, others: tuple[RecordFit, ...], profile: Profile | None
         rows: list[tuple[str, ...]] = [(profile.name, "chi2")]
         rows += [(f"{value:.6g}", f"{cost:.6g}") for value, cost in zip(profile.values, profile.chi2, strict=True)]
         lines += ["", *table_lines(rows)]
+        lines += [part for finding in profile.findings for part in ("", str(finding))]
     return "\n".join(lines)
 
 

@@ -194,8 +194,8 @@ class ExportOptions(OfModel):
 
     target: Path = required("The folder of the files.", flag="--output", short="-o", metavar="FOLDER")
     tool: str = required(
-        "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit; modelica: a package; python: functions; "
-        "c: one step, for firmware.",
+        "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit; ssp: one in a system structure; "
+        "modelica: a package; python: functions; c: one step, for firmware.",
         flag="--to",
         metavar="TOOL",
     )

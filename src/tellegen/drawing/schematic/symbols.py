@@ -375,6 +375,18 @@ _CORE = line((-4, -28), (-4, 28)), line((4, -28), (4, 28))
 _ARCS = arc(-26, 0, 16, 3, 2), arc(26, 0, 16, 1, 2)
 _FORMER = line((4, -26), (4, 26), weight="bold"), line((4, MID), (24, MID))
 _WHEELS = circle(-14, 0, 14), circle(22, 0, 22), circle(-14, 0, 2, filled=True), circle(22, 0, 2, filled=True)
+# Tangents of both pulleys, which touch them a little beside the top where the second is larger.
+_BELT = (
+    *(circle(-20, 0, 11), circle(22, 0, 17), circle(-20, 0, 2, filled=True), circle(22, 0, 2, filled=True)),
+    *(line((-21.6, 10.9 * side), (19.6, 16.8 * side)) for side in (-1, 1)),
+)
+_PULLEY = (
+    *(circle(-10, 0, 15), circle(-10, 0, 2, filled=True), line((-34, 0), (-10, 0))),
+    *(line((-10, 15 * side), (24, 15 * side)) for side in (-1, 1)),
+    *(line((24, -15), (24, 15), weight="bold"), line((24, 0), (34, 0))),
+)
+_DOTS = circle(-11, -32, 2.2, filled=True), circle(11, -32, 2.2, filled=True)
+"""Where both sides of coupled coils are positive."""
 _PINION = circle(-10, 0, 15), circle(-10, 0, 2, filled=True), line((-34, 0), (-10, 0)), rectangle(-30, 15, 18, 21)
 _TEETH = [line((x, 15), (x, 18), weight="hair") for x in range(-26, 18, 4)]
 _SPINDLE = line((-40, 0), (-30, 0)), rectangle(-30, -5, 22, 5), rectangle(-12, -14, 8, 14)
@@ -395,13 +407,15 @@ _TWO_PORTS: Mapping[str, TwoPortSymbol] = {
     "pump": _machine(closed_polygon((-7, -10), (7, -10), (0, -21.5), filled=True), wired=1),
     "hydraulic motor": _machine(closed_polygon((-7, -21), (7, -21), (0, -9.5), filled=True), wired=0),
     "piston": _cylinder(),
-    "transformer": _between_wires(-20.0, 20.0, *_standing_coil(-20, 1), *_standing_coil(20, -1), *_CORE),
+    "transformer": _between_wires(-20.0, 20.0, *_standing_coil(-20, 1), *_standing_coil(20, -1), *_CORE, *_DOTS),
     "gyrator": _between_wires(-26.0, 26.0, *_ARCS, *_pipes(-26, 16), *_pipes(26, 16)),
     # Turns round a core, whose flux goes on to the right.
     "coil": _between_wires(-16.0, 8.0, *_standing_coil(-16, 1), line((8, TOP), (8, BOTTOM), weight="bold")),
     "voice coil": _VOICE_COIL,
     # The second wheel is the larger one whatever the ratio: a symbol tells the kind, the label tells the number.
     "gear": _shafts(36, 52, 22, 22, (*_WHEELS, line((-36, 0), (-14, 0)), line((22, 0), (52, 0)))),
+    "belt": _shafts(36, 52, 17, 17, (*_BELT, line((-36, 0), (-20, 0)), line((22, 0), (52, 0)))),
+    "pulley": _shafts(34, 34, 15, 15, _PULLEY),
     "rack": _shafts(34, 34, 15, 21, (*_PINION, *_TEETH, line((18, 18), (28, 18), (28, 0), (34, 0)))),
     # The rod leaves the nut off the axis and returns to it, so that the spindle may turn through.
     "screw": _shafts(40, 38, 14, 14, (*_SPINDLE, *_THREADS, line((8, -10), (30, -10), (30, 0), (38, 0)))),

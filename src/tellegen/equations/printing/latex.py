@@ -11,7 +11,20 @@ from tellegen.core.names import numbered
 from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
-from tellegen.expressions import ONE, ZERO, Add, Expression, Number, latex_name, number, to_latex, to_text, total
+from tellegen.expressions import (
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Expression,
+    Number,
+    latex_name,
+    number,
+    postorder,
+    to_latex,
+    to_text,
+    total,
+)
 from tellegen.expressions.simplification import NamedParts
 
 if TYPE_CHECKING:
@@ -376,6 +389,9 @@ def _product(entry: Expression, factor: str) -> str:
     written = to_latex(entry)
     if written == "-1":
         return f"-{factor}"
+    # Behind a function without parentheses the factor would belong to its argument.
+    if not isinstance(entry, Add) and any(isinstance(node, Call) for node in postorder(entry)):
+        return f"-{factor} {written[1:]}" if written.startswith("-") else f"{factor} {written}"
     return rf"\left({written}\right) {factor}" if isinstance(entry, Add) else f"{written} {factor}"
 
 

@@ -144,25 +144,18 @@ class _Description:
         return f"{head}><SourceFiles><File name={quoteattr(self.name + '.c')}/></SourceFiles></{word}>"
 
     def _units(self) -> Iterator[str]:
-        names = dict.fromkeys(v.unit for v in self.made.variables if self._unit(v))
+        names = dict.fromkeys(v.unit for v in self.made.variables if whole_unit(v))
         if not names:
             return
         yield "  <UnitDefinitions>"
         for name in names:
-            base = _attributes(**_base_units(name, parse_unit(name).dimension))
+            base = _attributes(**base_units(name, parse_unit(name).dimension))
             shown = "".join(
                 f"<DisplayUnit{_attributes(name=other, factor=factor, offset=offset or None)}/>"
                 for other, factor, offset in DISPLAY_UNITS.get(name, ())
             )
             yield f"    <Unit name={quoteattr(name)}><BaseUnit{base}/>{shown}</Unit>"
         yield "  </UnitDefinitions>"
-
-    def _unit(self, variable: ExchangedVariable) -> str | None:
-        """The unit where FMI can say it: its exponents are whole numbers."""
-        unit = variable.unit
-        if not unit:
-            return None
-        return unit if all(int(p) == p for p in parse_unit(unit).dimension) else None
 
     # -- variables -------------------------------------------------------------------------------------------------------------
 
@@ -179,7 +172,7 @@ class _Description:
                 yield self._element(f"event_{k + 1}", first + k, causality="local", variability="continuous")
 
     def _variable(self, v: ExchangedVariable) -> str:
-        given: dict[str, object] = {"unit": self._unit(v)}
+        given: dict[str, object] = {"unit": whole_unit(v)}
         if v.unit in DISPLAY_UNITS and v.role != "rate":
             given["displayUnit"] = DISPLAY_UNITS[v.unit][0][0]
         causality, variability, initial = "output" if v.is_output else "local", "continuous", "calculated"
@@ -293,7 +286,15 @@ class _Description:
         return self.references.of(self.made.variables[k - 1]) if self.is_3 else k + 1
 
 
-def _base_units(unit: str, dimension: Dimension) -> dict[str, object]:
+def whole_unit(variable: ExchangedVariable) -> str | None:
+    """The unit where FMI can say it: its exponents are whole numbers."""
+    unit = variable.unit
+    if not unit:
+        return None
+    return unit if all(int(p) == p for p in parse_unit(unit).dimension) else None
+
+
+def base_units(unit: str, dimension: Dimension) -> dict[str, object]:
     """The exponents that are not zero; angles have one of their own there."""
     found: dict[str, object] = {name: int(p) for name, p in dimension._asdict().items() if p}
     if unit in ("rad", "rad/s"):

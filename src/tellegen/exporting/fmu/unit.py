@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from tellegen.core.names import did_you_mean
 from tellegen.exporting import rules
-from tellegen.exporting.exchanged import Sources, exchanged
+from tellegen.exporting.exchanged import Exchanged, Sources, exchanged
 from tellegen.exporting.fmu.description import Version, description_xml
 from tellegen.exporting.fmu.platforms import binaries, chosen_platforms
 from tellegen.exporting.fmu.source import source_text
@@ -33,10 +33,20 @@ def fmu_files(
     Raises: ExportError for what a unit cannot hold (X401, X402, X409, X410), for a word that is not known (X407), or a platform
         that there is no compiler for (X411).
     """
+    made = exchanged_unit(model, fmi, sources, variables)
+    return {f"{name}.fmu": unit_bytes(made, name, fmi, platforms)}
+
+
+def exchanged_unit(model: Model, fmi: Version, sources: Sources, variables: Sequence[str]) -> Exchanged:
+    """The model as a unit has it. Raises: ExportError, as `fmu_files`."""
     _check("fmi", fmi, get_args(Version))
     _check("sources", sources, get_args(Sources))
+    return exchanged(model, sources, variables, with_delays=True)
+
+
+def unit_bytes(made: Exchanged, name: str, fmi: Version, platforms: Sequence[str]) -> bytes:
+    """The file of a unit. Raises: ExportError (X411)."""
     systems = chosen_platforms(platforms)
-    made = exchanged(model, sources, variables, with_delays=True)
     # Who asks for rates in any order, or goes back, cannot be told what was: then the unit makes the steps itself.
     both = not made.code.program.signals.delays
     written = source_text(made, fmi, "", model_exchange=both) + description_xml(
@@ -56,7 +66,7 @@ def fmu_files(
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for place, content in files.items():
             archive.writestr(zipfile.ZipInfo(place, DATE), content, zipfile.ZIP_DEFLATED)
-    return {f"{name}.fmu": packed.getvalue()}
+    return packed.getvalue()
 
 
 def _check(option: str, given: str, known: Sequence[str]) -> None:

@@ -4,20 +4,19 @@ Names of inner signals begin with the name of the block: `V_integral` is the int
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from typing import NamedTuple, final
 
 from tellegen.core.names import TIME
 from tellegen.core.units import Dimension
-from tellegen.expressions import ONE, ZERO, Expression, Number, call, logic, relation, symbol, total
+from tellegen.expressions import ONE, PI, ZERO, Expression, Symbol, call, logic, number, relation, symbol, total
 from tellegen.expressions.rules import DIVISION
 from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, common_measure, product_measure
-from tellegen.model.signals import SignalDefinition, SignalSetting
+from tellegen.model.signals import SignalDefinition
 from tellegen.notations.grammar import NODE, QUANTITY, TABLE_OR_POINTS, Key, Leaf, Listed, Record, Words, schema_of
-from tellegen.notations.signals import rules
-
-SignalParts = Iterator[SignalDefinition]
-NameMaker = Callable[[str], str]
-"""Makes a name that nothing else has."""
+from tellegen.notations.signals import filters, phases
+from tellegen.notations.signals.block_settings import BlockSettings, NameMaker, SignalParts
+from tellegen.notations.signals.units import GIVEN_NAMES, unit_parts, unit_variable
 
 CLAMPING = ONE / 1000
 """The width, beside the parts of a controller, in which clamping stops its integral.
@@ -28,62 +27,22 @@ lets it fall back, again and again in no time. Over a width it finds the rate at
 TINY = ONE / 10**60
 
 
-@final
-class BlockSettings:
-    """The settings of one block, with its defaults."""
-
-    def __init__(self, definition: SignalDefinition, fresh: NameMaker) -> None:
-        self.definition, self.fresh = definition, fresh
-        self.name = definition.name
-        self.settings = definition.settings
-        self.alike = {definition.name}
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.settings
-
-    def expression(self, key: str, default: Expression = ZERO) -> Expression:
-        """The formula of a key."""
-        found = self.settings.get(key, default)
-        assert isinstance(found, Expression), f"'{key}' holds a formula"
-        return found
-
-    def several(self, key: str) -> tuple[Expression, ...]:
-        """The formulas of a key that holds a list."""
-        found = self.settings.get(key, ())
-        assert isinstance(found, tuple), f"'{key}' holds a list"
-        return tuple(e for e in found if isinstance(e, Expression))
-
-    def word(self, key: str, default: str) -> str:
-        """The word of a key."""
-        found = self.settings.get(key, default)
-        assert isinstance(found, str), f"'{key}' holds a word"
-        return found
-
-    def inner(self, suffix: str, *, alike: bool = False) -> str:
-        """A name for an inner signal; one that is `alike` has the unit of the output."""
-        name = self.fresh(f"{self.name}_{suffix}")
-        self.alike |= {name} if alike else set()
-        return name
-
-    def part(self, name: str, block: str, **settings: SignalSetting) -> SignalDefinition:
-        """An inner signal, or the block's own output."""
-        alike = name in self.alike
-        dimension, unit = (self.definition.dimension, self.definition.unit) if alike else (None, "")
-        return SignalDefinition(name, block, settings, dimension, self.definition.place, unit=unit)
-
-    def formula(self, name: str, expression: Expression) -> SignalDefinition:
-        """An inner signal that is a formula."""
-        return self.part(name, "formula", formula=expression)
-
-    def limited(self, x: Expression) -> Expression:
-        """x between the limits of the block, x itself where it has none."""
-        limits = self.several("limits")
-        return call("min", call("max", x, limits[0]), limits[1]) if limits else x
-
-
 def _expand_itself(given: BlockSettings) -> SignalParts:
     """A block that needs no others."""
     yield given.definition
+
+
+def _expand_unit(given: BlockSettings) -> SignalParts:
+    """A unit: its states, what it tells, and its first output."""
+    every = given.expression("every") if "every" in given else None
+    yield from unit_parts(given.definition, every, {key: given.several(key) for key in GIVEN_NAMES})
+
+
+def _expand_output(given: BlockSettings) -> SignalParts:
+    """What another signal brought, under its name there."""
+    unit = given.expression("of")
+    assert isinstance(unit, Symbol), "a unit is told by its name"
+    yield given.formula(given.name, symbol(unit_variable(unit.name, given.word("output", ""))))
 
 
 def _expand_integral(given: BlockSettings) -> SignalParts:
@@ -197,52 +156,6 @@ def _sampled_step(given: BlockSettings, asked: Expression, step: Expression, h: 
     return call("if", _outward(asked, step, given.several("limits"), at=False), ZERO, step)
 
 
-def _expand_transfer_function(given: BlockSettings) -> SignalParts:
-    """The controllable canonical form: a chain of integrals, the last one fed back.
-
-    Raises: DescriptionError for one that is not proper.
-    """
-    numerator, denominator = _trimmed(given.several("numerator")), _trimmed(given.several("denominator"))
-    if not denominator or len(numerator) > len(denominator):
-        what = f"the transfer function {given.name} has a numerator of degree {len(numerator) - 1}"
-        what += f" and a denominator of degree {len(denominator) - 1}" if denominator else " and the denominator 0"
-        fix = "add a pole: a longer denominator"
-        raise rules.IMPROPER.error(what, where=given.name, fix=fix, place=given.definition.place)
-    u, n = given.expression("transfer function"), len(denominator) - 1
-    # Monic first: the chain of integrals ends in one whose input has the factor one.
-    a = [e / denominator[0] for e in denominator]
-    b = [ZERO] * (n + 1 - len(numerator)) + [e / denominator[0] for e in numerator]
-    names = [given.inner(str(k + 1)) for k in range(n)]
-    x = [symbol(name) for name in names]
-    for k, name in enumerate(names):
-        last = u - total(a[n - j] * x[j] for j in range(n))
-        yield given.part(name, "integral", integral=x[k + 1] if k + 1 < n else last, initial=ZERO)
-    output = b[0] * u + total((b[n - j] - a[n - j] * b[0]) * x[j] for j in range(n))
-    yield given.formula(given.name, output)
-
-
-def _trimmed(coefficients: tuple[Expression, ...]) -> list[Expression]:
-    """Coefficients from the highest power on, zeros before it left out."""
-    found = list(coefficients)
-    while found and isinstance(found[0], Number) and not found[0].rational:
-        found.pop(0)
-    return found
-
-
-def _expand_low_pass(given: BlockSettings) -> SignalParts:
-    """y' = (u - y)/T."""
-    rate = (given.expression("low pass") - symbol(given.name)) / given.expression("time constant")
-    yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
-
-
-def _expand_derivative(given: BlockSettings) -> SignalParts:
-    """s/(T s + 1) of its input."""
-    state = given.inner("filter")
-    slope = (given.expression("derivative") - symbol(state)) / given.expression("filter")
-    yield given.part(state, "integral", integral=slope, initial=given.expression("initial"))
-    yield given.formula(given.name, slope)
-
-
 def _expand_state_feedback(given: BlockSettings) -> SignalParts:
     """u = N r - K x."""
     products = [k * x for k, x in zip(given.several("gains"), given.several("state feedback"), strict=True)]
@@ -267,6 +180,53 @@ def _expand_quantisation(given: BlockSettings) -> SignalParts:
     yield given.formula(given.name, step * call("floor", given.expression("quantise") / step + ONE / 2))
 
 
+def _expand_rate_limit(given: BlockSettings) -> SignalParts:
+    """It follows its input with a time constant, and never faster than the limits."""
+    low, high = given.several("limits")
+    wanted = (given.expression("rate limit") - symbol(given.name)) / given.expression("time constant")
+    rate = call("min", call("max", wanted, low), high)
+    yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
+
+
+def _expand_pwm(given: BlockSettings) -> SignalParts:
+    """One while a saw that rises from 0 to 1 in each period is below the duty, else zero; or the mean of that."""
+    duty, level = given.expression("pwm"), given.expression("height", ONE)
+    if given.word("as", "switched") == "averaged":
+        yield given.formula(given.name, level * call("min", call("max", duty, ZERO), ONE))
+        return
+    periods = (symbol(TIME) - given.expression("offset")) / given.expression("every")
+    held = given.inner("duty")
+    # Read at the beginning of each period, as timers of controllers do: a duty that moves cannot switch twice in one.
+    timing = {"every": given.expression("every"), "offset": given.expression("offset")}
+    yield given.part(held, "sample", sample=duty, initial=ZERO, **timing)
+    saw = periods - call("floor", periods)
+    yield given.formula(given.name, call("if", relation("<", saw, symbol(held)), level, ZERO))
+
+
+def _expand_noise(given: BlockSettings) -> SignalParts:
+    """Normal numbers by the transformation of Box and Muller (1958), one for each sample, the same for the same seed everywhere."""
+    every, offset = given.expression("every"), given.expression("offset")
+    count = call("floor", (symbol(TIME) - offset) / every + ONE / 2)
+    first, second = (_random(count, given.expression("seed", ONE) + k * LARGE_STEP) for k in range(2))
+    # Never the logarithm of zero.
+    size = call("sqrt", -2 * call("log", call("max", first, LEAST_RANDOM)))
+    drawn = given.expression("noise") * size * call("cos", 2 * PI * second)
+    yield given.part(given.name, "sample", sample=drawn, initial=ZERO, every=every, offset=offset)
+
+
+LEAST_RANDOM = ONE / 10**9
+LARGE_STEP = number(Fraction(379, 10))
+
+
+def _random(count: Expression, seed: Expression) -> Expression:
+    """A number between 0 and 1 that looks like chance: the digits of a sine that are far behind the point.
+
+    A formula, so that a run, a unit of another tool and a microcontroller draw the same noise without a generator of their own.
+    """
+    hashed = call("sin", count * number(Fraction(129898, 10000)) + seed * number(Fraction(78233, 1000))) * 43758
+    return hashed - call("floor", hashed)
+
+
 def _expand_table(given: BlockSettings) -> SignalParts:
     """Points read at time, or at the value of a formula."""
     at, how = given.expression("at", symbol(TIME)), given.word("interpolation", "linear")
@@ -289,11 +249,21 @@ ENDS = Leaf("nodes", schema_of(Listed(NODE, 1, 2, text=True)))
 ARGUMENTS = Leaf("arguments", FORMULAS.shape)
 """What a Python function is given."""
 
+UNIT = Leaf("unit", {"type": "string"})
+"""The file of a functional mock-up unit."""
+GIVEN = Leaf("given", {"type": "object"})
+"""Formulas by the names of the inputs of a unit."""
+PRESET = Leaf("given", {"type": "object"})
+"""Constants by the names of its parameters."""
+NAMED = Leaf("named", {"type": "string"})
+"""The name of a variable of a unit."""
+
 FORMULA = "formula"
 PYTHON = "python"
 FUNCTION = "function"
 """The key of a Python function, which no file can hold."""
 SECOND: Measure = Dimension(s=1)
+FREQUENCY: Measure = Dimension(s=-1)
 
 
 Measures = Mapping[str, tuple[Measure, ...]]
@@ -318,7 +288,10 @@ class SignalBlock(NamedTuple):
     @property
     def record(self) -> Record:
         """The mapping of the block in a file."""
-        return Record(tuple(key for key in self.keys if key.name != FUNCTION), self.summary)
+        return Record(
+            tuple(key for key in self.keys if key.name != FUNCTION and key.name not in GIVEN_NAMES.values()),
+            self.summary,
+        )
 
 
 # Units
@@ -365,6 +338,11 @@ def _measure_feedback(found: Measures) -> Measure:
 def _measure_derivative(found: Measures) -> Measure:
     slope = _over_time(_one(found, "derivative", "initial"), -1)
     return UNKNOWN if slope is NUMBER else slope
+
+
+def _measure_filter(found: Measures) -> Measure:
+    common_measure([*found.get("corner", ()), FREQUENCY], "joins")
+    return _one(found, "filter")
 
 
 def _nothing_known(found: Measures) -> Measure:
@@ -428,7 +406,7 @@ _ROWS = (
             Key("numerator", FORMULAS, "the coefficients above", required=True),
             Key("denominator", FORMULAS, "the coefficients below", required=True),
         ),
-        _expand_transfer_function,
+        filters.expand_transfer_function,
         _nothing_known,
         "y_f: {transfer function: y, numerator: [1], denominator: [0.1, 1]}",
     ),
@@ -439,7 +417,7 @@ _ROWS = (
             Key("time constant", PERIOD, "how slow it is", required=True),
             _INITIAL,
         ),
-        _expand_low_pass,
+        filters.expand_low_pass,
         _like_of("low pass", "initial"),
         "y_f: {low pass: y, time constant: 10 ms}",
     ),
@@ -450,9 +428,91 @@ _ROWS = (
             Key("filter", PERIOD, "the time constant of the filter", required=True),
             Key("initial", CONSTANT, "the value of the input before the start", default="0"),
         ),
-        _expand_derivative,
+        filters.expand_derivative,
         _measure_derivative,
         "a: {derivative: v, filter: 1 ms}",
+    ),
+    SignalBlock(
+        "its input through a Butterworth filter, down by 3 dB at its corner; its states start at zero",
+        (
+            Key("filter", INPUT, "its input", required=True),
+            Key("corner", FORMULAS, "the corner frequency, or `[low, high]` of a band pass", required=True),
+            Key("order", CONSTANT, "how steep: 20 dB a decade for each, a number from 1 to 10", default="2"),
+            Key("pass", Words(("low", "high", "band")), "what passes", default="low"),
+        ),
+        filters.expand_filter,
+        _measure_filter,
+        "y_f: {filter: y, corner: 50 Hz, order: 4}",
+    ),
+    SignalBlock(
+        "its input, but never faster than the limits: what it follows with is a time constant",
+        (
+            Key("rate limit", INPUT, "its input", required=True),
+            _LIMITS._replace(required=True, summary="the lowest and the highest rate"),
+            Key("time constant", PERIOD, "how fast it follows where it may", required=True),
+            _INITIAL,
+        ),
+        _expand_rate_limit,
+        _like_of("rate limit", "initial"),
+        "r_l: {rate limit: r, limits: [-2 V/s, 2 V/s], time constant: 1 ms}",
+    ),
+    SignalBlock(
+        "`height` for a share of each period, the duty, which is read when the period begins; or the mean of that",
+        (
+            Key("pwm", INPUT, "the duty, from 0 to 1", required=True),
+            _EVERY,
+            _OFFSET,
+            Key("height", INPUT, "its value while it is on", default="1"),
+            Key("as", Words(("switched", "averaged")), "each switching, or the mean over a period", default="switched"),
+        ),
+        _expand_pwm,
+        _like_of("height"),
+        "s: {pwm: d, every: 50 us}",
+    ),
+    SignalBlock(
+        "normal noise of a deviation, drawn anew in each period and held: white up to some half of the sampling frequency. Another "
+        "seed draws other numbers, the same seed the same ones, in every tool",
+        (
+            Key("noise", INPUT, "its standard deviation", required=True),
+            _EVERY,
+            _OFFSET,
+            Key("seed", CONSTANT, "any number", default="1"),
+        ),
+        _expand_noise,
+        _like_of("noise"),
+        "n: {noise: 2 mV, every: 1 ms, seed: 7}",
+    ),
+    SignalBlock(
+        "Clarke's transformation of three phases, amplitudes kept: along the axis alpha of the first phase, beta, or their mean",
+        (
+            Key("clarke", FORMULAS, "the three phases", required=True),
+            Key("axis", Words(("alpha", "beta", "zero")), "along which axis", default="alpha"),
+        ),
+        phases.expand_clarke,
+        _like_of("clarke"),
+        "i_alpha: {clarke: [i_a, i_b, i_c], axis: alpha}",
+    ),
+    SignalBlock(
+        "Park's transformation of three phases, amplitudes kept: along the axis d at an angle, q ahead of it, or their mean",
+        (
+            Key("park", FORMULAS, "the three phases", required=True),
+            Key("angle", INPUT, "the electrical angle of d from the first phase", required=True),
+            Key("axis", Words(("d", "q", "zero")), "along which axis", default="d"),
+        ),
+        phases.expand_park,
+        _like_of("park"),
+        "i_q: {park: [i_a, i_b, i_c], angle: p*theta, axis: q}",
+    ),
+    SignalBlock(
+        "one of three phases of what is told along d and q, or along alpha and beta without an angle",
+        (
+            Key("inverse park", FORMULAS, "along d and along q", required=True),
+            Key("angle", INPUT, "the electrical angle of d from the first phase", default="0"),
+            Key("phase", Words(("a", "b", "c")), "which phase", default="a"),
+        ),
+        phases.expand_inverse_park,
+        _like_of("inverse park"),
+        "v_b: {inverse park: [v_d, v_q], angle: p*theta, phase: b}",
     ),
     SignalBlock(
         "`reference gain*reference` less the sum of gains times states",
@@ -542,6 +602,31 @@ _ROWS = (
         _expand_itself,
         _nothing_known,
         'net.signal("u", python=["omega", "t"], function=law)',
+    ),
+    SignalBlock(
+        "a functional mock-up unit beside the model, of FMI 2.0 or 3.0: its first output. Without `every` it is for model "
+        "exchange: its states are states of the model, its events restart the run. With `every` it is for co-simulation: it "
+        "steps by itself, and its outputs are held. Its machine code runs when the model is simulated",
+        (
+            Key("fmu", UNIT, "the file", required=True),
+            Key("inputs", GIVEN, "formulas by the names of its inputs; others stay zero or as the unit has them"),
+            Key("parameters", PRESET, "constants by the names of its parameters, in its own units"),
+            Key("every", PERIOD, "the time between two exchanges"),
+            *(Key(name, NAMED) for name in GIVEN_NAMES.values()),
+        ),
+        _expand_unit,
+        _nothing_known,
+        "ball: {fmu: ball.fmu, parameters: {e: 0.8}}",
+    ),
+    SignalBlock(
+        "a further output, or a state, of a functional mock-up unit",
+        (
+            Key("output", NAMED, "the name that the unit has for it", required=True),
+            Key("of", INPUT, "the signal that brings the unit", required=True),
+        ),
+        _expand_output,
+        _nothing_known,
+        "h: {output: h, of: ball}",
     ),
 )
 

@@ -18,6 +18,7 @@ from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, unit_advice
 from tellegen.expressions import HALF, ONE, PI, ZERO, Expression, Macro, Number, call, logic, relation, symbol
 from tellegen.expressions.tokens import AFTER_NUMBER, NUMBER, unit_end
 from tellegen.model import dimensions
+from tellegen.model.mockup_units import MockupUnit
 from tellegen.model.model import Model, known_variables
 from tellegen.model.signals import Points, SignalDefinition, SignalSetting
 from tellegen.notations import rules as notations_rules
@@ -25,6 +26,7 @@ from tellegen.notations.context import ReadingContext, split_at_commas
 from tellegen.notations.quantities import NO_INDICES, parse_marked, read_plain
 from tellegen.notations.signals import rules
 from tellegen.notations.signals.blocks import BLOCKS, FORMULA, PERIOD
+from tellegen.notations.signals.units import GIVEN_NAMES, names_given
 from tellegen.notations.yaml.document import Scalar
 
 SECOND = Dimension(s=1)
@@ -534,7 +536,7 @@ def unlike_units_error(
     return context.error(rule, node, f"{subject} {problem.what}", fix="check the units of its parts")
 
 
-NestedText = str | list[str] | list[list[str]]
+NestedText = str | list[str] | list[list[str]] | dict[str, str]
 """What stands behind a key: a text, a list of texts, the points of a table."""
 
 Annotate = Callable[[Expression, Dimension | None], str]
@@ -547,7 +549,10 @@ def signal_keys(
     """The keys of a signal with their texts, the word of its block first; `names` are those of all signals."""
     for key in BLOCKS[definition.block].keys:
         found = definition.settings.get(key.name)
-        if found is not None and not callable(found):
+        if key.name in GIVEN_NAMES and isinstance(found, tuple):
+            given = zip(names_given(definition.settings, key.name), found, strict=True)
+            yield key.name, {n: annotate(e, None) if isinstance(e, Expression) else str(e) for n, e in given}
+        elif found is not None and not callable(found) and key.name not in GIVEN_NAMES.values():
             wanted = definition.dimension if key.name == FORMULA else SECOND if key.holds == PERIOD else None
             written = definition.texts.get(key.name, "")
             yield key.name, _text(found, written, names, lambda e, unit=wanted: annotate(e, unit))  # type: ignore[misc]
@@ -566,6 +571,8 @@ def _text(found: SignalSetting, written: str, names: frozenset[str], text: Calla
             formula_text(part, one, names, text) if isinstance(part, Expression) else str(part)
             for part, one in zip(found, texts, strict=True)
         ]
+    if isinstance(found, MockupUnit):
+        return written or found.path
     assert isinstance(found, str), "functions have no text"
     return found
 

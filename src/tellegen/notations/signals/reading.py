@@ -8,8 +8,9 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Rule, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
-from tellegen.expressions import ONE, RESERVED_WORDS, Expression, Number
+from tellegen.expressions import ONE, RESERVED_WORDS, Expression, Number, Symbol
 from tellegen.model import dimensions
+from tellegen.model.mockup_units import MockupUnit
 from tellegen.model.signals import SignalDefinition, SignalSetting, order_signals, why_undetermined
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import Content, Key, Words
@@ -18,6 +19,8 @@ from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals import blocks, rules
 from tellegen.notations.signals.formulas import SECOND, FormulaScope, parse_formula, unlike_units_error
 from tellegen.notations.signals.tables import read_table
+from tellegen.notations.signals.units import GIVEN_NAMES, names_given
+from tellegen.notations.units.beside import check_use, unit_beside
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 MarkedFormulas = Expression | tuple[Expression, ...]
@@ -151,6 +154,26 @@ class SignalsReader:
         # A table is written back by its points, which may have come from a file.
         line.texts.pop(key.name, None)
 
+    def _read_unit(self, line: SignalLine, key: Key, node: Node) -> None:
+        text = self.context.scalar(node, f"the file of {line.name}")
+        line.others[key.name] = unit_beside(self.context, line.name, text)
+        line.nodes[key.name] = text
+
+    def _read_given(self, line: SignalLine, key: Key, node: Node) -> None:
+        mapping = self.context.mapping(node, f"the {key.name} of {line.name}")
+        found: list[Expression] = []
+        for name, value in mapping.items():
+            text = self.context.formula(value, f"'{name.text}' of the unit {line.name}")
+            found.append(parse_formula(self.context, text, f"'{name.text}' of the unit {line.name}"))
+            line.nodes.setdefault(key.name, text)
+        line.formulas[key.name] = tuple(found)
+        line.nodes.setdefault(key.name, Scalar("", node.line, node.column, node.length, False))
+        line.others[GIVEN_NAMES[key.name]] = "\n".join(name.text for name in mapping.keys)
+
+    def _read_named(self, line: SignalLine, key: Key, node: Node) -> None:
+        text = self.context.scalar(node, f"the {key.name} of {line.name}")
+        line.others[key.name], line.nodes[key.name] = text.text, text
+
     def _read_nodes(self, line: SignalLine, key: Key, node: Node) -> None:
         texts = self.context.texts(node, f"the nodes of {line.name}")
         if not 1 <= len(texts) <= 2:
@@ -178,6 +201,12 @@ class SignalsReader:
         for key in line.block.keys:
             if key.required and key.name not in given:
                 raise refuse(f"has no '{key.name}'", f"add '{key.name}: ...': {key.summary}")
+        if line.block.word == "fmu" and isinstance(unit := line.others.get("fmu"), MockupUnit):
+            names = {key: names_given(line.others, key) for key in GIVEN_NAMES}
+            wrong = check_use(unit, "co-simulation" if "every" in given else "model exchange", names)
+            if wrong is not None:
+                what = f"the signal {line.name} cannot use the unit '{unit.name}': {wrong[0]}"
+                raise self.context.error(rules.UNIT_NOT_READ, node, what, fix=wrong[1], where=line.name)
         if line.block.word == "pid":
             if not given & {"K_p", "K_i", "K_d"}:
                 raise refuse("has no gain", "add K_p, K_i or K_d")
@@ -222,6 +251,7 @@ class SignalsReader:
             return
         self.scope = FormulaScope(context)
         self._check_names()
+        self._check_outputs()
         self._done: dict[str, bool] = {}
         for name in self.lines:
             self._measure(name)
@@ -248,6 +278,26 @@ class SignalsReader:
                     f"rename the signal; to drive a source by it, write 'signal: {name}_ref' on the line of the source"
                 )
                 context.collect(context.error(rules.SIGNAL_NAME_TAKEN, line.key, what, fix=fix))
+
+    def _check_outputs(self) -> None:
+        """What is asked of a unit is there."""
+        for name, line in self.lines.items():
+            if line.block.word != "output":
+                continue
+            unit_name = line.formulas["of"]
+            brought = self.lines.get(unit_name.name) if isinstance(unit_name, Symbol) else None
+            unit = None if brought is None else brought.others.get("fmu")
+            what, fix = f"the signal {name} is an output of what brings no unit", "name a signal with 'fmu'"
+            if isinstance(unit, MockupUnit):
+                exchanged = "every" not in brought.formulas if brought is not None else False
+                known = [v.name for v in (*unit.outputs, *(unit.states if exchanged else ()))]
+                if line.others["output"] in known:
+                    continue
+                wanted = str(line.others["output"])
+                what = f"the unit '{unit.name}' has no output '{wanted}'"
+                fix = did_you_mean(wanted, known) or f"it has {listing(known)}"
+            error = self.context.error(rules.UNIT_NOT_READ, line.nodes["output"], what, fix=fix, where=name)
+            self.context.collect(error)
 
     def _measure(self, name: str) -> None:
         """The unit of a signal, after those of the signals it reads; in a loop one stays unknown."""

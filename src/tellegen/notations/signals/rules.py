@@ -197,6 +197,14 @@ SIGNAL_OR_UNIT = RULES.rule(
     example=_controlled("{h: 2 A - I, V_c: 3 ohm*h}"),
     instead=_controlled("{h: 2 A - I, V_c: (3 ohm)*h}"),
 )
+UNIT_NOT_READ = RULES.rule(
+    "D523",
+    "functional mock-up unit that cannot be used",
+    meaning="A signal names a functional mock-up unit that is not there, that is none, or that has not what it is asked for.",
+    why="a unit brings its own equations, and only what its description says of real numbers can be given to it and asked of it",
+    example=_controlled("{V_c: {fmu: controller.fmu, every: 1 ms}}"),
+    instead=_controlled("{V_c: {sample: 3*(2 - I), every: 1 ms}}"),
+)
 BACKWARD_TIMES = RULES.rule(
     "D522",
     "shape whose times go backwards",

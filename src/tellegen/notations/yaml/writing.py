@@ -117,6 +117,9 @@ def tree_text(value: object) -> str:
 NodePath = tuple[str | int, ...]
 """Keys and indices (from 0) from the root of a document to a node."""
 
+_Change = tuple[int, int, str]
+"""Replace the characters from the first index up to the second by the text."""
+
 
 def tree_of(node: Node) -> Any:
     """What a node says, wherever it stands and however it is written."""
@@ -171,16 +174,89 @@ def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Docu
     return _edited(document, change, path, lambda old: {**(old or {}), key: value})
 
 
+def add_item(document: Document, path: NodePath, text: str) -> Document:
+    """The document with a new last item in the list at `path` (an empty value counts as an empty list)."""
+    node, in_flow = _find(document, path)
+    if isinstance(node, SequenceNode):
+        change = _new_item(document, node, text)
+    elif isinstance(node, Scalar) and not node.length and not in_flow:
+        mapping = find(document, path[:-1])
+        assert isinstance(mapping, MappingNode), "a key leads to a value of a mapping"
+        indent = " " * (mapping.keys[mapping.values.index(node)].column + 1)
+        change = _new_line_after(document, document.start(node), f"{indent}- {quote_if_needed(text, flow=False)}")
+    else:
+        raise _misfit(document, node, f"{_show(path)} is not a list", "add the item to a list")
+    return _edited(document, change, path, lambda old: [*(old or ()), text])
+
+
+def _new_item(document: Document, node: SequenceNode, text: str) -> _Change:
+    if not _is_flow(document, node):
+        line = " " * (node.column - 1) + f"- {quote_if_needed(text, flow=False)}"
+        return _new_line_after(document, document.end(node), line)
+    source = quote_if_needed(text, flow=True)
+    at = document.end(node.items[-1]) if node.items else document.start(node) + 1
+    return at, at, f", {source}" if node.items else source
+
+
+def remove(document: Document, path: NodePath) -> Document:
+    """The document without the entry, or the item, that a path leads to; a comment behind it on its line goes with it.
+
+    Comments on lines of their own stay: nobody can tell what they belong to.
+    """
+    parent, last = path[:-1], path[-1]
+    node, _ = _find(document, parent)
+    find(document, path)
+    inside = isinstance(node, SequenceNode | MappingNode) and _is_flow(document, node)
+    change = _removed_in_braces(document, node, last) if inside else _removed_in_block(document, node, last)
+
+    def without(old: Any) -> Tree:
+        if isinstance(old, list):
+            rest: Tree = [item for k, item in enumerate(old) if k != last]
+        else:
+            rest = {key: value for key, value in old.items() if key != last}
+        # A block without a line left is nothing; braces stay.
+        return rest if inside or rest else ""
+
+    return _edited(document, change, parent, without)
+
+
+def _parts(node: Node, which: str | int) -> tuple[int, Sequence[Node], Sequence[Node]]:
+    """The position of an entry, where each entry begins, and the value that ends it."""
+    if isinstance(node, MappingNode):
+        position = node.position(str(which))
+        assert position is not None, "the entry was found before"
+        return position, node.keys, node.values
+    assert isinstance(node, SequenceNode), "the item was found before"
+    assert isinstance(which, int), "items have numbers"
+    return which, node.items, node.items
+
+
+def _removed_in_block(document: Document, node: Node, which: str | int) -> _Change:
+    k, starts, ends = _parts(node, which)
+    text = document.text
+    begin = document.line_starts[starts[k].line - 1]
+    found = LINE_BREAK.search(text, max(document.end(ends[k]) - 1, begin))
+    end = found.end() if found else len(text)
+    # At the end of a text without a line end the one before goes, or a new empty line would stay.
+    if found is None and begin and (before := re.search(r"(\r\n|\r|\n)\Z", text[:begin])):
+        begin = before.start()
+    return begin, end, ""
+
+
+def _removed_in_braces(document: Document, node: Node, which: str | int) -> _Change:
+    k, starts, ends = _parts(node, which)
+    if k > 0:
+        return document.end(ends[k - 1]), document.end(ends[k]), ""
+    stop = document.start(starts[1]) if len(starts) > 1 else document.end(ends[0])
+    return document.start(starts[0]), stop, ""
+
+
 def find(document: Document, path: NodePath) -> Node:
     """The node that a path leads to.
 
     Raises: DescriptionError (D073) when there is none.
     """
     return _find(document, path)[0]
-
-
-_Change = tuple[int, int, str]
-"""Replace the characters from the first index up to the second by the text."""
 
 
 def _added_in_block(document: Document, mapping: MappingNode, key: str, value: Tree) -> _Change:

@@ -1,5 +1,6 @@
 "use strict";
-// A model that runs in the page: sliders set its values, it is begun again, and its curves take the place of those written.
+// A model that runs in the page: sliders set its values, it is begun again, and its curves take the place of those written. Where
+// the page has no code of its own, whoever shows the page is asked for the rows: the Python beside a notebook.
 (() => {
   const ROWS = 600, FRAME_MS = 14;
   // Four digits are read at a glance.
@@ -11,8 +12,8 @@
   async function open(form) {
     const data = JSON.parse(form.querySelector("script").textContent);
     const bytes = Uint8Array.from(atob(data.code), (letter) => letter.charCodeAt(0));
-    const { instance } = await WebAssembly.instantiate(bytes, { Math });
-    const model = instance.exports, figure = document.getElementById(data.shows);
+    const model = bytes.length ? (await WebAssembly.instantiate(bytes, { Math })).instance.exports : null;
+    const figure = document.getElementById(data.shows);
     const panels = JSON.parse(figure.querySelector("script").textContent);
     const said = form.querySelector("output");
     // Each panel shows its own part of the run, at so many points.
@@ -38,6 +39,9 @@
         }));
         yield failed ? times[row] : undefined;
       }
+      showRows(made);
+    }
+    function showRows(made) {
       read.forEach((panel, k) => {
         // Curves of other things stay as they were written.
         const [from, to] = inside[k];
@@ -65,6 +69,40 @@
       ctx.restore();
     };
 
+    const finished = () => {
+      const took = performance.now() - began;
+      if (!said.value) said.value = `One run: ${took < 10 ? took.toFixed(1) : took.toFixed(0)} ms.`;
+      form.dataset.runs = Number(form.dataset.runs ?? 0) + 1;
+    };
+
+    // -- Rows from outside ------------------------------------------------------------------------------------------------------
+    // One question at a time: while it is answered, only the latest values wait.
+    let waiting = false, newer = false;
+    function ask() {
+      if (waiting) { newer = true; return; }
+      waiting = true;
+      const si = data.sliders.map(([, , , , factor, offset], k) => values[k] * factor + offset);
+      parent.postMessage({ tellegen: "values", values: [...values], si, times, names: panels.map((panel) => panel.names) }, "*");
+    }
+    if (!model) addEventListener("message", ({ source, data: told }) => {
+      if (source !== parent) return;
+      if (told.tellegen === "rows") {
+        waiting = false;
+        said.value = told.said ?? "";
+        let at = 0;
+        const made = read.map((panel, k) => panel.map(() => Array.from(told.rows.subarray(at, (at += times.length)), (value) => {
+          const [factor, offset] = panels[k].shown;
+          return Number.isFinite(value) ? (value - offset) / factor : null;
+        })));
+        if (told.rows.length) showRows(made);
+        finished();
+        if (newer) { newer = false; ask(); }
+      } else if (told.tellegen === "move") {
+        told.values.forEach((value, k) => { if (value !== null && value !== values[k]) { values[k] = value; show(k); newer = true; } });
+        if (newer) { newer = false; begin(); }
+      }
+    });
+
     let run = null, began = 0, asked = 0;
     function go() {
       asked = 0;
@@ -73,9 +111,7 @@
         const { done, value } = run.next();
         if (value !== undefined) said.value = `No step leads on from t = ${rounded(value)} s: the curves end there.`;
         if (done) {
-          const took = performance.now() - began;
-          if (!said.value) said.value = `One run: ${took < 10 ? took.toFixed(1) : took.toFixed(0)} ms.`;
-          form.dataset.runs = Number(form.dataset.runs ?? 0) + 1;
+          finished();
           run = null;
           return;
         }
@@ -84,9 +120,10 @@
       asked = requestAnimationFrame(go);
     }
     function begin() {
-      run = rows();
       began = performance.now();
       said.value = "";
+      if (!model) return ask();
+      run = rows();
       asked ||= requestAnimationFrame(go);
     }
 

@@ -149,7 +149,9 @@ def read_answer(stream: IO[bytes]) -> ChunkMade:
     if not arrays:
         return ChunkMade(None, None if told["refused"] is None else _finding(told["refused"]))
     findings = {int(number): _finding(finding) for number, finding in told["findings"].items()}
-    return ChunkMade(Made(*arrays, findings=findings, interrupted=[]))
+    names = ("out", "rows", "status", "steps", "reached")
+    made: dict[str, Any] = dict(zip(names, arrays, strict=True))
+    return ChunkMade(Made(**made, findings=findings, interrupted=[]))
 
 
 def _write(stream: IO[bytes], told: Mapping[str, Any], arrays: Sequence[NDArray[Any]]) -> None:

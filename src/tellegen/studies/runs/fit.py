@@ -43,6 +43,8 @@ ALIKE: Final = 0.3
 REWEIGHTED: Final = 6
 REFINED: Final = 5
 PROFILE_POINTS: Final = 21
+CHI2_95: Final = 3.841
+"""By so much chi2 rises from its least value to the ends of an interval of 95 % of one parameter."""
 AROUND: Final = 3.0
 """Where a parameter has no bounds, further starts lie within so many times its value."""
 MOST_STEPS: Final = 200
@@ -69,6 +71,24 @@ class Profile(NamedTuple):
     name: str
     values: Array
     chi2: Array
+    unit: str = ""
+    title: str = ""
+    findings: tuple[Finding, ...] = ()
+    """Whether it meets the bounds of the parameter before the sum of squares has risen."""
+
+    @property
+    def panel(self) -> Panel:
+        """The sum of squares along the parameter, and how high it is at the ends of an interval of 95 %."""
+        rise = float(np.nanmin(self.chi2)) + CHI2_95
+        words = "95 percent"
+        limit = Line(words, self.values, np.full(len(self.values), rise), words=words)
+        told = Line("chi2", self.values, self.chi2, latex=r"\chi^2", words="along it")
+        title = variable_latex(self.name)
+        return Panel((told, limit), x_title=title, x_unit=self.unit)
+
+    def plot(self, **look: Unpack[Look]) -> Plot:
+        """The profile as a picture."""
+        return panels_plot(self.title, [[self.panel]], **look)
 
 
 # -- The search ------------------------------------------------------------------------------------------------------------------
@@ -372,7 +392,16 @@ class Fit:
                 except TellegenError:
                     break
                 costs[i] = float(np.sum(self.problem.residuals(x) ** 2))
-        return Profile(name, np.array([one.to_value(float(p)) for p in points]), costs)
+        values = np.array([one.to_value(float(p)) for p in points])
+        unit = "" if one.in_formulas else self.problem.records[0].runs.unit(one.name)
+        low, high = (abs(points[end] - one.limits[end]) <= FLAT * abs(points[-1] - points[0]) for end in (0, -1))
+        met = [low and costs[0] < np.nanmin(costs) + CHI2_95, high and costs[-1] < np.nanmin(costs) + CHI2_95]
+        findings: tuple[Finding, ...] = ()
+        if any(met):
+            what = f"the profile of '{name}' meets its {'lower' if met[0] else 'upper'} bound before the data say no"
+            fix = "give wider bounds, hold it, or excite the machine so that it matters"
+            findings = (rules.WEAK.finding(what, fix=fix, members=(name,)),)
+        return Profile(name, values, costs, unit, self.problem.model.name, findings)
 
     @cached_property
     def model(self) -> Model:
@@ -401,17 +430,19 @@ class Fit:
         x = np.array([f.to_search(values.get(f.name, f.start)) for f in other.free])
         return tuple(_record_fit(one, errors) for one, errors in zip(other.records, other.by_column(x), strict=True))
 
-    def plot(self, **look: Unpack[Look]) -> Plot:
-        """Measurements and model over time, and the residuals below."""
+    def plot(self, profile: Profile | None = None, **look: Unpack[Look]) -> Plot:
+        """Measurements and model over time, and the residuals below; beside them a profile."""
         stacks = []
         for one, errors in zip(self.problem.records, self.residuals, strict=True):
             for name, measured in one.measured.compared.items():
                 there = np.isfinite(measured)
                 t, unit = one.measured.t[there], one.unit(name)
                 told = Line(name, t, measured[there] + errors[name], words="model")
-                dots = Line(name, t, measured[there], words="measured", mark="o")
-                off = Line(name, t, errors[name], words="model less measurement", latex=variable_latex(name))
+                dots = Line(name, t, measured[there], words="measured", mark=".")
+                off = Line(name, t, errors[name], words="model less measurement", mark=".")
                 stacks.append([Panel((dots, told), unit=unit), Panel((off,), unit=unit)])
+        if profile is not None:
+            stacks.append([profile.panel])
         return panels_plot(self.problem.model.name, stacks, **look)
 
     def to_json(self) -> dict[str, object]:

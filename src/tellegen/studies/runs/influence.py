@@ -15,7 +15,7 @@ from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity
 from tellegen.experiments.rules import BAD_CHOICE
 from tellegen.notations.loading import AnyModel, as_model
-from tellegen.plots import Look, Plot, bars_plot
+from tellegen.plots import BarSpan, Look, Plot, spans_plot
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.response import Response, response
 from tellegen.studies.runs.table import shares_drawn
@@ -52,14 +52,19 @@ class Influence:
     findings: tuple[Finding, ...] = ()
 
     def plot(self, **look: Unpack[Look]) -> Plot:
-        """A bar for each name, alone and in all, of each number."""
-        parts = [(f"{of}, {word}", shares[k]) for k, of in enumerate(self.of) for word, shares in self._shares.items()]
-        groups = {head: dict(zip(self.names, (100.0 * shares).tolist(), strict=True)) for head, shares in parts}
-        return bars_plot(self.title, groups, "share of the variance", "%", **look)
-
-    @property
-    def _shares(self) -> dict[str, Array]:
-        return {"alone": self.first, "in all": self.total}
+        """Two bars for each name, alone and with all others, with their bounds."""
+        sections = {
+            of: {
+                name: [
+                    BarSpan(*(100.0 * float(v) for v in (shares[k, i], *bounds[k, i])))
+                    for shares, bounds in ((self.first, self.first_bounds), (self.total, self.total_bounds))
+                ]
+                for i, name in enumerate(self.names)
+            }
+            for k, of in enumerate(self.of)
+        }
+        kinds = ("alone", "with all others")
+        return spans_plot(self.title, sections, kinds, words="share of the variance", unit="%", **look)
 
     def to_json(self) -> dict[str, object]:
         """The indices, as `tellegen influence --json` prints them."""

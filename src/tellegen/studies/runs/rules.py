@@ -136,7 +136,7 @@ OPEN_DIRECTION = RULES.rule(
 WEAK = RULES.rule(
     "S422",
     "parameter that the data hardly tell",
-    meaning="The deviation of a fitted parameter is more than half of its value.",
+    meaning="The deviation of a fitted parameter is more than half of its value, or its profile meets a bound before it has risen.",
     why="the measured quantities hardly change with it beside their noise",
     severity="warning",
 )

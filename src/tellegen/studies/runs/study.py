@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.core.errors import Finding
+from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.tables import table_lines
 from tellegen.plots import Line, Look, Panel, Plot, panels_plot
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
+BANDS: Final = ("nine tenths", "half")
+"""The shares of the runs between the outer and the inner ones."""
 CHECKED: Final = 16
 EVERY: Final = 1000
 """At least so many runs are made again more finely, and every so many-th."""
@@ -45,7 +47,14 @@ AT_START: Final = "(0)"
 """Behind the name of an initial value that is varied."""
 
 MOST_TOLD: Final = 5
+MOST_FOUND: Final = 40
+"""Of so many runs that failed a store finds again why."""
 CURVES: Final = 8
+MOST_MATRIX: Final = 4
+DOTS: Final = 300
+MOST_DOTS: Final = 2000
+"""Names of a matrix that nobody has chosen, and runs that are shown in it."""
+BINS: Final = (5, 60)
 
 STATUS_WORDS: Final[Mapping[int, str]] = {
     jobs.FINISHED: "finished",
@@ -172,10 +181,19 @@ class Study:
                 self.cases.row(k),
                 status_word(int(self.status[k])),
                 float(self.made.reached[k]),
-                self.made.findings.get(k),
+                self.made.findings.get(k) or (self._found_again(k) if number < MOST_FOUND else None),
             )
-            for k in bad
+            for number, k in enumerate(bad)
         )
+
+    def _found_again(self, number: int) -> Finding | None:
+        """What is wrong with a run of which a store holds the status alone."""
+        if self.status[number] not in (REFUSED, FAILED):
+            return None
+        try:
+            return self.runs.simulated(self.cases.values[number], own_rows=True).finding
+        except TellegenError as error:
+            return error.finding
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -315,12 +333,31 @@ class Study:
     # -- Shown and written -----------------------------------------------------------------------------------------------------
 
     def plot(self, *names: str, over: str | None = None, **look: Unpack[Look]) -> Plot:
-        """What is kept over what is varied; without `over`, the share of runs below each value.
+        """What is kept over what is varied; without `over`, how many runs have which values.
 
         What is kept row by row is shown over time: the median, and the bands that half and nine tenths of the runs keep to.
         """
         panels = [self._panel(name, over) for name in names or [kept.text for kept in self.kept]]
         return panels_plot(self.name, [[panel] for panel in panels], **look)
+
+    def scatter(self, *names: str, **look: Unpack[Look]) -> Plot:
+        """Each name over each other one, a dot for a run, and on the diagonal how its values are spread.
+
+        Without names these are those that are varied, then what is kept as one number, as many as can be told apart.
+        """
+        chosen = names or (*list(self.varied)[:MOST_MATRIX], *(kept.text for kept in self.runs.numbers))[:MOST_MATRIX]
+        good = np.flatnonzero(self.status == jobs.FINISHED)
+        some = good[np.linspace(0, len(good) - 1, min(len(good), DOTS)).astype(int)]
+        columns = [[self._pair(y, x, good, some) for y in chosen] for x in chosen]
+        # Each panel has room for its numbers, however many there are.
+        wide: Look = {"max_width": max(684.0, 171.0 * len(chosen)), **look}
+        return panels_plot(self.name, columns, **wide)
+
+    def _pair(self, y: str, x: str, good: NDArray[np.int64], some: NDArray[np.int64]) -> Panel:
+        if x == y:
+            return self._histogram(x, self.values(x)[good])
+        dots = Line(y, self.values(x)[some], self.values(y)[some], mark=".", latex=self._latex(y))
+        return Panel((dots,), unit=self.unit(y), x_title=self._latex(x), x_unit=self.unit(x))
 
     def _panel(self, name: str, over: str | None) -> Panel:
         values, unit = self.values(name), self.unit(name)
@@ -328,24 +365,37 @@ class Study:
         if values.ndim == 2:
             return Panel(tuple(self._fan(name, values[good])), unit=unit)
         if over is None:
-            shares = (np.arange(good.sum()) + 0.5) / max(int(good.sum()), 1)
-            line = Line("share", np.sort(values[good]), shares, words="of runs below")
-            return Panel((line,), unit="1", x_title=self._latex(name), x_unit=unit)
+            return self._histogram(name, values[good])
         lines = self._curves(name, over, self.values(over), values, good)
         return Panel(tuple(lines), unit=unit, x_title=variable_latex(over), x_unit=self.unit(over))
 
+    def _histogram(self, name: str, values: Array) -> Panel:
+        """How many runs have which values, as steps."""
+        spread = float(np.ptp(values)) if len(values) else 0.0
+        # Runs that all give the same have one bar.
+        count = np.clip(len(np.histogram_bin_edges(values, "auto")) - 1, *BINS) if spread > 0.0 else 1
+        runs, edges = np.histogram(values, int(count))
+        x, y = np.repeat(edges, 2)[1:-1], np.repeat(runs.astype(float), 2)
+        line = Line("runs", x, y, words="runs", latex=r"\text{runs}", under=np.zeros(len(x)), shade=45)
+        return Panel((line,), x_title=self._latex(name), x_unit=self.unit(name))
+
     def _fan(self, name: str, values: Array) -> Iterator[Line]:
-        """The quantiles over time, those farther from the median in other broken lines."""
-        for k, q in enumerate(QUANTILES):
-            level = np.nanquantile(values, q, axis=0) if len(values) else np.full(len(self.t), np.nan)
-            yield Line(name, self.t, level, words=f"{100 * q:g} %", look=(0, abs(k - len(QUANTILES) // 2)))
+        """The bands that shares of the runs keep to over time, the wide one first, and the median upon them."""
+        levels = np.nanquantile(values, QUANTILES, axis=0) if len(values) else np.full((5, len(self.t)), np.nan)
+        middle = len(QUANTILES) // 2
+        for k in range(middle):
+            words = f"{BANDS[k]} of the runs"
+            low, high = levels[k], levels[-1 - k]
+            yield Line(words, self.t, high, words=words, under=low, look=(0, 0), shade=18 + 22 * k)
+        yield Line(name, self.t, levels[middle], words="median", look=(0, 0))
 
     def _curves(self, name: str, over: str, along: Array, values: Array, good: NDArray[np.bool_]) -> Iterator[Line]:
         """A curve for each choice of the other names where these are few; else a point for each run."""
         others = [k for k, n in enumerate(self.varied) if n != over]
         groups = np.unique(self.cases.values[good][:, others], axis=0) if others else np.zeros((1, 0))
         if len(groups) > CURVES:
-            yield Line(name, along[good], values[good], mark="o", latex=self._latex(name))
+            some = np.flatnonzero(good)[:: max(1, int(good.sum()) // MOST_DOTS)]
+            yield Line(name, along[some], values[some], mark=".", latex=self._latex(name))
             return
         for group in groups:
             mine = np.flatnonzero(good & (self.cases.values[:, others] == group).all(axis=1))
@@ -410,7 +460,7 @@ class Study:
         }
 
     def __str__(self) -> str:
-        lines = [self.name, "", *table_lines(list(self._facts())), "", str(self.summary())]
+        lines = [self.name, "", *table_lines(list(self.facts())), "", str(self.summary())]
         for finding, count in self._repeated():
             times = f" ({count} runs)" if count > 1 else ""
             lines += ["", f"{finding}{times}"]
@@ -423,7 +473,8 @@ class Study:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
-    def _facts(self) -> Iterator[tuple[str, str]]:
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """How many runs there are, how they were made, and how far they are off, in words."""
         shape = " x ".join(f"{name} ({count})" for name, count in self.cases.shape.items())
         yield "runs", f"{len(self.cases)}{f': {shape}' if len(self.cases.shape) > 1 else ''}"
         away = f", {len(self.failed)} failed" if self.failed else ""

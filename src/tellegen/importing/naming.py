@@ -1,4 +1,4 @@
-"""GivenNames of a deck in our words: `n+` is no name here, and two things must not share one."""
+"""Names of other tools in our words: `n+` is no name here, and two things must not share one."""
 
 import re
 
@@ -34,7 +34,7 @@ class GivenNames:
 
 
 def node_names(nodes: list[str]) -> dict[str, str]:
-    """The names of nodes, by the words of the deck in small letters; whole numbers stay."""
+    """The names of nodes, by their words in the file; whole numbers stay."""
     found: dict[str, str] = {}
     taken = set(REFERENCES)
     for node in nodes:

@@ -1,0 +1,1 @@
+"""Models of 20-sim (`.emx`) -> bond graphs."""

@@ -1,0 +1,137 @@
+"""What all pages of a studio share: the folder, the open documents, the workers, the pictures of the gallery."""
+
+import asyncio
+from collections import OrderedDict
+from contextlib import suppress
+from pathlib import Path
+from typing import final
+
+from tellegen.core.errors import TellegenError
+from tellegen.server.catalogue import examples_of, files_of, palette
+from tellegen.server.document import OpenDocument
+from tellegen.server.folder import EMPTY_PAGE, EXAMPLE, Folder, example_file
+from tellegen.server.protocol import Hello, Theme
+from tellegen.server.text import read_file
+from tellegen.server.workers import Workers
+
+LOOK_S = 0.4
+"""Files are looked at so often, for what other programs write."""
+MOST_PICTURES = 400
+PICTURE_S = 20.0
+
+
+@final
+class Hub:
+    """The state of one studio."""
+
+    def __init__(self, folder: Path, first: str = "") -> None:
+        self.folder = Folder(folder.resolve())
+        self.first = first
+        self.workers = Workers()
+        self.documents: dict[str, OpenDocument] = {}
+        self.drawing = asyncio.Lock()
+        self.pictures: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self.looking: asyncio.Task[None] | None = None
+
+    # -- Documents -------------------------------------------------------------------------------------------------------------
+
+    def open(self, name: str) -> OpenDocument:
+        """The document of a file or of an example, the same for all who have it open.
+
+        Raises: DescriptionError (D720, D721, D722).
+        """
+        if name.startswith(EXAMPLE):
+            return self._example(name)
+        path = self.folder.existing(name)
+        known = next((d for d in self.documents.values() if d.path == path and d.listeners), None)
+        if known is not None:
+            known.look()
+            return known
+        return self._keep(name, OpenDocument.opened(name, path))
+
+    def _example(self, name: str) -> OpenDocument:
+        known = self.documents.get(name)
+        if known is not None and known.listeners and known.on_disk is None:
+            return known
+        file, _ = read_file(example_file(name.removeprefix(EXAMPLE)))
+        own = self.folder.free_name(name.removeprefix(EXAMPLE))
+        return self._keep(name, OpenDocument.new(own, self.folder.path / own, file.text))
+
+    def new(self, wanted: str, notation: str) -> OpenDocument:
+        """An empty page under a free name; it becomes a file with its first change.
+
+        Raises: DescriptionError (D720, D721).
+        """
+        stem = wanted.removesuffix(".yaml") or "model"
+        name = self.folder.free_name(stem)
+        path = self.folder.file(name)
+        title = Path(name).stem.replace("_", " ").capitalize()
+        document = OpenDocument.new(name, path, EMPTY_PAGE.format(name=title, notation=notation))
+        # Written at once: who makes a new model wants a file.
+        document.write()
+        return self._keep(name, document)
+
+    def _keep(self, name: str, document: OpenDocument) -> OpenDocument:
+        self.documents = {key: known for key, known in self.documents.items() if known.listeners}
+        self.documents[name] = document
+        return document
+
+    # -- What pages get first --------------------------------------------------------------------------------------------------
+
+    def hello(self, version: str, schema: dict[str, object]) -> Hello:
+        """The lists of the start page."""
+        return Hello(
+            version=version,
+            folder=self.folder.path.name or str(self.folder.path),
+            file=self.first,
+            files=tuple(files_of(self.folder)),
+            examples=tuple(examples_of()),
+            palette=palette(),
+            schema=schema,
+        )
+
+    async def picture(self, name: str, theme: Theme) -> str:
+        """The small picture of a model for the gallery.
+
+        Raises: TellegenError where it cannot be drawn.
+        """
+        if name.startswith(EXAMPLE):
+            path, folder = example_file(name.removeprefix(EXAMPLE)), self.folder.path
+        else:
+            path = self.folder.existing(name)
+            folder = path.parent
+        text = read_file(path)[0].text
+        key = text, theme
+        async with self.drawing:
+            # One at a time: who opens a model meanwhile finds workers free.
+            if key not in self.pictures:
+                asked = text, path.name, str(folder), theme
+                self.pictures[key] = await self.workers.call("thumbnail", *asked, seconds=PICTURE_S)
+            while len(self.pictures) > MOST_PICTURES:
+                self.pictures.popitem(last=False)
+        self.pictures.move_to_end(key)
+        return self.pictures[key]
+
+    # -- Life ------------------------------------------------------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """Begin to look at files, and warm the first worker."""
+        self.looking = asyncio.create_task(self._look())
+
+    async def _look(self) -> None:
+        await self.workers.warm()
+        while True:
+            await asyncio.sleep(LOOK_S)
+            for document in list(self.documents.values()):
+                if document.listeners:
+                    # One file that cannot be read must not keep the others from being looked at.
+                    with suppress(TellegenError, OSError):
+                        document.look()
+
+    async def end(self) -> None:
+        """End the workers."""
+        if self.looking is not None:
+            self.looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.looking
+        self.workers.close()

@@ -1,0 +1,483 @@
+"""What the studio and its pages say to each other: one JSON object a message, its `kind` the name of a class below in lower case.
+
+The types of the pages are made from these classes: `python tools/studio_types.py` writes `studio/src/protocol.ts`. Arrays of
+numbers follow their message in the same binary frame.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, final, get_args
+
+from tellegen.scenes.writers.scene_json import from_record
+
+View = Literal["network", "bond", "pog", "mechanism", "equations", "steps", "text"]
+"""What a pane can show."""
+Theme = Literal["colour", "dark"]
+Severity = Literal["error", "warning", "notice"]
+
+# -- From a page -------------------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Show a file, or `example:<name>`. Who was there before says which text it still has, and from which life of the server."""
+
+    file: str
+    epoch: str = ""
+    version: int = 0
+    text: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class New:
+    """Begin a new model under a free name, as a network or as a bond graph."""
+
+    name: str = "model"
+    notation: Literal["network", "bond graph"] = "network"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One change of the text, in sections of CodeMirror, and the client that made it."""
+
+    changes: tuple[object, ...]
+    client: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Push:
+    """Changes that somebody typed, for a version of the text."""
+
+    version: int
+    updates: tuple[Update, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Gesture:
+    """An edit by its name, with what it needs."""
+
+    id: int
+    name: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Take the last step back."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Redo:
+    """Do it again."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Show:
+    """Which views are on the screen, and in which colours."""
+
+    views: tuple[View, ...]
+    theme: Theme = "colour"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Simulate:
+    """Run the model; `parameters` are values beside the text, of a slider that is still held. `live` says that it is."""
+
+    id: int
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    live: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """End a run, and keep what is finished."""
+
+    id: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The power and the energies of a run over time, laid over a figure."""
+
+    id: int
+    view: View
+    frames: int = 60
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PreviewLimit:
+    """What a limit would make of the model; the gesture `limit` takes it."""
+
+    id: int
+    limits: Mapping[str, str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file of a figure, of equations, of the run, of the model in another language, or of everything."""
+
+    id: int
+    what: str
+    format: str
+
+
+FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | Export
+
+# -- To a page ---------------------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """A model that can be opened: a file, or an example."""
+
+    file: str
+    title: str
+    about: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PaletteEntry:
+    """A kind of element: its word, where it belongs, its parameter with the unit, and how many nodes it joins."""
+
+    word: str
+    group: str
+    summary: str
+    key: str
+    unit: str
+    terminals: int
+    domains: tuple[str, ...]
+    symbol: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What there is when a page comes: files, examples, kinds, the schema of files."""
+
+    version: str
+    folder: str
+    file: str
+    files: tuple[ModelCard, ...]
+    examples: tuple[ModelCard, ...]
+    palette: tuple[PaletteEntry, ...]
+    schema: Mapping[str, object]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The text of a file. `changes` lead there from the text that the page had, if it had one."""
+
+    file: str
+    epoch: str
+    version: int
+    text: str
+    refusal: str
+    is_new: bool
+    changes: tuple[object, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """Changes of the text, with what they were."""
+
+    version: int
+    updates: tuple[Update, ...]
+    label: str
+    cause: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rebase:
+    """Changes were for an earlier version: they are to be sent again."""
+
+    version: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class UndoState:
+    """What undo and redo would do, and whether the file has been written."""
+
+    undo: str
+    redo: str
+    saved: str
+    refusal: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What a button beside a finding does: a gesture."""
+
+    label: str
+    name: str
+    arguments: Mapping[str, object]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FindingLine:
+    """A finding with its place in the text: lines and columns count from 1, 0 where it has none."""
+
+    code: str
+    severity: Severity
+    what: str
+    why: str
+    fix: str
+    line: int
+    column: int
+    length: int
+    members: tuple[str, ...]
+    remedies: tuple[Remedy, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ElementFacts:
+    """An element: its kind, its domain, its nodes, what the text says of it, and its parameters."""
+
+    name: str
+    kind: str
+    domain: str
+    nodes: tuple[str, ...]
+    settings: Mapping[str, str]
+    parameters: tuple[str, ...]
+    variables: tuple[str, ...]
+    own: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ParameterFacts:
+    """A parameter: its text, its number and unit where it is a plain value, its name as a formula, and who uses it.
+
+    `limits` says that it can be taken to zero or to infinity.
+    """
+
+    name: str
+    text: str
+    number: float
+    unit: str
+    shown_unit: str
+    plain: bool
+    own: bool
+    mathml: str
+    elements: tuple[str, ...]
+    limits: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ViewPicture:
+    """A view as SVG, as lines of MathML, or as plain text; or why there is none. `places` are the centres of what can be moved."""
+
+    view: View
+    svg: str = ""
+    places: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    lines: tuple[str, ...] = ()
+    text: str = ""
+    reason: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What a version of the text says: findings, elements, parameters and views."""
+
+    version: int
+    ok: bool
+    name: str
+    about: str
+    notation: str
+    rows: Mapping[str, str]
+    findings: tuple[FindingLine, ...]
+    elements: tuple[ElementFacts, ...]
+    parameters: tuple[ParameterFacts, ...]
+    nodes: tuple[str, ...]
+    states: tuple[str, ...]
+    links: Mapping[str, tuple[str, ...]]
+    until: str
+    inputs: Mapping[str, str]
+    pictures: tuple[ViewPicture, ...]
+    seconds: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RunCurve:
+    """A variable of a run: its unit, how its name is written, the elements that it belongs to, and of which sort it is."""
+
+    name: str
+    unit: str
+    factor: float
+    shown_unit: str
+    mathml: str
+    elements: tuple[str, ...]
+    sort: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PoleLine:
+    """A pole, with what it means."""
+
+    real: float
+    imaginary: float
+    frequency: float
+    damping: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A channel from an input to an output; its gain in dB and its phase follow the frequencies in the numbers."""
+
+    output: str
+    input: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RunDone:
+    """A run. The numbers in the frame: times, then a row for each curve; then frequencies, then gain and phase by channel."""
+
+    id: int
+    version: int
+    live: bool
+    status: str
+    finding: str
+    solver: str
+    seconds: float
+    rows: int
+    points: int
+    parameters: Mapping[str, str]
+    curves: tuple[RunCurve, ...]
+    shown: tuple[str, ...]
+    final: Mapping[str, float]
+    books: Mapping[str, float]
+    poles: tuple[PoleLine, ...]
+    channels: tuple[Channel, ...]
+    frequencies: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: its time, and where it ends."""
+
+    id: int
+    reached: float
+    until: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FlowDone:
+    """A figure of a run: what stands still, and what is over it at each time."""
+
+    id: int
+    view: View
+    svg: str
+    frames: tuple[str, ...]
+    times: tuple[float, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LimitDone:
+    """What a limit did or would do: the steps as a figure, states before and after, how far the curves are apart."""
+
+    id: int
+    limits: Mapping[str, str]
+    svg: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    removed: tuple[str, ...]
+    poles: tuple[str, ...]
+    loss: tuple[tuple[str, str], ...]
+    note: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ExportDone:
+    """A file; its bytes are in the frame."""
+
+    id: int
+    file: str
+    media: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Did:
+    """A gesture was made; `note` says what is worth knowing, `selected` what it made."""
+
+    id: int
+    note: str
+    selected: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What was asked for cannot be had: what, why, and what to do."""
+
+    id: int
+    code: str
+    what: str
+    why: str
+    fix: str
+
+
+ToPage = (
+    Hello
+    | Opened
+    | Updates
+    | Rebase
+    | UndoState
+    | Structure
+    | RunDone
+    | Progress
+    | FlowDone
+    | LimitDone
+    | ExportDone
+    | Did
+    | Failed
+)
+
+_ASKED: Mapping[str, type] = {kind.__name__.lower(): kind for kind in get_args(FromPage)}
+
+
+def read_message(record: object) -> FromPage:
+    """What a page says.
+
+    Raises: ValueError, TypeError or KeyError where it says something else.
+    """
+    if not isinstance(record, dict) or record.get("kind") not in _ASKED:
+        raise ValueError("no message of the studio")
+    found: FromPage = from_record({k: v for k, v in record.items() if k != "kind"}, _ASKED[record["kind"]])
+    return found
+
+
+def to_record(message: ToPage) -> dict[str, Any]:
+    """What a page is told, as JSON has it."""
+    return {"kind": type(message).__name__.lower(), **asdict(message)}

@@ -1,0 +1,290 @@
+"""Runs, limits, flows of power and files to export, for pages. Called in worker processes."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from zipfile import ZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from tellegen.analysis.poles import Pole
+from tellegen.causality import assign_causality
+from tellegen.core.errors import TellegenError
+from tellegen.core.files import read_bytes
+from tellegen.drawing import animate, draw
+from tellegen.equations.derivation import derive_equations
+from tellegen.experiments.analysing import analyse
+from tellegen.experiments.simulating import simulate
+from tellegen.exporting.exports import export_model
+from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.plots.axes import engineering
+from tellegen.plots.texts import variable_latex
+from tellegen.reduction import Reduction, reduce_model
+from tellegen.reporting.formulas import inline_formula, readable_unit
+from tellegen.reporting.reports import element_links, report
+from tellegen.results import Run
+from tellegen.scenes.strokes import THEMES
+from tellegen.scenes.writers.svg import SvgWriter
+from tellegen.schemes.translation import translation
+from tellegen.server.protocol import Channel, FlowDone, LimitDone, PoleLine, RunCurve, RunDone, Theme, View
+from tellegen.server.views import inline_svg, model_of
+from tellegen.studies.losses import trajectory_loss
+
+Array = npt.NDArray[np.float64]
+
+MOST_POINTS = 4000
+"""A curve of more points is shown by the lowest and the highest of each stretch: no screen has more columns."""
+MOST_CHANNELS = 12
+"""A Bode diagram of more channels shows nothing to anybody."""
+MOST_POLES = 80
+"""Models with more states are not made linear beside each run."""
+BODE_POINTS = 200
+FEW = 24
+"""Up to so many elements have their powers and energies in a run."""
+PAUSE_S = 0.1
+"""Progress is not told more often than this."""
+
+Tell = Callable[[float, float], None]
+
+
+def run(
+    asked: tuple[int, int, bool], text: str, file: str, folder: str, parameters: Mapping[str, str], tell: Tell
+) -> tuple[RunDone, list[bytes]]:
+    """The experiment of a text, with values of parameters beside it; `asked` is its number, the version, whether it is live.
+
+    The numbers come as arrays of doubles: times, the curves, frequencies, then gain and phase of each channel.
+    """
+    began = perf_counter()
+    number, version, live = asked
+    model = model_of(text, file, folder)
+    until = model.experiment.until
+    last = began
+
+    def progress(reached: float) -> None:
+        nonlocal last
+        if (now := perf_counter()) - last > PAUSE_S:
+            last = now
+            tell(reached, float(until.evaluate({})) if until is not None and not until.free_symbols else 0.0)
+
+    found = simulate(model, parameters=parameters or None, on_failure="return", progress=progress)
+    names = _names(found)
+    t, rows = _thinned(found.t, found.table(names).T if len(found.t) else np.empty((len(names), 0)))
+    links = element_links(model)
+    curves = tuple(_curve(found, name, row, links) for name, row in zip(names, rows, strict=True))
+    poles, channels, frequencies, responses = _linear(model, parameters, len(found.state_names))
+    books = found.energy.to_json() if len(found.t) else {}
+    done = RunDone(
+        id=number,
+        version=version,
+        live=live,
+        status=found.status,
+        finding="" if found.finding is None else f"{found.finding.code}: {found.finding.what}",
+        solver=found.solver,
+        seconds=perf_counter() - began,
+        rows=len(found.t),
+        points=len(t),
+        parameters=dict(parameters),
+        curves=curves,
+        shown=found.shown or (*found.state_names, *found.displacement_names) or found.output_names,
+        final={name: value for name, value in found.final().items() if math.isfinite(value)},
+        books={word: value for word, value in books.items() if math.isfinite(value)},
+        poles=poles,
+        channels=channels,
+        frequencies=len(frequencies),
+    )
+    numbers = [t, *rows, frequencies, *responses]
+    return done, [np.ascontiguousarray(one, dtype="<f8").tobytes() for one in numbers]
+
+
+def _names(found: Run) -> list[str]:
+    """What is sent of a run: its variables, and the powers and energies of not too many elements."""
+    variables = [name for name in found.names if "." not in name or not name.startswith(("power.", "energy."))]
+    others = [name for name in found.names if name.startswith(("power.", "energy."))]
+    return [*variables, *(others if len(others) <= 2 * FEW else ())]
+
+
+def _curve(found: Run, name: str, row: Array, links: Mapping[str, Sequence[str]]) -> RunCurve:
+    sort, _, element = name.partition(".")
+    is_power = sort in {"power", "energy"} and bool(element)
+    groups = {"state": found.state_names, "displacement": found.displacement_names, "input": found.input_names}
+    of = next((word for word, known in groups.items() if name in known), "variable")
+    largest = float(np.nanmax(np.abs(row), initial=0.0))
+    factor, unit = engineering(found.unit(name), largest)
+    shown = inline_formula(unit) if unit else ""
+    return RunCurve(
+        name=name,
+        unit=readable_unit(found.unit(name)),
+        factor=factor,
+        shown_unit=shown,
+        mathml=inline_formula(variable_latex(name)),
+        elements=(element,) if is_power else tuple(links.get(name, ())),
+        sort=sort if is_power else of,
+    )
+
+
+def _thinned(t: Array, rows: Array) -> tuple[Array, Array]:
+    """Curves by their extremes, where they have more points than a screen has columns; all over the same times."""
+    stretches = MOST_POINTS // 2
+    size = len(t) // stretches
+    if len(t) <= MOST_POINTS or size < 2:
+        return t, rows
+    used = size * stretches
+    cut = rows[:, :used].reshape(len(rows), stretches, size)
+    first = np.argmin(cut, axis=2) < np.argmax(cut, axis=2)
+    least, most = cut.min(axis=2), cut.max(axis=2)
+    # The lower one stands first where it comes first; within one column of the screen the exact place cannot be seen.
+    made = np.empty((len(rows), 2 * stretches + 1))
+    made[:, 0:-1:2], made[:, 1:-1:2] = np.where(first, least, most), np.where(first, most, least)
+    made[:, -1] = rows[:, -1]
+    times = np.empty(2 * stretches + 1)
+    times[0:-1:2], times[1:-1:2] = t[:used:size], t[size // 2 : used : size]
+    times[-1] = t[-1]
+    return times, made
+
+
+def _linear(
+    model: Model, parameters: Mapping[str, str], states: int
+) -> tuple[tuple[PoleLine, ...], tuple[Channel, ...], Array, list[Array]]:
+    """Poles and the Bode diagram of the model in its steady state; nothing where it has none."""
+    nothing = np.empty(0)
+    if not 0 < states <= MOST_POLES:
+        return (), (), nothing, []
+    try:
+        found = analyse(model, parameters=parameters or None)
+        poles = tuple(map(_pole, found.poles))
+        count = len(found.model.inputs) * len(found.model.outputs)
+        if not 0 < count <= MOST_CHANNELS:
+            return poles, (), nothing, []
+        bode = found.bode(points=BODE_POINTS)
+    except (TellegenError, ArithmeticError, np.linalg.LinAlgError):
+        return (), (), nothing, []
+    channels: list[Channel] = []
+    rows: list[Array] = []
+    for i, output in enumerate(bode.outputs):
+        for j, input_ in enumerate(bode.inputs):
+            channels.append(Channel(output, input_))
+            rows += [bode.decibel[:, i, j], bode.phase[:, i, j]]
+    return poles, tuple(channels), bode.frequency, rows
+
+
+def _pole(pole: Pole) -> PoleLine:
+    value = complex(pole.value)
+    return PoleLine(value.real, value.imag, abs(value), pole.damping if math.isfinite(pole.damping) else 1.0)
+
+
+# -- Flows of power ----------------------------------------------------------------------------------------------------------------
+
+
+def flow(number: int, text: str, file: str, folder: str, view: View, frames: int, theme: Theme) -> FlowDone:
+    """The figure of the experiment with powers and energies over it, or the mechanism in motion, at even times."""
+    model = model_of(text, file, folder)
+    shown = animate(model, view, frames=max(2, min(frames, 120)), theme=theme)
+    writer = SvgWriter(shown.still, THEMES[theme], shown.options.zoom(shown.still.box.width), symbols=True)
+    # Frames first: what letters they need is then in the document.
+    drawn = tuple(writer.bare(shapes) for shapes in shown.frames)
+    return FlowDone(number, view, inline_svg(writer.document()), drawn, shown.times)
+
+
+# -- Limits ------------------------------------------------------------------------------------------------------------------------
+
+
+def limit(number: int, text: str, file: str, folder: str, limits: Mapping[str, str], theme: Theme) -> LimitDone:
+    """What limits make of a model: the steps on the POG, the states, the poles that go, and how far the curves are apart."""
+    model = model_of(text, file, folder)
+    found = reduce_model(model, limits)
+    svg, note = "", ""
+    try:
+        svg = inline_svg(draw(found, "steps", theme=theme).svg(symbols=True))
+    except TellegenError as error:
+        note = error.what
+    before, after = found.full_states, found.equations.states
+    removed = tuple(name for name in before if name not in after)
+    poles = tuple(f"{_number(pole)} rad/s" for pole in found.account.removed_poles if pole.imag >= 0)
+    return LimitDone(
+        id=number,
+        limits=limits,
+        svg=svg,
+        before=before,
+        after=after,
+        removed=removed,
+        poles=poles,
+        loss=tuple(_loss(found)),
+        note=note,
+    )
+
+
+def _loss(found: Reduction) -> Iterator[tuple[str, str]]:
+    if found.original.experiment.until is None:
+        return
+    try:
+        loss = trajectory_loss(found.original, found, rtol=1e-7)
+    except TellegenError as error:
+        yield "", f"No comparison: {error.what}"
+        return
+    for name, one in loss.variables.items():
+        words = f"differs by at most {one.largest:.3g} {readable_unit(one.unit)}, {_percent(one.relative)} of its size"
+        yield name, words + (" (removed)" if one.recovered else "")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
+
+
+def _number(pole: complex) -> str:
+    part = f" \N{PLUS-MINUS SIGN} {pole.imag:.4g}j" if pole.imag else ""
+    return f"{pole.real:.4g}{part}".replace("-", "\N{MINUS SIGN}")
+
+
+# -- Files -------------------------------------------------------------------------------------------------------------------------
+
+MEDIA: Mapping[str, str] = {
+    "svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png", "tex": "text/x-tex", "csv": "text/csv",
+    "html": "text/html", "yaml": "application/yaml", "py": "text/x-python", "nc": "application/x-netcdf",
+}  # fmt: skip
+
+
+def export(text: str, file: str, folder: str, what: str, format: str) -> tuple[str, str, bytes]:
+    """A file: its name, its type, its bytes. `what` is a view, `equations`, `data`, `report`, `model` or a tool.
+
+    Raises: TellegenError of the layer that writes it.
+    """
+    model = model_of(text, file, folder)
+    stem = Path(file).stem or "model"
+    if what == "equations" and format == "tex":
+        system = derive_equations(assign_causality(lower(model)))
+        return f"{stem}_equations.tex", MEDIA["tex"], system.to_latex().encode()
+    with TemporaryDirectory() as place:
+        if what == "data":
+            target = Path(place, f"{stem}.{format}")
+            simulate(model, on_failure="return", progress=False).save(target)
+        elif what == "report":
+            target = Path(place, f"{stem}.html")
+            report(model, target)
+        elif what == "model":
+            return f"{stem}_{format}.yaml", MEDIA["yaml"], translation(model, format).encode()  # type: ignore[arg-type]
+        elif what == "tool":
+            return _of_tool(export_model(model, format, place, name=stem))
+        else:
+            target = Path(place, f"{stem}_{what}.{format}")
+            draw(model, what).save(target)
+        return target.name, MEDIA.get(format, "application/octet-stream"), _bytes(target)
+
+
+def _of_tool(paths: Sequence[Path]) -> tuple[str, str, bytes]:
+    """The file of a tool; several in one archive."""
+    if len(paths) == 1:
+        return paths[0].name, "application/octet-stream", _bytes(paths[0])
+    with TemporaryDirectory() as place:
+        target = Path(place, f"{paths[0].stem}.zip")
+        with ZipFile(target, "w") as archive:
+            for path in paths:
+                archive.write(path, path.name)
+        return target.name, "application/zip", _bytes(target)
+
+
+def _bytes(path: Path) -> bytes:
+    return read_bytes(path, 256 * 1024 * 1024)

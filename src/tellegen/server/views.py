@@ -1,0 +1,283 @@
+"""What a text means, shown: findings with remedies, elements, parameters, figures, equations. Called in worker processes.
+
+All of it comes from the functions that the command line calls; here it is only put into the words of the protocol.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+
+from tellegen.causality import assign_causality
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.units import parse_unit
+from tellegen.drawing import draw
+from tellegen.drawing.memory import Memory
+from tellegen.equations.checking import Check, check
+from tellegen.equations.derivation import derive_equations
+from tellegen.equations.steps import derivation_steps
+from tellegen.equations.system import parameter_values
+from tellegen.expressions import Expression
+from tellegen.expressions.symbols import written_with
+from tellegen.graph import lower
+from tellegen.model.model import Element, Model, Parameter
+from tellegen.notations.reading import model_of_document
+from tellegen.notations.yaml.document import read_document
+from tellegen.notations.yaml.writing import tree_of
+from tellegen.reporting.formulas import LinkedNames, inline_formula, page_lines, readable_unit, to_mathml
+from tellegen.reporting.reports import element_links
+from tellegen.scenes.lettering import name_latex
+from tellegen.server.protocol import (
+    ElementFacts,
+    FindingLine,
+    ParameterFacts,
+    Remedy,
+    Structure,
+    Theme,
+    View,
+    ViewPicture,
+)
+
+MOST_DRAWN = 250
+"""Models with more elements are not drawn live; `tellegen draw` draws them."""
+MOST_EQUATIONS = 60
+"""Models with more states are not derived live."""
+MOST_SHARED = 6
+"""A name that more elements share, such as a common speed, says nothing about any of them."""
+
+
+@lru_cache(maxsize=4)
+def model_of(text: str, file: str, folder: str) -> Model:
+    """The model that a text describes. Several views ask for the same one after another."""
+    return model_of_document(read_document(text, file), folder=Path(folder))
+
+
+def structure(version: int, text: str, file: str, folder: str, views: Sequence[View], theme: Theme) -> Structure:
+    """Everything that the pages show of a text without running it."""
+    began = perf_counter()
+    tree = _tree(text, file)
+    try:
+        model = model_of(text, file, folder)
+    except TellegenError as error:
+        return _broken(version, file, tree, text, error, began)
+    found = check(model)
+    links = {name: names for name, names in element_links(model).items() if len(names) <= MOST_SHARED}
+    return Structure(
+        version=version,
+        ok=found.ok,
+        name=model.name,
+        about=model.about,
+        notation=_notation(tree),
+        rows={title: told for title, told in found.rows().items() if told},
+        findings=tuple(_finding(one, tree, text) for one in found.findings),
+        elements=tuple(_element(one, tree) for one in model.elements),
+        parameters=tuple(_parameters(model, tree)),
+        nodes=tuple(dict.fromkeys(node for one in model.elements for node in one.nodes)),
+        states=found.states,
+        links=links,
+        until=str(_at(tree, "experiment", "until") or ""),
+        inputs=_inputs(found, tree),
+        pictures=tuple(picture(model, view, theme, links) for view in views if view != "text"),
+        seconds=perf_counter() - began,
+    )
+
+
+def _broken(version: int, file: str, tree: object, text: str, error: TellegenError, began: float) -> Structure:
+    """What can be said of a text that is no model."""
+    return Structure(
+        version=version,
+        ok=False,
+        name=str(_at(tree, "system") or file),
+        about="",
+        notation=_notation(tree),
+        rows={},
+        findings=tuple(_finding(one, tree, text) for one in error.findings),
+        elements=(),
+        parameters=(),
+        nodes=(),
+        states=(),
+        links={},
+        until=str(_at(tree, "experiment", "until") or ""),
+        inputs={},
+        pictures=(),
+        seconds=perf_counter() - began,
+    )
+
+
+def _tree(text: str, file: str) -> object:
+    try:
+        return tree_of(read_document(text, file).root)
+    except TellegenError:
+        return {}
+
+
+def _at(tree: object, *path: str) -> object:
+    for key in path:
+        tree = tree.get(key) if isinstance(tree, Mapping) else None
+    return tree
+
+
+def _notation(tree: object) -> str:
+    words = ("network", "bond graph", "pog", "mechanism")
+    return next((word for word in words if isinstance(tree, Mapping) and word in tree), "network")
+
+
+def _inputs(found: Check, tree: object) -> dict[str, str]:
+    given = _at(tree, "experiment", "inputs")
+    return {name: str(_at(given, name) or "") for name in found.inputs}
+
+
+# -- Findings ----------------------------------------------------------------------------------------------------------------------
+
+_MEANT = re.compile(r"did you mean '([^']+)'\?")
+_REMOVE = re.compile(r"remove (?:one of )?((?:'[^']+'(?:, | or )?)+)")
+_JOIN = re.compile(r"join '([^']+)' to another element or to '([^']+)'")
+
+
+def _finding(found: Finding, tree: object, text: str) -> FindingLine:
+    place = found.place
+    line, column = (place.line, place.column) if place is not None else (0, 0)
+    lines = text.split("\n")
+    # What stands in the file of a part has no place in this text.
+    if not 1 <= line <= len(lines):
+        line = column = 0
+    length = len(place.text.strip()) if place is not None and line and place.text.strip() in lines[line - 1] else 0
+    return FindingLine(
+        code=found.code,
+        severity=found.severity,
+        what=found.what,
+        why=found.why,
+        fix=found.fix,
+        line=line,
+        column=column,
+        length=length,
+        members=found.members,
+        remedies=tuple(_remedies(found, tree, length)),
+    )
+
+
+def _remedies(found: Finding, tree: object, length: int) -> Iterator[Remedy]:
+    """What the words of a finding propose and a gesture can do."""
+    place = found.place
+    if (meant := _MEANT.search(found.fix)) and place is not None and length:
+        arguments: dict[str, object] = {"line": place.line, "column": place.column, "old": place.text.strip()}
+        yield Remedy(f"Write '{meant[1]}'", "replace", {**arguments, "new": meant[1]})
+    if named := _REMOVE.search(found.fix):
+        for name in dict.fromkeys(re.findall(r"'([^']+)'", named[1])):
+            if _at(tree, "network", name) is not None:
+                yield Remedy(f"Remove {name}", "delete", {"name": name})
+    if joined := _JOIN.search(found.fix):
+        yield Remedy(f"Join {joined[1]} to {joined[2]}", "join", {"first": joined[2], "second": joined[1]})
+
+
+# -- Elements and parameters -------------------------------------------------------------------------------------------------------
+
+
+def _element(one: Element, tree: object) -> ElementFacts:
+    entry = _at(tree, "network", one.name)
+    words = list(entry.items()) if isinstance(entry, Mapping) else []
+    settings = {str(key): value for key, value in words[1:] if isinstance(value, str)}
+    symbols = sorted(one.value.free_symbols) if one.value is not None else []
+    own = bool(words) or _at(tree, "bond graph") is not None
+    return ElementFacts(
+        name=one.name,
+        kind=one.kind.name,
+        domain=one.kind.domains[0],
+        nodes=one.nodes,
+        settings=settings,
+        parameters=tuple(symbols),
+        variables=tuple(one.variables.values()),
+        own=own,
+    )
+
+
+def _parameters(model: Model, tree: object) -> Iterator[ParameterFacts]:
+    values = parameter_values({name: item.expression for name, item in model.parameters.items()})
+    users: dict[str, list[str]] = {}
+    limited: set[str] = set()
+    for one in model.elements:
+        for name in sorted(one.value.free_symbols) if one.value is not None else ():
+            users.setdefault(name, []).append(one.name)
+            if isinstance(one.value, Expression) and str(one.value) == name:
+                limited.add(name)
+    for name, item in model.parameters.items():
+        text = _at(tree, "parameters", name)
+        own = isinstance(text, str)
+        plain = own and item.expression is not None and not item.expression.free_symbols and _is_plain(str(text))
+        number, unit = _measured(item, values.get(name))
+        yield ParameterFacts(
+            name=name,
+            text=str(text) if own else f"{number:g} {unit}".strip(),
+            number=number,
+            unit=unit,
+            shown_unit=readable_unit(unit),
+            plain=plain,
+            own=own,
+            mathml=inline_formula(name_latex(name)),
+            elements=tuple(users.get(name, ())),
+            limits=name in limited and own,
+        )
+
+
+_PLAIN = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?(\s+\S+)?\s*")
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a value is a number with a unit, which a slider can write again."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def _measured(item: Parameter, value: float | None) -> tuple[float, str]:
+    """The value in the unit of the file, else in SI, and the unit."""
+    if value is None:
+        return 0.0, item.unit
+    if item.unit:
+        unit = parse_unit(item.unit)
+        return (value - unit.offset) / unit.factor, item.unit
+    return value, ""
+
+
+# -- Pictures ----------------------------------------------------------------------------------------------------------------------
+
+
+def picture(model: Model, view: View, theme: Theme, links: Mapping[str, Sequence[str]]) -> ViewPicture:
+    """One view of a model; where there is none, the reason."""
+    if len(model.elements) > MOST_DRAWN:
+        return ViewPicture(view, reason=f"{len(model.elements)} elements are too many for a live view")
+    try:
+        if view not in {"equations", "steps"}:
+            figure = draw(model, view, theme=theme)
+            return ViewPicture(view, inline_svg(figure.svg(symbols=True)), dict(Memory.of(figure.scene).places))
+        with written_with(model.symbols):
+            return _formulas(model, view, links)
+    except TellegenError as error:
+        return ViewPicture(view, reason=error.what)
+
+
+def _formulas(model: Model, view: View, links: Mapping[str, Sequence[str]]) -> ViewPicture:
+    system = derive_equations(assign_causality(lower(model)))
+    if len(system.states) > MOST_EQUATIONS:
+        return ViewPicture(
+            view, reason=f"{len(system.states)} states are too many for a live view: 'tellegen derive' tells them"
+        )
+    if view == "steps":
+        return ViewPicture(view, text=derivation_steps(system).to_text())
+    names = LinkedNames(links)
+    return ViewPicture(view, lines=tuple(names.linked(to_mathml(line)) for line in page_lines(system.to_latex())))
+
+
+_GROUND = re.compile(r'<rect [^>]*fill="#[0-9A-Fa-f]{6}"/>\n')
+
+
+def inline_svg(svg: str) -> str:
+    """A figure as part of a page: without the paper behind it and what files remember, and without names that are not unique."""
+    plain = _GROUND.sub("", svg, count=1)
+    plain = re.sub(r"<metadata>.*?</metadata>\n?", "", plain, flags=re.DOTALL)
+    return re.sub(r'<g id="[^"]*"', "<g", plain)
+
+
+def thumbnail(name_or_text: str, file: str, folder: str, theme: Theme) -> str:
+    """A small picture of a model for the gallery."""
+    model = model_of(name_or_text, file, folder)
+    return draw(model, "network", theme=theme, max_width=700).svg(symbols=True)

@@ -1,0 +1,177 @@
+// Beside the views: what is selected, and all parameters with sliders whose ends are limits.
+import { useEffect, useState, type ReactNode } from "react";
+import type { ElementFacts, ParameterFacts } from "./protocol";
+import { store, useStudio } from "./store";
+
+const DECADES = 1;
+const STEPS = 400;
+
+export function Inspector({ layouts }: { layouts: ReactNode }) {
+  const { structure, chosen, nodes } = useStudio();
+  const element = chosen[0] ? store.element(chosen[0]) : undefined;
+  const all = structure?.parameters ?? [];
+  const own = element ? all.filter((one) => one.elements.includes(element.name)) : [];
+  const rest = all.filter((one) => !own.includes(one));
+  return (
+    <aside className="inspector" aria-label="Inspector">
+      <div className="inspector-head"><h1>{structure?.name ?? ""}</h1>{layouts}</div>
+      {structure && <p className="states" data-testid="states">{structure.states.length ? `${structure.states.length} ${structure.states.length === 1 ? "state" : "states"}: ${structure.states.join(", ")}` : "no states"}</p>}
+      {element && <Chosen element={element} />}
+      {nodes.length > 0 && (
+        <div className="chosen" data-testid="nodes">
+          <h2>{nodes.length === 1 ? "Node" : "Nodes"} {nodes.join(", ")}</h2>
+          {nodes.length === 2
+            ? <button type="button" onClick={() => store.joinNodes()} data-testid="join">Join them (J)</button>
+            : <p className="hint">Shift and click another wire to join it; Insert puts an element here.</p>}
+          {nodes.length === 1 && <Rename name={nodes[0] ?? ""} />}
+        </div>
+      )}
+      {own.map((one) => <Parameter key={one.name} parameter={one} strong />)}
+      {structure && Object.keys(structure.inputs).length > 0 && !element && (
+        <>
+          <h2>Inputs</h2>
+          {Object.entries(structure.inputs).map(([name, text]) => <Input key={name} name={name} text={text} />)}
+        </>
+      )}
+      {rest.length > 0 && <h2>{element ? "Other parameters" : "Parameters"}</h2>}
+      {rest.map((one) => <Parameter key={one.name} parameter={one} />)}
+      <Elements />
+    </aside>
+  );
+}
+
+/** All elements as buttons: the way to each of them for a keyboard. */
+function Elements() {
+  const { structure, chosen } = useStudio();
+  const elements = structure?.elements ?? [];
+  if (!elements.length) return null;
+  return (
+    <>
+      <h2>Elements</h2>
+      <div className="elements">
+        {elements.map((one) => (
+          <button
+            key={one.name} type="button" aria-pressed={chosen.includes(one.name)} onClick={() => store.choose([one.name])}
+            onPointerEnter={() => store.hover([one.name])} onPointerLeave={() => store.hover([])} data-domain={one.domain} data-testid={`element-${one.name}`}
+          >{one.name}</button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Chosen({ element }: { element: ElementFacts }) {
+  return (
+    <div className="chosen" data-testid="chosen" data-domain={element.domain}>
+      <h2>{element.name} <span>{element.kind}</span></h2>
+      <p className="hint">{element.nodes.join(" – ")}{element.variables.length > 0 && `; ${element.variables.join(", ")}`}</p>
+      {Object.entries(element.settings).map(([key, text]) => (
+        <Field key={key} label={key} text={text} testid={`setting-${key}`} settle={(value) => store.gesture("set", { path: ["network", element.name, key], text: value, selected: element.name })} />
+      ))}
+      {element.own
+        ? (
+          <div className="row">
+            <Rename name={element.name} />
+            <button type="button" onClick={() => store.deleteChosen()} title="Delete" data-testid="delete">Delete</button>
+          </div>
+        )
+        : <p className="hint">It comes from a part or a repeated line: edit it in the text.</p>}
+    </div>
+  );
+}
+
+function Rename({ name }: { name: string }) {
+  return <Field label="name" text={name} testid="rename" settle={(value) => store.gesture("rename", { name, new: value })} />;
+}
+
+function Input({ name, text }: { name: string; text: string }) {
+  return (
+    <div className="parameter input">
+      <Field label={name} text={text} testid={`input-${name}`} settle={(value) => store.gesture("set", { path: ["experiment", "inputs", name], text: value })} />
+    </div>
+  );
+}
+
+/** A text that is settled by Enter or by leaving it, and forgotten by Escape. */
+function Field({ label, text, testid, settle }: { label: string; text: string; testid: string; settle: (text: string) => void }) {
+  const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
+  const done = () => {
+    const value = typed.trim();
+    if (value && value !== text) settle(value);
+    else setTyped(text);
+  };
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        value={typed} onChange={(event) => setTyped(event.target.value)} onBlur={done} data-testid={testid} spellCheck={false}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") done();
+          if (event.key === "Escape") setTyped(text);
+        }}
+      />
+    </label>
+  );
+}
+
+function Parameter({ parameter, strong = false }: { parameter: ParameterFacts; strong?: boolean }) {
+  const { held } = useStudio();
+  const text = held[parameter.name] ?? parameter.text;
+  const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
+  const settle = () => {
+    const value = typed.trim();
+    if (value && value !== parameter.text) store.gesture("set", { path: ["parameters", parameter.name], text: value });
+    else setTyped(parameter.text);
+  };
+  return (
+    <div className={`parameter ${strong ? "strong" : ""}`} data-link={parameter.elements.join(" ")} onPointerEnter={() => store.hover(parameter.elements)} onPointerLeave={() => store.hover([])}>
+      <label className="field">
+        <span dangerouslySetInnerHTML={{ __html: parameter.mathml }} />
+        <input
+          aria-label={`Value of ${parameter.name}`} value={typed} readOnly={!parameter.own} spellCheck={false} data-testid={`value-${parameter.name}`}
+          onChange={(event) => setTyped(event.target.value)} onBlur={settle} onKeyDown={(event) => event.key === "Enter" && settle()}
+        />
+      </label>
+      {parameter.plain && parameter.number > 0 && <Slider parameter={parameter} />}
+    </div>
+  );
+}
+
+/** From a tenth of the value to ten times as much, evenly on a logarithmic scale; at the ends stand the limits. */
+function Slider({ parameter }: { parameter: ParameterFacts }) {
+  const [from, setFrom] = useState(parameter.number);
+  const [at, setAt] = useState(0.5);
+  const [holding, setHolding] = useState(false);
+  useEffect(() => {
+    if (holding) return;
+    setFrom(parameter.number);
+    setAt(0.5);
+  }, [parameter.number, holding]);
+  const textAt = (position: number) => {
+    if (position === 0.5) return parameter.text;
+    const value = from * 10 ** (DECADES * (2 * position - 1));
+    return `${Number(value.toPrecision(3))}${parameter.unit ? ` ${parameter.unit}` : ""}`;
+  };
+  const slide = (position: number) => {
+    setHolding(true);
+    setAt(position);
+    store.hold({ [parameter.name]: textAt(position) });
+  };
+  const letGo = () => {
+    if (!holding) return;
+    setHolding(false);
+    store.release(parameter, textAt(at));
+  };
+  return (
+    <div className="slider">
+      {parameter.limits && <button type="button" className="end" title={`${parameter.name} to zero: a smaller model`} aria-label={`${parameter.name} to zero`} onClick={() => store.takeLimit(parameter.name, "0")} data-testid={`zero-${parameter.name}`}>→0</button>}
+      <input
+        type="range" min={0} max={STEPS} value={Math.round(at * STEPS)} aria-label={`Slider of ${parameter.name}`} aria-valuetext={textAt(at)} data-testid={`slider-${parameter.name}`}
+        onChange={(event) => slide(Number(event.target.value) / STEPS)} onPointerUp={letGo} onKeyUp={letGo} onBlur={letGo}
+      />
+      {parameter.limits && <button type="button" className="end" title={`${parameter.name} to infinity: a smaller model`} aria-label={`${parameter.name} to infinity`} onClick={() => store.takeLimit(parameter.name, "inf")} data-testid={`inf-${parameter.name}`}>→∞</button>}
+    </div>
+  );
+}

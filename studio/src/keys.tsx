@@ -1,0 +1,25 @@
+import { store } from "./store";
+
+const KEYS: [string, string][] = [
+  ["/", "insert an element: type its kind, then Enter"],
+  ["Click", "select an element in any view; Shift and click on a wire selects a second node"],
+  ["Delete", "delete what is selected"],
+  ["J", "join two selected nodes"],
+  ["F2", "rename what is selected"],
+  ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+  ["Ctrl+Enter", "run"],
+  ["P", "the flow of power"],
+  ["Drag", "move an item of a figure; its place is kept in the file"],
+  ["Ctrl and wheel", "zoom a figure; a double click shows all of it"],
+  ["Esc", "select nothing"],
+];
+
+export function Keys() {
+  return (
+    <div className="insert keys" role="dialog" aria-label="Keys">
+      <h2>Keys</h2>
+      <dl>{KEYS.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      <button type="button" autoFocus onClick={() => store.set({ helping: false })}>Close</button>
+    </div>
+  );
+}

@@ -1,0 +1,146 @@
+// Curves over time with uPlot: a panel for each unit, pinned runs in broken lines, two cursors with their difference.
+import { useEffect, useMemo, useRef, useState } from "react";
+import uPlot from "uplot";
+import type { RunCurve } from "./protocol";
+import { store, useStudio, type KeptRun } from "./store";
+
+export const TONES = {
+  light: ["#0058A0", "#D55E00", "#009E73", "#882255", "#5C4400", "#220066"],
+  dark: ["#8FD0FF", "#E06A10", "#3CC79B", "#E08CC8", "#E6C34A", "#A79CFF"],
+};
+const DASHES: number[][] = [[], [6, 4], [2, 3], [10, 4, 2, 4]];
+
+export const told = (value: number | null | undefined): string => (value === null || value === undefined || Number.isNaN(value) ? "" : Number(value.toPrecision(5)).toString().replace("-", "−"));
+
+export function Plots() {
+  const { current, runs, variables } = useStudio();
+  const [choosing, setChoosing] = useState(false);
+  if (!current) return <p className="none">No run yet: Run follows the experiment of the text.</p>;
+  const { curves } = current.done;
+  const beside = runs.filter((one) => one.pinned && one.number !== current.number);
+  const panels = new Map<string, RunCurve[]>();
+  for (const name of variables) {
+    const curve = curves.find((one) => one.name === name);
+    if (curve) panels.set(curve.unit, [...(panels.get(curve.unit) ?? []), curve]);
+  }
+  return (
+    <div className="plots" data-testid="plots" data-run={current.number} data-live={String(current.done.live)}>
+      <div className="panels">
+        {[...panels.values()].map((group) => <Panel key={group.map((one) => one.name).join()} curves={group} run={current} beside={beside} />)}
+      </div>
+      <div className="chooser">
+        <button type="button" aria-expanded={choosing} onClick={() => setChoosing(!choosing)} data-testid="variables">Variables</button>
+        {choosing && (
+          <div className="variables">
+            {curves.map((one) => (
+              <label key={one.name}>
+                <input type="checkbox" checked={variables.includes(one.name)} onChange={(event) => store.set({ variables: event.target.checked ? [...variables, one.name] : variables.filter((name) => name !== one.name) })} data-testid={`variable-${one.name}`} />
+                <span dangerouslySetInnerHTML={{ __html: one.mathml }} /> <span className="unit">{one.sort === "variable" ? "" : one.sort}</span>
+              </label>
+            ))}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Curves of one unit. The data are replaced while a slider is held; the plot is made anew only when its curves are others. */
+function Panel({ curves, run, beside }: { curves: RunCurve[]; run: KeptRun; beside: KeptRun[] }) {
+  const { theme } = useStudio();
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const [marks, setMarks] = useState<number[]>([]);
+  const data = useMemo(() => joined(curves, run, beside), [curves, run, beside]);
+  const shape = `${theme} ${curves.map((one) => `${one.name} ${one.factor}`).join()} ${beside.map((one) => one.number).join()}`;
+  useEffect(() => {
+    const place = host.current;
+    if (!place) return undefined;
+    const style = getComputedStyle(document.documentElement);
+    const [ink, grid] = [style.getPropertyValue("--quiet"), style.getPropertyValue("--grid")];
+    const axis: uPlot.Axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1, size: 4 }, font: "11px system-ui, sans-serif" };
+    const lines = [run, ...beside].flatMap((_, r) => curves.map((curve, k): uPlot.Series => ({
+      label: r ? `${curve.name} #${beside[r - 1]?.number}` : curve.name, stroke: TONES[theme][k % 6], width: r ? 1.2 : 1.8, dash: DASHES[r % 4] ?? [],
+      points: { show: false }, spanGaps: true, value: (_plot, value) => told(value),
+    })));
+    const made = new uPlot({
+      width: Math.max(160, place.clientWidth), height: Math.max(90, place.clientHeight - 4),
+      legend: { show: false }, padding: [8, 8, 0, 0],
+      scales: { x: { time: false } },
+      axes: [{ ...axis, size: 26, values: (_plot, ticks) => ticks.map(told) }, { ...axis, size: 52, values: (_plot, ticks) => ticks.map(told) }],
+      series: [{ label: "t" }, ...lines],
+      cursor: { sync: { key: "time" }, focus: { prox: 24 }, drag: { x: true, y: true, uni: 24 } },
+      focus: { alpha: 0.35 },
+      hooks: {
+        setSeries: [(_plot, k) => store.hover(k ? (curves[(k - 1) % curves.length]?.elements ?? []) : [])],
+        setCursor: [(drawn) => readOff(place, drawn, curves)],
+      },
+    }, data, place);
+    made.over.addEventListener("click", (event) => {
+      const at = made.posToVal(event.offsetX, "x");
+      setMarks((known) => (known.length === 1 ? [...known, at] : [at]));
+    });
+    plot.current = made;
+    const watcher = new ResizeObserver(() => made.setSize({ width: Math.max(160, place.clientWidth), height: Math.max(90, place.clientHeight - 4) }));
+    watcher.observe(place);
+    return () => {
+      watcher.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [shape]);
+  useEffect(() => {
+    // While a slider is held the scales grow but never jump back, so that the eye can compare.
+    plot.current?.setData(data);
+  }, [data]);
+  const unit = curves[0]?.shown_unit ?? "";
+  const [a, b] = marks;
+  return (
+    <figure className="panel">
+      <figcaption>
+        {curves.map((one, k) => (
+          <span key={one.name} className="name" style={{ color: TONES[theme][k % 6] }} data-link={one.elements.join(" ")} onClick={() => store.choose(one.elements)}>
+            <span dangerouslySetInnerHTML={{ __html: one.mathml }} /><output data-curve={one.name} />
+          </span>
+        ))}
+        {unit && <span className="unit">in <span dangerouslySetInnerHTML={{ __html: unit }} /></span>}
+        {a !== undefined && b !== undefined && <span className="delta" data-testid="delta">Δt = {told(Math.abs(b - a))} s{curves.map((one) => `, Δ${one.name} = ${told(difference(one, run, a, b))}`)}</span>}
+      </figcaption>
+      <div className="plot" ref={host} />
+    </figure>
+  );
+}
+
+function difference(curve: RunCurve, run: KeptRun, a: number, b: number): number {
+  const row = run.rows[run.done.curves.indexOf(curve)] ?? run.rows[run.done.curves.findIndex((one) => one.name === curve.name)];
+  const at = (t: number) => {
+    let k = run.t.findIndex((time) => time >= t);
+    if (k < 0) k = run.t.length - 1;
+    return row?.[k] ?? NaN;
+  };
+  return (at(Math.max(a, b)) - at(Math.min(a, b))) / curve.factor;
+}
+
+/** The values at the cursor, beside the names. */
+function readOff(place: HTMLElement, plot: uPlot, curves: RunCurve[]): void {
+  const k = plot.cursor.idx;
+  const caption = place.parentElement?.querySelector("figcaption");
+  curves.forEach((curve, row) => {
+    const output = caption?.querySelector<HTMLOutputElement>(`output[data-curve="${CSS.escape(curve.name)}"]`);
+    if (output) output.textContent = k === null || k === undefined ? "" : ` ${told(plot.data[row + 1]?.[k] as number | null)}`;
+  });
+}
+
+/** Rows of the runs over one axis; where runs have other times they are joined. */
+function joined(curves: RunCurve[], run: KeptRun, beside: KeptRun[]): uPlot.AlignedData {
+  const tables = [run, ...beside].map((one): uPlot.AlignedData => {
+    const rows = curves.map((curve) => {
+      const k = one.done.curves.findIndex((other) => other.name === curve.name);
+      const row = one.rows[k];
+      return row ? Array.from(row, (value) => value / curve.factor) : Array.from(one.t, () => null);
+    });
+    return [Array.from(one.t), ...rows] as uPlot.AlignedData;
+  });
+  const [first] = tables;
+  return tables.length === 1 && first ? first : uPlot.join(tables);
+}

@@ -1,0 +1,530 @@
+// What the page knows, and what it does when the server says something. Components read it and call its methods.
+import { useSyncExternalStore } from "react";
+import { Connection, type Link } from "./connection";
+import { TextModel } from "./text";
+import type {
+  ElementFacts, ExportDone, Failed, FlowDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RunDone,
+  Structure, Theme, ToPage, View,
+} from "./protocol";
+
+export interface KeptRun {
+  done: RunDone;
+  number: number;
+  t: Float64Array;
+  rows: Float64Array[];
+  frequencies: Float64Array;
+  responses: Float64Array[];
+  pinned: boolean;
+  at: Date;
+  values: Record<string, string>;
+}
+
+export interface Notice {
+  id: number;
+  tone: "note" | "error";
+  text: string;
+  fix: string;
+}
+
+export interface Shown {
+  picture: ViewPicture;
+  stale: string;
+}
+
+export type Tab = "plots" | "power" | "poles" | "runs" | "findings" | "limit";
+export type Panes = View[];
+
+const MOST_RUNS = 20;
+const FAST_S = 0.8;
+const LIVE_S = 0.3;
+const NOTICE_MS = 7000;
+
+export interface State {
+  link: Link;
+  hello: Hello | null;
+  file: Opened | null;
+  history: UndoState;
+  structure: Structure | null;
+  shown: Map<View, Shown>;
+  runs: KeptRun[];
+  current: KeptRun | null;
+  running: { id: number; reached: number; until: number; live: boolean } | null;
+  seconds: number;
+  held: Record<string, string>;
+  chosen: string[];
+  hovered: string[];
+  nodes: string[];
+  variables: string[];
+  notices: Notice[];
+  panes: Panes;
+  tab: Tab;
+  theme: "light" | "dark";
+  themeChoice: "light" | "dark" | "system";
+  power: boolean;
+  flows: Map<View, FlowDone>;
+  moment: number;
+  limit: LimitDone | null;
+  inserting: boolean;
+  helping: boolean;
+}
+
+const DEFAULT_PANES: Panes = ["network", "pog", "bond", "equations"];
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+
+function kept<T>(key: string, fallback: T): T {
+  try {
+    const found = localStorage.getItem(`tellegen.${key}`);
+    return found === null ? fallback : (JSON.parse(found) as T);
+  } catch {
+    return fallback;
+  }
+}
+
+export function keep(key: string, value: unknown): void {
+  try {
+    localStorage.setItem(`tellegen.${key}`, JSON.stringify(value));
+  } catch {
+    // A browser that keeps nothing is no reason to stop.
+  }
+}
+
+export class Store {
+  state: State;
+  readonly text: TextModel;
+  private readonly connection: Connection;
+  private readonly watchers = new Set<() => void>();
+  private numbers = 0;
+  private counted = 0;
+  private asked = new Map<number, (message: ToPage) => void>();
+  private liveInFlight = 0;
+  private liveNext: Record<string, string> | null = null;
+  private ranVersion = -1;
+  private runWanted = false;
+
+  constructor() {
+    const choice = kept<State["themeChoice"]>("theme", "system");
+    this.state = {
+      link: "connecting", hello: null, file: null, history: { kind: "undostate", undo: "", redo: "", saved: "", refusal: "" },
+      structure: null, shown: new Map(), runs: [], current: null, running: null, seconds: 0, held: {}, chosen: [], hovered: [],
+      nodes: [], variables: [], notices: [], panes: kept("panes", DEFAULT_PANES), tab: "plots", theme: resolved(choice),
+      themeChoice: choice, power: false, flows: new Map(), moment: 0, limit: null, inserting: false, helping: false,
+    };
+    this.text = new TextModel(this);
+    this.connection = new Connection({ link: (link) => this.linked(link), message: (m, numbers) => this.heard(m, numbers) });
+    systemDark.addEventListener("change", () => this.setTheme(this.state.themeChoice));
+    document.documentElement.dataset.theme = this.state.theme;
+  }
+
+  begin(): void {
+    void this.connection.begin();
+  }
+
+  watch = (watcher: () => void): (() => void) => {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  };
+
+  set(change: Partial<State>): void {
+    this.state = { ...this.state, ...change };
+    for (const watcher of this.watchers) watcher();
+  }
+
+  send(message: FromPage): boolean {
+    return this.connection.send(message);
+  }
+
+  /** Ask something that is answered by its number. */
+  ask(make: (id: number) => FromPage, answered: (message: ToPage) => void): number {
+    const id = ++this.numbers;
+    this.asked.set(id, answered);
+    if (!this.send(make(id))) {
+      this.asked.delete(id);
+      this.notice("error", "The studio cannot be reached just now.", "It is tried again; what you type is kept.");
+    }
+    return id;
+  }
+
+  // -- Life of the connection --------------------------------------------------------------------------------------------------
+
+  private linked(link: Link): void {
+    this.set({ link, ...(link === "open" ? {} : { running: null }) });
+    if (link !== "open") {
+      this.liveInFlight = 0;
+      this.asked.clear();
+    }
+  }
+
+  private heard(message: ToPage, numbers: ArrayBuffer | null): void {
+    switch (message.kind) {
+      case "hello": return this.welcomed(message);
+      case "opened": return this.opened(message);
+      case "updates":
+        this.text.receive(message.version, message.updates);
+        if (message.cause === "disk") this.notice("note", "The file was changed by another program; the change is here now.", "Undo takes it back.");
+        return;
+      case "rebase": return this.text.pushAgain();
+      case "undostate": return this.set({ history: message });
+      case "structure": return this.structured(message);
+      case "rundone": return this.ran(message, numbers);
+      case "progress":
+        if (this.state.running?.id === message.id) this.set({ running: { ...this.state.running, reached: message.reached, until: message.until } });
+        return;
+      case "failed": return this.failed(message);
+      case "exportdone": this.download(message, numbers); break;
+      default: break;
+    }
+    if ("id" in message) this.answered(message.id, message);
+  }
+
+  private answered(id: number, message: ToPage): void {
+    const then = this.asked.get(id);
+    this.asked.delete(id);
+    then?.(message);
+  }
+
+  private welcomed(hello: Hello): void {
+    this.set({ hello });
+    const before = this.state.file;
+    if (before) {
+      const text = this.text.confirmed();
+      this.send({ kind: "open", file: before.file, epoch: before.epoch, version: this.text.version(), text });
+      return;
+    }
+    const wanted = new URLSearchParams(location.hash.slice(1)).get("file") ?? hello.file;
+    if (wanted) this.open(wanted);
+  }
+
+  private opened(message: Opened): void {
+    const again = this.state.file !== null && message.changes.length > 0 && this.state.file.file === message.file;
+    if (again) this.text.resume(message.version, message.changes, message.text);
+    else this.text.restart(message.file, message.version, message.text);
+    const fresh = again ? {} : {
+      structure: null, shown: new Map(), runs: [], current: null, chosen: [], nodes: [], variables: [], flows: new Map(), limit: null,
+      power: false, tab: "plots" as Tab, held: {}, running: null, seconds: 0,
+    };
+    if (!again) {
+      this.ranVersion = -1;
+      this.counted = 0;
+    }
+    this.set({ file: message, ...fresh });
+    this.remember(message.file);
+    this.show();
+    if (message.refusal) this.notice("note", `This file can be looked at only: ${message.refusal}.`, "Save a copy under another name to edit it.");
+  }
+
+  private remember(file: string): void {
+    const hash = `#${new URLSearchParams({ file })}`;
+    if (location.hash !== hash) history.pushState(null, "", hash);
+    document.title = `${file.replace("example:", "")} - Tellegen studio`;
+  }
+
+  private failed(message: Failed): void {
+    const { running } = this.state;
+    if (running?.id === message.id) this.set({ running: null });
+    if (message.id === this.liveInFlight) this.liveInFlight = 0;
+    this.notice("error", message.code ? `${message.code}: ${message.what}` : message.what, message.fix);
+    this.answered(message.id, message);
+  }
+
+  notice(tone: Notice["tone"], text: string, fix = ""): void {
+    const id = ++this.numbers;
+    const notices = [...this.state.notices.filter((one) => one.text !== text), { id, tone, text, fix }].slice(-3);
+    this.set({ notices });
+    setTimeout(() => this.dismiss(id), NOTICE_MS);
+  }
+
+  dismiss(id: number): void {
+    if (this.state.notices.some((one) => one.id === id)) this.set({ notices: this.state.notices.filter((one) => one.id !== id) });
+  }
+
+  // -- Files -------------------------------------------------------------------------------------------------------------------
+
+  open(file: string): void {
+    this.send({ kind: "open", file, epoch: "", version: 0, text: "" });
+  }
+
+  create(notation: "network" | "bond graph"): void {
+    this.send({ kind: "new", name: notation === "network" ? "model" : "bond_graph", notation });
+  }
+
+  gallery(): void {
+    this.text.leave();
+    history.pushState(null, "", location.pathname);
+    document.title = "Tellegen studio";
+    this.set({ file: null, structure: null, runs: [], current: null });
+    location.reload();
+  }
+
+  // -- Views -------------------------------------------------------------------------------------------------------------------
+
+  /** Say which views are on the screen. */
+  show(): void {
+    const theme: Theme = this.state.theme === "dark" ? "dark" : "colour";
+    this.send({ kind: "show", views: [...new Set(this.state.panes)], theme });
+    if (this.state.power) this.fetchFlows();
+  }
+
+  setPane(k: number, view: View): void {
+    const panes = [...this.state.panes];
+    const other = panes.indexOf(view);
+    const old = panes[k];
+    if (other >= 0 && old) panes[other] = old;
+    panes[k] = view;
+    this.setPanes(panes);
+  }
+
+  setPanes(panes: Panes): void {
+    keep("panes", panes);
+    this.set({ panes });
+    this.show();
+  }
+
+  setTheme(choice: State["themeChoice"]): void {
+    keep("theme", choice);
+    const theme = resolved(choice);
+    document.documentElement.dataset.theme = theme;
+    this.set({ themeChoice: choice, theme, flows: new Map() });
+    if (this.state.file) this.show();
+  }
+
+  private structured(structure: Structure): void {
+    const shown = new Map(this.state.shown);
+    const wrong = structure.findings.find((one) => one.severity === "error");
+    for (const picture of structure.pictures) {
+      const before = shown.get(picture.view);
+      if (!picture.reason) shown.set(picture.view, { picture, stale: "" });
+      else if (before?.picture && !before.picture.reason) shown.set(picture.view, { picture: before.picture, stale: picture.reason });
+      else shown.set(picture.view, { picture, stale: "" });
+    }
+    if (!structure.pictures.length && wrong) {
+      // The text is no model just now: what was valid stays, with the reason.
+      for (const [view, one] of shown) shown.set(view, { ...one, stale: wrong.what });
+    }
+    const last = this.state.structure;
+    const keeps = !structure.ok && !structure.elements.length && last !== null;
+    const merged = keeps ? { ...structure, elements: last.elements, parameters: last.parameters, nodes: last.nodes, links: last.links } : structure;
+    this.set({ structure: merged, shown });
+    this.text.diagnose(structure.findings);
+    this.runIfQuick();
+    if (this.state.power && structure.ok) this.fetchFlows();
+  }
+
+  // -- Runs --------------------------------------------------------------------------------------------------------------------
+
+  /** Whether the curves are those of the text as it is. */
+  isStale(): boolean {
+    const { structure, current } = this.state;
+    return structure !== null && current !== null && current.done.version !== structure.version;
+  }
+
+  private runIfQuick(): void {
+    const { structure, seconds, running } = this.state;
+    if (!structure?.ok || !structure.until || structure.version === this.ranVersion) return;
+    if (seconds > FAST_S) return;
+    if (running && !running.live) {
+      this.runWanted = true;
+      return;
+    }
+    this.run();
+  }
+
+  run(): void {
+    const { structure } = this.state;
+    if (!structure) return;
+    if (!structure.until) {
+      this.notice("error", "The model does not say how long to run.", "Give an end time beside the Run button.");
+      return;
+    }
+    this.runWanted = false;
+    this.ranVersion = structure.version;
+    const id = this.ask((number) => ({ kind: "simulate", id: number, parameters: {}, live: false }), () => undefined);
+    this.set({ running: { id, reached: 0, until: 0, live: false } });
+  }
+
+  stop(): void {
+    if (this.state.running) this.send({ kind: "cancel", id: this.state.running.id });
+  }
+
+  /** A slider is held: curves follow while the last run was quick. */
+  hold(parameters: Record<string, string>): void {
+    this.set({ held: { ...this.state.held, ...parameters } });
+    if (this.state.seconds > LIVE_S || !this.state.structure?.until) return;
+    this.liveNext = this.state.held;
+    this.runLive();
+  }
+
+  private runLive(): void {
+    if (this.liveInFlight || !this.liveNext) return;
+    const parameters = this.liveNext;
+    this.liveNext = null;
+    this.liveInFlight = this.ask((id) => ({ kind: "simulate", id, parameters, live: true }), () => undefined);
+  }
+
+  release(parameter: ParameterFacts, text: string): void {
+    const held = { ...this.state.held };
+    delete held[parameter.name];
+    this.liveNext = null;
+    this.set({ held });
+    if (text !== parameter.text) this.gesture("set", { path: ["parameters", parameter.name], text });
+  }
+
+  private ran(done: RunDone, numbers: ArrayBuffer | null): void {
+    if (done.id === this.liveInFlight) this.liveInFlight = 0;
+    this.asked.delete(done.id);
+    const run = unpacked(done, numbers ?? new ArrayBuffer(0), this.counted + 1);
+    const known = this.state.variables.filter((name) => done.curves.some((one) => one.name === name));
+    const variables = known.length ? known : done.shown.slice(0, 6);
+    const change: Partial<State> = { current: run, variables, seconds: done.seconds };
+    if (!done.live) {
+      this.counted += 1;
+      run.values = Object.fromEntries((this.state.structure?.parameters ?? []).map((one) => [one.name, one.text]));
+      const runs = [...this.state.runs, run];
+      const spare = runs.length > MOST_RUNS ? runs.findIndex((one) => !one.pinned) : -1;
+      if (spare >= 0) runs.splice(spare, 1);
+      change.runs = runs;
+      if (this.state.running?.id === done.id) change.running = null;
+      if (done.status !== "finished") this.notice(done.status === "failed" ? "error" : "note", done.finding || `The run was ${done.status}.`);
+    }
+    this.set(change);
+    if (done.live) this.runLive();
+    else if (this.runWanted) this.run();
+  }
+
+  pin(run: KeptRun): void {
+    const runs = this.state.runs.map((one) => (one === run ? { ...one, pinned: !one.pinned } : one));
+    const current = this.state.current === run ? (runs.find((one) => one.number === run.number) ?? null) : this.state.current;
+    this.set({ runs, current });
+  }
+
+  // -- Power over time ---------------------------------------------------------------------------------------------------------
+
+  togglePower(): void {
+    const power = !this.state.power;
+    this.set({ power, flows: new Map() });
+    if (power) this.fetchFlows();
+  }
+
+  private fetchFlows(): void {
+    for (const view of this.state.panes) {
+      if (view === "equations" || view === "steps" || view === "text") continue;
+      this.ask((id) => ({ kind: "flow", id, view, frames: 60 }), (answer) => {
+        if (answer.kind === "flowdone") this.set({ flows: new Map(this.state.flows).set(view, answer) });
+      });
+    }
+  }
+
+  // -- Gestures ----------------------------------------------------------------------------------------------------------------
+
+  gesture(name: string, args: Record<string, unknown>, then?: (selected: string) => void): void {
+    this.text.flush();
+    this.ask((id) => ({ kind: "gesture", id, name, arguments: args }), (answer) => {
+      if (answer.kind !== "did") return;
+      if (answer.note) this.notice("note", answer.note, "");
+      if (answer.selected) this.choose([answer.selected]);
+      then?.(answer.selected);
+    });
+  }
+
+  undo(): void {
+    this.text.flush();
+    this.send({ kind: "undo" });
+  }
+
+  redo(): void {
+    this.text.flush();
+    this.send({ kind: "redo" });
+  }
+
+  /** A parameter at its end: the account of the limit is fetched, then it is taken. */
+  takeLimit(parameter: string, value: "0" | "inf"): void {
+    const limits = { [parameter]: value };
+    this.text.flush();
+    this.ask((id) => ({ kind: "previewlimit", id, limits }), (answer) => {
+      if (answer.kind !== "limitdone") return;
+      this.set({ limit: answer, tab: "limit" });
+      this.gesture("limit", { limits });
+    });
+  }
+
+  deleteChosen(): void {
+    const name = this.state.chosen[0];
+    if (!name) return;
+    this.set({ chosen: [] });
+    this.gesture("delete", { name });
+  }
+
+  joinNodes(): void {
+    const [first, second] = this.state.nodes;
+    if (!first || !second) return;
+    this.set({ nodes: [] });
+    this.gesture("join", { first, second });
+  }
+
+  // -- What is selected --------------------------------------------------------------------------------------------------------
+
+  choose(chosen: string[]): void {
+    this.set({ chosen, nodes: [] });
+    const name = chosen[0];
+    if (name) this.text.point(name);
+  }
+
+  chooseNode(node: string, more: boolean): void {
+    const others = more ? this.state.nodes.filter((one) => one !== node).slice(-1) : [];
+    this.set({ nodes: [...others, node], chosen: [] });
+  }
+
+  hover(hovered: string[]): void {
+    if (hovered.join(" ") !== this.state.hovered.join(" ")) this.set({ hovered });
+  }
+
+  element(name: string): ElementFacts | undefined {
+    return this.state.structure?.elements.find((one) => one.name === name);
+  }
+
+  /** The elements that a name of a figure stands for: itself, or those of a variable or a node. */
+  elementsOf(name: string): string[] {
+    const { structure } = this.state;
+    if (!structure || structure.elements.some((one) => one.name === name)) return [name];
+    return structure.links[name] ?? [name];
+  }
+
+  // -- Files out ---------------------------------------------------------------------------------------------------------------
+
+  export(what: string, format: string): void {
+    this.ask((id) => ({ kind: "export", id, what, format }), () => undefined);
+  }
+
+  private download(done: ExportDone, bytes: ArrayBuffer | null): void {
+    const url = URL.createObjectURL(new Blob([bytes ?? new ArrayBuffer(0)], { type: done.media }));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = done.file;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    this.notice("note", `${done.file} was written to your downloads.`, "");
+  }
+}
+
+function resolved(choice: State["themeChoice"]): "light" | "dark" {
+  return choice === "system" ? (systemDark.matches ? "dark" : "light") : choice;
+}
+
+function unpacked(done: RunDone, numbers: ArrayBuffer, number: number): KeptRun {
+  let at = 0;
+  const next = (count: number): Float64Array => {
+    const found = new Float64Array(numbers, at, count);
+    at += 8 * count;
+    return found;
+  };
+  const t = next(done.points);
+  const rows = done.curves.map(() => next(done.points));
+  const frequencies = next(done.frequencies);
+  const responses = done.channels.flatMap(() => [next(done.frequencies), next(done.frequencies)]);
+  return { done, number, t, rows, frequencies, responses, pinned: false, at: new Date(), values: {} };
+}
+
+export const store = new Store();
+
+export function useStudio(): State {
+  return useSyncExternalStore(store.watch, () => store.state);
+}

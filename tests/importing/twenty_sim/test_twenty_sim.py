@@ -1,0 +1,179 @@
+"""Models of 20-sim, judged by their own equations written out by hand and solved by SciPy."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.integrate
+from numpy.typing import NDArray
+
+import tellegen as tg
+from importing.twenty_sim.models import MOTOR, SERVO, component, wires
+from tellegen.core.errors import DescriptionError
+from tellegen.importing.twenty_sim.reading import read_twenty_sim
+from tellegen.importing.twenty_sim.rules import model_text
+from tellegen.notations.reading import read_model
+
+Array = NDArray[np.float64]
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "model.emx"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def model_of(folder: Path, text: str, *domains: str) -> tg.Model:
+    return read_model(read_twenty_sim(written(folder, text), "model", domain_of=domains).text)
+
+
+def errors(folder: Path, text: str) -> list[str]:
+    with pytest.raises(DescriptionError) as caught:
+        read_twenty_sim(written(folder, text), "model")
+    return [f"{finding.code} {finding.what}" for finding in caught.value.findings]
+
+
+def solved(rates: Callable[[float, Array], list[float]], start: list[float], times: Array) -> Array:
+    found = scipy.integrate.solve_ivp(
+        rates, (0, times[-1]), start, "LSODA", times, rtol=1e-10, atol=1e-12, max_step=1e-3
+    )
+    return np.asarray(found.y)
+
+
+def test_a_bond_graph_runs_as_its_equations_say(tmp_path: Path) -> None:
+    model = model_of(tmp_path, MOTOR)
+    times = np.linspace(0, 0.2, 101)
+    run = tg.simulate(model, times=times, rtol=1e-9)
+
+    def rates(_: float, x: Array) -> list[float]:
+        current, speed = x
+        friction = 2e-3 * speed + 0.01 * math.tanh(speed / 0.1)
+        return [(10 - 0.5 * current - 0.15 * speed) / 2e-3, (0.15 * current - friction) / 1e-3]
+
+    current, speed = solved(rates, [0.0, 0.02 / 1e-3], times)
+    np.testing.assert_allclose(run.values("I_L"), current, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(run.values("omega_J"), speed, rtol=1e-5, atol=1e-4)
+
+
+def test_an_iconic_diagram_with_signals_runs_as_its_equations_say(tmp_path: Path) -> None:
+    model = model_of(tmp_path, SERVO)
+    times = np.linspace(0, 1, 101)
+    run = tg.simulate(model, until=1.0, times=times, rtol=1e-9)
+
+    def rates(t: float, x: Array) -> list[float]:
+        current, speed, twist, angle = x
+        u = min(max(2 * ((1 if t >= 0.1 else 0) - angle), -5), 5)
+        return [
+            (u - 1.5 * current - 0.1 * speed) / 5e-3,
+            (0.1 * current - 4 * twist - 0.02 * speed) / 2e-3,
+            speed,
+            speed,
+        ]
+
+    current, speed, twist, angle = solved(rates, [0, 0, 0, 0.3], times)
+    named = {element.name: element for element in model.elements}
+    np.testing.assert_allclose(run.values("omega_J"), speed, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(run.values("I_L"), current, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(run.values("tau_K"), 4 * twist, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(run.values("Int"), angle, rtol=1e-4, atol=1e-6)
+    assert named["J"].kind.name == "inertia"
+
+
+def test_generic_ports_take_the_domain_that_is_told(tmp_path: Path) -> None:
+    text = (
+        MOTOR.replace("electric in p", "power in p")
+        .replace("p.u)", "p.e)")
+        .replace("p.i =", "p.f =")
+        .replace("2 {mH}", "2e-3")
+    )
+    told = errors(tmp_path, text)
+    assert [line[:4] for line in told] == ["D324"]
+    assert "'L'" in told[0]
+    by_name = model_of(tmp_path, text, "L=electrical")
+    assert "I_L" in tg.check(by_name).states
+    with pytest.raises(DescriptionError, match="D311"):
+        model_of(tmp_path, text, "Q=electrical")
+    with pytest.raises(DescriptionError, match="D311"):
+        model_of(tmp_path, text, "L=electric")
+
+
+def test_a_modulated_transformer_and_source_follow_signals(tmp_path: Path) -> None:
+    text = model_text(
+        component("S", "electric out p; signal in effort", "equations\n\tp.u = effort;")
+        + component("u", "signal out output", "equations\n\toutput = 3 + 2*sin(4*time);")
+        + component("m", "signal out output", "equations\n\toutput = 2 + time;")
+        + component(
+            "T", "electric in p1; electric out p2; signal in m", "equations\n\tp1.u = m * p2.u;\n\tp2.i = m * p1.i;"
+        )
+        + component("R", "electric in p", "parameters\n\treal r = 5;\nequations\n\tp.u = r * p.i;"),
+        wires("u\\output -> S\\effort", "m\\output -> T\\m", "S\\p => T\\p1", "T\\p2 => R\\p"),
+    )
+    run = tg.simulate(model_of(tmp_path, text), until=1.0, times=[0.0, 0.5, 1.0])
+    t = np.array([0.0, 0.5, 1.0])
+    np.testing.assert_allclose(run.values("I_R"), (3 + 2 * np.sin(4 * t)) / (2 + t) / 5, rtol=1e-9)
+
+
+def test_the_active_version_of_a_submodel_counts(tmp_path: Path) -> None:
+    one, other = (
+        component("R", "electric in p", f"parameters\n\treal r = {r};\nequations\n\tp.u = r * p.i;") for r in (5, 7)
+    )
+    inside = [text.partition("\n")[2] for text in (one, other)]
+    versions = "   R 1 2\n    specifications active 'b'\n" + "".join(
+        f"     specification '{name}'\n{text}specification_end;\n" for name, text in zip("ab", inside, strict=True)
+    )
+    text = model_text(
+        component("S", "electric out p", "equations\n\tp.u = 21;") + versions + "    end;\n", wires("S\\p => R\\p")
+    )
+    assert tg.equilibrium(model_of(tmp_path, text)).run.values("I_R")[0] == pytest.approx(3.0)
+
+
+def test_all_that_is_not_read_is_told_with_its_name(tmp_path: Path) -> None:
+    text = model_text(
+        component("A", "power in p", "equations\n\tp.e = dll('a.dll', 'f', p.f);")
+        + component("B", "power in p", "code\n\tp.e = p.f;")
+        + component("C", "power in p [3,1]", "equations\n\tp.e = p.f;")
+        + component("D", "pneumatic in p", "equations\n\tp.e = p.f;")
+        + component(
+            "E", "signal in u; signal out y", "equations\n\tif u > 0 then\n\t\ty = 1;\n\telse\n\t\ty = 0;\n\tend;"
+        ),
+        "",
+    )
+    told = errors(tmp_path, text)
+    assert [line.split("'")[1] for line in told] == ["A", "B", "E"]
+    rest = text.replace("dll('a.dll', 'f', p.f)", "p.f").replace("code\n", "equations\n")
+    rest = rest.replace("if u > 0 then\n\t\ty = 1;\n\telse\n\t\ty = 0;\n\tend;", "y = u;")
+    assert {line.split("'")[1] for line in errors(tmp_path, rest)} >= {"C", "D"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<Document></Document>",
+        "<Document><Model><Sidops>model 1 2 implementation bg submodels</Sidops></Model></Document>",
+        "<Document><Model><Sidops><![CDATA[model 1 2 type X end; implementation eq p.e = 1;]]></Sidops></Model></Document>",
+        '<!DOCTYPE a [<!ENTITY b "c"><!ENTITY d "&b;&b;&b;&b;">]><Document>&d;</Document>',
+        "<a>" * 200 + "</a>" * 200,
+        "not <xml",
+        MOTOR.replace("Se\\p =>", "Xe\\p =>"),
+        MOTOR[: len(MOTOR) // 2],
+        model_text("".join(f"s{k} 1 2 type X end; implementation bg submodels\n" for k in range(60)), ""),
+    ],
+    ids=["nothing", "no model", "no end", "equations", "entities", "depth", "no xml", "nowhere", "half", "levels"],
+)
+def test_a_hostile_or_broken_file_ends_in_an_error(tmp_path: Path, text: str) -> None:
+    assert {line[:4] for line in errors(tmp_path, text)} == {"D323"}
+
+
+def test_the_command_takes_the_domains(tmp_path: Path) -> None:
+    text = (
+        MOTOR.replace("electric in p", "power in p")
+        .replace("p.u)", "p.e)")
+        .replace("p.i =", "p.f =")
+        .replace("2 {mH}", "2e-3")
+    )
+    target = tmp_path / "motor.yaml"
+    tg.import_model(written(tmp_path, text), target, domain_of=["L=electrical"])
+    assert tg.check(target).ok

@@ -1,0 +1,241 @@
+"""Gestures are edits of the text: comments and order stay, and the model is what the gesture says."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+import tellegen as tg
+from tellegen.notations.loading import example_names
+from tellegen.notations.parts.reading import SYSTEMS
+from tellegen.notations.reading import read_model
+from tellegen.server.document import OpenDocument
+from tellegen.server.folder import EMPTY_PAGE
+from tellegen.server.gestures import GESTURES, Edit, gesture
+from tellegen.server.views import structure
+
+MOTOR = (SYSTEMS / "dc_motor_pump.yaml").read_text()
+
+
+def act(text: str, word: str, /, **arguments: object) -> Edit:
+    return gesture(text, "model.yaml", str(SYSTEMS), word, arguments)
+
+
+def changed_lines(old: str, new: str) -> tuple[list[str], list[str]]:
+    before, after = old.split("\n"), new.split("\n")
+    return [line for line in before if line not in after], [line for line in after if line not in before]
+
+
+def test_a_value_is_set_where_it_stands() -> None:
+    made = act(MOTOR, "set", path=["parameters", "J_m"], text="2e-3 kg*m^2").text
+    assert changed_lines(MOTOR, made) == (
+        ["  J_m: 1e-3 kg*m^2        # rotor and pump"],
+        ["  J_m: 2e-3 kg*m^2        # rotor and pump"],
+    )
+    assert act("system: A\nnetwork:\n  m: {mass: [a]}\n", "set", path=["parameters", "m"], text="1 kg").text == (
+        "system: A\nparameters:\n  m: 1 kg\n\nnetwork:\n  m: {mass: [a]}\n"
+    )
+    assert (
+        "until: 3 s"
+        in act("system: A\nnetwork:\n  m: {mass: [a]}\n", "set", path=["experiment", "until"], text="3 s").text
+    )
+
+
+def test_an_element_is_put_in_at_nodes_beside_another_one_and_in_series() -> None:
+    at = act(MOTOR, "insert", kind="resistor", nodes=["a"], value="3 ohm")
+    assert at.selected == "R_1"
+    model = read_model(at.text)
+    assert next(one.nodes for one in model.elements if one.name == "R_1") == ("a", "gnd")
+    assert changed_lines(MOTOR, at.text)[0] == []
+    beside = read_model(act(MOTOR, "insert", kind="capacitor", beside="R_a").text)
+    assert next(one.nodes for one in beside.elements if one.name == "C_1") == ("b", "c")
+    series = read_model(act(MOTOR, "insert", kind="inductor", beside="R_a", way="series").text)
+    nodes = {one.name: one.nodes for one in series.elements}
+    assert nodes["R_a"][1] == nodes["L_1"][0]
+    assert nodes["L_1"][1] == "c"
+
+
+@pytest.mark.parametrize("kind", ["resistor", "mass", "spring", "pump", "dc machine", "gear"])
+def test_what_is_put_into_an_empty_page_is_a_model(kind: str) -> None:
+    page = EMPTY_PAGE.format(name="New", notation="network")
+    made = act(page, "insert", kind=kind)
+    assert [one.kind.name for one in read_model(made.text).elements] == [kind]
+
+
+def test_an_element_in_series_leaves_one_node_and_one_beside_others_leaves_two() -> None:
+    model = read_model(act(MOTOR, "delete", name="R_a").text)
+    nodes = {one.name: one.nodes for one in model.elements}
+    assert "R_a" not in nodes
+    assert "R_a" not in model.parameters
+    assert nodes["L_a"][1] == nodes["motor"][0]
+    parallel = read_model(act(MOTOR, "delete", name="alpha_p").text)
+    assert {one.nodes for one in parallel.elements if one.name == "C_0"} == {("out", "tank")}
+    source = act(MOTOR, "delete", name="Q_0").text
+    assert "Q_0" not in source
+
+
+def test_names_change_wherever_they_are_written() -> None:
+    made = act(MOTOR, "rename", name="V_a", new="supply").text
+    model = read_model(made)
+    assert model.inputs == ("supply", "Q_0")
+    assert "supply: step(24 V)" in made
+    renamed = read_model(act(MOTOR, "rename", name="J_m", new="J_1").text)
+    assert tg.derive(renamed).states == tg.derive(read_model(MOTOR)).states
+    assert "J_1" in renamed.parameters
+    assert {
+        node for one in read_model(act(MOTOR, "rename", name="shaft", new="axle").text).elements for node in one.nodes
+    } >= {"axle"}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("rename", {"name": "J_m", "new": "L_a"}),
+        ("rename", {"name": "J_m", "new": "two words"}),
+        ("rename", {"name": "nobody", "new": "x"}),
+        ("delete", {"name": "nobody"}),
+        ("join", {"first": "a", "second": "nowhere"}),
+        ("connect", {"name": "R_a", "terminal": 7, "node": "a"}),
+        ("connect", {"name": "R_a", "terminal": 0, "node": "a, b"}),
+        ("insert", {"kind": "resister"}),
+        ("insert", {"kind": "resistor", "name": "R_a"}),
+        ("insert", {"kind": "resistor", "nodes": ["a]: {"]}),
+        ("insert", {"kind": "resistor", "nodes": "a"}),
+        ("set", {"path": [], "text": "1"}),
+        ("move", {"notation": "bond", "name": "L_a", "x": "here", "y": 0}),
+        ("replace", {"line": 900, "column": 1, "old": "x", "new": "y"}),
+        ("limit", {"limits": {}}),
+        ("unlock", {}),
+        ("explode", {}),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_a_remedy(name: str, arguments: dict[str, object]) -> None:
+    with pytest.raises(tg.TellegenError) as error:
+        act(MOTOR, name, **arguments)
+    assert error.value.code in {"D723", "D724"}
+    assert error.value.finding.fix or name == "explode"
+
+
+def test_values_stay_texts_whatever_they_hold() -> None:
+    made = act(MOTOR, "set", path=["parameters", "J_m"], text='1\n  evil: "yes"').text
+    assert set(read_tree(made)["parameters"]) == set(read_tree(MOTOR)["parameters"])
+
+
+def read_tree(text: str) -> dict[str, dict[str, object]]:
+    from tellegen.notations.yaml.document import read_document
+    from tellegen.notations.yaml.writing import tree_of
+
+    found: dict[str, dict[str, object]] = tree_of(read_document(text).root)
+    return found
+
+
+def test_a_limit_keeps_the_comments_of_what_stays() -> None:
+    made = act(MOTOR, "limit", limits={"J_m": "0"}).text
+    assert tg.derive(read_model(made)).states == ("I_a", "P_0")
+    gone, new = changed_lines(MOTOR, made)
+    assert [line.split(":")[0].strip() for line in gone] == ["about", "J_m", "J_m"]
+    assert [line.split(":")[0].strip() for line in new] == ["about"]
+
+
+def test_items_of_figures_stay_where_they_are_put() -> None:
+    made = act(MOTOR, "move", notation="bond", name="L_a", x=120.0, y=40.0).text
+    assert read_model(made).layout["bond"]["L_a"] == (120, 40)
+    assert act(made, "unlock").text.rstrip() == MOTOR.rstrip()
+
+
+def test_a_remedy_writes_the_word_that_was_meant() -> None:
+    wrong = MOTOR.replace("{resistor:", "{resistr:")
+    shown = structure(1, wrong, "model.yaml", str(SYSTEMS), (), "colour")
+    remedy = shown.findings[0].remedies[0]
+    assert act(wrong, remedy.name, **remedy.arguments).text == MOTOR
+
+
+def test_a_bond_graph_grows_by_lines_and_shrinks() -> None:
+    text = EMPTY_PAGE.format(name="New", notation="bond graph")
+    for kind in ("Se", "R", "C"):
+        text = act(text, "insert", kind=kind, nodes=[] if kind == "Se" else ["j_1"]).text
+    assert read_model(text).inputs == ("Se_1",)
+    assert tg.derive(read_model(text)).states == ("V_C_1",)
+    fewer = act(text, "delete", name="R_1").text
+    assert "R_1" not in fewer
+    longer = act(text, "insert", kind="j_1 -> I:coil").text
+    assert "  - j_1 -> I:coil\n" in longer
+
+
+def random_gesture(random: random.Random, text: str) -> tuple[str, dict[str, object]]:
+    """A gesture that may fit or not, on names that the text has."""
+    shown = structure(0, text, "model.yaml", str(SYSTEMS), (), "colour")
+    elements = [one.name for one in shown.elements] or ["x"]
+    nodes = [*shown.nodes, "gnd", "frame", "fresh"]
+    parameters = [one.name for one in shown.parameters] or ["x"]
+    kinds = ["resistor", "capacitor", "inductor", "mass", "spring", "damper", "voltage source", "force source", "gear"]
+    name = random.choice(["insert", "insert", "delete", "join", "connect", "rename", "set", "move", "limit"])
+    arguments: dict[str, dict[str, object]] = {
+        "insert": {
+            "kind": random.choice(kinds),
+            "nodes": random.sample(nodes, random.randint(0, 2)),
+            "beside": random.choice(["", "", random.choice(elements)]),
+            "way": random.choice(["parallel", "series"]),
+        },
+        "delete": {"name": random.choice(elements)},
+        "join": {"first": random.choice(nodes), "second": random.choice(nodes)},
+        "connect": {"name": random.choice(elements), "terminal": random.randint(0, 4), "node": random.choice(nodes)},
+        "rename": {"name": random.choice([*elements, *nodes]), "new": f"n{random.randint(1, 30)}"},
+        "set": {"path": ["parameters", random.choice(parameters)], "text": f"{random.randint(1, 9)}"},
+        "move": {"notation": "bond", "name": random.choice(elements), "x": random.randint(0, 400), "y": 10},
+        "limit": {"limits": {random.choice(parameters): random.choice(["0", "inf"])}},
+    }
+    return name, arguments[name]
+
+
+def play(folder: Path, count: int, seed: int) -> None:
+    """Random gestures, undo and redo on one document; after each the file is the text, and undo leads back to the beginning."""
+    chance = random.Random(seed)
+    examples = [name for name in example_names() if "network:" in (SYSTEMS / f"{name}.yaml").read_text()]
+    path = folder / f"model_{seed}.yaml"
+    first = EMPTY_PAGE.format(name="New", notation="network")
+    document = OpenDocument.new(path.name, path, first)
+    document.write()
+    done = refused = 0
+    for k in range(count):
+        if k % 40 == 39:  # models do not grow for ever, and others are tried too
+            document.edit("another", (SYSTEMS / f"{chance.choice(examples)}.yaml").read_text())
+        if chance.random() < 0.15:
+            document.undo()
+        elif chance.random() < 0.08:
+            document.redo()
+        else:
+            name, arguments = random_gesture(chance, document.text)
+            try:
+                made = act(document.text, name, **arguments)
+            except tg.TellegenError:
+                refused += 1
+                continue
+            document.edit(made.label, made.text)
+            done += 1
+        assert path.read_text() == document.text
+        # Whatever physics says of it, the file is YAML that the reader takes apart and can say something about.
+        structure(k, document.text, path.name, str(SYSTEMS), (), "colour")
+        read_tree(document.text)
+    assert done > count // 4
+    assert refused > 0
+    texts = [document.text]
+    while document.undo():
+        texts.append(document.text)
+    for text in reversed(texts[:-1]):
+        assert document.redo()
+        assert document.text == text
+
+
+def test_random_gestures_leave_text_and_history_consistent(tmp_path: Path) -> None:
+    play(tmp_path, 60, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_ten_thousand_random_gestures(tmp_path: Path, seed: int) -> None:
+    play(tmp_path, 1000, seed)
+
+
+def test_every_gesture_is_told_in_a_sentence() -> None:
+    assert all((act.__doc__ or "").strip() for act in GESTURES.values())

@@ -1,0 +1,232 @@
+"""The studio in Chromium as a person uses it: the first two minutes, a model from an empty page, keys alone, two tabs."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import tellegen as tg
+from support.studio import RunningStudio, at, chromium, needs_pages, opened_example, running_studio, studio_page
+
+pytestmark = needs_pages
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="module")
+def studio(folder: Path) -> Iterator[RunningStudio]:
+    with running_studio(folder) as running:
+        yield running
+
+
+@pytest.fixture
+def browser(system_tool: Callable[[str], str]) -> Iterator[Browser]:
+    with chromium(system_tool("chromium")) as running:
+        yield running
+
+
+def _states(page: Page, text: str) -> None:
+    expect(at(page, "states")).to_contain_text(text)
+
+
+def _poles(page: Page) -> str:
+    return at(page, "poles").inner_text()
+
+
+def test_the_first_two_minutes_of_a_new_user(browser: Browser, studio: RunningStudio, folder: Path) -> None:
+    began = time.perf_counter()
+
+    def said(what: str) -> None:
+        print(f"{time.perf_counter() - began:6.2f} s  {what}")
+
+    with studio_page(browser, studio.url) as page:
+        expect(page.locator(".cards li")).to_have_count(len(tg.examples()))
+        said("the gallery is there")
+        opened_example(page, "dc_motor_pump")
+        for view in ("network", "bond", "pog"):
+            expect(at(page, f"pane-{view}").locator("svg [data-element=L_a]").first).to_be_attached()
+        expect(at(page, "pane-equations").locator("math").first).to_be_visible()
+        assert at(page, "plots").locator("canvas").count() == 3
+        said("four views, and the first run is plotted")
+
+        at(page, "pane-bond").locator("[data-element=J_m][data-part=name]").click()
+        for view in ("network", "pog", "equations"):
+            expect(at(page, f"pane-{view}").locator(".lit").first).to_be_attached()
+        said("one element lights up everywhere")
+
+        at(page, "tab-poles").click()
+        before = _poles(page)
+        slider = at(page, "slider-J_m")
+        box = slider.bounding_box()
+        assert box is not None
+        middle = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + box["width"] / 2, middle)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.8, middle, steps=6)
+        expect(at(page, "poles")).not_to_have_text(before)
+        assert not (folder / "dc_motor_pump.yaml").exists()
+        said("poles move while the slider is held, and nothing is written")
+        page.mouse.up()
+        expect(at(page, "saved")).to_have_text("saved")
+        written = tg.read(folder / "dc_motor_pump.yaml").parameters["J_m"].expression
+        assert written is not None
+        assert written.evaluate({}) > 2e-3
+        assert "# rotor and pump" in (folder / "dc_motor_pump.yaml").read_text()
+        at(page, "undo").click()
+        expect(at(page, "value-J_m")).to_have_value("1e-3 kg*m^2")
+
+        at(page, "zero-J_m").click()
+        _states(page, "2 states: I_a, P_0")
+        expect(at(page, "limit-states")).to_contain_text("3 states become 2")
+        expect(at(page, "limit").locator("svg")).to_be_visible()
+        expect(at(page, "loss")).to_contain_text("% of its size")
+        said("the limit made the model smaller, with its cost")
+        at(page, "undo").click()
+        _states(page, "3 states: I_a, omega_m, P_0")
+
+        at(page, "pane-network").locator("[data-element=R_a][data-part=name]").click()
+        formula = at(page, "pane-equations").inner_text()
+        page.keyboard.press("Delete")
+        expect(at(page, "element-R_a")).to_have_count(0)
+        expect(at(page, "pane-equations")).not_to_have_text(formula)
+        said("an element is gone, and the equations follow")
+        at(page, "undo").click()
+        expect(at(page, "element-R_a")).to_have_count(1)
+        assert (folder / "dc_motor_pump.yaml").read_text() == _example("dc_motor_pump")
+
+        at(page, "power").click()
+        expect(at(page, "pane-network").locator("g.flow path").first).to_be_attached()
+        early = at(page, "pane-network").locator("g.flow").inner_html()
+        at(page, "scrubber").fill("500")
+        assert at(page, "pane-network").locator("g.flow").inner_html() != early
+        at(page, "tab-power").click()
+        expect(at(page, "residual")).to_contain_text("of the energy handled")
+        said("power flows, and the books are closed")
+
+        for what in ("pog-svg", "pog-tex"):
+            at(page, "export").click()
+            with page.expect_download() as waited:
+                at(page, f"export-{what}").click()
+            file = folder / waited.value.suggested_filename
+            waited.value.save_as(file)
+            form = what.partition("-")[2]
+            wanted = folder / f"wanted.{form}"
+            tg.draw(folder / "dc_motor_pump.yaml", "pog").save(wanted)
+            assert file.read_bytes() == wanted.read_bytes()
+        said("the POG is a file, the same as 'draw' writes")
+
+
+def _example(name: str) -> str:
+    from tellegen.notations.parts.reading import SYSTEMS
+
+    return (SYSTEMS / f"{name}.yaml").read_text()
+
+
+def test_a_mass_spring_damper_from_an_empty_page_by_keys_alone(
+    browser: Browser, studio: RunningStudio, folder: Path
+) -> None:
+    with studio_page(browser, studio.url) as page:
+        expect(at(page, "new-network")).to_be_visible()
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.dataset.testid") == "new-network":
+                break
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("An empty page.").first).to_be_visible()
+        page.keyboard.press("/")
+        for typed, name in (
+            ("mass n1 2 kg", "m_1"),
+            ("spring n1 frame 50 N/m", "K_1"),
+            ("damper n1 frame 4 N*s/m", "b_1"),
+            ("force source frame n1", "F_1"),
+        ):
+            page.keyboard.type(typed)
+            page.keyboard.press("Enter")
+            expect(at(page, f"element-{name}")).to_be_visible()
+        page.keyboard.press("Escape")
+        _states(page, "2 states")
+        page.keyboard.press("Control+Enter")
+        expect(at(page, "plots").locator("canvas").first).to_be_visible()
+        run = tg.simulate(folder / "model.yaml")
+        assert run.final()["v_m_1"] == pytest.approx(0.0, abs=1e-3)
+        assert run.final()["F_K_1"] == pytest.approx(1.0, abs=1e-3)
+        page.keyboard.press("Control+z")
+        expect(at(page, "element-F_1")).to_have_count(0)
+        page.keyboard.press("Control+Shift+z")
+        expect(at(page, "element-F_1")).to_have_count(1)
+
+
+def test_an_rc_filter_as_a_bond_graph_from_an_empty_page(browser: Browser, studio: RunningStudio, folder: Path) -> None:
+    with studio_page(browser, studio.url) as page:
+        at(page, "new-bond").click()
+        expect(page.get_by_text("An empty page.").first).to_be_visible()
+        page.keyboard.press("/")
+        for kind, name in (("Se", "Se_1"), ("R", "R_1"), ("C", "C_1")):
+            page.keyboard.type(kind)
+            page.keyboard.press("Enter")
+            expect(at(page, "notices")).to_contain_text(name)
+        page.keyboard.press("Escape")
+        expect(at(page, "pane-bond").locator("svg [data-element=C_1]").first).to_be_attached()
+        _states(page, "1 state")
+        expect(at(page, "plots").locator("canvas").first).to_be_visible()
+        found = tg.analyse(folder / "bond_graph.yaml").poles
+        assert [pole.value for pole in found] == pytest.approx([-1.0])
+
+
+def test_text_is_edited_live_and_what_was_valid_stays_in_grey(
+    browser: Browser, studio: RunningStudio, folder: Path
+) -> None:
+    (folder / "filter.yaml").write_text(
+        "system: Filter\nparameters:\n  R: 1 ohm   # kept\n  C: 1 F\nnetwork:\n  V: {voltage source: [a, gnd]}\n"
+        "  R: {resistor: [a, b]}\n  C: {capacitor: [b, gnd]}\nexperiment: {until: 5 s, inputs: {V: 1 V}}\n"
+    )
+    with studio_page(browser, studio.url) as page:
+        at(page, "open-filter.yaml").click()
+        expect(at(page, "pane-network").locator("svg")).to_be_visible()
+        at(page, "layout-3").click()
+        editor = page.locator(".cm-content")
+        page.get_by_text("resistor").first.dblclick()
+        page.keyboard.type("resistr")
+        expect(at(page, "pane-network")).to_have_class(re.compile("stale"))
+        expect(at(page, "pane-network").locator("svg")).to_be_visible()
+        expect(page.locator(".reason").first).to_contain_text("resistr")
+        at(page, "tab-findings").click()
+        at(page, "remedy").first.click()
+        expect(at(page, "pane-network")).not_to_have_class(re.compile("stale"))
+        expect(editor).to_contain_text("{resistor: [a, b]}")
+        assert "R: 1 ohm   # kept" in (folder / "filter.yaml").read_text()
+        # Another program writes the file: the page follows, and says so.
+        (folder / "filter.yaml").write_text((folder / "filter.yaml").read_text().replace("C: 1 F", "C: 2 F"))
+        expect(editor).to_contain_text("C: 2 F")
+        expect(at(page, "notices")).to_contain_text("another program")
+
+
+def test_two_tabs_on_one_file_stay_equal(browser: Browser, studio: RunningStudio, folder: Path) -> None:
+    (folder / "shared.yaml").write_text(
+        "system: Shared\nparameters: {m: 1 kg}\nnetwork:\n  m: {mass: [a]}\n  b: {damper: [a, frame], b: 1 N*s/m}\n"
+    )
+    with studio_page(browser, studio.url) as first:
+        with studio_page(browser, f"{studio.url}&file=shared.yaml", context=first.context) as second:
+            at(first, "open-shared.yaml").click()
+            for page in (first, second):
+                at(page, "layout-3").click()
+                expect(page.locator(".cm-content")).to_contain_text("damper")
+            first.locator(".cm-line").first.click()
+            first.keyboard.press("End")
+            first.keyboard.type(" by one")
+            second.locator(".cm-line").nth(1).click()
+            second.keyboard.press("End")
+            second.keyboard.type("  # by two")
+            for page in (first, second):
+                expect(page.locator(".cm-content")).to_contain_text("system: Shared by one")
+                expect(page.locator(".cm-content")).to_contain_text("# by two")
+            second.close()
+        text = (folder / "shared.yaml").read_text()
+        assert text.startswith("system: Shared by one\n")
+        assert "  # by two\n" in text

@@ -1,0 +1,112 @@
+"""A studio that runs as a process of its own, and its page in Chromium, which must complain of nothing."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+
+from support.browser import OPTIONS
+from tellegen.server.app import CLIENT
+
+# Machines are shared: what takes a moment here may take seconds elsewhere, and no test says how long something may take.
+expect.set_options(timeout=30_000)
+
+BUILT = (CLIENT / "index.html").is_file()
+needs_pages = pytest.mark.skipif(not BUILT, reason="needs the system tool node: the pages of the studio are not built")
+
+
+@final
+@dataclass
+class RunningStudio:
+    """The process of a studio, and its address."""
+
+    process: "subprocess.Popen[str]"
+    url: str
+    folder: Path
+
+    @property
+    def port(self) -> int:
+        """Its port."""
+        found = re.search(r":(\d+)/", self.url)
+        assert found is not None
+        return int(found[1])
+
+    @property
+    def token(self) -> str:
+        """Its token."""
+        return self.url.partition("token=")[2]
+
+
+@contextmanager
+def running_studio(folder: Path, *words: str, port: int = 0) -> Iterator[RunningStudio]:
+    """A studio for a folder; ended by its own process at the end."""
+    command = [sys.executable, "-m", "tellegen", "studio", *words, "--port", str(port), "--no-browser"]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.search(r"http://\S+", line)
+        assert found is not None, line + process.stdout.read()
+        yield RunningStudio(process, found[0], folder)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate(timeout=20)
+
+
+@contextmanager
+def chromium(path: str) -> Iterator[Browser]:
+    """The browser."""
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=path, args=[*OPTIONS.split(), "--disable-sync"])
+        yield running
+        running.close()
+
+
+@contextmanager
+def studio_page(
+    browser: Browser, url: str, *, dark: bool = False, context: BrowserContext | None = None
+) -> Iterator[Page]:
+    """A page of a studio; whatever the console complains of fails the test."""
+    complaints: list[str] = []
+    scheme = context or browser.new_context(
+        viewport={"width": 1280, "height": 720},
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+        accept_downloads=True,
+    )
+    page = scheme.new_page()
+    page.set_default_timeout(30_000)
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda asked: None if _is_own(asked.url, url) else complaints.append(asked.url))
+    page.goto(url)
+    yield page
+    if context is None:
+        scheme.close()
+    # What a page says of a server that the test itself took away is no complaint.
+    assert not complaints, complaints
+
+
+def _is_own(asked: str, url: str) -> bool:
+    own = url.partition("/#")[0].removeprefix("http://")
+    return asked.startswith((f"http://{own}/", f"ws://{own}/", "blob:", "data:"))
+
+
+def at(page: Page, name: str) -> Locator:
+    """What has a test id."""
+    return page.get_by_test_id(name)
+
+
+def opened_example(page: Page, name: str) -> None:
+    """Open an example from the gallery, and wait for its views and its first curves."""
+    at(page, f"open-example:{name}").click()
+    expect(at(page, "pane-network").locator("svg")).to_be_visible()
+    expect(at(page, "plots").locator("canvas").first).to_be_visible()
