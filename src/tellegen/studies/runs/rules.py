@@ -195,3 +195,10 @@ WIDE_INDEX = RULES.rule(
     why="indices are estimated from draws, and their error falls with the number of these",
     severity="warning",
 )
+SMOOTH_INPUT = RULES.rule(
+    "S429",
+    "measured input that is joined smoothly",
+    meaning="Measured points of an input are joined by a smooth curve, and how far that may be off was tried with every second of them.",
+    why="what happened between two points was not measured; where it is a jump, steps are nearer to it",
+    severity="notice",
+)
