@@ -19,7 +19,7 @@ from tellegen.exporting.matlab_program import ATOL, RTOL, number_text, row_text
 from tellegen.exporting.simulink import DiagramBuilder, SimulinkBlock, SimulinkLine, SimulinkWiring
 from tellegen.expressions import ZERO, Expression, postorder, printing
 from tellegen.expressions.matlab import matlab_name
-from tellegen.expressions.nodes import Call, Constant, Number, Pow, Rational, Relation
+from tellegen.expressions.nodes import Call, Constant, Mul, Number, Pow, Rational, Relation
 from tellegen.expressions.printing import ATOM, PRODUCT, SUM, PrintedPiece
 from tellegen.model.model import Model
 
@@ -76,7 +76,9 @@ def slx_files(model: Model, name: str) -> dict[str, bytes]:
     """
     diagram = replace(block_diagram(model), scheme=())
     _refuse(diagram)
-    wiring = DiagramBuilder(diagram, law=law_text).built()
+    # A Fcn block calls its input u: a parameter of that name stands there by its value.
+    hidden = {n: f"({number_text(value)})" for n, value in diagram.parameters.items() if matlab_name(n) == "u"}
+    wiring = DiagramBuilder(diagram, law=lambda e, names: law_text(e, {**hidden, **names})).built()
     parts = {
         "[Content_Types].xml": CONTENT_TYPES,
         "_rels/.rels": ROOT_RELATIONS,
@@ -122,15 +124,15 @@ def _refuse(diagram: Diagram) -> None:
 def _may_fail(expression: Expression) -> bool:
     """Whether a formula may have no value somewhere: as a term it would spoil the choice."""
     return any(
-        (isinstance(n, Call) and n.name in ("log", "asin", "acos", "sqrt"))
-        or (
-            isinstance(n, Pow)
-            and not (
-                isinstance(n.exponent, Number) and n.exponent.rational.denominator == 1 and n.exponent.rational > 0
-            )
-        )
+        (isinstance(n, Call) and n.name in ("log", "asin", "acos"))
+        or (isinstance(n, Pow) and not (isinstance(n.exponent, Number) and _is_whole(n.exponent.rational)))
+        or (isinstance(n, Mul) and not all(_is_whole(q) for base, q in n.factors if base.free_symbols))
         for n in postorder(expression)
     )
+
+
+def _is_whole(exponent: Rational) -> bool:
+    return exponent.denominator == 1 and exponent > 0
 
 
 @final
