@@ -12,6 +12,7 @@ from pathlib import Path
 
 import tellegen
 from formula_pages import formulas_page, units_page
+from imported_pages import imported_page
 from notebooks import notebook
 from part_equations import part_equations
 from reference_pages import commands_page, decisions_page, python_page
@@ -373,6 +374,7 @@ def pages() -> dict[str, str]:
     made["docs/reference/signals.md"] = signals_page()
     made["docs/reference/formulas.md"] = formulas_page(_made_from("src/tellegen/expressions/functions.py"))
     made["docs/reference/units.md"] = units_page(_made_from("src/tellegen/core/units.py"))
+    made["docs/reference/imported.md"] = imported_page(_made_from("src/tellegen/importing"), table)
     made["docs/reference/library.md"] = library_page()
     made |= library_figures()
     made["docs/reference/commands.md"] = commands_page()

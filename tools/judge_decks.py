@@ -23,7 +23,6 @@ from tellegen.core.errors import TellegenError
 from tellegen.importing.naming import node_names, plain_name
 from tellegen.importing.spice.deck import GROUND, Circuit, node, split_words, understand
 from tellegen.importing.spice.lines import Findings, read_deck
-from tellegen.importing.spice.values import ValueProblemError, read_number
 
 Array = NDArray[np.float64]
 
@@ -62,20 +61,20 @@ def compare(deck: Path, *, diodes: str = "exponential", seconds: float = 60.0, f
         for other in deck.parent.iterdir():
             if other.is_file() and other.stat().st_size < 1_000_000:
                 shutil.copy(other, folder / other.name)
-        nodes, until = _nodes_and_end(deck)
+        nodes = _shown_nodes(deck)
         judged = folder / "judged.cir"
-        judged.write_text(_judged_text(deck, nodes, until, fine, TOLERANCES[0]), encoding="utf-8")
+        judged.write_text(_judged_text(deck, nodes, "", TOLERANCES[0]), encoding="utf-8")
         begun = time.perf_counter()
         try:
-            tg.import_model(folder / "judged.cir", folder / "judged.yaml", diodes=diodes, force=True)
+            tg.import_model(judged, folder / "judged.yaml", diodes=diodes, force=True)
         except TellegenError as error:
             raise NotComparedError("refused: " + "; ".join(f"{f.code} {f.what}" for f in error.findings)) from error
-        left_out = tuple(
-            f[2:] for f in (folder / "judged.yaml").read_text(encoding="utf-8").splitlines() if f.startswith("# ")
-        )
+        lines = (folder / "judged.yaml").read_text(encoding="utf-8").splitlines()
+        left_out = tuple(line[2:] for line in lines if line.startswith("# "))
+        until = float(next(line.split()[1] for line in lines if line.startswith("  until:")))
         for tolerances in TOLERANCES:
             # Where ngspice gives up with close tolerances it may go on with wider ones.
-            judged.write_text(_judged_text(deck, nodes, until, fine, tolerances), encoding="utf-8")
+            judged.write_text(_judged_text(deck, nodes, f"{until / fine:.6g}", tolerances), encoding="utf-8")
             try:
                 rows = _ngspice(folder, nodes, seconds)
                 break
@@ -85,8 +84,8 @@ def compare(deck: Path, *, diodes: str = "exponential", seconds: float = 60.0, f
         return _compared(folder, rows, left_out, begun)
 
 
-def _nodes_and_end(deck: Path) -> tuple[list[str], float]:
-    """The nodes of a deck outside its subcircuits, and the time at which its run ends."""
+def _shown_nodes(deck: Path) -> list[str]:
+    """The nodes of a deck outside its subcircuits."""
     findings = Findings()
     try:
         found = understand(read_deck(deck, findings), findings)
@@ -94,14 +93,7 @@ def _nodes_and_end(deck: Path) -> tuple[list[str], float]:
         raise NotComparedError(f"refused: {error.code} {error.what}") from error
     if found.transient is None:
         raise NotComparedError("there is no .tran")
-    words, _ = split_words(found.transient.words[1:])
-    try:
-        until = read_number(words[1])
-    except (ValueProblemError, IndexError):
-        until = None
-    if until is None:
-        raise NotComparedError("the end of .tran is no number")
-    return list(dict.fromkeys(_nodes(found.circuit)))[:MOST_NODES], float(until.text)
+    return list(dict.fromkeys(_nodes(found.circuit)))[:MOST_NODES]
 
 
 def _nodes(circuit: Circuit) -> Iterator[str]:
@@ -113,7 +105,7 @@ def _nodes(circuit: Circuit) -> Iterator[str]:
         yield from (found for word in words if (found := node(word)) != GROUND)
 
 
-def _judged_text(deck: Path, nodes: list[str], until: float, fine: int, tolerances: str) -> str:
+def _judged_text(deck: Path, nodes: list[str], step: str, tolerances: str) -> str:
     """The deck with a finer step, all nodes kept, and nothing else shown."""
     kept: list[str] = []
     skipping = False
@@ -125,7 +117,7 @@ def _judged_text(deck: Path, nodes: list[str], until: float, fine: int, toleranc
         if word == ".tran":
             words, _ = split_words(line.split()[1:])
             uic = " uic" if any(w.lower() == "uic" for w in words) else ""
-            kept.append(f".tran {words[0]} {words[1]} 0 {until / fine:.6g}{uic}")
+            kept.append(f".tran {words[0]} {words[1]} 0 {step}{uic}")
         elif kept and (WITHOUT_A_NODE.match(line) or (kept[-1] == "*" and word.startswith("+"))):
             kept.append("*")
         else:

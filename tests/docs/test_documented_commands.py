@@ -44,7 +44,15 @@ def page_name(page: Path) -> str:
 LONG = (
     *(
         f"docs/gallery/{page}.md"
-        for page in ("corking_machine", "crank_rod", "identification", "mobile_manipulator", "rapson_slide", "robots")
+        for page in (
+            "corking_machine",
+            "crank_rod",
+            "electric_car",
+            "identification",
+            "mobile_manipulator",
+            "rapson_slide",
+            "robots",
+        )
     ),
     "docs/theory/errata.md",
 )

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.names import numbered
+from tellegen.equations.printing.explanation import STATE_LETTERS, PlaceNames
 from tellegen.equations.printing.latex import (
     LONGEST_PART,
     descriptor_to_latex,
@@ -136,8 +138,34 @@ def test_wide_matrices_have_names_for_their_entries() -> None:
         list(row) for row in system.matrices["L"]
     ]
     text = system.to_latex()
-    ((first, second),) = re.findall(r"\\underbrace\{\\begin\{bmatrix\} (k_\{\d+\}) & (k_\{\d+\})", text)[:1]
-    assert text.count(f"{first} &= ") == text.count(f"{second} &= ") == 1
+    # Entries are called by their places, and what is long in them by further names.
+    ((first, second),) = re.findall(r"\\underbrace\{\\begin\{bmatrix\} (L_\{\d+\}) & (L_\{\d+\})", text)[:1]
+    assert (first, second) == ("L_{11}", "L_{12}")
+    for name in (first, second):
+        assert len(re.findall(re.escape(name) + r"\\left\(.*\\right\) &= ", text)) == 1
+    assert re.search(r"k_\{\d+\} &= ", text)
+
+
+def test_long_entries_of_moving_models_stand_on_lines_of_their_own() -> None:
+    text = tg.derive("planar_robot").to_latex()
+    first, *_ = text.splitlines()[1:]
+    assert r"L_{11} & L_{12} & L_{13} \\ L_{12} & L_{22}" in first
+    assert r"L_{12}\left(\phi_{1}, \phi_{2}\right) &= l_{1} l_{2} m_{3} \cos\left(\phi_{1} - \phi_{2}\right)" in text
+    # What is short, or fits on a page, has no names.
+    assert "J_{m} + H^{2} m_{p}" in tg.derive("crank_rod").to_latex()
+    assert "L_{11}" not in tg.derive("dc_motor_pump").to_latex()
+
+
+def test_names_of_entries_give_the_matrices_again_and_repeat_no_name() -> None:
+    system = tg.derive("planar_robot")
+    taken = replace(system, parameters={**system.parameters, "L_12": None})
+    names = PlaceNames(taken)
+    brief = names.shortened(STATE_LETTERS)
+    assert "L_12" not in names.definitions
+    for letter in ("L", "N", "A", "B"):
+        again = [[with_definitions(e, names.definitions) for e in row] for row in brief.matrices[letter]]
+        assert again == [list(row) for row in system.matrices[letter]]
+    assert [with_definitions(e, names.definitions) for e in brief.vectors["f"]] == list(system.vectors["f"])
 
 
 def test_a_name_that_is_taken_names_no_part() -> None:

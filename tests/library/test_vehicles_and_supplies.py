@@ -61,7 +61,8 @@ def test_a_vehicle_coasts_as_newton_says(slope: float) -> None:
 
     def rate(_: float, v: np.ndarray) -> np.ndarray:
         rolling = p.c_r * p.m * p.g * math.cos(alpha) * np.tanh(v / p.v_0)
-        return (2000.0 - rolling - p.rho * p.c_d * p.A * v * np.abs(v) / 2 - p.m * p.g * math.sin(alpha)) / p.m
+        air = p.rho * p.c_d * p.A * v * np.abs(v) / 2
+        return np.asarray((2000.0 - rolling - air - p.m * p.g * math.sin(alpha)) / p.m)
 
     wanted = solve_ivp(rate, (0, 20), [0.0], rtol=1e-11, atol=1e-12).y[0, -1]
     assert run.final()["p.v"] == pytest.approx(wanted, rel=1e-7)

@@ -316,7 +316,9 @@ def with_named_variables(model: Model, graph: PowerGraph, said: Container[str]) 
     for law in graph.signals:
         if isinstance(law, Value) and law.named and law.name not in model.signals and law.name not in said:
             texts, unit = {FORMULA: to_text(law.expression)}, law.unit
-            signals[law.name] = SignalDefinition(law.name, FORMULA, {FORMULA: law.expression}, texts=texts, unit=unit)
+            signals[law.name] = SignalDefinition(
+                law.name, FORMULA, {FORMULA: law.expression}, texts=texts, unit=unit, between=law.between
+            )
     # Names of parts and of copies are other names in these notations.
     symbols = {name: text for name, text in symbols_still_named(model).items() if is_name(name)}
     return replace(model, signals=signals, symbols=symbols)

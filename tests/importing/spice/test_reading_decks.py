@@ -137,6 +137,23 @@ def test_what_only_sensors_meet_gets_the_conductance_of_spice(tmp_path: Path) ->
 # What is told
 
 
+@pytest.mark.parametrize(
+    ("beside", "told"),
+    [
+        ("", True),
+        ("C9 b 0 1n", False),
+        ("R9 b 0 1k", False),
+        ("Rs b e 1\nR9 e f 2", True),
+        ("X9 b open\n.subckt open p\nC1 p 0 1n\n.ends", False),
+    ],
+)
+def test_a_coil_that_drives_a_diode_alone_is_told(tmp_path: Path, beside: str, told: bool) -> None:
+    cards = f"V1 a 0 SIN(0 5 1k)\nL1 a b 1m\nD1 b c DX\nR1 c 0 1k\n{beside}\n.model DX D"
+    found = [finding.what for finding in deck(tmp_path, cards).findings]
+    assert any("no capacitance" in what for what in found) is told
+    assert not deck(tmp_path, cards, diodes="ideal").findings
+
+
 def test_all_that_is_not_read_is_told_at_once(tmp_path: Path) -> None:
     cards = "\n".join(f"{letter.upper()}1 a b c d e" for letter in REFUSED)
     told = errors(

@@ -9,6 +9,7 @@ import pytest
 import scipy.integrate
 from numpy.typing import NDArray
 
+import judge_twenty_sim
 import tellegen as tg
 from importing.twenty_sim.models import MOTOR, SERVO, component, wires
 from tellegen.core.errors import DescriptionError
@@ -79,6 +80,14 @@ def test_an_iconic_diagram_with_signals_runs_as_its_equations_say(tmp_path: Path
     np.testing.assert_allclose(run.values("tau_K"), 4 * twist, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(run.values("Int"), angle, rtol=1e-4, atol=1e-6)
     assert named["J"].kind.name == "inertia"
+
+
+@pytest.mark.slow
+def test_the_judge_of_published_models_puts_the_same_equations_together(tmp_path: Path) -> None:
+    found = judge_twenty_sim.compare(written(tmp_path, MOTOR))
+    assert found.compared >= 9
+    # What implicit steps of second order leave.
+    assert found.worst < 1e-3
 
 
 def test_generic_ports_take_the_domain_that_is_told(tmp_path: Path) -> None:

@@ -43,15 +43,15 @@ def test_data_without_noise_give_the_parameters_back() -> None:
         assert fit.values[name] == pytest.approx(value, rel=1e-4)
 
 
-def coverage(records: int) -> float:
-    """The share of intervals with 90 % that hold the truth."""
+def coverage(records: int, level: float = 0.9) -> float:
+    """The share of intervals that hold the truth."""
     inside = 0
     model = tg.load("rlc")
     t = np.linspace(0.0, 2e-3, 41)
     exact = tg.simulate(model, 2e-3, times=t, rtol=1e-9).values("V_C")
     for seed in range(records):
         noisy = exact + 0.1 * np.random.default_rng(seed).standard_normal(len(t))
-        found = tg.fit(model, {"t": t, "V_C": noisy}, ["R", "L"], parameters={"R": 25, "L": 8e-3}).interval(0.9)
+        found = tg.fit(model, {"t": t, "V_C": noisy}, ["R", "L"], parameters={"R": 25, "L": 8e-3}).interval(level)
         inside += sum(low <= truth <= high for (low, high), truth in zip(found.values(), (20.0, 10e-3), strict=True))
     return inside / (2 * records)
 
@@ -63,7 +63,15 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say_in_two_hundred_records() -> None:
-    assert 0.86 <= coverage(200) <= 0.94
+    assert 0.92 <= coverage(200, 0.95) <= 0.98
+
+
+def test_a_profile_that_meets_its_bounds_is_weak() -> None:
+    fit = tg.fit("dc_motor_pump", measured(), {"R_a": (0.45, 0.5001), "K_m": None}, parameters={"R_a": 0.46})
+    (found,) = fit.profile("R_a").findings
+    assert found.code == "S422"
+    assert "upper" in found.what
+    assert not fit.profile("K_m").findings
 
 
 def test_directions_that_the_data_leave_open_are_named_and_get_no_interval() -> None:
@@ -198,3 +206,25 @@ def test_a_model_that_samples_and_rounds_is_fitted_by_differences() -> None:
         "sampled_position_control", {"t": t, "x": run.values("x")}, ["m_c"], parameters={"m_c": 2.4}, rtol=1e-6
     )
     assert fit.values["m_c"] == pytest.approx(2.0, rel=0.03)
+
+
+@pytest.mark.slow
+def test_dense_measured_inputs_are_joined_smoothly_in_fewer_steps() -> None:
+    t = np.linspace(0.0, 0.5, 2001)
+    drive = 20.0 + 5.0 * np.sin(20.0 * t)
+    run = tg.simulate("dc_motor_pump", 0.5, inputs={"V_a": "20 + 5*sin(20*t/(1 s))"}, times=t[::50], rtol=1e-9)
+    compared = np.full(len(t), np.nan)
+    compared[::50] = run.values("omega_m")
+    data = {"t": t, "V_a": drive, "omega_m": compared}
+    fits = {
+        hold: tg.fit("dc_motor_pump", tg.record(data, hold=hold), ["R_a"], parameters={"R_a": 0.6})
+        for hold in ("linear", "smooth")
+    }
+    for fit in fits.values():
+        assert fit.values["R_a"] == pytest.approx(0.5, rel=1e-4)
+    steps = {
+        hold: fit.problem.records[0].runs.simulated([0.5], own_rows=True).trajectory.steps for hold, fit in fits.items()
+    }
+    assert steps["smooth"] < 0.7 * steps["linear"]
+    (told,) = [finding for finding in fits["smooth"].findings if finding.code == "S429"]
+    assert "V_a" in told.what

@@ -3,6 +3,9 @@
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +17,9 @@ import tellegen as tg
 from tellegen.core.errors import TellegenError
 from tellegen.studies.runs import chunks, makers
 from tellegen.studies.runs import store as stores
+from tellegen.studies.runs import sweep as sweeps
 from tellegen.studies.runs.chunks import make_chunk, study_text
-from tellegen.studies.runs.makers import WorkerProcess
+from tellegen.studies.runs.makers import ThreadMaker, WorkerProcess
 from tellegen.studies.runs.store import open_store, writing
 from tellegen.studies.runs.sweep import resume
 
@@ -168,6 +172,41 @@ def test_a_worker_that_is_killed_costs_its_chunk_alone(
     assert same(study, tg.sweep("corking_machine", vary, **asked))
     assert not list(tmp_path.glob("*.running"))
     assert resume(tmp_path / "a.study", check="none").finished == 160
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_whole_chunks_and_says_how_to_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "crank.study"
+    words = ["sweep", "crank_rod", "--vary", "b_m=uniform(80 %, 120 %)", "--draws", "200000", "--threads", "1"]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tellegen", *words, "--keep", "omega", "-o", str(folder)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while child.poll() is None and len(list(folder.glob("status/c/*"))) < 1:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    _, told = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert f"tellegen sweep --resume {folder}" in told
+    status = open_store(folder).group["status"][:]
+    assert 0 < (status == 0).sum() < 200_000
+    assert set(np.unique(status)) == {-1, 0}
+    assert not list(tmp_path.glob("*.running"))
+
+
+def test_the_line_of_progress_tells_failures(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeps, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(sweeps, "PAUSE_S", 0.0)
+    monkeypatch.setattr(ThreadMaker, "parts", lambda *_: makers.divided(40, 10))
+    vary = {"J_m": np.concatenate([[-1e-3] * 3, np.linspace(1e-3, 2e-3, 37)])}
+    tg.sweep("dc_motor_pump", vary, keep=["omega_m"], check="none", progress=True)
+    told = capsys.readouterr().err
+    assert "of 40 runs" in told
+    assert "a second" in told
+    assert "3 failed" in told
 
 
 def test_a_small_cluster_makes_a_study() -> None:

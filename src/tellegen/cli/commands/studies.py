@@ -230,6 +230,7 @@ def _fit_text(found: Fit, others: tuple[RecordFit, ...], profile: Profile | None
         rows: list[tuple[str, ...]] = [(profile.name, "chi2")]
         rows += [(f"{value:.6g}", f"{cost:.6g}") for value, cost in zip(profile.values, profile.chi2, strict=True)]
         lines += ["", *table_lines(rows)]
+        lines += [part for finding in profile.findings for part in ("", str(finding))]
     return "\n".join(lines)
 
 

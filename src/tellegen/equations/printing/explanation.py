@@ -7,12 +7,14 @@ Terms that vanish are left out. With the sign "+" the equation is `L x' = A x + 
 place on the left. Text, LaTeX and JSON read what stands here and decide nothing but how it is written.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar, final
 
+from tellegen.core.names import unused
 from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, transposed
-from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions import ONE, ZERO, Expression, symbol, to_text, total
+from tellegen.expressions.elimination import with_definitions
 from tellegen.graph.signals import Delayed, Sampled, Table
 
 if TYPE_CHECKING:  # the forms print themselves, so they import their printers
@@ -267,6 +269,77 @@ def _filled(*sums: MatrixSum) -> tuple[MatrixSum, ...]:
     return tuple(each for each in sums if each.shares)
 
 
+# Long entries
+
+LONG = 24
+"""An entry of more characters has a name where an equation would be wider than a line."""
+STATE_LETTERS, OUTPUT_LETTERS = ("L", "N", "f", "A", "B", "B_1"), ("C", "D", "D_1", "f_y")
+
+
+NamedSystem = TypeVar("NamedSystem", "EquationSystem", "StateSpaceForm")
+
+
+@final
+class PlaceNames(Generic[NamedSystem]):
+    """Names for the long entries of a form by their places: L_12 for what stands in the first row of L in its second column."""
+
+    def __init__(self, form: NamedSystem) -> None:
+        self.definitions: dict[str, Expression] = {}
+        self._form: NamedSystem = form
+        self._names: dict[Expression, Expression] = {}
+        self._taken = {*form.parameters, *form.states, *form.inputs, *form.outputs, *form.displacements, *form.where}
+        self._variables = (*form.displacements, *form.states, *form.inputs, *form.algebraic.unknowns)
+        self._taken |= {*form.algebraic.unknowns, *form.signals.names}
+
+    def shortened(self, letters: Iterable[str]) -> NamedSystem:
+        """The form with names for the long entries of some of its matrices and vectors."""
+        wanted = set(letters)
+        matrices = {
+            letter: tuple(
+                tuple(self._entry(letter, i, j, e) for j, e in enumerate(row, 1)) for i, row in enumerate(m, 1)
+            )
+            for letter, m in self._form.matrices.items()
+            if letter in wanted
+        }
+        vectors = {
+            letter: tuple(self._entry(letter, i, 0, e) for i, e in enumerate(v, 1))
+            for letter, v in self._form.vectors.items()
+            if letter in wanted
+        }
+        changed = {**self._form.matrices, **matrices}, {**self._form.vectors, **vectors}
+        self._form = replace(self._form, matrices=changed[0], vectors=changed[1])
+        return self._form
+
+    def reads(self, name: str) -> tuple[str, ...]:
+        """The variables that a named entry moves with, in their order."""
+        read = with_definitions(self.definitions[name], self._form.where).free_symbols
+        return tuple(variable for variable in self._variables if variable in read)
+
+    def _entry(self, letter: str, i: int, j: int, entry: Expression) -> Expression:
+        if entry is ZERO or len(to_text(entry)) <= LONG:
+            return entry
+        if entry not in self._names:
+            # L_1_12 is read as one place where L_112 would be two.
+            apart = "_" if max(i, j) > 9 else ""
+            wanted = f"{letter}_{i}{apart}{j}" if j else f"{letter}_{i}"
+            name = unused(wanted, self._taken)
+            self._taken.add(name)
+            self.definitions[name] = entry
+            self._names[entry], self._names[-entry] = symbol(name), -symbol(name)
+        return self._names[entry]
+
+
+def width_of(sides: EquationSides) -> int:
+    """How many characters the widest row of an equation with matrices has, about."""
+    found = 0
+    for each in (*sides.left, *sides.right):
+        for share in each.shares:
+            columns = zip(*share.rows, strict=True)
+            found += sum(max(len(to_text(e)) for e in column) + 2 for column in columns) + 4
+        found += max((len(to_text(e)) for e in each.factors), default=0) + 4
+    return found
+
+
 # Lines beside the matrices
 
 
@@ -307,10 +380,10 @@ def summaries(equations: "EquationSystem", sign: Sign) -> Iterator[tuple[str, Ex
 
     With the sign of L x' = A x + B u the power is the share of A in E', which is negative where something dissipates.
     """
+    taken = {*equations.parameters, *equations.states, *equations.inputs, *equations.outputs, *equations.where}
     if equations.stored_energy is not None and equations.stored_energy is not ZERO:
-        yield "E", equations.stored_energy
+        yield "E(x)" if "E" in taken else "E", equations.stored_energy
     if equations.potential_energy is not ZERO:
-        taken = {*equations.parameters, *equations.states, *equations.inputs, *equations.outputs, *equations.where}
         yield "V(q)" if "V" in taken else "V", equations.potential_energy
     if equations.dissipated_power is not ZERO:
         yield "P_d", equations.dissipated_power if sign == "-" else -equations.dissipated_power

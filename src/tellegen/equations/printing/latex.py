@@ -5,7 +5,7 @@ TeX knows no length beyond 5.7 m, and a page none beyond its margins.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tellegen.core.names import numbered
 from tellegen.equations.matrices import Matrix
@@ -36,8 +36,12 @@ if TYPE_CHECKING:
     from tellegen.equations.steps import Explanation
     from tellegen.equations.system import EquationSystem, OperatingPoint
 
+PrintedSystem = TypeVar("PrintedSystem", "EquationSystem", "StateSpaceForm")
+
 LONGEST_LINE = 400
 """Characters of LaTeX: about two thirds of them are commands, so this is about the width of a page."""
+WIDEST = 200
+"""Equations of more characters, written as text, have names for their long entries: a page takes about half as many."""
 LONGEST_MATRICES = 4_000
 """Equations whose matrices take more characters than this have names for parts of their entries."""
 LONGEST_PART = 60
@@ -73,10 +77,12 @@ def _pieces(sum_: Add) -> list[str]:
 Change = Callable[[Expression], Expression]
 
 
+NO_NAMES: Mapping[str, Expression] = {}
+
 MOST_COLUMNS = 10
 """amsmath's bmatrix has room for so many columns; a wider matrix is an array."""
 
-_NAMES_OF_SUMMARIES = {"E": "E", "V": "V", "V(q)": "V(q)", "P_d": "P_{d}"}
+_NAMES_OF_SUMMARIES = {"E": "E", "E(x)": r"E(\mathbf{x})", "V": "V", "V(q)": "V(q)", "P_d": "P_{d}"}
 
 
 def equations_to_latex(equations: "EquationSystem", *, sign: Sign = "-", environment: str = "align*") -> str:
@@ -84,20 +90,53 @@ def equations_to_latex(equations: "EquationSystem", *, sign: Sign = "-", environ
 
     State equation, output equation, unknowns, energy, dissipated power, dependent storages, and the names used.
     """
-    return _with_short_names(equations, lambda *change: _lines(equations, sign, *change), environment)
+    state, output = shown.state_equation(equations, sign), shown.output_equation(equations)
+    names, brief = _named_entries(equations, state, output)
+    return _with_short_names(
+        brief,
+        lambda *change: [*_lines(brief, sign, *change), *_entries(names, change[1])],
+        environment,
+        names.definitions,
+    )
 
 
 def _with_short_names(
     form: "EquationSystem | HamiltonianSystem | StateSpaceForm",
     lines: Callable[[Change, Change], list[str]],
     environment: str,
+    named: Mapping[str, Expression] = NO_NAMES,
 ) -> str:
-    """The lines of a form; where its matrices are wide, over names for long entries and for parts of other formulas."""
-    if not _is_wide(form.matrices):
+    """The lines of a form; where its matrices are wide, over names for long entries and for parts of other formulas.
+
+    So are what entries `named` by their places stand for, where that is long.
+    """
+    if not _is_wide({**form.matrices, "": (tuple(named.values()),)}):
         return _environment(environment, lines(_itself, _itself))
-    short = NamedParts(LONGEST_PART, numbered("k", _names_of(form)))
+    short = NamedParts(LONGEST_PART, numbered("k", {*_names_of(form), *named}))
     written = lines(short.part, short.short)
     return _environment(environment, [*written, *_parts(short, written)])
+
+
+def _named_entries(
+    form: PrintedSystem, state: EquationSides, output: EquationSides
+) -> tuple[shown.PlaceNames[PrintedSystem], PrintedSystem]:
+    """The form with names for the long entries of an equation that would be wider than a page, and these names."""
+    names = shown.PlaceNames(form)
+    brief = form
+    for sides, letters in ((state, shown.STATE_LETTERS), (output, shown.OUTPUT_LETTERS)):
+        if shown.width_of(sides) > WIDEST:
+            brief = names.shortened(letters)
+    return names, brief
+
+
+def _entries(names: shown.PlaceNames[Any], formula: Change) -> list[str]:
+    """What named entries stand for, with the variables that move them."""
+    lines = []
+    for name, e in names.definitions.items():
+        read = ", ".join(map(latex_name, names.reads(name)))
+        left = rf"{latex_name(name)}\left({read}\right)" if read else latex_name(name)
+        lines += _equation_lines(left, formula(e))
+    return lines
 
 
 def relation_to_latex(
@@ -202,7 +241,13 @@ def _hamiltonian_lines(given: "HamiltonianSystem", entry: Change, formula: Chang
 
 def state_space_to_latex(form: "StateSpaceForm", *, environment: str = "align*") -> str:
     """The state-space form: rates of the states, outputs, unknowns, and the names used."""
-    return _with_short_names(form, lambda *change: _state_space_lines(form, *change), environment)
+    names, brief = _named_entries(form, shown.rate_equation(form), shown.output_equation(form))
+    return _with_short_names(
+        brief,
+        lambda *change: [*_state_space_lines(brief, *change), *_entries(names, change[1])],
+        environment,
+        names.definitions,
+    )
 
 
 def _state_space_lines(given: "StateSpaceForm", entry: Change, formula: Change) -> list[str]:

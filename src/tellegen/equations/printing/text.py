@@ -1,8 +1,8 @@
 """Forms of equations and their derivations as plain text for terminals, laid out as papers write them."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
@@ -22,6 +22,7 @@ WIDTH = 100
 """How wide a printout is where nobody says."""
 
 NO_UNITS: Mapping[str, str] = {}
+NO_NAMES: Mapping[str, Expression] = {}
 
 
 def parameters_to_text(
@@ -138,6 +139,15 @@ def _equation_text(sides: EquationSides, names: Sequence[str], width: int, unico
 
     `names` stand left where no matrix does.
     """
+    written = _in_matrices(sides, names, width, unicode)
+    if written:
+        return written
+    rows = ((_row(sides.left, k) if sides.left else name, _row(sides.right, k)) for k, name in enumerate(names))
+    return "\n".join(_wrapped(f"{left} = {right}", width) for left, right in rows)
+
+
+def _in_matrices(sides: EquationSides, names: Sequence[str], width: int, unicode: bool) -> str:
+    """The equation with its matrices, beside each other or each by itself; nothing where even these are too wide."""
     sums = [*sides.left, *sides.right]
     # Blocks of large matrices are made entry by entry and then thrown away for being too wide; so they are counted first.
     if max([len(names), *(len(each.factors) for each in sums)]) <= MOST_STATES:
@@ -153,8 +163,24 @@ def _equation_text(sides: EquationSides, names: Sequence[str], width: int, unico
         single += [_beside([_word("grad_H = "), _factors(gradients[0], unicode)])] if gradients else []
         if all(block.width + 2 <= width for block in single):
             return _indented("\n\n".join(_text_of(_beside(group)) for group in _fitting_groups(single, width - 2)))
-    rows = ((_row(sides.left, k) if sides.left else name, _row(sides.right, k)) for k, name in enumerate(names))
-    return "\n".join(_wrapped(f"{left} = {right}", width) for left, right in rows)
+    return ""
+
+
+PrintedSystem = TypeVar("PrintedSystem", "EquationSystem", "StateSpaceForm")
+
+
+def _with_names(
+    form: PrintedSystem, equation: Callable[[PrintedSystem], EquationSides], width: int, unicode: bool
+) -> tuple[PrintedSystem, Mapping[str, Expression]]:
+    """The form with names for its long entries where it only then has matrices on a page, and what they stand for."""
+    sides = equation(form)
+    if _in_matrices(sides, form.states, width, unicode):
+        return form, NO_NAMES
+    names = shown.PlaceNames(form)
+    brief = names.shortened(shown.STATE_LETTERS)
+    return (
+        (brief, names.definitions) if _in_matrices(equation(brief), form.states, width, unicode) else (form, NO_NAMES)
+    )
 
 
 def _blocks(sums: Iterable[MatrixSum], unicode: bool) -> list[TextBlock]:
@@ -264,9 +290,8 @@ def equations_to_text(
     `unicode` off keeps to ASCII; `units` gives SI units of parameters and variables where they are known. Matrices
     wider than `width`, or of more than a dozen states, are written as one equation a row.
     """
-    parts = _equations(
-        equations, shown.state_equation(equations, sign), shown.output_equation(equations), width, unicode
-    )
+    brief, names = _with_names(equations, lambda form: shown.state_equation(form, sign), width, unicode)
+    parts = _equations(brief, shown.state_equation(brief, sign), shown.output_equation(brief), width, unicode)
     parts.append(_named("measured", shown.measured_formulas(equations), width))
     parts.append(_variables(equations, units))
     parts.append(
@@ -275,7 +300,7 @@ def equations_to_text(
     parts.append(_rates(equations.displacements, width))
     parts.append(_named("dependent storages", equations.dependent, width))
     parts.append(_point(equations.point, units))
-    return _joined([*parts, *_ending(equations, units, width)])
+    return _joined([*parts, *_ending(equations, units, width, names)])
 
 
 def relation_to_text(
@@ -353,14 +378,17 @@ def _point(point: "OperatingPoint | None", units: Mapping[str, str]) -> str:
 
 
 def _ending(
-    form: "EquationSystem | HamiltonianSystem | StateSpaceForm", units: Mapping[str, str], width: int
+    form: "EquationSystem | HamiltonianSystem | StateSpaceForm",
+    units: Mapping[str, str],
+    width: int,
+    names: Mapping[str, Expression] = NO_NAMES,
 ) -> list[str]:
     """What every form tells last: unknowns, signals, what names stand for, parameters."""
     parts = []
     if form.algebraic.unknowns:
         parts.append(f"unknowns  {', '.join(form.algebraic.unknowns)}")
         parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in form.algebraic.residuals))
-    parts += [_signals(form.signals, width), _named("where", form.where, width)]
+    parts += [_signals(form.signals, width), _named("where", {**form.where, **names}, width)]
     return [*parts, parameters_to_text(form.parameters, form.values(), units)]
 
 
@@ -391,9 +419,10 @@ def state_space_to_text(
     form: "StateSpaceForm", *, width: int = WIDTH, unicode: bool = True, units: Mapping[str, str] = NO_UNITS
 ) -> str:
     """The state-space form with matrices in brackets, then names and what the names stand for."""
-    parts = _equations(form, shown.rate_equation(form), shown.output_equation(form), width, unicode)
+    brief, names = _with_names(form, shown.rate_equation, width, unicode)
+    parts = _equations(brief, shown.rate_equation(brief), shown.output_equation(brief), width, unicode)
     parts += [_variables(form, units), _rates(form.displacements, width), _point(form.point, units)]
-    return _joined([*parts, *_ending(form, units, width)])
+    return _joined([*parts, *_ending(form, units, width, names)])
 
 
 def steps_to_text(steps: "Explanation", *, width: int = WIDTH, unicode: bool = True) -> str:

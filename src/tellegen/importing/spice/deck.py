@@ -182,8 +182,10 @@ class _Understanding:
         }
         if head in known:
             known[head](card)
-        elif head == ".tran":
+        elif head == ".tran" and self.read_deck.transient is None:
             self.read_deck.transient = card
+        elif head == ".tran":
+            self.findings.left_out("a second '.tran' is left out: one run is read", card.place, "remove one of them")
         elif head == ".ic":
             self.read_deck.initial.append(card)
         elif head in ANALYSES:

@@ -189,6 +189,7 @@ def _write_field(
     pairs += [("initial", list_text(start or "0 A" for start in starts))] if any(starts) else []
     pairs += [("matrix", "[" + ", ".join(list_text(row) for row in rows) + "]")]
     writer.loaded |= set(ends)
+    writer.stiff["coil"] += [(first.name, end) for end in ends]
     writer.network.append((writer.elements[first.name.lower()], line_text(pairs)))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 
 from tellegen.core.errors import Place, Rule
 from tellegen.core.names import joined
-from tellegen.core.union_find import strong_components
+from tellegen.core.union_find import UnionFind, strong_components
 from tellegen.importing.naming import GivenNames, node_names, plain_name
 from tellegen.importing.spice import rules
 from tellegen.importing.spice.courses import SourceCourse, Span
@@ -75,6 +75,8 @@ class CircuitWriter:
         self.loaded: set[str] = {GROUND}
         self.imposed: set[str] = set()
         self.part_count = 0
+        self.joins: list[tuple[str, str]] = []
+        self.stiff: dict[str, list[tuple[str, str]]] = {"coil": [], "diode": []}
         self.starts_at_zero = False
         self._kept_settings: dict[tuple[str, str], str] = {}
         self._file_name = ""
@@ -216,6 +218,12 @@ class CircuitWriter:
         """The line of an element."""
         found = list(ends)
         (self.imposed if imposes else self.loaded).update(found)
+        if kind == "inductor":
+            self.stiff["coil"] += [(name, end) for end in found]
+        elif kind == "conductance":
+            self.stiff["diode"] += [(name, end) for end in found] if any(key == "law" for key, _ in pairs) else []
+        elif kind != "current source":
+            self.joins += pairwise(found)
         nodes = list_text(map(self.node_name, found))
         self.network.append((name, line_text([(kind, nodes), *((key, quoted(text)) for key, text in pairs)])))
 
@@ -246,6 +254,29 @@ class CircuitWriter:
                 continue
             self.add(self.names.give(f"gmin_{self.node_name(here)}", "g"), "conductance", [here, GROUND], ("G", GMIN))
 
+    def tell_caught_diodes(self) -> None:
+        """Warn of diodes that take the current of a coil where nothing else could: no solver gets past L*gmin."""
+        places = {
+            end: k
+            for k, end in enumerate(
+                dict.fromkeys([GROUND, *chain(*self.joins), *(end for two in self.stiff.values() for _, end in two)])
+            )
+        }
+        groups = UnionFind(len(places))
+        for one, other in self.joins:
+            groups.join(places[one], places[other])
+        outside = {groups.find(places[end]) for end in (GROUND, *self.circuit.ports) if end in places}
+        coils = {groups.find(places[end]): name for name, end in self.stiff["coil"]}
+        for name, end in self.stiff["diode"]:
+            group = groups.find(places[end])
+            if group in coils and group not in outside:
+                what = f"'{coils[group]}' drives its current through '{name}', where there is no capacitance: "
+                what += f"no solver gets past L times {GMIN}"
+                card = self.circuit.elements.get(name.lower())
+                fix = "put a capacitor beside the diode, or import with --diodes ideal"
+                self.findings.left_out(what, card.card.place if card is not None else None, fix)
+                return
+
     # Parts
 
     def part(self, card: ElementCard) -> None:
@@ -272,6 +303,7 @@ class CircuitWriter:
         at = dict(zip(circuit.ports, outside, strict=True)) | {found: self.node(found) for found in inner.global_ports}
         ports = {inner.port_name(port): self.node_name(at[port]) for port in inner.open_ports()}
         self.loaded |= {at[port] for port in inner.open_ports()}
+        self.joins += pairwise([GROUND, *(at[port] for port in inner.open_ports())])
         self.starts_at_zero |= inner.starts_at_zero
         given = {inner.captured[low]: self.parameter(low) for low in inner.captured}
         for low, text in card.options.items():
@@ -340,6 +372,7 @@ class CircuitWriter:
         for card in self.circuit.elements.values():
             with contextlib.suppress(Skip):
                 self.job.writers[card.letter](self, card)
+        self.tell_caught_diodes()
         self.load_open_nodes()
         self.write_parameters()
 

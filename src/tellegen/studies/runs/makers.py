@@ -36,6 +36,9 @@ WORTH_S: Final = 8.0
 TURNS: Final = 4
 """Chunks for each process where nothing else decides their size, and tasks for each worker thread that are submitted at a time."""
 
+PART_S: Final = 5.0
+"""Runs of this process are made in parts of so many seconds."""
+
 TRIES: Final = 3
 REACHED_S: Final = 10.0
 """How long a cluster may take to answer."""
@@ -109,8 +112,9 @@ class ThreadMaker:
         self._threads = threads
 
     def parts(self, runs: ModelRuns, plan: Plan, count: int) -> list[slice]:
-        """All at once."""
-        return [slice(0, count)]
+        """Some seconds of work each, so that it can be told what has failed."""
+        least = math.ceil(count / 100)
+        return divided(count, max(least, int(PART_S * self._threads / plan.seconds)) if plan.seconds > 0.0 else count)
 
     def chunks(self, work: Work) -> Iterator[tuple[slice, Made | None]]:
         """One part after the other, each on all threads."""

@@ -136,7 +136,7 @@ OPEN_DIRECTION = RULES.rule(
 WEAK = RULES.rule(
     "S422",
     "parameter that the data hardly tell",
-    meaning="The deviation of a fitted parameter is more than half of its value.",
+    meaning="The deviation of a fitted parameter is more than half of its value, or its profile meets a bound before it has risen.",
     why="the measured quantities hardly change with it beside their noise",
     severity="warning",
 )
@@ -179,4 +179,11 @@ WIDE_INDEX = RULES.rule(
     meaning="The bounds of an index of influence are more than a tenth apart.",
     why="indices are estimated from draws, and their error falls with the number of these",
     severity="warning",
+)
+SMOOTH_INPUT = RULES.rule(
+    "S429",
+    "measured input that is joined smoothly",
+    meaning="Measured points of an input are joined by a smooth curve, and how far that may be off was tried with every second of them.",
+    why="what happened between two points was not measured; where it is a jump, steps are nearer to it",
+    severity="notice",
 )

@@ -25,10 +25,11 @@ from tellegen.model.model import Model, Start
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results.units import variable_units
 from tellegen.simulation.batches import UNMADE
+from tellegen.simulation.solvers.jobs import FINISHED
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.chunks import joined
 from tellegen.studies.runs.makers import LOCAL, Work, checked_place, chosen_maker
-from tellegen.studies.runs.model_runs import ModelRuns, RunSettings, pilot_rows, sorted_names
+from tellegen.studies.runs.model_runs import Made, ModelRuns, RunSettings, pilot_rows, sorted_names
 from tellegen.studies.runs.store import (
     Store,
     Writing,
@@ -146,7 +147,11 @@ def sweep(
         maker = chosen_maker(on, runs, plan, len(cases), usable_cores(threads))
         with shown_progress(described.name, len(cases), progress) as told:
             work = Work(runs, plan, cases.values, maker.parts(runs, plan, len(cases)), told)
-            found = [(part, made) for part, made in maker.chunks(work) if made is not None]
+            found: list[tuple[slice, Made]] = []
+            for part, one in maker.chunks(work):
+                told.made(one)
+                if one is not None:
+                    found.append((part, one))
             made = found[0][1] if len(work.parts) == 1 and found else joined(runs, len(cases), found)
         error = None
         if check != "none" and not (made.status == UNMADE).any():
@@ -216,10 +221,11 @@ def fill_store(
     with shown_progress(runs.model.name, len(cases), progress) as told:
 
         def heard(begun: int) -> bool:
-            return told is not None and told(before + begun)
+            return told(before + begun)
 
         work = Work(runs, store.plan, cases.values, missing, heard, folder=store.folder, right=right)
         for part, made in maker.chunks(work):
+            told.made(made)
             if made is not None and not made.interrupted:
                 store.write(part, made, runs)
     study = replace(store.study(runs, time.perf_counter() - began), where=maker.where if missing else "")
@@ -232,19 +238,32 @@ def fill_store(
     return study
 
 
-@contextmanager
-def shown_progress(name: str, count: int, progress: Progress | bool | None) -> Iterator[Callable[[int], bool] | None]:
-    """What is told how many runs were begun, and never stops them; a line on stderr where somebody looks at it."""
-    line = RunsLine(name, count) if progress is True or (progress is None and is_watched()) else None
-    told = progress if callable(progress) else line
+@final
+class Told:
+    """Tells somebody how many runs were begun, and never stops them; what of them failed is known chunk by chunk."""
 
-    def between(begun: int) -> bool:
-        if told is not None:
-            told(begun, count)
+    def __init__(self, count: int, progress: Progress | None) -> None:
+        self._count, self._progress = count, progress
+
+    def __call__(self, begun: int) -> bool:
+        """Tell that so many were begun."""
+        if self._progress is not None:
+            self._progress(begun, self._count)
         return False
 
+    def made(self, made: Made | None) -> None:
+        """Count those that failed."""
+        if made is not None and isinstance(self._progress, RunsLine):
+            ended = made.status != UNMADE
+            self._progress.failed += int(np.count_nonzero(ended & (made.status != FINISHED)))
+
+
+@contextmanager
+def shown_progress(name: str, count: int, progress: Progress | bool | None) -> Iterator[Told]:
+    """Who is told how many runs were begun; a line on stderr where somebody looks at it."""
+    line = RunsLine(name, count) if progress is True or (progress is None and is_watched()) else None
     try:
-        yield None if told is None else between
+        yield Told(count, progress if callable(progress) else line)
     finally:
         if line is not None:
             line.close()
@@ -407,12 +426,13 @@ def prepared_runs(model: Model, cases: RunTable, settings: RunSettings, keep: Se
 
 @final
 class RunsLine:
-    """Shows how many runs were made of all, how many a second, and the time left: on stderr, gone at the end."""
+    """Shows how many runs were made of all, how many a second, the time left and failures: on stderr, gone at the end."""
 
     def __init__(self, name: str, count: int) -> None:
         self._name, self._count = name, count
         self._began = self._shown = time.perf_counter()
         self._width = 0
+        self.failed = 0
 
     def __call__(self, begun: int, count: int) -> None:
         """Show that so many were begun."""
@@ -423,7 +443,8 @@ class RunsLine:
         speed = begun / (now - self._began)
         left = (count - begun) / speed if speed > 0.0 else float("inf")
         time_left = f", {int(left // 60)}:{int(left % 60):02} left" if left < 1e6 else ""
-        self._write(f"{self._name}: {begun} of {count} runs, {speed:.3g} a second{time_left}")
+        failed = f", {self.failed} failed" if self.failed else ""
+        self._write(f"{self._name}: {begun} of {count} runs, {speed:.3g} a second{time_left}{failed}")
 
     def close(self) -> None:
         """Take the line away."""
