@@ -128,7 +128,7 @@ WITHOUT_EXAMPLE = {
     **{f"F20{k}": "a figure of a run asked for, not something in a file" for k in range(7)},
     "X001": "a package that is missing, not something in a file",
     **{f"X30{k}": "a report asked for, not something in a file" for k in range(1, 6)},
-    **{f"X4{k:02}": "an export asked for, not something in a file" for k in range(1, 14)},
+    **{f"X4{k:02}": "an export asked for, not something in a file" for k in range(1, 15)},
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }
 """Rules that no example on a page can break, each with the reason."""
