@@ -26,6 +26,7 @@ NAMES = (
     "studies",
     "cluster",
     "studio",
+    "gpu",
     "searches",
 )
 """One module a question, in the order in which they run."""
