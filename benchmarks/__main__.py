@@ -25,6 +25,7 @@ NAMES = (
     "units_yaml",
     "studies",
     "cluster",
+    "gpu",
     "searches",
 )
 """One module a question, in the order in which they run."""

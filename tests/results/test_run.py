@@ -338,3 +338,12 @@ def test_a_side_that_a_coupling_does_not_have_is_refused_with_those_it_has() -> 
         run.effort("motor")
     with pytest.raises(SimulationError, match=r"the run has no 'motor\.3'"):
         run.effort("motor.3")
+
+
+def test_a_run_is_compared_with_measured_columns(run: Run) -> None:
+    columns = {"t": run.t, "I_a": run.values("I_a") + 0.25}
+    found = run.compare(columns)
+    assert list(found.differences) == ["I_a"]
+    assert found.differences["I_a"].largest == pytest.approx(0.25)
+    with pytest.raises(tg.SimulationError, match="S204"):
+        run.compare({"I_a": run.values("I_a")})

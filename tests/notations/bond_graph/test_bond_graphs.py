@@ -506,3 +506,18 @@ def test_a_bond_graph_is_a_value_that_knows_the_bonds_of_its_items() -> None:
     assert list(graph.bonds_of("R")) == [bonds[1]]
     assert not graph.bonds_of("nothing")
     assert graph == BondGraph(dict(graph.items), bonds)
+
+
+@pytest.mark.parametrize("arrow", ["->", "→", "⇀", "⇁", "-7"])
+def test_half_arrows_are_read_as_people_draw_them(arrow: str) -> None:
+    text = (
+        f"system: x\nparameters: {{R: 1 ohm, L: 1 H}}\nbond graph: ['Se:V {arrow} 1:i {arrow} I:L', 'i {arrow} R:R']\n"
+    )
+    one, two = (tellegen.derive(read_model(t)) for t in (text, text.replace(arrow, "->")))
+    assert one.to_json() == two.to_json()
+
+
+@pytest.mark.parametrize(("line", "name"), [("Se:V -> 1:1", "1:i"), ("1 -> R:R", "1:i"), ("Sf:V -> 0:12", "0:p")])
+def test_a_number_as_a_name_is_told(line: str, name: str) -> None:
+    with pytest.raises(tellegen.DescriptionError, match=rf"it is a number(?s:.)*write '{name}'"):
+        read_model(f"system: x\nbond graph: ['{line}']\n")
