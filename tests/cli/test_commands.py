@@ -125,7 +125,7 @@ def test_wrong_usage_exits_with_two_and_explains(arguments: list[str]) -> None:
 
 def test_a_word_that_is_none_of_an_option_is_told_those_that_are() -> None:
     told = " ".join(tellegen("derive", "rlc", "--form", "pogg").stderr.replace("│", " ").split())
-    assert "Invalid value for '--form': 'pogg' is not one of 'pog', 'ph', 'lagrange', 'dae', 'tf'." in told
+    assert "Invalid value for '--form': 'pogg' is not one of 'pog', 'ph', 'lagrange', 'dae', 'tf', 'ss'." in told
 
 
 # Examples, check, schema
