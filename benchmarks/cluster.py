@@ -1,10 +1,10 @@
 """What does a cluster cost beside this process alone?
 
-dc_motor_pump with three parameters within 20 %, two numbers kept of each run, in chunks of some seconds: by one
-thread of this process into a store, by two workers of a Dask cluster on this machine that write into a store, and by
-two that give arrays back. With all sizes also a million runs by two workers into one store. Starting workers, and
-what they compile before their first chunk, is not counted. CPU time is that of all processes together; check: whether
-the numbers have the bits of this process. Ratio: CPU time a run over that of the first way.
+crank_rod with three parameters within 20 %, two numbers kept of each run, in chunks of some seconds: by one thread of
+this process into a store, by two workers of a Dask cluster on this machine that write into a store, and by two that
+give arrays back. With all sizes also a million runs of dc_motor_pump. Starting workers, and what is compiled once, is not
+counted. CPU time is that of all processes together; check: whether the numbers have the bits of this process. Ratio:
+CPU time a run over that of one thread.
 """
 
 import tempfile
@@ -20,15 +20,20 @@ import numpy as np
 import tellegen as tg
 from benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, measure, row
 
-COUNT, MANY = 400_000, 1_000_000
-VARY = {name: tg.uniform("80 %", "120 %") for name in ("R_a", "K_m", "J_m")}
-KEEP = ["omega_m", "max(I_a)"]
+COUNT, MANY, WARM = 400_000, 1_000_000, 20_000
+MODELS = {
+    "crank_rod": (("b_m", "m_p", "b_p"), ["omega", "theta"], "2 s"),
+    "dc_motor_pump": (("R_a", "K_m", "J_m"), ["omega_m", "max(I_a)"], "0.5 s"),
+}
+"""What is varied and kept, and how long runs are."""
 
 
-def swept(count: int, **more: Any) -> tg.Study:
+def swept(model: str, count: int, **more: Any) -> tg.Study:
     """The study of this benchmark."""
+    names, keep, until = MODELS[model]
+    vary = {name: tg.uniform("80 %", "120 %") for name in names}
     return tg.sweep(
-        "dc_motor_pump", VARY, draws=count, by="random", keep=KEEP, check="none", threads=1, progress=False, **more
+        model, vary, until, draws=count, by="random", keep=keep, check="none", threads=1, progress=False, **more
     )
 
 
@@ -37,14 +42,15 @@ def swept(count: int, **more: Any) -> tg.Study:
 class Direct(AbstractCase):
     """One thread of this process, into a store."""
 
+    model: str
     count: int
 
     def prepare(self) -> Any:
-        swept(100)
+        swept(self.model, WARM)
         return Path(tempfile.mkdtemp()) / "motor.study"
 
     def work(self, given: Any) -> Any:
-        return swept(self.count, into=given)
+        return swept(self.model, self.count, into=given)
 
     def check(self, given: Any, found: Any) -> Facts:
         return {"ok": found.finished == self.count, "check": f"{found.finished} runs finished"}
@@ -55,6 +61,7 @@ class Direct(AbstractCase):
 class ByWorkers(AbstractCase):
     """Two worker processes."""
 
+    model: str
     count: int
     writing: bool
 
@@ -64,15 +71,15 @@ class ByWorkers(AbstractCase):
         local: Any = distributed.LocalCluster
         cluster = local(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50)
         client = cluster.get_client()
-        # Both compile what they need; each of these studies is another text.
-        swept(100)
-        swept(1_000, on=client)
+        # All compile what they need.
+        swept(self.model, WARM)
+        swept(self.model, WARM, on=client)
         return cluster, client, Path(tempfile.mkdtemp()) / "motor.study"
 
     def work(self, given: Any) -> Any:
         _, client, folder = given
         before = sum(client.run(time.process_time).values())
-        study = swept(self.count, on=client, **({"into": folder} if self.writing else {}))
+        study = swept(self.model, self.count, on=client, **({"into": folder} if self.writing else {}))
         return study, sum(client.run(time.process_time).values()) - before
 
     def check(self, given: Any, found: Any) -> Facts:
@@ -93,16 +100,16 @@ class ByWorkers(AbstractCase):
 
 def run(full: bool) -> Iterator[Row]:
     """One process, and two workers that write or give back."""
-    direct = measure(Direct(COUNT), limit=300)
-    yield row("one thread, into a store", COUNT, direct)
-    if find_spec("distributed") is None:
-        return
-    for name, count, writing in (
-        ("two workers, into a store", COUNT, True),
-        ("two workers, giving arrays back", COUNT, False),
-        *((("two workers, a million runs into a store", MANY, True),) if full else ()),
-    ):
-        yield _with_ratio(name, count, measure(ByWorkers(count, writing), limit=600), direct)
+    wanted = [("crank_rod", COUNT, (True, False))]
+    if full:
+        wanted.append(("dc_motor_pump", MANY, (True,)))
+    for model, count, ways in wanted:
+        direct = measure(Direct(model, count), limit=300)
+        yield row(f"{model}, one thread, into a store", count, direct)
+        for writing in ways if find_spec("distributed") else ():
+            words = "into a store" if writing else "giving arrays back"
+            found = measure(ByWorkers(model, count, writing), limit=600)
+            yield _with_ratio(f"{model}, two workers, {words}", count, found, direct)
 
 
 def _with_ratio(name: str, count: int, found: Outcome | Stopped, direct: Outcome | Stopped) -> Row:
@@ -110,4 +117,4 @@ def _with_ratio(name: str, count: int, found: Outcome | Stopped, direct: Outcome
         return row(name, count, found)
     cpu = found.cpu + found.facts["else"]
     told = Outcome(found.seconds, cpu, found.spread, found.peak_mb, found.facts)
-    return row(name, count, told, ratio=f"{cpu / count / (direct.cpu / COUNT):.2f}")
+    return row(name, count, told, ratio=f"{cpu / count / (direct.cpu / count):.2f}")

@@ -211,7 +211,9 @@ def test_derive_prints_the_record_of_the_contract() -> None:
         "B",
         "C",
         "D",
+        "signals",
     ]
+    assert record["signals"]["V_r"] == "I_a*R_a + K_m*omega_m"
     assert record["A"] == [["R_a", "K_m", "0"], ["-K_m", "b_m", "K_p"], ["0", "-K_p", "alpha_p"]]
     assert record["parameters"]["C_0"] == 2e-12
 
@@ -249,7 +251,7 @@ def test_numeric_gives_the_sparse_descriptor_form_and_eliminate_the_matrices() -
 
 def test_the_port_hamiltonian_form_prints_the_record_of_the_contract() -> None:
     record = record_of("derive", "dc_motor_pump", "--form", "ph")
-    assert list(record) == ["x", "H", "grad_H", "J", "R", "g", "u", "y", "parameters"]
+    assert list(record) == ["x", "H", "grad_H", "J", "R", "g", "u", "y", "parameters", "signals"]
     assert record["J"] == [["0", "-K_m", "0"], ["K_m", "0", "-K_p"], ["0", "K_p", "0"]]
     shared = record_of("derive", "cauer_low_pass", "--form", "ph")
     assert shared["x"] == ["q_C1", "phi_L1", "q_C3", "phi_L2", "q_C5"]

@@ -31,7 +31,7 @@ def test_bonds_from_above_end_above() -> None:
 
 
 def test_bonds_from_below_end_below() -> None:
-    scene = draw("mobile_manipulator", "bond").scene
+    scene = draw("mobile_manipulator", "bond", whole=True).scene
     box = box_of(scene, "arm_2")
     assert [y > box.bottom for _, y in bent_ends(scene, box)] == [True, True]
 

@@ -348,7 +348,7 @@ def _gain_texts(scene: Scene) -> list[Label]:
 def test_a_scheme_with_a_wrong_sign_is_not_drawn() -> None:
     scheme = pog(causal("dc_motor_pump"))
     sums = dict(scheme.summations)
-    sums["tau_J_m"] = Summation("tau_J_m", (("tau_motor_2", 1), ("tau_J_m_b_m", 1)))
+    sums["tau_J_m"] = Summation("tau_J_m", (("C_m", 1), ("tau_J_m_b_m", 1)))
     with pytest.raises(TellegenError, match="do not conserve power") as found:
         pog_scene(replace(scheme, summations=sums))
     assert found.value.finding.code == "F151"

@@ -8,6 +8,7 @@ from tellegen.drawing import draw
 from tellegen.drawing.pog.texts import PogNames
 from tellegen.expressions import parse
 from tellegen.graph import lower
+from tellegen.graph.signal_lowering import named_between
 from tellegen.notations.reading import read_model
 from tellegen.scenes.scene import Label, Scene
 from tellegen.schemes import pog
@@ -21,14 +22,16 @@ def labels(scene: Scene, *parts: str) -> set[str]:
 def test_variables_are_those_of_the_bond_graph(name: str) -> None:
     bonds = labels(draw(name, "bond").scene, "effort", "flow")
     sections = labels(draw(name, "pog").scene, "variable")
-    own = {text for text in sections if not text.split("_")[-1].isdigit()}
+    between = set(named_between(lower(tg.load(name))).values())  # of power sections, which no bond has
+    own = {text for text in sections if not text.split("_")[-1].isdigit()} - between
     assert own
     assert own <= bonds
 
 
 def test_what_runs_between_two_elements_is_numbered() -> None:
     sections = labels(draw("dc_motor_pump", "pog").scene, "variable")
-    assert {"V_1", r"\tau_1", "Q_1"} <= sections
+    assert {"V_r", r"\tau_1", "Q_u"} <= sections
+    assert "V_1" in labels(draw("dc_motor", "pog").scene, "variable")
     assert not any("," in text for text in sections)
 
 
@@ -69,3 +72,40 @@ network:
     assert {"E_m", "C_m"} <= labels(draw(model, "pog").scene, "variable")
     turned = read_model(text.replace("[b, gnd, s, frame]", "[b, gnd, frame, s]"))
     assert "C_m" not in labels(draw(turned, "bond").scene, "effort")  # it would have the other sign
+
+
+SECTION = """\
+system: filter
+network:
+  V: {voltage source: [a, gnd]}
+  L: {inductor: [a, b], L: 1 mH}
+  R: {resistor: [b, c], R: 2 ohm}
+  C: {capacitor: [c, gnd], C: 1 uF}
+signals:
+  V_r: {formula: V - V_L, between: [L, R]}
+"""
+
+
+def test_a_network_names_a_section_between_two_elements_in_every_notation() -> None:
+    """The voltage behind a coil is that of no element; figures, equations and other notations have its name all the same."""
+    model = read_model(SECTION)
+    for notation in ("network", "pog", "bond"):
+        again = read_model(tg.translate(model, notation))
+        assert "V_r" in tg.derive(again).signals.named
+        assert "V_r" in {section.across for section in tg.pog(again).sections.values()}
+    with pytest.raises(tg.TellegenError, match="'X' of 'between' in the signal V_r is no element"):
+        read_model(SECTION.replace("[L, R]", "[L, X]"))
+    with pytest.raises(tg.TellegenError, match="'between' of the signal V_r names 1 elements, not 2"):
+        read_model(SECTION.replace("[L, R]", "[L]"))
+
+
+def test_the_motor_with_pump_has_the_letters_of_the_lecture() -> None:
+    run = tg.simulate("dc_motor_pump", samples=50)
+    letters = ("V_r", "E_m", "C_m", "C_p", "Q_p", "Q_u")
+    assert set(letters) <= set(run.names)
+    drawn = tg.pog("dc_motor_pump").sections.values()
+    assert set(letters) <= {name for section in drawn for name in (section.across, section.through)}
+    I_a, omega_m, P_0 = (run.values(name) for name in ("I_a", "omega_m", "P_0"))
+    expected = (0.5 * I_a + 0.15 * omega_m, 0.15 * omega_m, 0.15 * I_a, 1e-6 * P_0, 1e-6 * omega_m, 2e-11 * P_0 + 2e-5)
+    for name, values in zip(letters, expected, strict=True):
+        assert run.values(name) == pytest.approx(values, rel=1e-9), name

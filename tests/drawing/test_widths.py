@@ -69,7 +69,7 @@ def test_a_bond_graph_of_meshes_can_be_read_on_a_page(name: str) -> None:
 
 
 def test_a_bond_that_is_cut_is_drawn_at_both_ends_with_the_name_of_the_other() -> None:
-    scene = narrow("rapson_slide", "bond", PAGE).scene
+    scene = draw("rapson_slide", "bond", max_width=PAGE, whole=True).scene
     far = [shape.origin.port for shape in scene.shapes if isinstance(shape, Label) and shape.origin.part == OTHER_END]
     cut = {port.partition(" at ")[0] for port in far}
     assert len(far) == 2 * len(cut) > 0
@@ -80,7 +80,7 @@ def test_a_bond_that_is_cut_is_drawn_at_both_ends_with_the_name_of_the_other() -
 
 
 def test_on_a_screen_meshes_stay_whole() -> None:
-    scene = draw("rapson_slide", "bond").scene
+    scene = draw("rapson_slide", "bond", whole=True).scene
     assert not any(shape.origin.part == OTHER_END for shape in scene.shapes)
 
 
@@ -188,7 +188,7 @@ def test_random_networks_are_cut_into_pieces_without_overlaps(described: Network
 
 def test_without_a_width_large_figures_stay_large_enough_to_read() -> None:
     """A limit that nobody asked for does not make texts small."""
-    figure = draw("trolley_folder", "bond")
+    figure = draw("trolley_folder", "bond", whole=True)
     assert figure.zoom == pytest.approx(0.7)
     assert figure.text_points > 5
-    assert drawn_width(draw("trolley_folder", "bond", max_width=1100)) == pytest.approx(1100, abs=0.01)
+    assert drawn_width(draw("trolley_folder", "bond", max_width=1100, whole=True)) == pytest.approx(1100, abs=0.01)

@@ -29,6 +29,14 @@ outputs (y)  I_a, P_0
 E = C_0*P_0^2/2 + I_a^2*L_a/2 + J_m*omega_m^2/2
 P_d = I_a^2*R_a + P_0^2*alpha_p + b_m*omega_m^2
 
+variables
+  V_r = I_a*R_a + K_m*omega_m
+  Q_u = P_0*alpha_p - Q_0
+  E_m = K_m*omega_m
+  C_m = I_a*K_m
+  C_p = K_p*P_0
+  Q_p = K_p*omega_m
+
 parameters
   L_a      0.002
   R_a      0.5

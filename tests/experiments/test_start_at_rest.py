@@ -128,17 +128,23 @@ experiment: {{until: 1 ms, start: steady}}
 """
 
 
+@pytest.mark.parametrize("given", ["signal", "input"])
 @pytest.mark.parametrize(
     ("course", "first", "mode"),
     [
+        ("sine(2 V, 1 kHz)", 0.0, "open"),
         ("trapezoid(5 V, 0 s, 1 us, 0.2 ms, 1 us)", 0.0, "open"),
         ("sine(1 V, 1 kHz, offset=4 V)", 2.0, "closed"),
         ("step(4 V)", 2.0, "closed"),
         ("table(0 s, 4 V, 0.1 ms, 0 V)", 2.0, "closed"),
     ],
 )
-def test_modes_rest_under_a_source_that_begins_to_move(course: str, first: float, mode: str) -> None:
-    model = read_model(SWITCHED.format(course=course))
+def test_modes_rest_under_a_source_that_begins_to_move(course: str, first: float, mode: str, given: str) -> None:
+    by_signal = SWITCHED.format(course=course)
+    by_input = by_signal.replace(", signal: u", "").replace(
+        "start: steady", f'start: steady, inputs: {{V: "{course}"}}'
+    )
+    model = read_model(by_signal if given == "signal" else by_input)
     run = tg.simulate(model, progress=False)
     assert run.values("V_C")[0] == pytest.approx(first)
     ready = set_up_at_start(model)

@@ -71,6 +71,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "scipy",
     ): "SciPy takes a while to load and is needed by who fits",
     (
+        "tellegen.studies.runs.measurements",
+        "scipy",
+    ): "SciPy takes a while to load and is needed by who fits",
+    (
         "tellegen.studies.runs.optimise",
         "scipy",
     ): "SciPy takes a while to load and is needed by who searches",

@@ -288,7 +288,7 @@ network:
 @pytest.mark.parametrize(
     ("model", "limits", "said"),
     [
-        ("dc_motor_pump", {"K_p": 0}, "c) 'pump' passes no power: Q_pump_2 = 0, tau_pump_1 = 0"),
+        ("dc_motor_pump", {"K_p": 0}, "c) 'pump' passes no power: Q_p = 0, C_p = 0"),
         ("dc_motor_pump", {"K_m": 0, "J_m": 0}, "a) the loop omega_m -> tau_b_m"),
         (GEAR, {"n": 0}, "b) J, K decide the other variable"),
     ],

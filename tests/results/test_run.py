@@ -35,7 +35,8 @@ def test_groups_hold_their_variables(run: Run) -> None:
 
 
 def test_what_is_saved_names_an_output_that_is_a_state_once(run: Run) -> None:
-    assert run.names[:5] == ("I_a", "omega_m", "P_0", "V_a", "Q_0")
+    sections = ("V_r", "Q_u", "E_m", "C_m", "C_p", "Q_p")
+    assert run.names[:11] == ("I_a", "omega_m", "P_0", *sections, "V_a", "Q_0")
     assert [n for n in run.names if n.startswith("energy.")] == ["energy.L_a", "energy.J_m", "energy.C_0"]
     assert len(set(run.names)) == len(run.names)
 
@@ -337,3 +338,12 @@ def test_a_side_that_a_coupling_does_not_have_is_refused_with_those_it_has() -> 
         run.effort("motor")
     with pytest.raises(SimulationError, match=r"the run has no 'motor\.3'"):
         run.effort("motor.3")
+
+
+def test_a_run_is_compared_with_measured_columns(run: Run) -> None:
+    columns = {"t": run.t, "I_a": run.values("I_a") + 0.25}
+    found = run.compare(columns)
+    assert list(found.differences) == ["I_a"]
+    assert found.differences["I_a"].largest == pytest.approx(0.25)
+    with pytest.raises(tg.SimulationError, match="S204"):
+        run.compare({"I_a": run.values("I_a")})

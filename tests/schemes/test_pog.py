@@ -31,8 +31,7 @@ from tellegen.schemes.pog_writing import LadderFormat
 from tellegen.workflow.files import examples
 
 NAMES = [example.name for example in examples()]
-V_R, E_M, Q_P, C_P, Q_U = "V_L_a_R_a", "V_motor_1", "Q_pump_2", "tau_pump_1", "Q_C_0_alpha_p"
-"""The variables that the lecture calls V_r, E_m, Q_p, C_p and Q_u."""
+V_R, E_M, Q_P, C_P, Q_U = "V_r", "E_m", "Q_p", "C_p", "Q_u"
 
 
 def example(name: str) -> CausalGraph:
@@ -72,7 +71,7 @@ def test_sections_of_the_lecture(motor_pump: PogScheme) -> None:
         (("V_a", "I_a"), "right"),
         ((V_R, "I_a"), "right"),
         ((E_M, "I_a"), "right"),
-        (("omega_m", "tau_motor_2"), "right"),
+        (("omega_m", "C_m"), "right"),
         (("omega_m", "tau_J_m_b_m"), "right"),
         (("omega_m", C_P), "right"),
         (("P_0", Q_P), "right"),
@@ -127,7 +126,7 @@ def test_path_gains_of_the_lecture(motor_pump: PogScheme) -> None:
         ((V_R, Q_U), {(V_R, "I_a"), ("P_0", Q_U)}),
         (
             (E_M, "omega_m", Q_P),
-            {(E_M, "I_a"), ("omega_m", "tau_motor_2"), ("omega_m", "tau_J_m_b_m"), ("omega_m", C_P), ("P_0", Q_P)},
+            {(E_M, "I_a"), ("omega_m", "C_m"), ("omega_m", "tau_J_m_b_m"), ("omega_m", C_P), ("P_0", Q_P)},
         ),
         ((C_P, "P_0"), {("omega_m", C_P), ("P_0", Q_P), ("P_0", Q_U), ("P_0", "Q_0")}),
     ],
@@ -147,7 +146,7 @@ def test_sign_changes_of_the_lecture(
 
 def test_a_wrong_sign_is_found(motor_pump: PogScheme) -> None:
     sums = dict(motor_pump.summations)
-    sums["tau_J_m"] = Summation("tau_J_m", (("tau_motor_2", 1), ("tau_J_m_b_m", 1)))
+    sums["tau_J_m"] = Summation("tau_J_m", (("C_m", 1), ("tau_J_m_b_m", 1)))
     wrong = replace(motor_pump, summations=sums)
     assert not check_signs(wrong).consistent
     assert not all(loop.odd for loop in elementary_loops(wrong))
@@ -174,16 +173,24 @@ def test_ladder_text_of_the_lecture(motor_pump: PogScheme) -> None:
     assert LadderFormat(motor_pump).write()[0] == [
         {"domain": "electrical"},
         {"section": ["V_a", "I_a"]},
-        {"series": ["L:L_a", "R:R_a"]},
+        {"series": ["L:L_a"]},
+        {"section": ["V_r", "none"]},
+        {"series": ["R:R_a"]},
         {"connect": "motor"},
         {"domain": "rotational"},
         {"parallel": ["J:J_m", "b:b_m"]},
         {"connect": "pump"},
         {"domain": "hydraulic"},
-        {"parallel": ["C:C_0", "G:alpha_p"]},
+        {"parallel": ["C:C_0"]},
+        {"section": ["none", "Q_u"]},
+        {"parallel": ["G:alpha_p"]},
         {"section": ["P_0", "Q_0"]},
     ]
-    details = {"motor": {"K": "K_m"}, "J_m": {"angular velocity": "omega_m"}, "pump": {"K": "K_p"}}
+    details = {
+        "motor": {"K": "K_m", "across_1": "E_m", "through_2": "C_m"},
+        "J_m": {"angular velocity": "omega_m"},
+        "pump": {"K": "K_p", "through_1": "C_p", "through_2": "Q_p"},
+    }
     assert LadderFormat(motor_pump).write()[1] == details
 
 

@@ -51,6 +51,10 @@ def test_sinks_of_a_user_are_drawn_as_those_of_conditioning(count: int, seed: in
     assert stores == ["integral"] * count
     plain = read_model(chain(count, False, random.Random(seed)))
     assert sinks_of(scheme) == sinks_of(tg.bond_graph(tg.condition(plain, "residual")))
+    checked = tg.check(written)
+    assert "K201" not in {finding.code for finding in checked.findings}
+    assert not checked.dependent
+    assert set(checked.held_by_sinks) == set(tg.check(plain).dependent)
     # Whatever is drawn, the equations are those without sinks.
     one, two = tg.derive(written), tg.derive(plain)
     assert one.states == two.states

@@ -423,7 +423,7 @@ def test_pictures_of_the_lecture(motor_pump: PogScheme) -> None:
     ]
     names = [column.name for column in found.simplified.ladders[0].columns]
     assert names == ["L_a", "R_a", "motor", "b_m", "pump", "C_0", "alpha_p"]
-    assert "tau_b_m = tau_motor_2 - tau_pump_1" in str(found.simplified)
+    assert "tau_b_m = C_m - C_p" in str(found.simplified)
     A, B = path_gains(found.simplified)
     assert agree(A, [["R_a + K_m^2/b_m", "-K_m*K_p/b_m"], ["-K_m*K_p/b_m", "alpha_p + K_p^2/b_m"]])
     assert agree(B, [["1", "0"], ["0", "1"]])

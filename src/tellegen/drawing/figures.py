@@ -11,7 +11,10 @@ from tellegen.conditioning.forms import Conditioned
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
+from tellegen.drawing.bond.owners import Owners
+from tellegen.drawing.bond.parting import collapsed
 from tellegen.drawing.bond.scene import bond_scene
+from tellegen.drawing.bond.sheet import sheet_scene
 from tellegen.drawing.bond.vector import vector_bond_scene
 from tellegen.drawing.formulas import equation_scene
 from tellegen.drawing.mechanism.scene import mechanism_scene
@@ -228,11 +231,21 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 def _bond(model: AnyModel, options: Options) -> Scene:
     # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
     # Residual sinks are shown, where a conditioned model has sources driven by formulas.
-    read = model.picture if isinstance(model, Conditioned) else with_free_sinks(as_model(model))
+    read = (
+        model.picture
+        if isinstance(model, Conditioned)
+        else with_free_sinks(as_model(model), joints=options.reactions == "sink")
+    )
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
-    return bond_scene(bond_graph(causal, vectors=True, lanes="joined"), with_layout(options, read, "bond"))
+    placed = with_layout(options, read, "bond")
+    if not (options.whole or placed.places or placed.earlier):
+        opened, turned = collapsed(bond_graph(causal))
+        owners = Owners(opened, read.mechanism)
+        if len(owners.pieces) > 1:
+            return sheet_scene(owners, options, turned)
+    return bond_scene(bond_graph(causal, vectors=not options.moduli, lanes="joined"), placed)
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:
@@ -285,7 +298,7 @@ def keep_layout(
     # Drawn with the places that are asked for: what could not stand where it shall is kept where it does.
     found = Memory()
     if notation in PLACED_FIGURES:
-        found = Memory.of(draw(read(path), notation, places=dict(places or {})).scene)
+        found = Memory.of(draw(read(path), notation, places=dict(places or {}), whole=True).scene)
     if not found:
         told = f"no places are kept of figures drawn as '{notation}'"
         raise rules.NO_LAYOUT.error(told, fix=f"draw it as {listing(PLACED_FIGURES)}")

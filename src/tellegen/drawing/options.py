@@ -36,6 +36,8 @@ MeshChoice = Literal["auto", "linked", "vector"]
 """A POG whose junctions close meshes: ladders cut at linked sections (a and a'), one vector block, or cuts where few are enough."""
 Style = Literal["flat", "solid"]
 """Bodies of a mechanism as outlines, or seen from the side with their depth and shade."""
+ReactionChoice = Literal["flow", "sink"]
+"""What the force of a joint comes from: a flow that is zero, or a residual sink that decides it."""
 MatrixChoice = Literal["auto", "named", "shown"]
 """Matrices of vector blocks: letters only, their entries under the figure, or entries where there are few of them."""
 
@@ -61,6 +63,11 @@ class Options:
     names: bool = option(False, "Name the junctions.")
     bands: bool = option(True, "Show domains as coloured areas.")
     vectorial: bool = option(False, "One vector block (pog), or vector bonds for like branches (bond).")
+    whole: bool = option(False, "Draw a mechanism in one, not in pieces (bond).")
+    reactions: ReactionChoice = option(
+        "flow", "flow or sink: reactions of joints as Sf: 0, or as residual sinks rSe (bond).", read=str
+    )
+    moduli: bool = option(False, "Open multiports into transformers with named moduli, and list these (bond).")
     derivative: bool = option(False, "Draw dependent storages as derivative blocks (pog).")
     power_directions: bool = option(
         False, "Show in which direction power counts as positive (pog).", flag="--directions"

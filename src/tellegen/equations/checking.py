@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality, impossible_modes
+from tellegen.causality.rules import DEPENDENT_STORAGE
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import identifier
 from tellegen.core.tables import TitledTable, tables_html
@@ -15,6 +16,7 @@ from tellegen.graph.signals import Integral
 from tellegen.model.model import Model, all_parts
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.network.builder import Network
+from tellegen.schemes.residual_sinks import with_free_sinks
 
 MOST_DERIVED = 300
 """Up to so many elements `check` derives the equations too, to find what only they show."""
@@ -29,7 +31,8 @@ class Check:
     """What `check` found. `dependent` tells for each storage in derivative causality on which elements it depends.
 
     `paths` holds the zero-order causal paths by kind, each as the names of the elements along it. `modes` lists the modes of
-    elements that have some, the one in which a run begins first: all that is said holds there. `algebraic_signals` are the
+    elements that have some, the one in which a run begins first: all that is said holds there. `held_by_sinks` are storages that
+    residual sinks keep in integral causality. `algebraic_signals` are the
     unknowns of loops of signals, or of signals and power, without a state. `parts` tells what each part uses, parts inside parts by
     dotted names. Where an error ended the work early, what comes later is empty.
     """
@@ -42,6 +45,7 @@ class Check:
     outputs: tuple[str, ...] = ()
     dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paths: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    held_by_sinks: tuple[str, ...] = ()
     method: str = ""
     modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     signals: tuple[str, ...] = ()
@@ -65,6 +69,7 @@ class Check:
             "outputs": _identifiers(self.outputs),
             "dependent": {identifier(name): _identifiers(on) for name, on in self.dependent.items()},
             "paths": {kind: [_identifiers(members) for members in found] for kind, found in self.paths.items()},
+            **({"held_by_sinks": _identifiers(self.held_by_sinks)} if self.held_by_sinks else {}),
             "method": self.method,
             **({"modes": {identifier(name): list(words) for name, words in self.modes.items()}} if self.modes else {}),
             **{key: _identifiers(names) for key, names in self._signals().items() if names},
@@ -88,6 +93,7 @@ class Check:
         rows = {"parts": _listed_parts(self.parts), "elements": str(self.elements) if self.elements else ""}
         rows |= {word: ", ".join(getattr(self, word)) for word in ("states", "inputs", "outputs")}
         rows["dependent"] = _few([f"{name} on {', '.join(on) or 'nothing'}" for name, on in self.dependent.items()])
+        rows["held by sinks"] = ", ".join(self.held_by_sinks)
         rows |= {kind: _few([" - ".join(members) for members in found]) for kind, found in self.paths.items()}
         rows["modes"] = "; ".join(f"{name}: {', '.join(words)}" for name, words in self.modes.items())
         rows |= {key.replace("_", " "): ", ".join(names) for key, names in self._signals().items()}
@@ -119,7 +125,8 @@ def check(model: AnyModel) -> Check:
         causal = assign_causality(graph)
     except TellegenError as error:
         return replace(begun, findings=(*graph.findings, *error.findings))
-    return _checked_equations(_checked_causality(begun, causal), causal)
+    found = _checked_causality(begun, causal)
+    return _checked_equations(_with_sinks(found, read_one) if causal.dependent else found, causal)
 
 
 def _listed_parts(parts: Mapping[str, str]) -> str:
@@ -165,6 +172,25 @@ def _checked_causality(begun: Check, causal: CausalGraph) -> Check:
         signals=tuple(signal.name for signal in causal.graph.signals),
         signal_states=tuple(signal.name for signal in causal.graph.signals if isinstance(signal, Integral)),
         algebraic_signals=algebraic_signals(causal.graph.signals),
+    )
+
+
+def _with_sinks(found: Check, model: Model) -> Check:
+    """Storages that a described residual sink holds have integral causality: the sink gives the force, and they follow none."""
+    drawn = with_free_sinks(model)
+    if drawn is model:
+        return found
+    causal = assign_causality(lower(drawn))
+    left = {causal.graph.ports[d.port].element for d in causal.dependent}
+    held = tuple(name for name in found.dependent if name not in left)
+    findings = (f for f in found.findings if not (f.code == DEPENDENT_STORAGE.code and f.where in held))
+    paths = {kind: tuple(m for m in members if not set(m) & set(held)) for kind, members in found.paths.items()}
+    return replace(
+        found,
+        findings=tuple(findings),
+        dependent={name: on for name, on in found.dependent.items() if name in left},
+        paths={kind: members for kind, members in paths.items() if members},
+        held_by_sinks=held,
     )
 
 

@@ -19,7 +19,7 @@ from tellegen.experiments.quantities import Quantity, expression_of
 from tellegen.expressions import Expression, number, symbol
 from tellegen.graph import PowerGraph, SourceLaw
 from tellegen.graph.signal_lowering import taken_names
-from tellegen.graph.signals import Break, External, Table
+from tellegen.graph.signals import Break, External, Interpolation, Table
 from tellegen.model import dimensions
 from tellegen.model.signals import Signal
 from tellegen.notations.quantities import parse_marked, read_plain
@@ -80,6 +80,16 @@ def table(times: Sequence[Quantity], values: Sequence[Quantity]) -> Signal:
         what = f"a table has {len(times)} times and {len(values)} values"
         raise rules.BAD_COURSE.error(what, fix="give as many values as times, at least two")
     return _shape("table", *(entry for point in zip(times, values, strict=True) for entry in point))
+
+
+SMOOTH_TABLE = "smooth table"
+"""The shape of a table whose points are joined smoothly: no point of it is a stop."""
+
+
+def smooth_table(times: Sequence[float], values: Sequence[float]) -> Signal:
+    """A monotonic cubic between points, for dense measured data: straight lines would stop a solver at each point."""
+    given = tuple(number(float(entry)) for point in zip(times, values, strict=True) for entry in point)
+    return Signal(SMOOTH_TABLE, given, SMOOTH_TABLE)
 
 
 @final
@@ -201,7 +211,8 @@ def _with_table(graph: PowerGraph, name: str, course: Signal) -> tuple[PowerGrap
     times, values = numbers[::2], numbers[1::2]
     if any(b < a for a, b in pairwise(times)):
         raise rules.BAD_COURSE.error(f"the times of the table of {name} go back", fix="sort the points by time")
-    signal = Table(unused(f"{name}_table", taken_names(graph)), symbol(TIME), times, values)
+    how: Interpolation = "cubic" if course.shape == SMOOTH_TABLE else "linear"
+    signal = Table(unused(f"{name}_table", taken_names(graph)), symbol(TIME), times, values, how)
     return replace(graph, signals=(*graph.signals, signal)), symbol(signal.name)
 
 

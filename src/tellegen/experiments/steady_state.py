@@ -21,6 +21,7 @@ from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, run_of_trajectory, set_up
 from tellegen.expressions import number
 from tellegen.graph import PowerGraph, lower
+from tellegen.graph.power_graph import SourceLaw
 from tellegen.graph.signals import Delayed, External, Sampled, SignalLaw, Table, Value
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
@@ -284,7 +285,13 @@ def _held(graph: PowerGraph, t: float) -> PowerGraph:
             laws.append(replace(law, arguments=tuple(a.substitute(now) for a in law.arguments), breaks=()))
         else:
             laws.append(law)
-    return replace(graph, signals=tuple(laws))
+    ports = (
+        replace(port, law=replace(port.law, signal=port.law.signal.substitute(now)))
+        if isinstance(port.law, SourceLaw) and port.law.signal is not None
+        else port
+        for port in graph.ports
+    )
+    return replace(graph, signals=tuple(laws), ports=tuple(ports))
 
 
 def _fits(found: RestingModel) -> bool:

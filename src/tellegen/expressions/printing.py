@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, count
 from typing import ClassVar, NamedTuple, final
 
 from tellegen.core.domains import DOMAINS
@@ -209,7 +210,9 @@ class AbstractPrinter(ABC):
             return PrintedPiece(self.constant(node), ATOM, 0)
         if isinstance(node, nodes.DefiniteIntegral):
             # A letter of its own: the model may have an x, too.
-            letter = node.letter + "_" * (node.letter in node.free_symbols)
+            written = {pieces[arg].text for arg in node.arguments}
+            others = (f"{node.letter}_{k}" for k in count(1))
+            letter = next(n for n in chain([node.letter], others) if self.name(n) not in {*written, *node.free_symbols})
             inner = self.print(inside(node, nodes.intern_symbol(letter)))
             return PrintedPiece(self.integral(inner, self.name(letter), pieces[node.arguments[0]].text), ATOM, 1)
         return self.condition(node, pieces)

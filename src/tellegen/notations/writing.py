@@ -521,7 +521,9 @@ class _ModelWriter:
 
     def signal(self, definition: SignalDefinition) -> str:
         keys = list(signal_keys(definition, self.elements.units.text, frozenset(self.model.signals)))
-        if definition.block == FORMULA:
+        if definition.between is not None:
+            keys.append(("between", list(definition.between)))
+        elif definition.block == FORMULA:
             return quoted(str(keys[0][1]))
         return line_text([(key, tree_text(text)) for key, text in keys])
 

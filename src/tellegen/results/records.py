@@ -124,17 +124,45 @@ class Comparison:
         )
 
 
-def compare_runs(one: Recorded, two: Recorded, *names: str) -> Comparison:
+@final
+@dataclass(frozen=True)
+class _Columns:
+    """What has columns (a DataFrame, a mapping of arrays), one of them `t`, looked at as a run."""
+
+    t: Array
+    columns: Mapping[str, Array]
+    name: str = "columns"
+
+    @classmethod
+    def of(cls, given: Any) -> "_Columns | None":
+        """The columns; None of what has none, or no times."""
+        names = list(getattr(given, "columns", given if isinstance(given, Mapping) else ()))
+        if "t" not in names:
+            return None
+        found = {str(name): np.asarray(given[name], dtype=float) for name in names}
+        return cls(found.pop("t"), found)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.columns)
+
+    def table(self, names: Sequence[str]) -> Array:
+        return np.column_stack([self.columns[name] for name in names])
+
+
+def compare_runs(one: Recorded, two: "Recorded | Any", *names: str) -> Comparison:
     """How far the second run is from the first, at the times of the first inside the second, straight lines between its rows.
 
-    Without names, every variable that both have.
+    The second may be measured too: what has columns by the names of variables and one `t`, such as a DataFrame. Without names,
+    every variable that both have.
 
     Raises: SimulationError (S204) when they have none, or no time in common, or when the second is no run.
     """
+    two = _Columns.of(two) or two
     if not all(hasattr(two, word) for word in ("names", "t", "table")):
         raise rules.NOTHING_IN_COMMON.error(
             f"a run is compared with a run, and {two!r:.60} is none",
-            fix="give what simulate or read_run returned; names of variables come after it",
+            fix="give what simulate or read_run returned, or columns with one 't'; names of variables come after it",
         )
     wanted: Sequence[str] = names or [name for name in one.names if name in set(two.names)]
     # Beyond its last row a run has nothing to say, and `interp` would go on with the last value.

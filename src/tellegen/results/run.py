@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Unpack, final
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, final
 
 import numpy as np
 
@@ -431,8 +431,8 @@ class Run:
         """Write a MATLAB file, whatever its name."""
         return save(self, path, ".mat")
 
-    def compare(self, other: Recorded, *names: str) -> Comparison:
-        """How far another run is from this one, variable by variable."""
+    def compare(self, other: Recorded | Any, *names: str) -> Comparison:
+        """How far another run, or columns such as those of a DataFrame with one `t`, is from this one, variable by variable."""
         return compare_runs(self, other, *names)
 
     def plot(

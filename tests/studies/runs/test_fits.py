@@ -206,3 +206,25 @@ def test_a_model_that_samples_and_rounds_is_fitted_by_differences() -> None:
         "sampled_position_control", {"t": t, "x": run.values("x")}, ["m_c"], parameters={"m_c": 2.4}, rtol=1e-6
     )
     assert fit.values["m_c"] == pytest.approx(2.0, rel=0.03)
+
+
+@pytest.mark.slow
+def test_dense_measured_inputs_are_joined_smoothly_in_fewer_steps() -> None:
+    t = np.linspace(0.0, 0.5, 2001)
+    drive = 20.0 + 5.0 * np.sin(20.0 * t)
+    run = tg.simulate("dc_motor_pump", 0.5, inputs={"V_a": "20 + 5*sin(20*t/(1 s))"}, times=t[::50], rtol=1e-9)
+    compared = np.full(len(t), np.nan)
+    compared[::50] = run.values("omega_m")
+    data = {"t": t, "V_a": drive, "omega_m": compared}
+    fits = {
+        hold: tg.fit("dc_motor_pump", tg.record(data, hold=hold), ["R_a"], parameters={"R_a": 0.6})
+        for hold in ("linear", "smooth")
+    }
+    for fit in fits.values():
+        assert fit.values["R_a"] == pytest.approx(0.5, rel=1e-4)
+    steps = {
+        hold: fit.problem.records[0].runs.simulated([0.5], own_rows=True).trajectory.steps for hold, fit in fits.items()
+    }
+    assert steps["smooth"] < 0.7 * steps["linear"]
+    (told,) = [finding for finding in fits["smooth"].findings if finding.code == "S429"]
+    assert "V_a" in told.what

@@ -188,7 +188,7 @@ def _wide_cluster(
     below_it = [port for port in ports if id(port[0]) not in raised]
     wanted = [*below_it, *(_room_below(plan, node, link, options, way) for link in plan.leaves[node.name])]
     # Bonds that lead elsewhere stand above it, up to half of all, so that it is half as wide.
-    free = [port for port in wanted if not plan.nodes[port[0].other(node.name)].text.letters]
+    free = [port for port in wanted if plan.nodes[port[0].other(node.name)].text.is_name]
     count = 0 if covered else min(len(free), len(wanted) // 2)
     upper = free[len(free) - count :]
     lower = [port for port in wanted if port not in upper]
@@ -242,6 +242,8 @@ def _room_below(plan: BondPlan, node: BondNode, link: BondLink, options: Options
 
 def _boxed(node: BondNode) -> str:
     """The text in a box: there the modulus follows the letters."""
+    if node.text.boxed:
+        return node.text.parameter
     letters = rf"\mathrm{{{node.text.letters}}}"
     inside = node.text.modulus or node.text.parameter
     return f"{letters}{COLON}{inside}" if inside else letters
@@ -305,6 +307,9 @@ def gap_of(node: BondNode, centre: Point, slot: Slot) -> Box:
 
 def _text_label(node: BondNode, centre: Point, slot: Slot, part: str) -> Label:
     latex = node.text.latex(reversed_="W" in slot)
+    if node.text.boxed:
+        origin = Origin(part="word", port=node.name, domain=node.domain)
+        return Label(latex, (centre[0], centre[1] + NAME_RISE), ITEM, level="baseline", origin=origin)
     if not node.text.letters:
         origin = Origin(part=OTHER_END, port=node.name, domain=node.domain)
         return Label(latex, (centre[0], centre[1] + NAME_RISE), VARIABLE, level="baseline", tone="quiet", origin=origin)

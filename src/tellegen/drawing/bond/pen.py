@@ -42,6 +42,8 @@ ATTEMPTS: tuple[Attempt, ...] = (
 """How a label is tried: as it should be; where there is no room, smaller, and further from its bond.
 
 Each is a part of the size, a distance, and the margin that is kept free."""
+FULL_SIZE: tuple[Attempt, ...] = tuple((1.0, further, 1.0) for further in (0.0, 4.0, 8.0, 14.0, 20.0, 28.0))
+"""The same where all texts of a figure have one size."""
 OTHER_END = "other end"
 """The part of a shape that names what a cut bond leads to."""
 RING_RADIUS, RING_BACK = 10.0, 6.0
@@ -68,6 +70,9 @@ class _WaitingLabel:
 
 class BondPen(Pen):
     """Draws bonds, and labels where there is room when all else is drawn."""
+
+    attempts = ATTEMPTS
+    """How labels are tried that find no place where they should be."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -133,13 +138,7 @@ class BondPen(Pen):
         self, link: BondLink, points: tuple[Point, ...], options: Options, *, element: str = "", later: bool = False
     ) -> None:
         """Draw a bond from tail to head with its labels; `later` leaves them to `label`, when bonds beside it are drawn too."""
-        # The barb is on the side of the flow, and the flow is always below or right of its bond, whichever way power counts.
-        dx, dy = direction(*points[-2:])
-        right = dx > 0 if abs(dx) > 1e-9 else dy < 0
-        side: Literal[1, -1] = 1 if right else -1
-        origin = Origin(element, "bond", f"bond {link.number}" if link.number else "joint", 1, link.domain)
-        stroke: Literal["start", "end"] = "start" if link.stroke == link.tail else "end"
-        bond = Bond(points, stroke, side, link.warned or link.sink, link.size, origin=origin)
+        bond = bond_shape(link, points, element)
         self.put(bond)
         if link.warned:
             end, unit = stroke_end(bond)
@@ -173,7 +172,7 @@ class BondPen(Pen):
     def settle(self) -> None:
         """Place the labels that still wait, now that all else is drawn."""
         for waiting in self._waiting:
-            self.left_out += not self._placed(waiting, ATTEMPTS)
+            self.left_out += not self._placed(waiting, self.attempts)
         self._waiting.clear()
 
     def _placed(self, wanted: "_WaitingLabel", attempts: Iterable[Attempt]) -> bool:
@@ -203,6 +202,17 @@ class BondPen(Pen):
                         self.shapes.append(ring)
                         return
         self.left_out += 1
+
+
+def bond_shape(link: BondLink, points: tuple[Point, ...], element: str = "") -> Bond:
+    """A bond from tail to head."""
+    # The barb is on the side of the flow, and the flow is always below or right of its bond, whichever way power counts.
+    dx, dy = direction(*points[-2:])
+    right = dx > 0 if abs(dx) > 1e-9 else dy < 0
+    side: Literal[1, -1] = 1 if right else -1
+    origin = Origin(element, "bond", f"bond {link.number}" if link.number else "joint", 1, link.domain)
+    stroke: Literal["start", "end"] = "start" if link.stroke == link.tail else "end"
+    return Bond(points, stroke, side, link.warned or link.sink, link.size, origin=origin)
 
 
 def _part(bond: Bond, part: str) -> Origin:

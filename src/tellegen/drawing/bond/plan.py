@@ -25,7 +25,7 @@ from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort
 
 
 @final
-class _BondWarnings:
+class BondWarnings:
     """What is marked in one bond graph."""
 
     def __init__(self, scheme: BondGraphScheme) -> None:
@@ -85,6 +85,12 @@ class ItemText:
     modulus: str = ""
     signals: str = ""
     note: str = ""
+    boxed: bool = False
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it only names what a bond leads to."""
+        return not (self.letters or self.boxed)
 
     def latex(self, *, reversed_: bool = False) -> str:
         """`I: L_a`; or `V_a: Se` where the bond comes from the right."""
@@ -292,7 +298,7 @@ class _BondPlanner:
     def __init__(self, scheme: BondGraphScheme, options: Options) -> None:
         self.scheme = scheme
         self.texts = BondTexts(scheme, options)
-        self.warnings = _BondWarnings(scheme)
+        self.warnings = BondWarnings(scheme)
         self.nodes: dict[str, BondNode] = {}
         self.home: dict[tuple[str, int], str] = {}  # the node that a bond of a split junction ends at
         self.joints: list[BondLink] = []

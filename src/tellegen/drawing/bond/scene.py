@@ -210,7 +210,7 @@ def _closed(
     """A layout with all bonds and labels."""
     layout = lay_out_bonds(plan, skeleton, options, spacing, raised)
     if skeleton.closing:
-        _close_meshes(plan, layout, skeleton.closing, options)
+        close_meshes(plan, layout, skeleton.closing, options)
     # Labels that found no room beside their own bond wait until everything stands, so that they block nobody.
     layout.pen.settle()
     return layout
@@ -287,7 +287,8 @@ def bonds_in_words(scheme: BondGraphScheme, left_out: int = 0, cut: int = 0) -> 
     return f"{told}; {_left_out(left_out)}" if left_out else told
 
 
-def _close_meshes(plan: BondPlan, layout: BondLayout, links: tuple[BondLink, ...], options: Options) -> None:
+def close_meshes(plan: BondPlan, layout: BondLayout, links: tuple[BondLink, ...], options: Options) -> None:
+    """Draw the bonds that close meshes round what stands; in vast figures those that lead far are cut."""
     router = Router(layout.pen, len(links))
     closed: list[tuple[BondLink, BondEnd, BondEnd]] = []
     for link in links:

@@ -33,6 +33,12 @@ from tellegen.notations.yaml.document import MappingNode, Node, Scalar, Sequence
 _COUNT = r"\s*\[\s*(\w+)\s*\]"
 _ITEM = re.compile(rf"(?:([A-Za-z0-9]+)(?:{_COUNT})?\s*:\s*)?({NAME.pattern})(?:{_COUNT})?\s*(?:\(([^()]*)\))?")
 
+# Half arrows too, as people draw them: the barb of -7 stands on the side of the flow, and nothing follows from it.
+_ARROW = re.compile(r"->|[→⇀⇁]|(?<=\s)-7(?=\s)")
+_DRAWN_ARROW = re.compile("->|[→⇀⇁]")
+_SIGNAL_ARROW = re.compile("=>")
+_NUMBERED = re.compile(r"(?:([01])\s*:\s*)?\d+")
+
 
 def read_lines(context: ReadingContext, node: Node) -> BondGraph | None:
     """The bond graph that a list of lines describes; None when errors were collected."""
@@ -99,7 +105,7 @@ class _Reader:
         if "=>" in line.text:
             self._read_signal(line)
             return
-        pieces = self._pieces(line, "->")
+        pieces = self._pieces(line, _ARROW)
         if len(pieces) < 2:
             shown = f"'{clip(line.text)}'" if line.text.strip() else "an empty line"
             fix = "write a bond such as 'Se:V -> 1:i'"
@@ -111,26 +117,30 @@ class _Reader:
             PowerBond(tail.name, head.name, tail.port, head.port, place=tail.place) for tail, head in pairwise(mentions)
         ]
 
-    def _pieces(self, line: Scalar, arrow: str) -> list[_Piece]:
+    def _pieces(self, line: Scalar, arrow: re.Pattern[str]) -> list[_Piece]:
         # Where escapes hide the columns inside the text, everything is placed at its start.
         inside = self.context.document.place(line, 1, "").column - line.column
-        at, found = inside - 1, []
-        for piece in line.text.split(arrow):
-            shift = at + len(piece) - len(piece.lstrip()) if inside else 0
+        ends = [(0, 0), *(one.span() for one in arrow.finditer(line.text)), (len(line.text), len(line.text))]
+        found = []
+        for (_, start), (stop, _) in pairwise(ends):
+            piece = line.text[start:stop]
+            shift = inside - 1 + start + len(piece) - len(piece.lstrip()) if inside else 0
             text = piece.strip()
             found.append(_Piece(text, Place(self.context.file, line.line, line.column + shift, clip(text))))
-            at += len(piece) + len(arrow)
         return found
 
     # -- signals ---------------------------------------------------------------------------------------------------------------
 
     def _read_signal(self, line: Scalar) -> None:
         """`v => 2 => MSe:V`: a signal, factors that it is multiplied by, and the source that follows the product."""
-        *before, last = self._pieces(line, "=>")
-        if "->" in line.text or not all(piece.text for piece in (*before, last)):
+        *before, last = self._pieces(line, _SIGNAL_ARROW)
+        has_power = _DRAWN_ARROW.search(line.text) is not None
+        if has_power or not all(piece.text for piece in (*before, last)):
             fix = "write 'De:v => MSe:V' on a line of its own, with a signal before the arrow and a source behind it"
             what = (
-                "a signal bond stands among bonds of power" if "->" in line.text else "an arrow has nothing on one side"
+                "a signal bond stands among bonds of power"
+                if _DRAWN_ARROW.search(line.text)
+                else "an arrow has nothing on one side"
             )
             raise self.context.error(rules.BAD_SIGNAL_BOND, line, what, fix=fix)
         first, target = before[0], self._mention(last)
@@ -159,6 +169,10 @@ class _Reader:
         if found is None:
             what = f"'{place.text}' is not an item" if text else "an arrow has nothing on one side"
             fix = "write 'kind:name', a name used before, or 'kind:name (variable)'"
+            if numbered := _NUMBERED.fullmatch(text):
+                junction = f"{numbered[1] or text}:{'p' if text.startswith('0') else 'i'}"
+                what = f"'{text}' is no name of a junction: it is a number"
+                fix = f"a name is a letter, then letters and digits: write '{junction}' where it first stands, then its name"
             raise rules.BAD_BOND.error(what, fix=fix, place=place)
         kind, size, name, port, notes = found.groups()
         self.mentioned.setdefault(name, place)

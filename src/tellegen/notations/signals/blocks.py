@@ -246,6 +246,8 @@ LIMITS = Leaf("limits", schema_of(Listed(QUANTITY, 2, 2, text=True)))
 """Two formulas, the lower one first."""
 POINTS = Leaf("table", schema_of(TABLE_OR_POINTS))
 ENDS = Leaf("nodes", schema_of(Listed(NODE, 1, 2, text=True)))
+NEIGHBOURS = Leaf("neighbours", schema_of(Listed(NODE, 2, 2, text=True)))
+"""Two elements of a ladder."""
 ARGUMENTS = Leaf("arguments", FORMULAS.shape)
 """What a Python function is given."""
 
@@ -363,7 +365,10 @@ _OFFSET = Key("offset", PERIOD, "the time of the first sample", default=ZERO_TIM
 _ROWS = (
     SignalBlock(
         "a formula of variables, states, displacements, signals, parameters and the time `t`; a plain text means this block",
-        (Key(FORMULA, INPUT, "the formula; it may use the shapes", required=True),),
+        (
+            Key(FORMULA, INPUT, "the formula; it may use the shapes", required=True),
+            Key("between", NEIGHBOURS, "two elements: the formula is what a power section between them passes on"),
+        ),
         _expand_itself,
         _like_of(FORMULA),
         "e: omega_ref - omega_m",

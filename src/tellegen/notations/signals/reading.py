@@ -38,6 +38,7 @@ class SignalLine:
     others: dict[str, SignalSetting] = field(default_factory=dict)
     measures: dict[str, tuple[dimensions.Measure, ...]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    between: tuple[Scalar, Scalar] | None = None
 
     @property
     def name(self) -> str:
@@ -114,6 +115,14 @@ class SignalsReader:
         line.nodes[key.name] = texts[0] if texts else Scalar("", node.line, node.column, node.length, False)
         line.formulas[key.name] = tuple(parse_formula(self.context, t, line.subject(key.name)) for t in texts)
         line.texts[key.name] = "[" + ", ".join(text.text for text in texts) + "]"
+
+    def _read_neighbours(self, line: SignalLine, key: Key, node: Node) -> None:
+        names = self.context.texts(node, f"'{key.name}' of {line.name}")
+        del line.texts[key.name]
+        if len(names) != 2:
+            what = f"'{key.name}' of the signal {line.name} names {len(names)} elements, not 2"
+            raise self.context.error(rules.BAD_SETTING, node, what, fix="write between: [L_a, R_a]", where=line.name)
+        line.between = (names[0], names[1])
 
     def _read_limits(self, line: SignalLine, key: Key, node: Node) -> None:
         self._read_formulas(line, key, node)
@@ -240,6 +249,7 @@ class SignalsReader:
             dimension,
             self.context.place(line.key),
             line.texts,
+            between=line.between and (line.between[0].text, line.between[1].text),
         )
 
     # With the whole model
@@ -253,8 +263,9 @@ class SignalsReader:
         self._check_names()
         self._check_outputs()
         self._done: dict[str, bool] = {}
-        for name in self.lines:
+        for name, line in self.lines.items():
             self._measure(name)
+            self._settle_section(line)
         for driven in context.driven:
             subject = f"the signal of {driven.source}"
             self.scope.checked(driven.marked, driven.wanted, subject, driven.node)
@@ -326,6 +337,21 @@ class SignalsReader:
         else:
             self.context.signal_measures[name] = measure
             self.context.signals[name] = replace(self.context.signals[name], dimension=measure)
+
+    def _settle_section(self, line: SignalLine) -> None:
+        """What a section passes on is told in the unit of its domain."""
+        context = self.context
+        for text in line.between or ():
+            element = context.elements.get(text.text)
+            if element is None:
+                what = f"'{text.text}' of 'between' in the signal {line.name} is no element"
+                fix = did_you_mean(text.text, context.elements) or "name the elements on both sides of the section"
+                context.collect(context.error(rules.BAD_SETTING, text, what, fix=fix, where=line.name))
+                return
+            for domain in map(DOMAINS.__getitem__, element.kind.domains):
+                for variable in (domain.across, domain.through):
+                    if parse_unit(variable.unit).dimension == context.signals[line.name].dimension:
+                        context.signals[line.name] = replace(context.signals[line.name], unit=variable.unit)
 
     def _reads(self, line: SignalLine) -> set[str]:
         flat = [e for f in line.formulas.values() for e in (f if isinstance(f, tuple) else (f,))]

@@ -4,7 +4,7 @@ Least squares of residuals over their noise; positive parameters are sought as t
 linearised problem, (J^T J)^-1: directions in which J is nothing are open, and parameters in them get no interval.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -28,7 +28,7 @@ from tellegen.results.files import write_atomically
 from tellegen.results.units import behind_number
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.fit_problem import Bounds, FitProblem, FreeName, RecordProblem, fitted_model
-from tellegen.studies.runs.measurements import MeasuredRecord, record
+from tellegen.studies.runs.measurements import MeasuredRecord, record, smoothness
 from tellegen.studies.runs.model_runs import RunSettings
 from tellegen.studies.runs.table import shares_drawn
 
@@ -128,7 +128,7 @@ def fit(
     names = dict(free) if isinstance(free, Mapping) else dict.fromkeys(free)
     problem = FitProblem(described, records, names, settings, measured=measured or {}, noise=noise or {})
     _check_loss(loss)
-    findings: list[Finding] = []
+    findings = list(_joined_smoothly(problem))
     start = problem.start
     if problem.needs_differences(start):
         problem.differences = True
@@ -141,6 +141,16 @@ def fit(
             break
         x = _refined(problem, x, loss)
     return Fit(problem, x, loss, tuple(findings))
+
+
+def _joined_smoothly(problem: FitProblem) -> Iterator[Finding]:
+    """How far inputs may be off that are joined smoothly."""
+    for one in problem.records:
+        for name, signal in one.measured.driving.items() if one.given.hold == "smooth" else ():
+            share = smoothness(signal)
+            what = f"'{name}' is joined smoothly: through every second point it would miss the others by up to {100 * share:.2g} %"
+            fix = "take hold='linear' or 'previous' where that is too much"
+            yield rules.SMOOTH_INPUT.finding(what, where=one.given.name, fix=fix, members=(name,))
 
 
 def _check_loss(loss: str) -> None:

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import UnitError, convert, parse_unit
-from tellegen.experiments.input_signals import InputSignal, table
+from tellegen.experiments.input_signals import InputSignal, smooth_table, table
 from tellegen.experiments.quantities import Quantity
 from tellegen.model.signals import Signal
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.table import given_table
 
 Array = NDArray[np.float64]
-Hold = Literal["linear", "previous"]
+Hold = Literal["linear", "previous", "smooth"]
 
 TIME: Final = "t"
 
@@ -53,7 +53,8 @@ def record(
     """Measured data for `fit`: a CSV or Parquet file, a data frame, or a mapping of names to columns.
 
     The first column is the time `t` in s; heads may name units, as `I_a [mA]`. An empty cell is no measurement. Columns named as
-    inputs drive the model, in straight lines, or with `hold="previous"` in steps; others are compared with it. `initial` and
+    inputs drive the model, in straight lines, with `hold="previous"` in steps, or with `hold="smooth"` in a curve without bends, at
+    which a solver need not stop; others are compared with it. `initial` and
     `inputs` are those of this record, and initial values named in `free` are fitted for it alone.
     """
     return MeasuredRecord(source, dict(initial or {}), dict(inputs or {}), tuple(free), hold)
@@ -123,10 +124,25 @@ def _driven(given: MeasuredRecord, name: str, t: Array, values: Array) -> Signal
         raise _bad(given, f"the input '{name}' is empty in row {row}", "give what drives the model at every time")
     if given.hold == "linear":
         return table(t.tolist(), values.tolist())
+    if given.hold == "smooth":
+        return smooth_table(t.tolist(), values.tolist())
     if given.hold != "previous":
-        raise _bad(given, f"inputs are held '{given.hold}'", "choose linear or previous")
+        raise _bad(given, f"inputs are held '{given.hold}'", "choose linear, previous or smooth")
     steps = np.repeat(values, 2)[:-1]
     return table(np.repeat(t, 2)[1:].tolist(), steps.tolist())
+
+
+def smoothness(driven: Signal) -> float:
+    """How far a smooth curve through every second point misses the others, as a share of the swing."""
+    from scipy.interpolate import PchipInterpolator  # noqa: PLC0415  SciPy is loaded by who fits
+
+    numbers = np.array([one.evaluate({}) for one in driven.arguments])
+    t, values = numbers[::2], numbers[1::2]
+    if len(t) < 5:
+        return 1.0
+    inside = slice(1, len(t) - 1 - (len(t) % 2 == 0), 2)
+    missed = PchipInterpolator(t[::2], values[::2])(t[inside]) - values[inside]
+    return float(np.max(np.abs(missed)) / (np.ptp(values) or 1.0))
 
 
 def _numbers(given: MeasuredRecord, name: str, cells: Sequence[Any], unit: str, wanted: str) -> Array:
