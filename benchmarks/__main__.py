@@ -25,6 +25,8 @@ NAMES = (
     "units_yaml",
     "studies",
     "cluster",
+    "studio",
+    "gpu",
     "searches",
 )
 """One module a question, in the order in which they run."""

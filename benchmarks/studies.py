@@ -1,14 +1,14 @@
-"""How long do many runs of one model take, in one batch and one by one?
+"""How long do many runs of one model take, in lanes, in one batch and one by one?
 
 10 000 runs of two models with three parameters within 20 %, of which the last values are kept, at a relative tolerance of 1e-6, and
-64 runs of a machine of 20 variables over 2 s. One thread; preparing the model and choosing the solver are not counted. "simulate"
-makes some of the runs one after the other, with new values each time. "fit" finds three parameters from 200 measurements. Check:
-the largest error of some runs against a tolerance of 1e-12; of the fit how far a parameter is off. Ratio: CPU time a run over that
-of the batch.
+64 runs of a machine of 20 variables over 2 s: in vector registers ("lanes"), and one after the other ("batch"). One thread;
+preparing the model and choosing the solver are not counted. "simulate" makes some of the runs one after the other, with new values
+each time. "fit" finds three parameters from 200 measurements. Check: the largest error of some runs against a tolerance of 1e-12;
+of the fit how far a parameter is off. Ratio: CPU time a run over that of the batch.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -46,10 +46,14 @@ class Batch(AbstractCase):
     """All runs in one call."""
 
     model: str
+    in_lanes: bool = False
 
     def prepare(self) -> Any:
         runs, values = prepared(self.model)
-        plan = runs.plan(values)
+        # a pilot of many runs, of which some are then made: lanes are for large studies
+        plan = runs.plan(np.tile(values, (1 + 10_000 // len(values), 1)))
+        if not self.in_lanes:
+            plan = replace(plan, pair="")
         runs.make(values[:1], plan)
         return runs, values, plan
 
@@ -61,7 +65,8 @@ class Batch(AbstractCase):
         _, values, plan = given
         some = np.linspace(0, len(values) - 1, COMPARED).astype(int)
         fine, _ = prepared(self.model, 1e-12)
-        return judged(found.out[some], fine.make(values[some], fine.plan(values[some]), 1).out, plan.solver)
+        exact = fine.make(values[some], replace(fine.plan(values[some]), pair=""), 1).out
+        return judged(found.out[some], exact, plan.pair or plan.solver)
 
 
 @final
@@ -125,13 +130,15 @@ def run(full: bool) -> Iterator[Row]:
     """Both ways for each model, and a fit."""
     for name, (_, _, many, few) in MODELS.items():
         batch, loop = measure(Batch(name)), measure(OneByOne(name))
+        lanes = measure(Batch(name, in_lanes=True))
+        yield row(f"lanes, {name}", many, lanes, ratio=_a_run(lanes, many, batch, many, digits=2))
         yield row(f"batch, {name}", many, batch)
         yield row(f"simulate, {name}", few, loop, ratio=_a_run(loop, few, batch, many))
     yield row("fit, dc_motor_pump", 200, measure(Fitted()))
 
 
-def _a_run(slow: Outcome | Stopped, few: int, quick: Outcome | Stopped, many: int) -> str:
+def _a_run(slow: Outcome | Stopped, few: int, quick: Outcome | Stopped, many: int, digits: int = 0) -> str:
     """How many times as long a run takes."""
     if isinstance(slow, Stopped) or isinstance(quick, Stopped) or not quick.facts["ok"]:
         return ""
-    return f"{slow.cpu / few / (quick.cpu / many):,.0f}"
+    return f"{slow.cpu / few / (quick.cpu / many):,.{digits}f}"

@@ -117,6 +117,7 @@ WITHOUT_EXAMPLE = {
     "S308": "a formula that switches millions of times: the run would take long",
     "S132": "met during a run, not something in a file",
     **{f"S4{k:02}": "many runs asked for, not something in a file" for k in range(1, 20)},
+    **{f"S43{k}": "a graphics card asked for, not something in a file" for k in range(2)},
     **{f"S4{k}": "a fit asked for, not something in a file" for k in range(20, 30)},
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
@@ -126,7 +127,7 @@ WITHOUT_EXAMPLE = {
     **{f"F20{k}": "a figure of a run asked for, not something in a file" for k in range(7)},
     "X001": "a package that is missing, not something in a file",
     **{f"X30{k}": "a report asked for, not something in a file" for k in range(1, 6)},
-    **{f"X4{k:02}": "an export asked for, not something in a file" for k in range(1, 14)},
+    **{f"X4{k:02}": "an export asked for, not something in a file" for k in range(1, 15)},
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }
 """Rules that no example on a page can break, each with the reason."""

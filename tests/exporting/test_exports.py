@@ -67,7 +67,7 @@ def test_an_unknown_tool_is_refused_with_the_nearest_word(tmp_path: Path) -> Non
     assert refused.value.finding.fix == "did you mean 'simulink'?"
     with pytest.raises(ExportError) as refused:
         export_model("rlc", "labview", tmp_path)
-    assert refused.value.finding.fix == "models are exported to simulink, fmu, python, c, modelica, ssp"
+    assert refused.value.finding.fix == "models are exported to simulink, fmu, python, c, modelica, ssp, slx"
 
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:

@@ -118,7 +118,9 @@ def test_sensors_between_nodes_are_written_where_there_are_no_nodes() -> None:
         assert differences(before, equations(now)) == [], way
 
 
-@pytest.mark.parametrize("law", ["v = R*i + 1 V/A^3*i^3", "v = 1*i", "v = 0.3*i + 1*i^3", "v = R*i - 1*i^3"])
+@pytest.mark.parametrize(
+    "law", ["v = R*i + 1 V/A^3*i^3", "v = 1*i", "v = 0.3*i + 1*i^3", "v = R*i - 1*i^3", "v = R*i + R*(1 A^-2)*i^3"]
+)
 def test_a_factor_of_one_is_written_and_read_like_any_other(law: str) -> None:
     """It is not seen in what is written: `i^3` is a voltage there as `2*i^3` is."""
     text = (

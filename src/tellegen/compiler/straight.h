@@ -31,13 +31,20 @@ typedef union tg_bits {
   long long bits;
 } tg_bits;
 
-/* x less a multiple of pi/2, which is -2 to 2 turned by whole circles. */
-static TG_INLINE double tg_reduced(double x, double *quarter) {
-  const double k = (x * 0.63661977236758134308 + TG_MAGIC) - TG_MAGIC;
+/* x less a multiple of pi/2; the last two bits of `turned` say which. */
+static TG_INLINE double tg_reduced(double x, tg_bits *turned) {
+  turned->value = x * 0.63661977236758134308 + TG_MAGIC;
+  const double k = turned->value - TG_MAGIC;
   const double first = x - k * 1.57079632673412561417e+00, second = k * 6.07710050630396597660e-11;
   const double rest = first - second;
-  *quarter = k - 4.0 * ((k * 0.25 + TG_MAGIC) - TG_MAGIC);
   return (fabs(x) <= 1e6 ? rest : NAN) + (((first - rest) - second) - k * 2.02226624879595063154e-21);
+}
+
+static TG_INLINE double tg_turned(double x, long long back) {
+  tg_bits found;
+  found.value = x;
+  found.bits ^= (back & 2) << 62;
+  return found.value;
 }
 
 static TG_INLINE double tg_sine(double x, double z) {
@@ -51,15 +58,15 @@ static TG_INLINE double tg_cosine(double z) {
 }
 
 static TG_INLINE double tg_sin(double x) {
-  double quarter;
-  const double r = tg_reduced(x, &quarter), z = r * r, found = fabs(quarter) == 1.0 ? tg_cosine(z) : tg_sine(r, z);
-  return (quarter == -1.0 ? -1.0 : fabs(quarter) == 2.0 ? -1.0 : 1.0) * found;
+  tg_bits turned;
+  const double r = tg_reduced(x, &turned), z = r * r;
+  return tg_turned(turned.bits & 1 ? tg_cosine(z) : tg_sine(r, z), turned.bits);
 }
 
 static TG_INLINE double tg_cos(double x) {
-  double quarter;
-  const double r = tg_reduced(x, &quarter), z = r * r, found = fabs(quarter) == 1.0 ? tg_sine(r, z) : tg_cosine(z);
-  return (quarter == 1.0 ? -1.0 : fabs(quarter) == 2.0 ? -1.0 : 1.0) * found;
+  tg_bits turned;
+  const double r = tg_reduced(x, &turned), z = r * r;
+  return tg_turned(turned.bits & 1 ? tg_sine(r, z) : tg_cosine(z), turned.bits + 1);
 }
 
 static TG_INLINE double tg_exp(double x) {

@@ -11,6 +11,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final, final
 
+import numpy as np
+
 from tellegen.causality import CausalGraph
 from tellegen.compiler.code import explicit_routines
 from tellegen.compiler.statements import (
@@ -229,12 +231,30 @@ class _Simplified:
             case Solve(targets, matrix, right):
                 if len(targets) > LARGEST_WRITTEN:
                     raise NotStraightError(f"{len(targets)} rates have to be solved for together")
+                if all(self.constants.level_of(self._made(e)) == FIXED for row in matrix for e in row):
+                    self._follow_solved(targets, matrix, right)
+                    return
                 rows = tuple(tuple(self._named(e) for e in row) for row in matrix)
                 self.statements.append(Solve(targets, rows, tuple(map(self._named, right))))
                 self.names |= {f"%{k}": f"v{k}" for k in targets}
             case _:
                 what = "unknowns are searched for" if hasattr(statement, "unknowns") else "tables are looked up"
                 raise NotStraightError(what)
+
+    def _follow_solved(
+        self, targets: Sequence[int], matrix: Sequence[Sequence[Expression]], right: Sequence[Expression]
+    ) -> None:
+        """A system whose matrix is all numbers: products with the numbers of its inverse."""
+        values = [[self._made(e).evaluate(self.constants.value) for e in row] for row in matrix]
+        try:
+            inverse = np.linalg.inv(np.array(values))
+        except np.linalg.LinAlgError as error:
+            raise ValueError("a singular system") from error
+        known = [self._named(e) for e in right]
+        for target, row in zip(targets, inverse, strict=True):
+            found = total(self.constants.number(float(x)) * e for x, e in zip(row, known, strict=True))
+            self.statements.append(Let(target, found))
+            self.names[f"%{target}"] = f"v{target}"
 
     def _named(self, formula: Expression) -> Expression:
         found = self._made(formula)

@@ -21,6 +21,7 @@ from tellegen.exporting.modelica.package import modelica_files
 from tellegen.exporting.python.functions import python_files
 from tellegen.exporting.simulink import build_file
 from tellegen.exporting.simulink_modes import HybridBuilder
+from tellegen.exporting.slx import NOTICE, slx_files
 from tellegen.exporting.ssp import ssp_files
 from tellegen.expressions.matlab import matlab_name
 from tellegen.graph import lower
@@ -56,6 +57,8 @@ def export_model(
 
     `to="ssp"` writes a system structure, `NAME.ssp`, with the unit of the model and its parameters as a set of values;
     options as for "fmu".
+
+    `to="slx"` writes a model file of Simulink, `NAME_model.slx`: experimental, for no MATLAB of ours has opened one.
 
     Raises: ExportError for an unknown tool (X403) or option (X407), for what the tool cannot hold (X401, X402, X406, X408 to
     X411), for a file that is there already (X405) or cannot be written (X404). Nothing is written then, or what was written is
@@ -113,8 +116,12 @@ TARGETS: dict[str, Callable[..., Files]] = {
     "c": c_files,
     "modelica": modelica_files,
     "ssp": ssp_files,
+    "slx": slx_files,
 }
 """The tools that there are files for."""
+
+NOTICES = {"slx": f"the file is {NOTICE}; NAME_build.m and a functional mock-up unit are the ways that are tried"}
+"""What is said with the files of a tool."""
 
 
 def _refuse_one_name(diagram: Diagram | None) -> None:

@@ -82,3 +82,9 @@ STEP_METHOD = RULES.rule(
     meaning="Exact steps were asked for a model that is not linear, or steps of an explicit method that are too long for it.",
     why="an explicit method whose step is longer than the fastest part of the model lets errors grow from step to step",
 )
+NO_SUCH_BLOCK = RULES.rule(
+    "X414",
+    "law that no block holds",
+    meaning="A model was to be written as a file of Simulink, and a law of it is none of the blocks that such a file is given.",
+    why="the file is given blocks of one line alone, because programs in blocks need parts that only MATLAB writes",
+)

@@ -5,7 +5,7 @@ The top system has an empty name. A signal that a block reads in another system 
 and an inport, which are made when they are first needed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -15,6 +15,7 @@ from tellegen.exporting.diagram import (
     DiagramColumn,
     Formula,
     Hold,
+    Inertia,
     Integrator,
     MatrixBlock,
     TransportDelay,
@@ -32,7 +33,7 @@ from tellegen.exporting.matlab_program import (
     row_text,
     table_arguments,
 )
-from tellegen.expressions import Expression, symbol
+from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 from tellegen.graph.signals import Table
 
@@ -48,6 +49,7 @@ LIBRARY = {
     "hit crossing": "simulink/Discontinuities/Hit Crossing",
     "inport": "simulink/Sources/In1",
     "integrator": "simulink/Continuous/Integrator",
+    "law": "simulink/User-Defined Functions/Fcn",
     "lookup table": "simulink/Lookup Tables/1-D Lookup Table",
     "memory": "simulink/Discrete/Memory",
     "mux": "simulink/Signal Routing/Mux",
@@ -61,6 +63,8 @@ LIBRARY = {
 """The kinds of blocks, and where Simulink has them."""
 
 Position = tuple[int, int, int, int]
+FunctionText = Callable[[Expression, Mapping[str, str]], str]
+"""Writes a law in one line, over the names given to its signals."""
 Settings = tuple[tuple[str, str], ...]
 
 
@@ -208,8 +212,11 @@ MOST_IN_A_CIRCLE = 3
 class DiagramBuilder:
     """All blocks of a diagram with their lines. `home` is the system of what belongs to no column."""
 
-    def __init__(self, diagram: Diagram, wiring: SimulinkWiring | None = None, home: str = TOP) -> None:
+    def __init__(
+        self, diagram: Diagram, wiring: SimulinkWiring | None = None, home: str = TOP, law: FunctionText | None = None
+    ) -> None:
         self.diagram = diagram
+        self.law = law
         self.wiring = SimulinkWiring() if wiring is None else wiring
         self.home = home
         self.systems: dict[str, str] = {}
@@ -307,9 +314,23 @@ class DiagramBuilder:
                 text = number_text(expression.evaluate(self.diagram.parameters))
             self._put(name, system, "constant", place, (), settings=(("Value", text),))
             return
+        if self.law is not None:
+            self._law(name, system, place, expression, self.law)
+            return
         made = MatlabLines()
         made.assign("tg_y", expression)
         self._scripted(name, system, place, made.lines, [expression])
+
+    def _law(self, name: str, system: str, place: str, expression: Expression, law: FunctionText) -> None:
+        """A law in one line, of the entries of a vector: where no program may stand in a block."""
+        signals = [n for n in sorted(expression.free_symbols) if n not in self.diagram.parameters]
+        text = (("Expr", law(expression, {n: f"u({k})" for k, n in enumerate(signals, 1)})),)
+        reads = signals
+        if len(signals) > 1:
+            together = fresh(f"{name}_inputs", self._taken)
+            self._put(together, system, "mux", place, signals, settings=(("Inputs", str(len(signals))),))
+            reads = [together]
+        self._put(name, system, "law", place, reads, settings=text)
 
     def _scripted(
         self,
@@ -355,6 +376,9 @@ class DiagramBuilder:
         made = MatlabLines()
         made.lines.append(f"tg_y = {inertia_text(inertia, made)};")
         entries = [e for row in inertia.matrix for e in row]
+        if self.law is not None:
+            self._rates_by_laws(inertia)
+            return
         # All rates come from one solution of a linear system: a function gives the column, a demux takes it apart.
         together = fresh("rates", self._taken)
         system = self.systems.get(inertia.column, self.home)
@@ -363,6 +387,23 @@ class DiagramBuilder:
         settings = (("Outputs", str(len(inertia.rates))),)
         apart = SimulinkBlock(system, "rates_apart", "demux", self._place(system, place), settings)
         name = self.wiring.read(apart, [together])
+        for k, rate in enumerate(inertia.rates, 1):
+            self.wiring.make(rate, system, name, k)
+
+    def _rates_by_laws(self, inertia: Inertia) -> None:
+        """The rates without a program: quotients, or a gain with the inverse of a matrix that does not move."""
+        system = self.systems.get(inertia.column, self.home)
+        rows, n = inertia.matrix, len(inertia.rates)
+        if all(rows[i][j] is ZERO for i in range(n) for j in range(n) if i != j):
+            for k, (rate, arriving) in enumerate(zip(inertia.rates, inertia.right, strict=True)):
+                self._function(rate, system, symbol(arriving) / rows[k][k])
+            return
+        wires = [fresh(name, self._taken) for name in ("arriving", "rates")]
+        self._put(wires[0], system, "mux", "function", inertia.right, settings=(("Inputs", str(n)),))
+        settings = (("Gain", f"inv({_matrix(rows, to_matlab)})"), ("Multiplication", "Matrix(K*u)"))
+        self._put(wires[1], system, "gain", "rates", wires[:1], settings=settings)
+        apart = SimulinkBlock(system, "rates_apart", "demux", self._place(system, "rates"), (("Outputs", str(n)),))
+        name = self.wiring.read(apart, wires[1:])
         for k, rate in enumerate(inertia.rates, 1):
             self.wiring.make(rate, system, name, k)
 

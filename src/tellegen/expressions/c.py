@@ -41,7 +41,8 @@ class _C(printing.AbstractPrinter):
         if q.denominator == 1:
             return _double(repr(float(q)), q), ""
         up, down = _shortest(q.numerator), _shortest(q.denominator)
-        return (up, down) if up and down else (_double(repr(float(q)), q), "")
+        # A division takes as long as ten products, and a rounded number in its place is as good as any parameter.
+        return (up, down) if up and down and not self.straight else (_double(repr(float(q)), q), "")
 
     def name(self, name: str) -> str:
         return self.names[name] if name in self.names else printing.checked_identifier(identifier(name))

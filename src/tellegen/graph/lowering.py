@@ -174,10 +174,11 @@ def _law(element: Element, names: VariableNames, parameters: Mapping[str, Expres
         return power_graph.ResistiveLaw(kind.side, None, pull, invertible=False, potential=element.law.expression)
     if element.law is not None:
         if kind.role == "storage":
-            return _storage_law(element.law, element)
+            return replace(_storage_law(element.law, element), text=element.law.text)
         # Laws are over one argument whatever letter the user took, so that two equal laws are one object.
         expression = _of_argument(element.law, element.law.expression)
-        return power_graph.ResistiveLaw(element.law.gives, None, expression, _is_invertible(expression, parameters))
+        invertible = _is_invertible(expression, parameters)
+        return power_graph.ResistiveLaw(element.law.gives, None, expression, invertible, text=element.law.text)
     # A body without inertia still has a speed, which constraints may need: it is a storage of zero.
     if kind.weightless:
         return power_graph.StorageLaw(kind.side, ZERO)

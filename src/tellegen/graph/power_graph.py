@@ -39,7 +39,7 @@ class StorageLaw:
     Linear: `inertia` (energy variable = inertia * output). Otherwise one of
     `content` (energy variable of the output), `slope` (its derivative, where only that is known) or
     `output` (output of the energy variable), each in terms of ARGUMENT. `energy` is the stored energy of the same argument
-    where the user gave it.
+    where the user gave it, `text` a law as it was written.
     """
 
     side: Side
@@ -48,6 +48,7 @@ class StorageLaw:
     slope: Expression | None = None
     output: Expression | None = None
     energy: Expression | None = None
+    text: str = field(default="", compare=False)
 
     @property
     def keeps_energy_variable(self) -> bool:
@@ -84,7 +85,7 @@ class ResistiveLaw:
 
     Linear: `coefficient`. Otherwise `expression` in terms of ARGUMENT. `invertible` says whether the other variable may be
     asked for too; a law that is not fixes its causality right after the sources. `coupled` tells that the matrix of a field adds
-    what other ports are told, so a coefficient of zero does not make the variable zero.
+    what other ports are told, so a coefficient of zero does not make the variable zero. `text` is the law as it was written.
 
     A weight has a `potential` of displacements, and its `expression` is the slope of that along the motion of the port: what such
     a port takes is kept there and not lost.
@@ -96,6 +97,7 @@ class ResistiveLaw:
     invertible: bool = True
     coupled: bool = False
     potential: Expression | None = None
+    text: str = field(default="", compare=False)
 
     @property
     def linear(self) -> bool:

@@ -15,14 +15,15 @@ from tellegen.expressions import ONE, ZERO, Expression, Number, Pow, symbol, to_
 from tellegen.expressions.simplification import NamedParts
 from tellegen.graph import Field, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT
+from tellegen.graph.power_graph import argument as argument_symbol
 from tellegen.graph.signals import Value
-from tellegen.model.dimensions import NoDimension
+from tellegen.model.dimensions import NoDimension, without_marks
 from tellegen.model.laws import Law, LawForm
 from tellegen.model.model import Model, SystemPort, state_variables
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.network.fields import argument_letters, direct_kind, energy_law, energy_letters, stiff_kind
 from tellegen.notations.pog.matrices import modulus_dimension
-from tellegen.notations.quantities import UnitTexts
+from tellegen.notations.quantities import UnitTexts, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import readable_dimensions
 from tellegen.notations.symbols import symbols_still_named
@@ -106,6 +107,7 @@ def element_law(port: Port) -> Law | None:
 def _law(port: Port, form: LawForm, left: str | None, argument: str, expression: Expression) -> Law:
     domain = DOMAINS[port.domain]
     side: Side = port.law.side
+    text = "" if isinstance(port.law, SourceLaw) else port.law.text
     used = expression.free_symbols - {ARGUMENT}
     # A parameter that has the name of any letter would be read as the variable.
     # All letters of the element are refused, not only the one used: another reader may take the law for the other
@@ -119,10 +121,29 @@ def _law(port: Port, form: LawForm, left: str | None, argument: str, expression:
             fix=f"rename the parameter '{name}'",
             place=port.place,
         )
+    if (
+        left is not None
+        and (said := _said(text, _letters(domain, side, left), expression))
+        and (said[0] in _letters(domain, side, argument))
+    ):
+        return Law(form, said[0], said[1], side, text)
     letter = _letters(domain, side, argument)[0]
     written = expression.substitute({ARGUMENT: symbol(letter)})
     text = to_text(written) if left is None else f"{_letters(domain, side, left)[0]} = {to_text(written)}"
     return Law(form, letter, written, side, text)
+
+
+def _said(text: str, left: Sequence[str], expression: Expression) -> tuple[str, Expression] | None:
+    """The letter and the formula of a law as its author wrote it, with the units in it, if that still is the law."""
+    gives, _, formula = text.partition("=")
+    if gives.strip() not in left:
+        return None
+    try:
+        found = without_marks(parse_marked(formula, None))
+    except TellegenError:
+        return None
+    letter = next((n for n in found.free_symbols if found.substitute({n: argument_symbol()}) is expression), None)
+    return None if letter is None else (letter, found)
 
 
 def _letters(domain: Domain, side: Side, word: str) -> tuple[str, ...]:

@@ -1,10 +1,16 @@
-"""Binaries for other systems: what their heads say, and how parts become one file. None of them is run here."""
+"""Binaries for other systems: what their heads say, how parts become one file; that of Windows runs in Wine."""
 
+import os
+import subprocess
+import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import tellegen as tg
 from exporting.fmu.units import exported
 from tellegen import ExportError, export_model
 from tellegen.exporting.fmu import platforms
@@ -56,3 +62,39 @@ def test_every_platform_compiles(name: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(unit.path) as archive:
         (binary,) = [n for n in archive.namelist() if n.startswith("binaries/")]
         assert archive.read(binary).startswith(HEADS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["crank_rod", "bouncing_ball"])
+def test_a_unit_for_windows_runs_in_wine(name: str, tmp_path: Path, system_tool: Callable[[str], str]) -> None:
+    pytest.importorskip("ziglang", reason="ziglang is not installed: pip install 'tellegen[fmu]'")
+    wine = system_tool("wine")
+    unit = exported(name, tmp_path, platforms=["win64"], sources="experiment")
+    with zipfile.ZipFile(unit.path) as archive:
+        (library,) = [n for n in archive.namelist() if n.endswith(".dll")]
+        (tmp_path / "unit.dll").write_bytes(archive.read(library))
+    host = Path(__file__).with_name("windows_host.c")
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu", "-O1"]
+    subprocess.run([*compiler, str(host), "-o", str(tmp_path / "host.exe")], check=True, timeout=900)
+    until = float(unit.description.defaultExperiment.stopTime)
+    references = {v.name: v.valueReference for v in unit.description.modelVariables if v.name in unit.states}
+    words = ["unit.dll", unit.description.guid, repr(until / 200), "200", *map(str, references.values())]
+    surroundings = {**os.environ, "WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all", "DISPLAY": ""}
+    try:
+        done = subprocess.run(
+            [wine, "host.exe", *words],
+            cwd=tmp_path,
+            env=surroundings,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
+    finally:
+        subprocess.run([wine, "wineboot", "-k"], env=surroundings, capture_output=True, check=False, timeout=60)
+    rows = np.array([[float(word) for word in line.split()] for line in done.stdout.split("\n") if line.strip()])
+    run = tg.simulate(name, times=np.minimum(rows[:, 0], until), rtol=1e-10, progress=False)
+    for k, state in enumerate(references):
+        # Impacts are found by either at a time of its own.
+        off = np.sort(np.abs(rows[:, 1 + k] - run.values(state)))[:-5]
+        assert np.max(off) < 1e-6 * np.max(np.abs(run.values(state))), state

@@ -67,8 +67,9 @@ class SweepOptions(ManyRuns):
     )
     samples: int | None = option(None, "Keep rows at so many even steps.", least=1)
     on: str = option(
-        "local", "Where: local, or a Dask cluster by its address or scheduler file.", metavar="tcp://HOST:PORT"
+        "local", "Where: local, gpu, or a Dask cluster by its address or scheduler file.", metavar="tcp://HOST:PORT"
     )
+    single: bool = option(False, "With --on gpu: in single precision.")
     check: str = option("some", "Which runs are made again to tell their error: some, all or none.")
     strict: bool = option(False, "Exit with 1 where some runs did not finish.")
     target: Path | None = option(

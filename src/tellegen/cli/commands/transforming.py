@@ -195,7 +195,7 @@ class ExportOptions(OfModel):
     target: Path = required("The folder of the files.", flag="--output", short="-o", metavar="FOLDER")
     tool: str = required(
         "simulink: programs for MATLAB and Octave; fmu: a functional mock-up unit; ssp: one in a system structure; "
-        "modelica: a package; python: functions; c: one step, for firmware.",
+        "slx: experimental; modelica: a package; python: functions; c: one step, for firmware.",
         flag="--to",
         metavar="TOOL",
     )
@@ -243,7 +243,10 @@ class ExportOptions(OfModel):
 @command("tellegen export dc_motor_pump --to simulink -o motor", "tellegen export crank_rod --to fmu --fmi 3 -o units")
 def export(options: ExportOptions) -> None:
     """Write a model with its experiment as files of another tool."""
-    from tellegen.exporting.exports import export_model  # brings the numbers that the other commands here do without
+    from tellegen.exporting.exports import (
+        NOTICES,
+        export_model,
+    )  # brings the numbers that the other commands here do without
 
     words = ("fmi", "sources", "variables", "platforms", "step", "method", "real", "inputs", "controller", "shape")
     given = {word: getattr(options, word) for word in words}
@@ -254,6 +257,8 @@ def export(options: ExportOptions) -> None:
         output.write_json({"files": [str(path) for path in written]})
     else:
         output.say_written(*written)
+        if (notice := NOTICES.get(options.tool)) is not None:
+            output.write(f"notice: {notice}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,8 +29,13 @@ typedef struct tg_lanes {
 typedef float tg_single[TG_WIDTH];
 typedef int tg_marks[TG_WIDTH];
 
+#ifdef TG_SINGLE
+#define TG_NO_TIME 1e30
+#define TG_EPSILON 1.1920929e-07
+#else
 #define TG_NO_TIME 1e300
 #define TG_EPSILON 2.220446049250313e-16
+#endif
 #define TG_SEES_INSIDE (TG_EXTREMES + TG_SUMS > 0)
 #define TG_SEES_TIMES (TG_ROW_WIDTH + TG_ATS > 0)
 
@@ -80,7 +85,7 @@ typedef struct tg_work {
   tg_wide due;
 #endif
 #if TG_SEES_INSIDE
-  tg_wide node[TG_NODES][TG_N_TOLD + 1], best[TG_KEPT], when[TG_KEPT], sum[TG_KEPT], edge[TG_N_TOLD + 1];
+  tg_wide best[TG_KEPT], when[TG_KEPT], sum[TG_KEPT], edge[TG_N_TOLD + 1];
 #endif
 } tg_work;
 
@@ -103,13 +108,17 @@ static TG_INLINE void tg_write(const tg_lanes *a, tg_work *w, int l, double unti
 #if TG_ROW_WIDTH
   while (w->next_row[l] < a->n_rows && a->row_times[w->run[l] * a->n_rows + w->next_row[l]] <= until) {
     double *row = a->rows + (w->run[l] * a->n_rows + w->next_row[l]++) * TG_ROW_WIDTH;
+    TG_UNROLL_ALL
     for (int q = 0; q < TG_ROW_WIDTH; q++) row[q] = w->told[TG_ROW_PLACE[q]][l];
   }
 #endif
 #if TG_ATS
   while (w->next_at[l] < TG_ATS && TG_AT_TIME[w->next_at[l]] <= until) {
     const int q = TG_AT_NUMBER[w->next_at[l]++];
-    a->out[w->run[l] * TG_KEPT + q] = w->told[TG_PLACE[q]][l];
+    double value = 0.0;
+    TG_UNROLL_ALL
+    for (int i = 0; i < TG_N_TOLD; i++) value = TG_PLACE[q] == i ? w->told[i][l] : value;
+    a->out[w->run[l] * TG_KEPT + q] = value;
   }
 #endif
 }
@@ -139,7 +148,7 @@ static TG_INLINE double tg_direction(int kind) { return kind == TG_MIN || kind =
 
 /* The highest point of a channel in a step, between the nodes beside the highest of them: parabolas lead there. Only where it may be the
  * highest of the whole run is the motion asked at all. */
-static TG_INLINE void tg_climb(tg_work *w, int q) {
+static TG_INLINE void tg_climb(tg_work *w, int q, tg_wide node[TG_NODES][TG_N_TOLD + 1]) {
   const double sign = tg_direction(TG_KIND[q]);
   const int place = TG_PLACE[q];
   tg_wide x0, x1, x2, v0, v1, v2, width;
@@ -151,20 +160,20 @@ static TG_INLINE void tg_climb(tg_work *w, int q) {
     w->x[l] = 1.0;
     if (!goes[l]) continue;
     for (int p = 0; p < TG_NODES; p++) {
-      const double value = sign * w->node[p][place][l];
+      const double value = sign * node[p][place][l];
       if (value > w->best[q][l]) {
         w->best[q][l] = value;
         w->when[q][l] = w->t[l] + TG_NODE[p] * w->step[l];
       }
-      if (value > sign * w->node[top][place][l]) top = p;
+      if (value > sign * node[top][place][l]) top = p;
     }
     const int first = top == 0 ? 0 : top == TG_NODES - 1 ? TG_NODES - 3 : top - 1;
     x0[l] = TG_NODE[first];
     x1[l] = TG_NODE[first + 1];
     x2[l] = TG_NODE[first + 2];
-    v0[l] = sign * w->node[first][place][l];
-    v1[l] = sign * w->node[first + 1][place][l];
-    v2[l] = sign * w->node[first + 2][place][l];
+    v0[l] = sign * node[first][place][l];
+    v1[l] = sign * node[first + 1][place][l];
+    v2[l] = sign * node[first + 2][place][l];
     width[l] = x2[l] - x0[l];
   }
   for (int round = 0; round < TG_REFINEMENTS; round++) {
@@ -205,23 +214,28 @@ static TG_INLINE void tg_climb(tg_work *w, int q) {
 
 /* The nodes of a step that was accepted: sums grow, extremes are looked for. The first of them was told at the end of the step before. */
 static TG_INLINE void tg_look_inside(tg_work *w) {
+  /* Apart from all else: a place among the nodes is found at run time, and what is found so can stay in no register. */
+  tg_wide node[TG_NODES][TG_N_TOLD + 1];
   TG_UNROLL_ALL
-  for (int i = 0; i < TG_N_TOLD; i++) TG_EACH w->node[0][i][l] = w->edge[i][l];
+  for (int i = 0; i < TG_N_TOLD; i++) TG_EACH node[0][i][l] = w->edge[i][l];
   for (int p = 1; p < TG_NODES; p++) {
     TG_EACH w->x[l] = TG_NODE[p];
     tg_look(w);
-    for (int i = 0; i < TG_N_TOLD; i++) TG_EACH w->node[p][i][l] = w->told[i][l];
+    TG_UNROLL_ALL
+    for (int i = 0; i < TG_N_TOLD; i++) TG_EACH node[p][i][l] = w->told[i][l];
   }
+  TG_UNROLL_ALL
   for (int i = 0; i < TG_N_TOLD; i++) TG_EACH w->edge[i][l] = w->good[l] ? w->told[i][l] : w->edge[i][l];
+  TG_UNROLL_ALL
   for (int q = 0; q < TG_KEPT; q++) {
     if (tg_is_extreme(TG_KIND[q])) {
-      tg_climb(w, q);
+      tg_climb(w, q, node);
     } else if (TG_KIND[q] >= TG_INTEGRAL) {
       const int square = TG_KIND[q] == TG_SQUARES, place = TG_PLACE[q];
       TG_EACH {
         double mean = 0.0;
         for (int p = 0; p < TG_NODES; p++) {
-          const double value = w->node[p][place][l];
+          const double value = node[p][place][l];
           mean += TG_WEIGHT[p] * (square ? value * value : value);
         }
         w->sum[q][l] += w->good[l] ? w->step[l] * mean : 0.0;
@@ -263,6 +277,7 @@ static TG_INLINE void tg_take(const tg_lanes *a, tg_work *w, int l) {
   w->run[l] = number;
   const double *values = a->values + number * TG_N_VALUES;
   tg_settle(values, w->constants, l);
+  TG_UNROLL_ALL
   for (int i = 0; i < TG_N; i++) w->y[i][l] = a->starts[number * TG_N + i];
   w->t[l] = 0.0;
   w->until[l] = a->untils[number];
@@ -277,6 +292,7 @@ static TG_INLINE void tg_take(const tg_lanes *a, tg_work *w, int l) {
   w->next_row[l] = w->next_at[l] = 0;
 #endif
 #if TG_SEES_INSIDE
+  TG_UNROLL_ALL
   for (int q = 0; q < TG_KEPT; q++) {
     w->best[q][l] = -INFINITY;
     w->when[q][l] = NAN;
@@ -291,6 +307,7 @@ static TG_INLINE void tg_finish(const tg_lanes *a, tg_work *w, int l, int status
 #if TG_SEES_TIMES
   tg_write(a, w, l, TG_NO_TIME);
 #endif
+  TG_UNROLL_ALL
   for (int q = 0; q < TG_KEPT; q++) {
     const int kind = TG_KIND[q];
     if (kind == TG_LAST) out[q] = w->told[TG_PLACE[q]][l];
@@ -308,26 +325,33 @@ static TG_INLINE void tg_finish(const tg_lanes *a, tg_work *w, int l, int status
 /* The first step after a start or a break. */
 static TG_INLINE void tg_first_steps(const tg_lanes *a, tg_work *w) {
   tg_wide span, h;
-  tg_rates(w->t, w->y, w->constants, w->k[TG_STAGES]);
-  TG_UNROLL_ALL
-  for (int i = 0; i < TG_N; i++) TG_EACH w->k[0][i][l] = w->fresh[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
   TG_EACH {
-    double size = 0.0, slope = 0.0;
     span[l] = w->until[l] - w->t[l];
-    TG_UNROLL_ALL
-    for (int i = 0; i < TG_N; i++) {
-      const double scale = a->atol[i] + a->rtol * fabs(w->y[i][l]), y = fabs(w->y[i][l]) / scale, f = fabs(w->k[0][i][l]) / scale;
-      size = y > size ? y : size;
-      slope = f > slope ? f : slope;
-    }
-    const double found = size < 1e-5 || slope < 1e-5 ? 1e-6 * span[l] : 0.01 * size / slope;
-    const double least = 1e3 * tg_gap(w->t[l]), more = found > least ? found : least;
-    h[l] = more < span[l] ? more : span[l];
+    h[l] = 0.0;
   }
-  TG_UNROLL_ALL
-  for (int i = 0; i < TG_N; i++) TG_EACH w->s[i][l] = w->y[i][l] + h[l] * w->k[0][i][l];
-  TG_EACH w->at[l] = w->t[l] + h[l];
-  tg_rates(w->at, w->s, w->constants, w->k[TG_STAGES]);
+  /* Twice the same, at the start and a little later: a loop, so that the rates stand in the program once. */
+  TG_ROLLED
+  for (int later = 0; later < 2; later++) {
+    TG_UNROLL_ALL
+    for (int i = 0; i < TG_N; i++) TG_EACH w->s[i][l] = w->y[i][l] + h[l] * w->k[0][i][l];
+    TG_EACH w->at[l] = w->t[l] + h[l];
+    tg_rates(w->at, w->s, w->constants, w->k[TG_STAGES]);
+    if (later) break;
+    TG_UNROLL_ALL
+    for (int i = 0; i < TG_N; i++) TG_EACH w->k[0][i][l] = w->fresh[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
+    TG_EACH {
+      double size = 0.0, slope = 0.0;
+      TG_UNROLL_ALL
+      for (int i = 0; i < TG_N; i++) {
+        const double scale = a->atol[i] + a->rtol * fabs(w->y[i][l]), y = fabs(w->y[i][l]) / scale, f = fabs(w->k[0][i][l]) / scale;
+        size = y > size ? y : size;
+        slope = f > slope ? f : slope;
+      }
+      const double found = size < 1e-5 || slope < 1e-5 ? 1e-6 * span[l] : 0.01 * size / slope;
+      const double least = 1e3 * tg_gap(w->t[l]), more = found > least ? found : least;
+      h[l] = more < span[l] ? more : span[l];
+    }
+  }
   TG_EACH {
     double most = 0.0, sum = 0.0;
     TG_UNROLL_ALL
@@ -379,7 +403,9 @@ static TG_INLINE int tg_change(const tg_lanes *a, tg_work *w) {
     w->due[l] = tg_due(a, w, l);
 #endif
 #if TG_SEES_INSIDE
+    TG_UNROLL_ALL
     for (int i = 0; i < TG_N_TOLD; i++) w->edge[i][l] = w->told[i][l];
+    TG_UNROLL_ALL
     for (int q = 0; q < TG_KEPT; q++) {
       const double value = tg_direction(TG_KIND[q]) * w->told[TG_PLACE[q]][l];
       if (tg_is_extreme(TG_KIND[q]) && value > w->best[q][l]) {
@@ -441,6 +467,7 @@ TG_ENTRY void tg_run_lanes(TG_LANES *shared) {
   const tg_lanes copy = *shared, *a = &copy;
   TG_UNROLL_ALL
   for (int i = 0; i < TG_N; i++) TG_EACH w->y[i][l] = w->y1[i][l] = w->k[0][i][l] = 0.0;
+  TG_UNROLL_ALL
   for (int i = 0; i < TG_N_CONSTANTS; i++) TG_EACH w->constants[i][l] = 1.0;
   TG_SOME {
     w->run[l] = -1; /* it stands at an end, and takes its first run there */

@@ -36,6 +36,7 @@ _HOST: Final = """\
 #define TG_EACH _Pragma("omp simd") for (int l = 0; l < TG_WIDTH; l++)
 #define TG_SOME for (int l = 0; l < TG_WIDTH; l++)
 #define TG_UNROLL_ALL
+#define TG_ROLLED
 #define TG_TABLE static const
 #define TG_ENTRY
 #define TG_LANES tg_lanes
@@ -169,20 +170,23 @@ def empty_result(count: int, keeping: Keeping, rows: int) -> BatchResult:
 
 def lanes_struct(tables: LaneTables, control: LaneControl, made: BatchResult) -> tuple[Lanes, dict[str, NDArray[Any]]]:
     """The struct for these runs, and the arrays that it points to."""
-    stops: dict[str, NDArray[Any]]
-    if isinstance(tables.stops, np.ndarray):
-        stops, shared_stops = (
-            {"stops": np.append(tables.stops, 0.0), "stops_from": np.zeros(1, np.int64)},
-            len(tables.stops),
-        )
-    else:
-        stops, shared_stops = listed_stops(tables.stops), -1
-    given = {name: np.ascontiguousarray(getattr(tables, name), dtype=float) for name in LaneTables._fields[:-1]}
-    arrays: dict[str, NDArray[Any]] = {**given, **stops, "atol": np.ascontiguousarray(control.atol, dtype=float)}
-    shared = Lanes(len(tables.untils), tables.row_times.shape[1], control.most_steps, shared_stops)
+    count = len(tables.untils)
+    arrays, shared_stops = lanes_arrays(tables, control, slice(0, count))
+    shared = Lanes(count, tables.row_times.shape[1], control.most_steps, shared_stops)
     shared.rtol, shared.max_step = control.rtol, control.max_step
     for name, array in arrays.items():
         setattr(shared, name, address_of(array))
     for name in ("out", "rows", "reached", "status"):
         setattr(shared, name, address_of(getattr(made, name)))
     return shared, arrays
+
+
+def lanes_arrays(tables: LaneTables, control: LaneControl, part: slice) -> tuple[dict[str, NDArray[Any]], int]:
+    """The arrays of some runs, and how many stops all of them share; -1 where each has its own."""
+    given = {name: np.ascontiguousarray(getattr(tables, name)[part], dtype=float) for name in LaneTables._fields[:-1]}
+    stops: dict[str, NDArray[Any]]
+    if isinstance(tables.stops, np.ndarray):
+        stops, shared = {"stops": np.append(tables.stops, 0.0), "stops_from": np.zeros(1, np.int64)}, len(tables.stops)
+    else:
+        stops, shared = listed_stops(tables.stops[part]), -1
+    return {**given, **stops, "atol": np.ascontiguousarray(control.atol, dtype=float)}, shared

@@ -38,8 +38,11 @@ class Keeping:
         return tuple(dict.fromkeys((*(place for _, place, _ in self.numbers), *self.rows)))
 
 
-def lanes_text(code: StraightCode, pair: str, keeping: Keeping, host: str) -> str:
-    """The whole text; `host` says what it runs on, as macros. The functions of `code` tell the channels of `keeping`."""
+def lanes_text(code: StraightCode, pair: str, keeping: Keeping, host: str, *, rolled: bool = False) -> str:
+    """The whole text; `host` says what it runs on, as macros. The functions of `code` tell the channels of `keeping`.
+
+    `rolled` stages are a loop: the rates stand in the program once, and not once for each stage.
+    """
     tableau = PAIRS[pair]
     told = {place: k for k, place in enumerate(keeping.channels)}
     ats = [k for k, (kind, _, _) in enumerate(keeping.numbers) if kind == batches.AT]
@@ -63,6 +66,9 @@ def lanes_text(code: StraightCode, pair: str, keeping: Keeping, host: str) -> st
         _listed("int", "ROW_PLACE", [told[place] for place in keeping.rows]),
     ]
     macros = {**{name: str(value) for name, value in sizes.items()}, **_method(tableau, pair)}
+    if rolled:
+        macros["STAGE_CODE"] = _block(_rolled_stages(tableau))
+        lists += _stage_tables(tableau)
     defined = "\n".join(f"#define TG_{name} {text}" for name, text in macros.items())
     loop = Path(__file__).with_name("lanes.h").read_text(encoding="ascii")
     return "\n".join((host, defined, *lists, support(), _HEADS, code.text, loop))
@@ -120,6 +126,33 @@ def _stage_code(tableau: Tableau) -> Iterable[str]:
     yield f"{_OVER} w->y1[i][l] = w->y[i][l] + w->step[l] * ({_sum(tableau.b)});"
     yield "TG_EACH w->at[l] = w->t[l] + w->step[l];"
     yield "tg_rates(w->at, w->y1, w->constants, w->k[TG_STAGES]);"
+
+
+def _stage_tables(tableau: Tableau) -> list[str]:
+    rows = [*tableau.a[1:], tableau.b]
+    stages = len(tableau.a)
+    return [
+        _listed("double", "STAGE_SHARES", [row.get(j, 0.0) for row in rows for j in range(stages)]),
+        _listed("double", "STAGE_TIMES", [*tableau.c[1:], 1.0]),
+    ]
+
+
+def _rolled_stages(tableau: Tableau) -> Iterable[str]:
+    """All stages by one loop. Places in arrays are known beforehand all the same, or registers could not hold them."""
+    stages = len(tableau.a)
+    shares = " + ".join(f"TG_STAGE_SHARES[{stages} * q + {j}] * w->k[{j}][i][l]" for j in range(stages))
+    # what a stage before it has left would count with a share of zero, and be no number perhaps
+    yield f"{_OVER} {{ {' '.join(f'w->k[{j}][i][l] = 0.0;' for j in range(1, stages))} }}"
+    yield f"TG_ROLLED for (int q = 0; q < {stages}; q++) {{"
+    yield f"{_OVER} w->s[i][l] = w->y[i][l] + w->step[l] * ({shares});"
+    yield "TG_EACH w->at[l] = w->t[l] + TG_STAGE_TIMES[q] * w->step[l];"
+    yield "tg_rates(w->at, w->s, w->constants, w->k[TG_STAGES]);"
+    kept = " ".join(
+        f"w->k[{j}][i][l] = q == {j - 1} ? w->k[TG_STAGES][i][l] : w->k[{j}][i][l];" for j in range(1, stages)
+    )
+    yield f"{_OVER} {{ {kept} }}"
+    yield "}"
+    yield f"{_OVER} w->y1[i][l] = w->s[i][l];"
 
 
 def _stage(number: int, c: float, row: Row) -> Iterable[str]:

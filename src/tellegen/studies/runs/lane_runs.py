@@ -17,15 +17,24 @@ from tellegen.compiler.straight import NotStraightError, StraightCode, straight_
 from tellegen.experiments.setup import Setup
 from tellegen.simulation.batches import BatchResult, RunTables
 from tellegen.simulation.global_error import PROMISED
+from tellegen.simulation.lanes.card import CardBatch
 from tellegen.simulation.lanes.processor import LaneBatch, LaneControl, LaneTables
 from tellegen.simulation.lanes.text import PAIRS, Keeping
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.stretch import SolverSettings, prepare
+from tellegen.studies.runs import rules
 
 if TYPE_CHECKING:
     from tellegen.studies.runs.model_runs import ModelRuns, Plan
 
 MOST_VARIABLES: Final = 64
+MOST_ON_CARD: Final = 24
+MOST_OF_ORDER_5: Final = 12
+"""On a card: seven stages of more variables than these do not fit into the registers of a thread."""
+SINGLE_RTOL: Final = 1e-5
+
+CORES, CARD = "cores", "gpu"
+"""What makes the runs."""
 
 WORTH: Final = 1e9
 """Operations of all runs, about a second of CPU time one after the other: below it a program takes longer to compile than it saves.
@@ -36,6 +45,8 @@ PILOT_STEPS: Final = 200_000
 MANY_STEPS: Final = 50
 """A run that takes so many times the steps of the pilot's median would keep its neighbours waiting."""
 LEAST_STEPS: Final = 20
+CARD_STEPS: Final = 20
+"""On a card a long run keeps nobody waiting but its neighbours in a warp."""
 HALVES: Final = 0.5
 """Of what is promised: so far may a run of the pilot be off."""
 FINER: Final = (1.0, 0.2, 0.04)
@@ -76,6 +87,15 @@ def varied_places(
     )
 
 
+def card_refusal(numeric: NumericModel, rtol: float, *, single: bool) -> str:
+    """Why no graphics card can make these runs, beside what keeps them out of lanes; empty where one can."""
+    if numeric.size > MOST_ON_CARD:
+        return f"there are {numeric.size} variables, and registers hold {MOST_ON_CARD}"
+    if single and rtol < SINGLE_RTOL:
+        return f"single precision does not hold a relative tolerance of {rtol:g}: ask for {SINGLE_RTOL:g} or more"
+    return ""
+
+
 @final
 @dataclass(frozen=True)
 class LaneRuns:
@@ -86,6 +106,8 @@ class LaneRuns:
     places: tuple[str, ...]
     keeping: Keeping
     pair: str
+    device: str = CORES
+    single: bool = False
 
     @cached_property
     def _columns(self) -> list[tuple[str, int]]:
@@ -111,8 +133,10 @@ class LaneRuns:
         return straight_code(self.ready.causal, values, self._columns, self.keeping.channels)
 
     @cached_property
-    def batch(self) -> LaneBatch:
+    def batch(self) -> LaneBatch | CardBatch:
         """The program that makes them."""
+        if self.device == CARD:
+            return CardBatch(self.code, self.pair, self.keeping, self.single)
         return LaneBatch(self.code, self.pair, self.keeping)
 
     def taken(self, tables: RunTables) -> NDArray[np.bool_]:
@@ -165,6 +189,32 @@ def plan_in_lanes(runs: "ModelRuns", plan: "Plan", values: Array, pilot: Sequenc
         return replace(plan, reason=f"{plan.reason}; no lanes, for {reason}")
 
 
+def plan_on_card(runs: "ModelRuns", plan: "Plan", values: Array, pilot: Sequence[int], *, single: bool) -> "Plan":
+    """The plan on a graphics card.
+
+    Raises: SimulationError (S430) saying why no card can make these runs.
+    """
+    numeric = runs.ready.numeric
+    why = "" if plan.how == "batch" else plan.reason
+    why = why or lane_refusal(numeric, runs.settings.solver) or card_refusal(numeric, runs.rtol, single=single)
+    if not why:
+        looks = _LanePilot(runs, plan, values, values[list(pilot)])
+        pair = "tsitouras" if numeric.size <= MOST_OF_ORDER_5 else "bogacki-shampine"
+        places = varied_places(runs.names, numeric, runs.problem.given, runs.tables(looks.pilot)[0])
+        asked = replace(plan, pair=pair, varied=places, most_steps=PILOT_STEPS * CARD_STEPS, device=CARD, single=single)
+        try:
+            found = looks.within_tolerance(asked)
+        except NotStraightError as reason:
+            why = str(reason)
+        else:
+            if found is not None:
+                return replace(found, reason=f"{plan.reason}; on a graphics card")
+            why = "errors or steps of its methods are too many"
+    raise rules.NOT_ON_CARD.error(
+        f"no graphics card can make these runs: {why}", where=runs.model.name, fix="make them on the cores: on='local'"
+    )
+
+
 def _operations(runs: "ModelRuns", plan: "Plan", pilot: Array) -> float:
     """Of a run: those of rates, at the stages of a method of high order for each step."""
     data = runs.ready.numeric.data
@@ -201,9 +251,14 @@ class _LanePilot:
             return None
         places = varied_places(self.runs.names, self.runs.ready.numeric, self.runs.problem.given, tables)
         plan = replace(self.plan, pair=pair, varied=places, most_steps=PILOT_STEPS)
-        built = self.runs.lane_runs(plan).batch.built
-        if built.library is None:
-            raise NotStraightError(built.why.partition(":")[0])
+        program = self.runs.lane_runs(plan).batch
+        if isinstance(program, LaneBatch) and program.built.library is None:
+            raise NotStraightError(program.built.why.partition(":")[0])
+        return self.within_tolerance(plan)
+
+    def within_tolerance(self, plan: "Plan") -> "Plan | None":
+        """The plan with the share of the tolerance at which its method keeps it; None where it does not."""
+        tables, made, _ = self.runs.tables(self.pilot)
         for finer in FINER:
             plan = replace(plan, pair_share=self.plan.share * finer)
             found = self.runs.in_lanes(tables, plan)

@@ -26,6 +26,7 @@ from tellegen.studies.runs.chunks import (
     write_answer,
     write_order,
 )
+from tellegen.studies.runs.lane_runs import CARD, CORES
 from tellegen.studies.runs.model_runs import Array, Made, ModelRuns, Plan
 from tellegen.studies.runs.store import BEAT_S, Writing, chunk_of
 
@@ -87,12 +88,15 @@ def checked_place(on: Any) -> Any:
 
     Raises: SimulationError (S306) for what is no place, (S414, S419) for a cluster that is not there.
     """
+    if isinstance(on, str) and on == CARD:
+        return CardMaker()
     return on if isinstance(on, str) and on == LOCAL else DaskMaker(on)
 
 
 def chosen_maker(on: Any, runs: ModelRuns, plan: Plan, count: int, threads: int) -> Maker:
     """Who makes so many runs; `on` is a place that was checked."""
-    if isinstance(on, DaskMaker):
+    _check_device(on, plan)
+    if isinstance(on, DaskMaker | CardMaker):
         return on
     if threads > 1:
         slow = plan.how == "one by one" and plan.seconds * count > WORTH_S
@@ -100,6 +104,18 @@ def chosen_maker(on: Any, runs: ModelRuns, plan: Plan, count: int, threads: int)
             with suppress(TellegenError):  # what has no text stays here
                 return ProcessMaker(min(threads, count), study_text(runs, plan))
     return ThreadMaker(threads)
+
+
+def device_of(on: Any) -> str:
+    """What makes runs at a place that was checked."""
+    return CARD if isinstance(on, CardMaker) else CORES
+
+
+def _check_device(on: Any, plan: Plan) -> None:
+    if plan.device != device_of(on):
+        here, there = ("on the cores", "on a graphics card")[:: 1 if plan.device == CORES else -1]
+        fix = "go on there" if plan.device == CORES else "go on there: --on gpu"
+        raise rules.NOT_ON_CARD.error(f"the study was begun {here}, and {there} numbers would differ a little", fix=fix)
 
 
 @final
@@ -130,6 +146,42 @@ class ThreadMaker:
             if made.interrupted:
                 return
             done += part.stop - part.start
+
+
+@final
+class CardMaker:
+    """A graphics card; runs that it gives up are made by a thread of this process."""
+
+    def __init__(self) -> None:
+        self.where = f"on {card_name()}"
+        self._threads = ThreadMaker(1)
+
+    def parts(self, runs: ModelRuns, plan: Plan, count: int) -> list[slice]:
+        """All at once."""
+        return [slice(0, count)]
+
+    def chunks(self, work: Work) -> Iterator[tuple[slice, Made | None]]:
+        """One part after the other."""
+        return self._threads.chunks(work)
+
+
+def card_name() -> str:
+    """The name of the graphics card.
+
+    Raises: SimulationError (S414) without the package, (S430) without a card.
+    """
+    try:
+        cupy = import_module("cupy")
+    except ImportError:
+        fix = "pip install 'tellegen[gpu]'"
+        raise rules.NO_PACKAGE.error(
+            "a graphics card needs the package cupy, which is not installed", fix=fix
+        ) from None
+    try:
+        return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+    except Exception as reason:
+        what = f"no graphics card answers: {str(reason) or type(reason).__name__}"
+        raise rules.NOT_ON_CARD.error(what, fix="make the runs on the cores: on='local'") from None
 
 
 # -- Processes of this machine ---------------------------------------------------------------------------------------------------

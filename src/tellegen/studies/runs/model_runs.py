@@ -32,7 +32,7 @@ from tellegen.simulation.solvers.choice import SolverChoice, choose
 from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, prepare
 from tellegen.simulation.trajectory import Segment, Trajectory
 from tellegen.studies.runs.keep import Kept, channel_of, default_kept, read_kept, values_of_run
-from tellegen.studies.runs.lane_runs import LaneRuns, plan_in_lanes
+from tellegen.studies.runs.lane_runs import CARD, CORES, LaneRuns, plan_in_lanes, plan_on_card
 
 Array = NDArray[np.float64]
 
@@ -91,6 +91,10 @@ class Plan:
     """In lanes: of the tolerance asked for."""
     most_steps: int = 0
     """In lanes: a run that takes more is left to `solver`."""
+    device: str = CORES
+    """Where lanes are: on the cores, or on a graphics card."""
+    single: bool = False
+    """On a card: in single precision."""
 
 
 class Made(NamedTuple):
@@ -247,18 +251,25 @@ class ModelRuns:
             return f"'{away[0]}' follows from several variables"
         return ""
 
-    def plan(self, values: Array) -> Plan:
+    def plan(self, values: Array, device: str = CORES, *, single: bool = False) -> Plan:
         """How to make these runs, from some of them: the solver, and the share of the tolerance that all of them keep.
 
-        Raises: SimulationError where none of those that are looked at can be made.
+        Raises: SimulationError where none of those that are looked at can be made, and (S430) for a card that cannot make them.
         """
+        rows = pilot_rows(values)
+        plan = self._plan_one_by_one(values, rows)
+        if device == CARD:
+            return plan_on_card(self, plan, values, rows, single=single)
+        return plan_in_lanes(self, plan, values, rows)
+
+    def _plan_one_by_one(self, values: Array, rows: list[int]) -> Plan:
+        """How to make these runs one after the other."""
         refusal = self.refusal()
         if refusal or 1 < len(values) <= ONE_BY_ONE:
             plan = Plan("one by one", refusal or "the runs are few")
             return self._timed(plan, values[len(values) // 2 :][:1]) if len(values) > ONE_BY_ONE else plan
         found: list[tuple[SolverChoice, Trajectory]] = []
         problems: list[TellegenError] = []
-        rows = pilot_rows(values)
         for number in rows:
             try:
                 run = self.simulated(values[number], own_rows=True)
@@ -272,8 +283,7 @@ class ModelRuns:
         first = self._common_choice(choices)
         share = min(made.share for _, made in found)
         steps = [choice.longest_step for choice in choices]
-        plan = self._timed(Plan("batch", first.reason, first.solver, first.stiff, share, min(steps)), values[rows])
-        return plan_in_lanes(self, plan, values, rows)
+        return self._timed(Plan("batch", first.reason, first.solver, first.stiff, share, min(steps)), values[rows])
 
     def _timed(self, plan: Plan, values: Array) -> Plan:
         """The plan with how long a run takes by it, which decides how many of them are written at once."""
@@ -416,13 +426,21 @@ class ModelRuns:
 
     def lane_runs(self, plan: Plan) -> LaneRuns:
         """The program of a plan with runs in lanes; made once."""
-        key = plan.pair, plan.varied
+        key = plan.pair, plan.varied, plan.device, plan.single
         if key not in self._lane_runs:
-            self._lane_runs[key] = LaneRuns(self.ready, self.problem.given, tuple(plan.varied), self.keeping, plan.pair)
+            self._lane_runs[key] = LaneRuns(
+                self.ready,
+                self.problem.given,
+                plan.varied,
+                keeping=self.keeping,
+                pair=plan.pair,
+                device=plan.device,
+                single=plan.single,
+            )
         return self._lane_runs[key]
 
     @cached_property
-    def _lane_runs(self) -> dict[tuple[str, tuple[str, ...]], LaneRuns]:
+    def _lane_runs(self) -> dict[tuple[object, ...], LaneRuns]:
         return {}
 
     @cached_property

@@ -173,6 +173,21 @@ NO_FIT = RULES.rule(
     meaning="The search for the parameters did not converge, or the model does not run at its start.",
     why="parameters of a search that has not ended are no estimate",
 )
+NOT_ON_CARD = RULES.rule(
+    "S430",
+    "study that no graphics card can make",
+    meaning="""Runs were asked for on a graphics card, and there is none, or the model is none for it: with modes, events, samples, delays,
+functions of Python, tables, unknowns that are searched for, or more than 24 variables; or single precision was asked for with a fine
+tolerance.""",
+    why="a thread of a card makes one run in its registers, by formulas alone",
+)
+SINGLE_ANGLE = RULES.rule(
+    "S431",
+    "angle that grows in single precision",
+    meaning="A study is made in single precision, an angle of the model is a state, and no absolute tolerance was given.",
+    why="a share of an angle that has grown over many turns is whole degrees, and single precision has seven digits",
+    severity="warning",
+)
 WIDE_INDEX = RULES.rule(
     "S428",
     "index that is not known well",

@@ -26,6 +26,7 @@ from tellegen.simulation.lanes.text import PAIRS
 from tellegen.simulation.solvers import jobs
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.keep import Kept
+from tellegen.studies.runs.lane_runs import CARD
 from tellegen.studies.runs.model_runs import FAILED, REFUSED, Made, ModelRuns, Plan
 from tellegen.studies.runs.table import RunTable, grid_index
 
@@ -197,11 +198,17 @@ class Study:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What is doubtful about the study as a whole."""
-        if self.error is None or not self.error.largest > PROMISED:
-            return ()
-        what = f"run {self.error.run} is off by {self.error.largest:.3g} tolerances"
-        fix = f"ask for a finer tolerance than {self.runs.rtol:g}, or check all runs"
-        return (rules.INACCURATE.finding(what, where=self.name, fix=fix),)
+        found = []
+        if self.error is not None and self.error.largest > PROMISED:
+            what = f"run {self.error.run} is off by {self.error.largest:.3g} tolerances"
+            fix = f"ask for a finer tolerance than {self.runs.rtol:g}, or check all runs"
+            found.append(rules.INACCURATE.finding(what, where=self.name, fix=fix))
+        known, whole = self.runs.settings, self.runs.whole
+        angles = [name for name in whole.displacement_names if whole.unit(name) == "rad"] if self.plan.single else []
+        if angles and known.atol is None and self.runs.model.experiment.atol is None:
+            what = f"'{angles[0]}' is an angle, and the study was made in single precision"
+            found.append(rules.SINGLE_ANGLE.finding(what, where=self.name, fix="give an absolute tolerance: atol"))
+        return tuple(found)
 
     # -- Values ----------------------------------------------------------------------------------------------------------------
 
@@ -481,6 +488,9 @@ class Study:
             yield "error", f"{told}, of {self.error.checked} runs made again with a tenth of it"
 
     def _manner(self) -> str:
+        if self.plan.device == CARD:
+            precision = "single" if self.plan.single else "double"
+            return f"on a graphics card in {precision} precision, by {PAIRS[self.plan.pair].name}"
         if self.plan.pair:
             return f"in lanes, by {PAIRS[self.plan.pair].name}"
         return f"in one batch by {self.plan.solver}" if self.plan.how == "batch" else "one by one"

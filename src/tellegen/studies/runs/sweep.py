@@ -28,7 +28,7 @@ from tellegen.simulation.batches import UNMADE
 from tellegen.simulation.solvers.jobs import FINISHED
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.chunks import joined
-from tellegen.studies.runs.makers import LOCAL, Work, checked_place, chosen_maker
+from tellegen.studies.runs.makers import DaskMaker, Work, checked_place, chosen_maker, device_of
 from tellegen.studies.runs.model_runs import Made, ModelRuns, RunSettings, pilot_rows, sorted_names
 from tellegen.studies.runs.store import (
     Store,
@@ -75,6 +75,7 @@ def sweep(
     paired: bool = False,
     check: Check = "some",
     on: Any = "local",
+    single: bool = False,
     threads: int | None = None,
     into: str | Path | None = None,
     force: bool = False,
@@ -97,7 +98,8 @@ def sweep(
     ended it, and gives the same bits; more draws of Sobol's sequence or at random extend it. `force` begins anew.
 
     `on` says who makes the runs: `"local"` this machine, on so many `threads` (or processes, where Python takes part in runs); the
-    address of a Dask scheduler (`"tcp://HOST:PORT"`), a scheduler file, or a `distributed.Client` the workers of a cluster.
+    address of a Dask scheduler (`"tcp://HOST:PORT"`), a scheduler file, or a `distributed.Client` the workers of a cluster;
+    `"gpu"` a graphics card, in `single` precision where that is asked for.
 
     >>> import tellegen as tg
     >>> study = tg.sweep("dc_motor_pump", {"R_a": tg.between(0.3, 0.7, 5)}, keep=["max(I_a)"])
@@ -128,7 +130,7 @@ def sweep(
         samples=samples,
         times=times,
     )
-    if into is not None or on != LOCAL:
+    if into is not None or isinstance(on, DaskMaker):
         described, settings = stored_model(described), stored_settings(settings)
     cases = cases_of(described, vary, settings, draws=draws, by=by, seed=seed, paired=paired)
     runs = prepared_runs(described, cases, settings, keep)
@@ -138,12 +140,12 @@ def sweep(
         with writing(folder) as right:
             spec = spec_of(runs, cases, drawn)
             there = folder.exists() and not force
-            plan = open_store(folder).plan if there else runs.plan(cases.values)
+            plan = open_store(folder).plan if there else runs.plan(cases.values, device_of(on), single=single)
             store = begin_store(folder, spec, runs, cases, plan, anew=force)
             study = fill_store(store, runs, right, on=on, threads=threads, progress=progress, check=check)
     else:
         began = time.perf_counter()
-        plan = runs.plan(cases.values)
+        plan = runs.plan(cases.values, device_of(on), single=single)
         maker = chosen_maker(on, runs, plan, len(cases), usable_cores(threads))
         with shown_progress(described.name, len(cases), progress) as told:
             work = Work(runs, plan, cases.values, maker.parts(runs, plan, len(cases)), told)

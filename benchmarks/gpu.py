@@ -1,0 +1,192 @@
+"""How many runs a second does a graphics card make, and how many the cores beside it and diffrax on the same card?
+
+crank_rod over 2 s (three parameters within 20 %) and corking_machine over 2 s, of which the last values are kept, at a relative
+tolerance of 1e-6, each kernel compiled before; "cores" makes runs in lanes on all cores. diffrax is `vmap` of Tsit5 over the rates
+that `tellegen.functions(of="jax")` gives, in double precision, at the loosest tolerance whose error is no larger than that of the
+card. Error: the largest of some runs against a tolerance of 1e-12, beside the largest value of each number. Ratio: runs a second
+over those of the cores, of a card in the kernel. Without a card, or without CuPy or diffrax, the row says so.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+import tellegen as tg
+from benchmarks.harness import Row
+from benchmarks.studies import ALLOWED, COMPARED, MODELS
+from tellegen.core.errors import TellegenError
+from tellegen.studies.runs.lane_runs import CARD, MOST_OF_ORDER_5, PILOT_STEPS, varied_places
+from tellegen.studies.runs.makers import card_name
+from tellegen.studies.runs.model_runs import ModelRuns, Plan, RunSettings
+from tellegen.studies.runs.sweep import usable_cores
+from tellegen.studies.runs.table import shares_drawn
+
+ON_CARD = {"crank_rod": 1 << 20, "corking_machine": 1 << 16}
+ON_CORES = {"crank_rod": 1 << 17, "corking_machine": 1 << 11}
+OF_DIFFRAX = {"crank_rod": 1 << 16}
+WAYS: dict[str, tuple[tuple[float | None, bool], ...]] = {
+    "crank_rod": ((None, False), (4e-5, False), (1e-5, True)),
+    "corking_machine": ((None, False), (1e-4, False)),
+}
+"""Tolerances, None that of the model, and whether in single precision."""
+SINGLE_ALLOWED = 1e-1
+"""Single precision has seven digits, and an angle that grows loses some of them: its error is told, not promised."""
+
+
+def drawn(name: str, count: int) -> np.ndarray:
+    """Values of the parameters that vary."""
+    names, until, _, _ = MODELS[name]
+    known = ModelRuns(tg.load(name), (), (), RunSettings(until=until)).base_value
+    shares = shares_drawn(len(names), count, "random", 1)
+    return np.asarray(np.array([known(n) for n in names]) * (0.8 + 0.4 * shares))
+
+
+def prepared(name: str, rtol: float | None = None) -> ModelRuns:
+    """The model ready for its runs."""
+    names, until, _, _ = MODELS[name]
+    return ModelRuns(tg.load(name), names, drawn(name, 1)[0].tolist(), RunSettings(until=until, rtol=rtol))
+
+
+def on_card(runs: ModelRuns, values: np.ndarray, plan: Plan, pair: str, *, single: bool) -> Plan:
+    """The plan of a pilot, with a method on the card."""
+    tables, _, _ = runs.tables(values[:16])
+    places = varied_places(runs.names, runs.ready.numeric, runs.problem.given, tables)
+    return replace(
+        plan, pair=pair, varied=places, pair_share=1.0, most_steps=20 * PILOT_STEPS, device=CARD, single=single
+    )
+
+
+def timed(work: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
+    """The least seconds of some times, after a first one that compiles."""
+    found, best = work(), float("inf")
+    for _ in range(repeats):
+        began = time.perf_counter()
+        found = work()
+        best = min(best, time.perf_counter() - began)
+    return best, found
+
+
+def run(full: bool) -> Iterator[Row]:
+    """Card, cores and diffrax for each model."""
+    try:
+        card = card_name()
+    except TellegenError as reason:
+        yield Row("card", check=f"absent: {reason.what}")
+        card = ""
+    for name in ON_CARD:
+        yield from _of_model(name, card)
+
+
+def _of_model(name: str, card: str) -> Iterator[Row]:
+    runs, values = prepared(name), drawn(name, ON_CARD[name])
+    some = np.linspace(0, ON_CORES[name] - 1, COMPARED).astype(int)
+    fine = prepared(name, 1e-12)
+    exact = fine.make(values[some], replace(fine.plan(values[some]), pair=""), 1).out
+
+    def error(out: np.ndarray) -> float:
+        return float(np.max(np.abs(out[some] - exact) / np.abs(exact).max(axis=0)))
+
+    cores = usable_cores(None)
+    few = values[: ON_CORES[name]]
+    plan = runs.plan(few)
+    seconds, made = timed(lambda: runs.make(few, plan, cores))
+    quick, off = len(few) / seconds, error(made.out)
+    text = f"{quick:.3g} runs/s, error {off:.1e}, {plan.pair or plan.solver}"
+    yield Row(f"{name}: {cores} cores", len(few), seconds, ratio="1", check=text, ok=off < ALLOWED)
+    if not card:
+        return
+    equal = (1.0, 0.0)
+    for rtol, single in WAYS[name]:
+        own = prepared(name, rtol)
+        pair = "tsitouras" if own.ready.numeric.size <= MOST_OF_ORDER_5 else "bogacki-shampine"
+        way = on_card(own, values, plan, pair, single=single)
+        found, facts = _launched(own, way, values)
+        off = error(found.out)
+        if rtol is None:
+            equal = (off, facts["quick"])
+        words = f"{facts['quick']:.3g} runs/s in the kernel, {facts['all']:.3g} with copying, error {off:.1e}"
+        yield Row(
+            f"{name}: {card}, {'single' if single else 'double'}, rtol {own.rtol:g}",
+            len(values),
+            len(values) / facts["all"],
+            ratio=f"{facts['quick'] / quick:.1f}",
+            check=f"{words}, {facts['told']}",
+            ok=bool((found.status == 0).all()) and off < (SINGLE_ALLOWED if single else max(ALLOWED, 20 * own.rtol)),
+        )
+    if name in OF_DIFFRAX:
+        yield _diffrax(name, values[: OF_DIFFRAX[name]], some[some < OF_DIFFRAX[name]], exact, equal)
+
+
+def _launched(runs: ModelRuns, plan: Plan, values: np.ndarray) -> tuple[Any, dict[str, Any]]:
+    """The runs, and how many a second they are: in the kernel, and with all that is copied to the card and back."""
+    cupy = import_module("cupy")
+    program = runs.lane_runs(plan).batch
+    began = time.perf_counter()
+    kernel = program.kernel  # type: ignore[union-attr]
+    first = time.perf_counter() - began
+    inside: list[float] = []
+
+    def timed_kernel(*given: Any) -> None:
+        events = [cupy.cuda.Event() for _ in range(2)]
+        events[0].record()
+        kernel(*given)
+        events[1].record()
+        events[1].synchronize()
+        inside.append(1e-3 * cupy.cuda.get_elapsed_time(*events))
+
+    program.__dict__["kernel"] = timed_kernel
+    tables, _, _ = runs.tables(values)
+    took, found = timed(lambda: runs.in_lanes(tables, plan))
+    told = f"{plan.pair}, {kernel.num_regs} registers, {kernel.local_size_bytes} bytes beside them, compiled in {first:.1f} s"
+    return found, {"quick": len(values) / min(inside), "all": len(values) / took, "told": told}
+
+
+def _diffrax(name: str, values: np.ndarray, some: np.ndarray, exact: np.ndarray, told: tuple[float, float]) -> Row:
+    if not (find_spec("diffrax") and find_spec("jax")):
+        return Row(f"{name}: diffrax vmap", check="absent: 'diffrax' is not installed")
+    diffrax, jax, jnp = map(import_module, ("diffrax", "jax", "jax.numpy"))
+    jax.config.update("jax_enable_x64", True)
+    names, until, _, _ = MODELS[name]
+    model = tg.functions(tg.load(name), of="jax", sources="experiment")
+    places = np.array([model.names.parameters.index(n) for n in names])
+    order = np.array([model.names.states.index(kept.name) for kept in prepared(name).numbers])
+    base, start = jnp.asarray(model.parameters), jnp.asarray(model.start)
+    term = diffrax.ODETerm(lambda t, y, p: model.rates(t, y, (), p))
+
+    def one(row: Any, tolerance: Any) -> Any:
+        return diffrax.diffeqsolve(
+            term,
+            diffrax.Tsit5(),
+            0.0,
+            until,
+            None,
+            start,
+            args=base.at[places].set(row),
+            saveat=diffrax.SaveAt(t1=True),
+            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=1e-3 * tolerance),
+            max_steps=100_000,
+        ).ys[0]
+
+    every = jax.jit(jax.vmap(one, in_axes=(0, None)))
+    given, scale = jnp.asarray(values), np.abs(exact).max(axis=0)
+    for tolerance in (1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8):
+        found = np.asarray(every(given, tolerance))[some][:, order]
+        off = float(np.max(np.abs(found - exact[: len(some)]) / scale))
+        if off <= told[0]:
+            break
+    took, _ = timed(lambda: every(given, tolerance).block_until_ready())
+    text = (
+        f"{len(values) / took:.3g} runs/s, error {off:.1e} at tolerance {tolerance:g}, on {jax.devices()[0].platform}"
+    )
+    return Row(
+        f"{name}: diffrax vmap",
+        len(values),
+        took,
+        ratio=f"1/{told[1] * took / len(values):.0f} of the card",
+        check=text,
+    )

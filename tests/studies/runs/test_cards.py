@@ -1,0 +1,202 @@
+"""Runs on a graphics card, without one: the text that would run there gives the numbers of lanes, and NVRTC compiles it."""
+
+import ctypes
+import importlib.util
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tellegen as tg
+from tellegen.compiler.context import address_of
+from tellegen.compiler.straight import NotStraightError
+from tellegen.compiler.toolchain import build_files
+from tellegen.core.errors import SimulationError
+from tellegen.experiments.setup import set_up
+from tellegen.simulation.batches import BatchResult
+from tellegen.simulation.lanes.card import CardBatch, card_text, in_single
+from tellegen.simulation.lanes.processor import FLAGS, LaneControl, LaneTables, empty_result, lanes_struct
+from tellegen.studies.runs import makers
+from tellegen.studies.runs.lane_runs import CARD, MOST_ON_CARD, LaneRuns, lane_refusal, varied_places
+from tellegen.studies.runs.model_runs import ModelRuns, Plan, RunSettings
+from tellegen.workflow.files import examples
+
+AS_C = """\
+#include <math.h>
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(threads)
+#define __restrict__ restrict
+#define atomicAdd(counter, count) __atomic_fetch_add(counter, count, __ATOMIC_RELAXED)
+"""
+"""What makes C of the text for cards: one thread then makes all runs."""
+
+
+def run_as_c(
+    batch: CardBatch,
+    tables: LaneTables,
+    control: LaneControl,
+    threads: int = 1,
+    between: Callable[[int], bool] | None = None,
+) -> BatchResult:
+    library = build_files({"card.c": AS_C + batch.text}, FLAGS).library
+    assert library is not None
+    made = empty_result(len(tables.untils), batch.keeping, tables.row_times.shape[1])
+    shared, arrays = lanes_struct(tables, control, made)
+    steps, following = np.zeros(len(tables.untils), dtype=np.int32), np.zeros(1, dtype=np.int64)
+    shared.steps, shared.next = address_of(steps), address_of(following)
+    library.tg_run_lanes(ctypes.c_void_p(ctypes.addressof(shared)))
+    del arrays
+    made.counts[:, 0] = steps
+    return made
+
+
+@pytest.fixture
+def a_card_of_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CardBatch, "run", run_as_c)
+    monkeypatch.setattr(makers, "card_name", lambda: "a card of C")
+
+
+@pytest.mark.usefixtures("a_card_of_c")
+def test_the_text_for_cards_gives_the_numbers_of_lanes() -> None:
+    model = tg.load("dc_motor_pump")
+    names, settings = ["R_a", "J_m"], RunSettings(until=0.1, samples=4)
+    values = np.random.default_rng(1).uniform([0.4, 9e-4], [0.6, 1.1e-3], (9, 2))
+    kept = ["I_a", "max(I_a)", "mean(omega_m)", "at(P_0, 0.013)", "rms(I_a)"]
+    runs = ModelRuns(model, names, values[0].tolist(), settings, kept)
+    tables, _, _ = runs.tables(values)
+    places = varied_places(runs.names, runs.ready.numeric, runs.problem.given, tables)
+    told = {
+        device: runs.in_lanes(
+            tables,
+            Plan("batch", "", "runge-kutta", pair="tsitouras", varied=places, most_steps=10**6, device=device),
+        )
+        for device in ("cores", CARD)
+    }
+    assert (told[CARD].status == 0).all()
+    for name in ("out", "rows"):
+        ours, theirs = getattr(told["cores"], name), getattr(told[CARD], name)
+        assert np.abs(ours - theirs).max() <= 1e-13 * np.abs(ours).max(), name
+
+
+@pytest.mark.usefixtures("a_card_of_c")
+def test_a_study_on_a_card_keeps_its_tolerance_and_says_where_it_was(tmp_path: Path) -> None:
+    vary = {"b_m": tg.uniform("90 %", "110 %")}
+    study = tg.sweep("crank_rod", vary, 0.2, draws=16, keep=["omega"], on="gpu", into=tmp_path / "card.study")
+    assert study.finished == 16
+    assert "on a graphics card in double precision, by Tsitouras 5(4)" in str(study)
+    assert study.error is not None
+    assert study.error.largest <= 20.0
+    run = study.run(3)
+    assert abs(run.values("omega")[-1] - study.values("omega")[3]) <= 20e-6 * np.abs(run.values("omega")).max()
+    # numbers of a card differ in their last digits: such a study goes on where it was begun
+    with pytest.raises(SimulationError, match="S430"):
+        tg.sweep("crank_rod", vary, 0.2, draws=16, keep=["omega"], into=tmp_path / "card.study")
+
+
+@pytest.mark.usefixtures("a_card_of_c")
+@pytest.mark.parametrize(
+    ("name", "single", "why"),
+    [
+        ("bouncing_ball", False, "changes its mode"),
+        ("solenoid", False, "searched for"),
+        ("sampled_position_control", False, "sampled"),
+        ("crank_rod", True, "single precision"),
+    ],
+)
+def test_what_no_card_can_make_is_refused_with_the_reason(name: str, single: bool, why: str) -> None:
+    model = tg.load(name)
+    first = next(n for n, p in model.parameters.items() if p.expression is not None and n not in model.counts)
+    with pytest.raises(SimulationError) as found:
+        tg.sweep(model, {first: tg.uniform("99 %", "101 %")}, 0.01, draws=9, on="gpu", single=single)
+    assert found.value.code == "S430"
+    assert why in str(found.value)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is there")
+def test_without_its_package_a_card_is_refused_before_any_run() -> None:
+    with pytest.raises(SimulationError, match=r"tellegen\[gpu\]") as found:
+        tg.sweep("crank_rod", {"b_m": [0.01, 0.02]}, on="gpu")
+    assert found.value.code == "S414"
+
+
+def test_every_number_of_a_text_in_single_precision_is_single() -> None:
+    text = in_single("const double v1 = 0.5*x2 + 1e-3*TG_Y(0) - 3.0e+2; int k = 12; /* a 2 */")
+    assert "double" not in text
+    assert "0.5f*x2 + 1e-3f*TG_Y(0) - 3.0e+2f; int k = 12;" in text
+
+
+def card_programs() -> list[str]:
+    return [e.name for e in examples()]
+
+
+def nvrtc() -> ctypes.CDLL:
+    spec = importlib.util.find_spec("nvidia")
+    places = [Path(place) for place in (spec.submodule_search_locations or [] if spec is not None else [])]
+    found = sorted(file for place in places for file in place.glob("*/lib/libnvrtc*.so*") if ".alt." not in file.name)
+    if not found:
+        pytest.skip("nvidia-cuda-nvrtc is not installed (90 MB)")
+    for file in sorted(found, key=lambda file: "builtins" not in file.name):
+        library = ctypes.CDLL(str(file), mode=ctypes.RTLD_GLOBAL)
+    return library
+
+
+def compiled(library: ctypes.CDLL, text: str) -> tuple[int, str]:
+    """What NVRTC says of a text for a card of 2023, which needs none."""
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    assert library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"card.cu", 0, None, None) == 0
+    options = (ctypes.c_char_p * 3)(b"-arch=sm_90", b"--std=c++17", b"--ptxas-options=-v")
+    status = library.nvrtcCompileProgram(program, 3, options)
+    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    said = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetProgramLog(program, said)
+    library.nvrtcDestroyProgram(ctypes.byref(program))
+    return status, said.value.decode()
+
+
+def card_batch(name: str) -> LaneRuns | None:
+    model = tg.load(name)
+    settings = RunSettings(until=None if model.experiment.until is not None else 1.0)
+    ready = set_up(model, until=settings.until)
+    numeric = ready.numeric
+    if ready.graph.switching or lane_refusal(numeric, "auto") or numeric.size > MOST_ON_CARD:
+        return None
+    plain = [n for n, p in model.parameters.items() if p.expression is not None and not p.expression.free_symbols]
+    names = [n for n in plain if n not in model.counts][:2]
+    known = ModelRuns(model, (), (), settings).base_value
+    runs = ModelRuns(model, names, [known(n) for n in names], settings)
+    tables, _, _ = runs.tables(np.array([[known(n) for n in names]]))
+    places = varied_places(names, numeric, runs.problem.given, tables)
+    pair = "tsitouras" if numeric.size <= 12 else "bogacki-shampine"
+    return LaneRuns(runs.ready, runs.problem.given, places, keeping=runs.keeping, pair=pair, device=CARD)
+
+
+def assert_compiles(name: str) -> None:
+    program = card_batch(name)
+    if program is None:
+        return
+    try:
+        code = program.code
+    except NotStraightError:
+        return
+    library = nvrtc()
+    for single in (False, True):
+        status, said = compiled(library, card_text(code, program.pair, program.keeping, single=single))
+        assert status == 0, said
+        spilled = [int(n) for n in re.findall(r"(\d+) bytes spill stores", said)]
+        assert code.size > 12 or sum(spilled) == 0, f"{spilled} bytes do not fit into registers"
+
+
+def test_nvrtc_compiles_an_example_without_a_card() -> None:
+    nvrtc()
+    assert_compiles("crank_rod")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", card_programs())
+def test_nvrtc_compiles_all_examples_that_qualify(name: str) -> None:
+    nvrtc()
+    assert_compiles(name)
