@@ -22,7 +22,7 @@ SHORTEST = 26.0
 HEAD = 6.0, 5.0
 
 
-class Dimension(NamedTuple):
+class ShownDimension(NamedTuple):
     """What one dimension consists of: lines, a text, and where that would best stand."""
 
     element: str
@@ -31,26 +31,26 @@ class Dimension(NamedTuple):
     at: Point
 
 
-def dimensions_of(pose: MechanismPose, view: PageView) -> Iterator[Dimension]:
+def dimensions_of(pose: MechanismPose, view: PageView) -> Iterator[ShownDimension]:
     """All dimensions of a mechanism at a pose."""
     origin = view.page((0.0, 0.0))
     for text, towards in (("x", (1.0, 0.0)), ("y", (0.0, -1.0))):
         tip = origin[0] + AXIS * towards[0], origin[1] + AXIS * towards[1]
         beyond = origin[0] + (AXIS + 10) * towards[0], origin[1] + (AXIS + 10) * towards[1]
-        yield Dimension("", (line(origin, tip, weight="hair"), arrow(tip, towards, *HEAD)), text, beyond)
+        yield ShownDimension("", (line(origin, tip, weight="hair"), arrow(tip, towards, *HEAD)), text, beyond)
     for name, body in pose.mechanism.bodies.items():
         if name != GROUND:
             yield from _angle(pose, view, body)
             yield from _lengths(pose, view, body)
             if body.mass is not ZERO:
-                yield Dimension(name, (), figure_latex(body.mass), view.page(pose.point(BodyPoint(name, CENTRE))))
+                yield ShownDimension(name, (), figure_latex(body.mass), view.page(pose.point(BodyPoint(name, CENTRE))))
 
 
 def _base(pose: MechanismPose, body: Body) -> BodyPoint:
     return pose.tree.base.get(body.name, BodyPoint(body.name, ORIGIN))
 
 
-def _angle(pose: MechanismPose, view: PageView, body: Body) -> Iterator[Dimension]:
+def _angle(pose: MechanismPose, view: PageView, body: Body) -> Iterator[ShownDimension]:
     """From the direction of x to that of the body, where it turns by a coordinate of its own."""
     angle = pose.tree.poses[body.name].angle
     if not angle.coordinate or angle.coordinate != body.angle:
@@ -65,10 +65,10 @@ def _angle(pose: MechanismPose, view: PageView, body: Body) -> Iterator[Dimensio
     heading = -along[1] * sense, along[0] * sense
     bisector = direction_between((0.0, 0.0), (along[0] + 1.0001, along[1]))
     at = x + (RADIUS + 12) * bisector[0], y + (RADIUS + 12) * bisector[1]
-    yield Dimension(body.name, (level, curve, arrow(tip, heading, *HEAD)), name_latex(body.angle), at)
+    yield ShownDimension(body.name, (level, curve, arrow(tip, heading, *HEAD)), name_latex(body.angle), at)
 
 
-def _lengths(pose: MechanismPose, view: PageView, body: Body) -> Iterator[Dimension]:
+def _lengths(pose: MechanismPose, view: PageView, body: Body) -> Iterator[ShownDimension]:
     """From the base to the points in line with it, and to the centre of mass on the other side."""
     base = _base(pose, body)
     start = view.page(pose.point(base))
@@ -88,7 +88,7 @@ def _size(length: Expression) -> str:
     return figure_latex(-length if split_coefficient(length)[0] < 0 else length)
 
 
-def _length(name: str, start: Point, end: Point, aside: float, text: str) -> Dimension:
+def _length(name: str, start: Point, end: Point, aside: float, text: str) -> ShownDimension:
     """A line with two heads beside two points, and lines that lead from them to it."""
     dx, dy = direction_between(start, end)
     ends = [(x - dy * aside, y + dx * aside) for x, y in (start, end)]
@@ -97,4 +97,4 @@ def _length(name: str, start: Point, end: Point, aside: float, text: str) -> Dim
     heads = arrow(ends[0], (-dx, -dy), *HEAD), arrow(ends[1], (dx, dy), *HEAD)
     outwards = 1.0 if aside > 0 else -1.0
     middle = (ends[0][0] + ends[1][0]) / 2 - dy * 10 * outwards, (ends[0][1] + ends[1][1]) / 2 + dx * 10 * outwards
-    return Dimension(name, (line(*ends, weight="hair"), *leads, *heads), text, middle)
+    return ShownDimension(name, (line(*ends, weight="hair"), *leads, *heads), text, middle)
