@@ -25,6 +25,7 @@ NAMES = (
     "units_yaml",
     "studies",
     "cluster",
+    "studio",
     "gpu",
     "searches",
 )

@@ -166,12 +166,12 @@ function Slider({ parameter }: { parameter: ParameterFacts }) {
   };
   return (
     <div className="slider">
-      {parameter.limits && <button type="button" className="end" title={`${parameter.name} to zero: a smaller model`} aria-label={`${parameter.name} to zero`} onClick={() => store.takeLimit(parameter.name, "0")} data-testid={`zero-${parameter.name}`}>→0</button>}
+      {parameter.limits && <button type="button" className="end" title={`${parameter.name} to zero: a smaller model`} aria-label={`${parameter.name} →0`} onClick={() => store.takeLimit(parameter.name, "0")} data-testid={`zero-${parameter.name}`}>→0</button>}
       <input
         type="range" min={0} max={STEPS} value={Math.round(at * STEPS)} aria-label={`Slider of ${parameter.name}`} aria-valuetext={textAt(at)} data-testid={`slider-${parameter.name}`}
         onChange={(event) => slide(Number(event.target.value) / STEPS)} onPointerUp={letGo} onKeyUp={letGo} onBlur={letGo}
       />
-      {parameter.limits && <button type="button" className="end" title={`${parameter.name} to infinity: a smaller model`} aria-label={`${parameter.name} to infinity`} onClick={() => store.takeLimit(parameter.name, "inf")} data-testid={`inf-${parameter.name}`}>→∞</button>}
+      {parameter.limits && <button type="button" className="end" title={`${parameter.name} to infinity: a smaller model`} aria-label={`${parameter.name} →∞`} onClick={() => store.takeLimit(parameter.name, "inf")} data-testid={`inf-${parameter.name}`}>→∞</button>}
     </div>
   );
 }

@@ -221,7 +221,14 @@ export interface ViewPicture {
   reason: string;
 }
 
-/** What a version of the text says: findings, elements, parameters and views. */
+/** A view of a version of the text; views come one by one, as they are ready. */
+export interface ViewDrawn {
+  kind: "viewdrawn";
+  version: number;
+  picture: ViewPicture;
+}
+
+/** What a version of the text says: findings, elements and parameters. Its views follow. */
 export interface Structure {
   kind: "structure";
   version: number;
@@ -238,7 +245,6 @@ export interface Structure {
   links: Record<string, string[]>;
   until: string;
   inputs: Record<string, string>;
-  pictures: ViewPicture[];
   seconds: number;
 }
 
@@ -349,4 +355,4 @@ export interface Failed {
 
 export type FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | Export;
 
-export type ToPage = Hello | Opened | Updates | Rebase | UndoState | Structure | RunDone | Progress | FlowDone | LimitDone | ExportDone | Did | Failed;
+export type ToPage = Hello | Opened | Updates | Rebase | UndoState | Structure | ViewDrawn | RunDone | Progress | FlowDone | LimitDone | ExportDone | Did | Failed;

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 import { Connection, type Link } from "./connection";
 import { TextModel } from "./text";
 import type {
-  ElementFacts, ExportDone, Failed, FlowDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RunDone,
+  ViewDrawn, ElementFacts, ExportDone, Failed, FlowDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RunDone,
   Structure, Theme, ToPage, View,
 } from "./protocol";
 
@@ -165,6 +165,7 @@ export class Store {
       case "rebase": return this.text.pushAgain();
       case "undostate": return this.set({ history: message });
       case "structure": return this.structured(message);
+      case "viewdrawn": return this.drawn(message);
       case "rundone": return this.ran(message, numbers);
       case "progress":
         if (this.state.running?.id === message.id) this.set({ running: { ...this.state.running, reached: message.reached, until: message.until } });
@@ -288,25 +289,27 @@ export class Store {
   }
 
   private structured(structure: Structure): void {
-    const shown = new Map(this.state.shown);
     const wrong = structure.findings.find((one) => one.severity === "error");
-    for (const picture of structure.pictures) {
-      const before = shown.get(picture.view);
-      if (!picture.reason) shown.set(picture.view, { picture, stale: "" });
-      else if (before?.picture && !before.picture.reason) shown.set(picture.view, { picture: before.picture, stale: picture.reason });
-      else shown.set(picture.view, { picture, stale: "" });
-    }
-    if (!structure.pictures.length && wrong) {
-      // The text is no model just now: what was valid stays, with the reason.
-      for (const [view, one] of shown) shown.set(view, { ...one, stale: wrong.what });
-    }
     const last = this.state.structure;
-    const keeps = !structure.ok && !structure.elements.length && last !== null;
-    const merged = keeps ? { ...structure, elements: last.elements, parameters: last.parameters, nodes: last.nodes, links: last.links } : structure;
-    this.set({ structure: merged, shown });
+    const broken = !structure.elements.length;
+    const change: Partial<State> = { structure };
+    if (broken && last?.elements.length) {
+      // The text is no model just now: what was valid stays, with the reason.
+      const { elements, parameters, nodes, links } = last;
+      change.structure = { ...structure, elements, parameters, nodes, links };
+      change.shown = new Map([...this.state.shown].map(([view, one]) => [view, { ...one, stale: wrong?.what ?? "nothing is described" }]));
+    }
+    this.set(change);
     this.text.diagnose(structure.findings);
     this.runIfQuick();
     if (this.state.power && structure.ok) this.fetchFlows();
+  }
+
+  private drawn({ picture }: ViewDrawn): void {
+    const before = this.state.shown.get(picture.view)?.picture;
+    const keeps = picture.reason && before && !before.reason;
+    const one = keeps ? { picture: before, stale: picture.reason } : { picture, stale: "" };
+    this.set({ shown: new Map(this.state.shown).set(picture.view, one) });
   }
 
   // -- Runs --------------------------------------------------------------------------------------------------------------------
@@ -342,7 +345,11 @@ export class Store {
   }
 
   stop(): void {
-    if (this.state.running) this.send({ kind: "cancel", id: this.state.running.id });
+    const { running } = this.state;
+    if (!running) return;
+    // The button is free at once; what is finished follows.
+    this.send({ kind: "cancel", id: running.id });
+    this.set({ running: null });
   }
 
   /** A slider is held: curves follow while the last run was quick. */

@@ -75,7 +75,7 @@ export class TextModel {
           ...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, ...defaultKeymap, indentWithTab,
         ]),
         this.locked.of([]),
-        EditorView.contentAttributes.of({ "aria-label": "Text of the model" }),
+        EditorView.contentAttributes.of({ "aria-label": "Text of the model", tabindex: "0" }),
       ],
     });
   }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from email.message import Message
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -148,8 +148,11 @@ def test_a_hostile_text_brings_no_script_into_a_view(studio: RunningStudio) -> N
         page.recv()
         page.send(json.dumps({"kind": "open", "file": "evil.yaml"}))
         page.send(json.dumps({"kind": "show", "views": ["network", "bond", "pog", "equations", "steps"]}))
-        while (told := json.loads(page.recv()))["kind"] != "structure" or not told["pictures"]:
-            pass
-        shown = "".join(one["svg"] + "".join(one["lines"]) for one in told["pictures"])
+        pictures: list[dict[str, Any]] = []
+        while len(pictures) < 5:
+            told = json.loads(page.recv())
+            pictures += [told["picture"]] if told["kind"] == "viewdrawn" else []
+        shown = "".join(one["svg"] + "".join(one["lines"]) for one in pictures)
+        assert "alert(1)" in shown
         assert "<script" not in shown
         assert "<img" not in shown

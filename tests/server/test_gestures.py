@@ -145,7 +145,7 @@ def test_items_of_figures_stay_where_they_are_put() -> None:
 
 def test_a_remedy_writes_the_word_that_was_meant() -> None:
     wrong = MOTOR.replace("{resistor:", "{resistr:")
-    shown = structure(1, wrong, "model.yaml", str(SYSTEMS), (), "colour")
+    shown = structure(1, wrong, "model.yaml", str(SYSTEMS))
     remedy = shown.findings[0].remedies[0]
     assert act(wrong, remedy.name, **remedy.arguments).text == MOTOR
 
@@ -164,7 +164,7 @@ def test_a_bond_graph_grows_by_lines_and_shrinks() -> None:
 
 def random_gesture(random: random.Random, text: str) -> tuple[str, dict[str, object]]:
     """A gesture that may fit or not, on names that the text has."""
-    shown = structure(0, text, "model.yaml", str(SYSTEMS), (), "colour")
+    shown = structure(0, text, "model.yaml", str(SYSTEMS))
     elements = [one.name for one in shown.elements] or ["x"]
     nodes = [*shown.nodes, "gnd", "frame", "fresh"]
     parameters = [one.name for one in shown.parameters] or ["x"]
@@ -215,7 +215,7 @@ def play(folder: Path, count: int, seed: int) -> None:
             done += 1
         assert path.read_text() == document.text
         # Whatever physics says of it, the file is YAML that the reader takes apart and can say something about.
-        structure(k, document.text, path.name, str(SYSTEMS), (), "colour")
+        structure(k, document.text, path.name, str(SYSTEMS))
         read_tree(document.text)
     assert done > count // 4
     assert refused > 0

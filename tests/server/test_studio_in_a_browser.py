@@ -1,6 +1,7 @@
 """The studio in Chromium as a person uses it: the first two minutes, a model from an empty page, keys alone, two tabs."""
 
 import re
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -179,6 +180,7 @@ def test_an_rc_filter_as_a_bond_graph_from_an_empty_page(browser: Browser, studi
         assert [pole.value for pole in found] == pytest.approx([-1.0])
 
 
+@pytest.mark.slow
 def test_text_is_edited_live_and_what_was_valid_stays_in_grey(
     browser: Browser, studio: RunningStudio, folder: Path
 ) -> None:
@@ -207,6 +209,7 @@ def test_text_is_edited_live_and_what_was_valid_stays_in_grey(
         expect(at(page, "notices")).to_contain_text("another program")
 
 
+@pytest.mark.slow
 def test_two_tabs_on_one_file_stay_equal(browser: Browser, studio: RunningStudio, folder: Path) -> None:
     (folder / "shared.yaml").write_text(
         "system: Shared\nparameters: {m: 1 kg}\nnetwork:\n  m: {mass: [a]}\n  b: {damper: [a, frame], b: 1 N*s/m}\n"
@@ -230,3 +233,107 @@ def test_two_tabs_on_one_file_stay_equal(browser: Browser, studio: RunningStudio
         text = (folder / "shared.yaml").read_text()
         assert text.startswith("system: Shared by one\n")
         assert "  # by two\n" in text
+
+
+FREE_FILE = "system: Kept\nparameters: {m: 1 kg}\nnetwork:\n  m: {mass: [a]}\n"
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.mark.slow
+def test_what_is_typed_while_the_studio_is_dead_is_sent_when_it_is_back(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "kept.yaml").write_text(FREE_FILE)
+    port = _free_port()
+    with running_studio(tmp_path, port=port) as first, studio_page(browser, first.url, dies=True) as page:
+        at(page, "open-kept.yaml").click()
+        at(page, "layout-3").click()
+        expect(page.locator(".cm-content")).to_contain_text("system: Kept")
+        # As hard as a process can end.
+        first.process.kill()
+        first.process.wait()
+        expect(at(page, "lost")).to_be_visible()
+        page.locator(".cm-line").first.click()
+        page.keyboard.press("End")
+        page.keyboard.type(" by hand")
+        # Meanwhile another program writes the file: both changes count.
+        (tmp_path / "kept.yaml").write_text(FREE_FILE.replace("1 kg", "2 kg"))
+        with running_studio(tmp_path, port=port) as second:
+            assert second.url == first.url
+            expect(at(page, "lost")).to_have_count(0)
+            expect(page.locator(".cm-content")).to_contain_text("2 kg")
+            expect(page.locator(".cm-content")).to_contain_text("Kept by hand")
+            expect(at(page, "element-m")).to_be_visible()
+            expect(at(page, "undo")).to_be_enabled()
+            wanted = FREE_FILE.replace("1 kg", "2 kg").replace("Kept", "Kept by hand")
+            assert (tmp_path / "kept.yaml").read_text() == wanted
+
+
+@pytest.mark.slow
+def test_a_tab_that_was_killed_left_nothing_behind_but_what_was_typed(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "kept.yaml").write_text(FREE_FILE)
+    port = _free_port()
+    with running_studio(tmp_path, port=port) as first, studio_page(browser, first.url, dies=True) as page:
+        at(page, "open-kept.yaml").click()
+        at(page, "layout-3").click()
+        expect(page.locator(".cm-content")).to_contain_text("system: Kept")
+        first.process.kill()
+        first.process.wait()
+        expect(at(page, "lost")).to_be_visible()
+        page.locator(".cm-line").first.click()
+        page.keyboard.press("End")
+        page.keyboard.type(" by hand")
+        with studio_page(browser, "about:blank", context=page.context) as other:
+            page.close()
+            with running_studio(tmp_path, port=port) as second:
+                other.goto(f"{second.url}&file=kept.yaml")
+                expect(at(other, "notices")).to_contain_text("brought back")
+                expect(at(other, "saved")).to_have_text("saved")
+                expect(at(other, "undo")).to_be_enabled()
+        assert (tmp_path / "kept.yaml").read_text() == FREE_FILE.replace("Kept", "Kept by hand")
+
+
+AXE = Path(__file__).parents[2] / "studio" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+def _serious(page: Page) -> list[str]:
+    """What axe finds that is serious; its script is run by the test, which the policy of the page does not bind."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("async () => (await axe.run()).violations")
+    return [
+        f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:3]}"
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_serious(browser: Browser, studio: RunningStudio, dark: bool) -> None:
+    if not AXE.is_file():
+        pytest.skip("needs the system tool node: axe is one of its packages")
+    with studio_page(browser, studio.url, dark=dark) as page:
+        expect(page.locator(".cards li").first).to_be_visible()
+        assert _serious(page) == []
+        opened_example(page, "dc_motor_pump")
+        at(page, "element-R_a").click()
+        for tab in ("plots", "power", "poles", "runs", "findings"):
+            at(page, f"tab-{tab}").click()
+            assert _serious(page) == [], tab
+        at(page, "layout-3").click()
+        page.keyboard.press("/")
+        expect(at(page, "insert-box")).to_be_visible()
+        assert _serious(page) == []
+
+
+@pytest.mark.slow
+def test_every_example_opens_without_a_complaint(browser: Browser, studio: RunningStudio) -> None:
+    for example in tg.examples():
+        with studio_page(browser, f"{studio.url}&file=example:{example.name}") as page:
+            page.set_default_timeout(120_000)
+            expect(at(page, "states")).to_contain_text("state", timeout=120_000)
+            expect(at(page, "plots").locator("canvas").first).to_be_visible(timeout=120_000)
+            expect(at(page, "pane-network").locator("svg").first).to_be_visible(timeout=120_000)
+            expect(at(page, "pane-bond").locator("svg, .none").first).to_be_visible(timeout=120_000)

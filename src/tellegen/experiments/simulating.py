@@ -258,7 +258,7 @@ def simulate(
     units: Mapping[str, str] | None = None,
     start: Start | None = None,
     mode: Mapping[str, str] | None = None,
-    progress: Progress | bool | None = None,
+    progress: Progress | Watch | bool | None = None,
     on_failure: OnFailure = "raise",
 ) -> Run:
     """Simulate a model, and give back what happened.
@@ -271,7 +271,7 @@ def simulate(
     shown, as by `Run.in_units`; they are checked before anything is simulated. `start="steady"` begins at the equilibrium under
     the inputs at t = 0, "initial" at the initial values. `step` is for solvers that keep theirs. `mode` gives the first mode of
     switching elements. The run of a reduction also has the variables that it removed, where a formula gives them. Ctrl-C ends the
-    run and keeps what is finished: its status is then "cancelled".
+    run and keeps what is finished: its status is then "cancelled". `progress` is told the time reached; a `Watch` can cancel, too.
 
     Raises: SimulationError when the run cannot start or ends early; its `run` then holds what was finished, unless `on_failure` is
     "return", which gives that back. Errors of other layers for a model that cannot be compiled.
@@ -341,7 +341,7 @@ def _forces_at_start(rigid: Conditioned, settings: Mapping[str, Any]) -> dict[st
 
 
 def run_problem(
-    ready: Setup, problem: Problem, shown: tuple[str, ...] = (), progress: Progress | bool | None = False
+    ready: Setup, problem: Problem, shown: tuple[str, ...] = (), progress: Progress | Watch | bool | None = False
 ) -> Run:
     """The run of a problem that was set up."""
     made = _watched(ready, problem, progress)
@@ -362,7 +362,9 @@ def _nothing(ready: Setup) -> Trajectory:
     return Trajectory(np.zeros(0), empty, empty, (Segment(0, ready.numeric),), "", "")
 
 
-def _watched(ready: Setup, problem: Problem, progress: Progress | bool | None) -> Trajectory:
+def _watched(ready: Setup, problem: Problem, progress: Progress | Watch | bool | None) -> Trajectory:
+    if isinstance(progress, Watch):
+        return integrate_graph(ready.graph, problem, progress)
     if callable(progress):
         return integrate_graph(ready.graph, problem, Watch(progress))
     if progress is False or not (progress or is_watched()):

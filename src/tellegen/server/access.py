@@ -9,8 +9,11 @@ import hmac
 import json
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, final
+
+from tellegen.compiler.kept_files import DistrustError, cache_folder, kept_files
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -46,6 +49,25 @@ class Secrets:
     def __init__(self, token: str = "", session: str = "") -> None:
         self.token = token or secrets.token_urlsafe(24)
         self.session = session or secrets.token_urlsafe(32)
+
+    @classmethod
+    def of_port(cls, port: int) -> "Secrets":
+        """Those of a port that was asked for: the same each time, so that pages which are still open find their studio again.
+
+        They are kept where only the user can read and write; where that cannot be had they are new.
+        """
+        with (
+            suppress(OSError, DistrustError, ValueError, KeyError),
+            kept_files(cache_folder() / "studio", make=True) as kept,
+        ):
+            name = f"port-{port}.json"
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                known = json.loads(kept.read(name))
+                return cls(str(known["token"]), str(known["session"]))
+            made = cls()
+            kept.write(name, json.dumps({"token": made.token, "session": made.session}).encode())
+            return made
+        return cls()
 
     def opens(self, token: str) -> bool:
         """Whether a token is the one."""

@@ -299,8 +299,17 @@ class ViewPicture:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ViewDrawn:
+    """A view of a version of the text; views come one by one, as they are ready."""
+
+    version: int
+    picture: ViewPicture
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Structure:
-    """What a version of the text says: findings, elements, parameters and views."""
+    """What a version of the text says: findings, elements and parameters. Its views follow."""
 
     version: int
     ok: bool
@@ -316,7 +325,6 @@ class Structure:
     links: Mapping[str, tuple[str, ...]]
     until: str
     inputs: Mapping[str, str]
-    pictures: tuple[ViewPicture, ...]
     seconds: float
 
 
@@ -455,6 +463,7 @@ ToPage = (
     | Rebase
     | UndoState
     | Structure
+    | ViewDrawn
     | RunDone
     | Progress
     | FlowDone

@@ -1,6 +1,7 @@
 """Runs, limits, flows of power and files to export, for pages. Called in worker processes."""
 
 import math
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +33,7 @@ from tellegen.scenes.writers.svg import SvgWriter
 from tellegen.schemes.translation import translation
 from tellegen.server.protocol import Channel, FlowDone, LimitDone, PoleLine, RunCurve, RunDone, Theme, View
 from tellegen.server.views import inline_svg, model_of
+from tellegen.simulation.solvers.stretch import Watch
 from tellegen.studies.losses import trajectory_loss
 
 Array = npt.NDArray[np.float64]
@@ -52,7 +54,11 @@ Tell = Callable[[float, float], None]
 
 
 def run(
-    asked: tuple[int, int, bool], text: str, file: str, folder: str, parameters: Mapping[str, str], tell: Tell
+    asked: tuple[int, int, bool],
+    source: tuple[str, str, str],
+    parameters: Mapping[str, str],
+    tell: Tell,
+    stop: threading.Event,
 ) -> tuple[RunDone, list[bytes]]:
     """The experiment of a text, with values of parameters beside it; `asked` is its number, the version, whether it is live.
 
@@ -60,7 +66,7 @@ def run(
     """
     began = perf_counter()
     number, version, live = asked
-    model = model_of(text, file, folder)
+    model = model_of(*source)
     until = model.experiment.until
     last = began
 
@@ -70,12 +76,14 @@ def run(
             last = now
             tell(reached, float(until.evaluate({})) if until is not None and not until.free_symbols else 0.0)
 
-    found = simulate(model, parameters=parameters or None, on_failure="return", progress=progress)
+    found = simulate(model, parameters=parameters or None, on_failure="return", progress=Watch(progress, stop))
     names = _names(found)
     t, rows = _thinned(found.t, found.table(names).T if len(found.t) else np.empty((len(names), 0)))
     links = element_links(model)
     curves = tuple(_curve(found, name, row, links) for name, row in zip(names, rows, strict=True))
-    poles, channels, frequencies, responses = _linear(model, parameters, len(found.state_names))
+    # Who cancelled a run does not wait for its poles.
+    states = len(found.state_names) if found.status != "cancelled" else 0
+    poles, channels, frequencies, responses = _linear(model, parameters, states)
     books = found.energy.to_json() if len(found.t) else {}
     done = RunDone(
         id=number,

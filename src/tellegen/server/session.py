@@ -135,6 +135,9 @@ class Session:
         found = error.finding
         self.tell(protocol.Failed(number, found.code, found.what, found.why, found.fix))
 
+    def _complain(self, number: int, error: WorkerBugError) -> None:
+        self.tell(protocol.Failed(number, "", f"an error of the studio itself: {error}", "", "report it, please"))
+
     def _start(self, number: int, work: Awaitable[None]) -> asyncio.Task[None]:
         async def watched() -> None:
             try:
@@ -189,7 +192,8 @@ class Session:
             )
         )
         self._tell_history()
-        self.dirty.set()
+        if self.views:
+            self.dirty.set()
 
     def _leave(self) -> None:
         if self.document is not None and self._changed in self.document.listeners:
@@ -246,22 +250,38 @@ class Session:
             self.dirty.clear()
             if self.document is None:
                 continue
-            version = self.document.version
-            call = self.hub.workers.call("structure", version, *self._source(), self.views, self.theme, seconds=PASS_S)
-            work = asyncio.create_task(call)
-            await asyncio.wait({work}, timeout=PATIENCE_S)
+            work = asyncio.create_task(self._pass(self.document.version))
             newer = asyncio.create_task(self.dirty.wait())
-            await asyncio.wait({work, newer}, return_when=asyncio.FIRST_COMPLETED)
-            newer.cancel()
-            if not work.done():
-                work.cancel()
-                continue
             try:
-                self.tell(work.result())
-            except TellegenError as error:
-                self._fail(0, error)
-            except WorkerBugError as error:
-                self.tell(protocol.Failed(0, "", f"an error of the studio itself: {error}", "", "report it, please"))
+                await asyncio.wait({work}, timeout=PATIENCE_S)
+                await asyncio.wait({work, newer}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (work, newer):
+                    task.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await task
+
+    async def _pass(self, version: int) -> None:
+        """What a version of the text says, then its views, each as soon as it is ready."""
+        source, call = self._source(), self.hub.workers.call
+        try:
+            found = await call("structure", version, *source, seconds=PASS_S)
+            self.tell(found)
+            if found.elements:
+                views = [view for view in self.views if view != "text"]
+                await asyncio.gather(*(self._draw(version, source, view) for view in views))
+        except TellegenError as error:
+            self._fail(0, error)
+        except WorkerBugError as error:
+            self._complain(0, error)
+
+    async def _draw(self, version: int, source: tuple[str, str, str], view: protocol.View) -> None:
+        try:
+            found = await self.hub.workers.call("picture", *source, view, self.theme, seconds=PASS_S)
+        except TellegenError as error:
+            # One view that cannot be had is no reason to hold back the others.
+            found = protocol.ViewPicture(view, reason=error.what)
+        self.tell(protocol.ViewDrawn(version, found))
 
     def _simulate(self, message: protocol.Simulate) -> None:
         if message.live and self.live is not None and not self.live.done():
@@ -281,7 +301,7 @@ class Session:
         asked = message.id, version, message.live
         try:
             done, numbers = await self.hub.workers.call(
-                "run", asked, *self._source(), dict(message.parameters), seconds=RUN_S, tell=tell, stop=stop
+                "run", asked, self._source(), dict(message.parameters), seconds=RUN_S, tell=tell, stop=stop
             )
         finally:
             del self.runs[message.id]

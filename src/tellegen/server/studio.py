@@ -40,7 +40,7 @@ class Studio:
             what = f"port {port} of this machine cannot be had: {error}"
             raise rules.PORT_TAKEN.error(what, fix="choose another one, or 0 for any that is free") from error
         self.port = int(self.listener.getsockname()[1])
-        self.secret = Secrets()
+        self.secret = Secrets.of_port(port) if port else Secrets()
         app = application(hub, self.secret, self.port)
         config = uvicorn.Config(
             app,

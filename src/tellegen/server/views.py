@@ -4,7 +4,7 @@ All of it comes from the functions that the command line calls; here it is only 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
@@ -53,8 +53,8 @@ def model_of(text: str, file: str, folder: str) -> Model:
     return model_of_document(read_document(text, file), folder=Path(folder))
 
 
-def structure(version: int, text: str, file: str, folder: str, views: Sequence[View], theme: Theme) -> Structure:
-    """Everything that the pages show of a text without running it."""
+def structure(version: int, text: str, file: str, folder: str) -> Structure:
+    """What a text says, without its views."""
     began = perf_counter()
     tree = _tree(text, file)
     try:
@@ -62,7 +62,6 @@ def structure(version: int, text: str, file: str, folder: str, views: Sequence[V
     except TellegenError as error:
         return _broken(version, file, tree, text, error, began)
     found = check(model)
-    links = {name: names for name, names in element_links(model).items() if len(names) <= MOST_SHARED}
     return Structure(
         version=version,
         ok=found.ok,
@@ -75,10 +74,9 @@ def structure(version: int, text: str, file: str, folder: str, views: Sequence[V
         parameters=tuple(_parameters(model, tree)),
         nodes=tuple(dict.fromkeys(node for one in model.elements for node in one.nodes)),
         states=found.states,
-        links=links,
+        links=_links(model),
         until=str(_at(tree, "experiment", "until") or ""),
         inputs=_inputs(found, tree),
-        pictures=tuple(picture(model, view, theme, links) for view in views if view != "text"),
         seconds=perf_counter() - began,
     )
 
@@ -100,7 +98,6 @@ def _broken(version: int, file: str, tree: object, text: str, error: TellegenErr
         links={},
         until=str(_at(tree, "experiment", "until") or ""),
         inputs={},
-        pictures=(),
         seconds=perf_counter() - began,
     )
 
@@ -241,8 +238,16 @@ def _measured(item: Parameter, value: float | None) -> tuple[float, str]:
 # -- Pictures ----------------------------------------------------------------------------------------------------------------------
 
 
-def picture(model: Model, view: View, theme: Theme, links: Mapping[str, Sequence[str]]) -> ViewPicture:
-    """One view of a model; where there is none, the reason."""
+def _links(model: Model) -> dict[str, tuple[str, ...]]:
+    return {name: names for name, names in element_links(model).items() if len(names) <= MOST_SHARED}
+
+
+def picture(text: str, file: str, folder: str, view: View, theme: Theme) -> ViewPicture:
+    """One view of a text; where there is none, the reason.
+
+    Raises: DescriptionError where the text is no model.
+    """
+    model = model_of(text, file, folder)
     if len(model.elements) > MOST_DRAWN:
         return ViewPicture(view, reason=f"{len(model.elements)} elements are too many for a live view")
     try:
@@ -250,12 +255,12 @@ def picture(model: Model, view: View, theme: Theme, links: Mapping[str, Sequence
             figure = draw(model, view, theme=theme)
             return ViewPicture(view, inline_svg(figure.svg(symbols=True)), dict(Memory.of(figure.scene).places))
         with written_with(model.symbols):
-            return _formulas(model, view, links)
+            return _formulas(model, view)
     except TellegenError as error:
         return ViewPicture(view, reason=error.what)
 
 
-def _formulas(model: Model, view: View, links: Mapping[str, Sequence[str]]) -> ViewPicture:
+def _formulas(model: Model, view: View) -> ViewPicture:
     system = derive_equations(assign_causality(lower(model)))
     if len(system.states) > MOST_EQUATIONS:
         return ViewPicture(
@@ -263,7 +268,7 @@ def _formulas(model: Model, view: View, links: Mapping[str, Sequence[str]]) -> V
         )
     if view == "steps":
         return ViewPicture(view, text=derivation_steps(system).to_text())
-    names = LinkedNames(links)
+    names = LinkedNames(_links(model))
     return ViewPicture(view, lines=tuple(names.linked(to_mathml(line)) for line in page_lines(system.to_latex())))
 
 

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,6 +22,7 @@ from tellegen.server import rules
 
 FUNCTIONS: Mapping[str, str] = {
     "structure": "tellegen.server.views",
+    "picture": "tellegen.server.views",
     "thumbnail": "tellegen.server.views",
     "run": "tellegen.server.results",
     "flow": "tellegen.server.results",
@@ -35,8 +37,8 @@ WARM = "tellegen.server.warm"
 
 MEMORY = 8 * 1024**3
 """Bytes of address space of a worker, where the system can bound them."""
-GRACE_S = 0.35
-"""A run that is cancelled has so long to come to an orderly end, with what is finished."""
+GRACE_S = 5.0
+"""A run that is cancelled has so long to hand over what is finished. The page goes on at once, and other workers are free."""
 WORKERS = 3
 
 Progress = Callable[[float, float], None]
@@ -49,9 +51,10 @@ class WorkerBugError(RuntimeError):
 def work(connection: Connection) -> None:
     """The life of a worker: a function by its name, its arguments, what came of it; until the pipe is closed."""
     _bound_memory()
+    stop = threading.Event()
+    # A signal asks for an end, as Ctrl-C does on a terminal; a run looks for it, whatever else is at work goes on.
+    signal.signal(signal.SIGINT, lambda _signal, _frame: stop.set())
     while True:
-        # Between two pieces of work nothing is to be interrupted.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             name, arguments = connection.recv()
         except (EOFError, OSError):
@@ -59,17 +62,16 @@ def work(connection: Connection) -> None:
         try:
             function = getattr(import_module(FUNCTIONS[name]), name)
             if name == "run":
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-                arguments = (*arguments, lambda *told: connection.send(("progress", told)))
+                stop.clear()
+                arguments = (*arguments, lambda *told: connection.send(("progress", told)), stop)
             answer: tuple[str, Any] = ("value", function(*arguments))
         except TellegenError as error:
             answer = ("error", error.findings)
-        except (KeyboardInterrupt, MemoryError):
+        except MemoryError:
             answer = ("lost", None)
         except Exception as error:
             # A bug must end neither the worker nor the studio; the page says what happened.
             answer = ("bug", f"{type(error).__name__}: {error}")
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             connection.send(answer)
         except (BrokenPipeError, OSError):

@@ -75,7 +75,7 @@ def import_model(
     """A file of another tool as the text of a model file; written to `output` where that is given.
 
     Which tool is told by the ending: `.txt` is a POG_Modeler netlist. What could not be read is told at the head of the text.
-    Files that the model uses, such as its parts, are written beside `output`. Everything is written or nothing.
+    Files that the model uses, such as its parts, are written beside `output`, or not at all. Everything is written or nothing.
 
     Raises: DescriptionError when the file cannot be read, for an option that its reader does not know (D311), or when a file to be
     written is there already and `force` is off (D302).

@@ -73,7 +73,10 @@ def import_(options: ImportOptions) -> None:
     findings = [finding.to_json() for finding in found.findings]
     if found.findings and not options.as_json:
         output.write_findings(found.findings, as_json=False)
-    output.show_model(found.text, target, as_json=options.as_json, findings=findings)
+    if found.beside and target is None and not options.as_json:
+        output.complain(f"with -o the files that it uses are written too: {', '.join(found.beside)}")
+    parts = {name: text for name, text in found.beside.items() if isinstance(text, str)}
+    output.show_model(found.text, target, as_json=options.as_json, findings=findings, parts=parts)
 
 
 @dataclass(frozen=True, kw_only=True)

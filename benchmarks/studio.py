@@ -1,0 +1,164 @@
+"""How soon does the studio answer? From a message of a page to the last message that it waits for, over the socket, warm.
+
+`edit` is a change of a value until what the text says and two views are there; `slider` a run with a value beside the text until
+its curves are there; the longest run that an experiment gives by itself has 50 001 rows. The target of an edit is 0.15 s for 20
+elements, 0.25 s for 50 and 1 s for 200; of a slider 0.06 s. What the browser takes to draw comes on top. Best of several. Check:
+the value and the views of the edit.
+"""
+
+import json
+import struct
+import tempfile
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, final
+
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
+
+from benchmarks.harness import Row, Target
+from tellegen.server.studio import Studio, studio
+
+REPEATS = 7
+SIZES = {20: 0.15, 50: 0.25, 200: 1.0}
+VIEWS = ["network", "bond"]
+QUIET_S = 3.0
+
+
+def run(full: bool) -> Iterator[Row]:
+    """The same with and without `full`, but for the largest model."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for count in SIZES:
+            (folder / f"ladder_{count}.yaml").write_text(_ladder(count), encoding="utf-8")
+        (folder / "long.yaml").write_text(_long(), encoding="utf-8")
+        began = time.perf_counter()
+        with studio(folder, browser=False) as running:
+            page = _Page(running)
+            yield _row(
+                "first message of a cold studio", time.perf_counter() - began, 2.0, page.hello["kind"] == "hello"
+            )
+            for count, target in SIZES.items():
+                if full or count <= 50:
+                    yield page.edit(count, target)
+            yield page.slider()
+            yield page.samples()
+            page.socket.close()
+
+
+def _row(case: str, seconds: float, target: float | None, ok: bool, size: int | None = None) -> Row:
+    judged = Target(target).judge(seconds) if target is not None else ""
+    return Row(case, size=size, seconds=seconds, check="right" if ok else "wrong", target=judged, ok=ok)
+
+
+def _ladder(count: int) -> str:
+    """A ladder of resistors and capacitors with so many elements."""
+    lines = ["system: Ladder", "parameters: {R: 1 kohm, C: 1 uF}", "network:", "  V: {voltage source: [n0, gnd]}"]
+    for k in range(1, count // 2 + 1):
+        lines.append(f"  R_{k}: {{resistor: [n{k - 1}, n{k}], R: R}}")
+        lines.append(f"  C_{k}: {{capacitor: [n{k}, gnd], C: C}}")
+    return "\n".join([*lines, "experiment: {until: 0.1 s, inputs: {V: step(1 V)}}", ""])
+
+
+def _long() -> str:
+    """A resonance whose input is so quick that its run has as many rows as runs have by themselves."""
+    return (
+        "system: Long\nparameters: {m: 1 kg, K: 1 N/m}\nnetwork:\n  F: {force source: [frame, a]}\n  m: {mass: [a]}\n"
+        '  K: {spring: [a, frame]}\nexperiment: {until: 500 s, inputs: {F: "sine(1 N, 100 Hz)"}}\n'
+    )
+
+
+@final
+class _Page:
+    """What a page does, without a browser."""
+
+    def __init__(self, running: Studio) -> None:
+        web = HTTPConnection("127.0.0.1", running.port)
+        web.request("POST", "/session", json.dumps({"token": running.secret.token}))
+        cookie = (web.getresponse().getheader("set-cookie") or "").partition(";")[0]
+        web.close()
+        self.socket: ClientConnection = connect(
+            f"ws://127.0.0.1:{running.port}/socket",
+            origin=Origin(f"http://127.0.0.1:{running.port}"),
+            additional_headers={"Cookie": cookie},
+            max_size=None,
+            proxy=None,
+        )
+        self.hello = self.next()
+        self.number = 0
+
+    def next(self) -> dict[str, Any]:
+        """The next message; the numbers behind it are left alone."""
+        told = self.socket.recv()
+        if isinstance(told, bytes):
+            told = told[4 : 4 + struct.unpack("<I", told[:4])[0]].decode()
+        found: dict[str, Any] = json.loads(told)
+        return found
+
+    def tell(self, kind: str, **fields: object) -> None:
+        """Send a message."""
+        self.socket.send(json.dumps({"kind": kind, **fields}))
+
+    def until(self, *kinds: str) -> list[dict[str, Any]]:
+        """The messages up to one of each kind, the last one of a kind as often as it is named."""
+        waiting, found = list(kinds), []
+        while waiting:
+            message = self.next()
+            found.append(message)
+            if message["kind"] in waiting:
+                waiting.remove(message["kind"])
+        return found
+
+    def open(self, file: str) -> None:
+        self.tell("open", file=file)
+        self.tell("show", views=VIEWS)
+        while self.until("viewdrawn")[-1]["picture"]["view"] != VIEWS[-1] or not self._quiet():
+            pass
+
+    def _quiet(self) -> bool:
+        """Whether nothing more comes: what an earlier file still had to say is heard too."""
+        try:
+            while True:
+                self.socket.recv(timeout=QUIET_S)
+        except TimeoutError:
+            return True
+
+    def edit(self, count: int, target: float) -> Row:
+        self.open(f"ladder_{count}.yaml")
+        best, ok = float("inf"), True
+        for k in range(REPEATS):
+            began = time.perf_counter()
+            self.tell("gesture", id=k, name="set", arguments={"path": ["parameters", "R"], "text": f"{k + 2} kohm"})
+            found = self.until("structure", "viewdrawn", "viewdrawn")
+            best = min(best, time.perf_counter() - began)
+            values = [p["text"] for m in found if m["kind"] == "structure" for p in m["parameters"] if p["name"] == "R"]
+            ok = (
+                ok
+                and values[-1] == f"{k + 2} kohm"
+                and all(m["picture"]["svg"] for m in found if m["kind"] == "viewdrawn")
+            )
+        return _row("edit to two views", best, target, ok, size=count)
+
+    def slider(self) -> Row:
+        self.open("example:dc_motor_pump")
+        return self._runs("slider to curves, dc_motor_pump", "J_m", "{} kg*m^2", 0.06)
+
+    def samples(self) -> Row:
+        self.open("long.yaml")
+        return self._runs("50 001 rows to curves", "m", "{} kg", None, rows=50_001, repeats=2)
+
+    def _runs(
+        self, case: str, name: str, form: str, target: float | None, *, rows: int = 1000, repeats: int = REPEATS
+    ) -> Row:
+        best, ok = float("inf"), True
+        for k in range(repeats):
+            self.number += 1
+            began = time.perf_counter()
+            value = form.format(0.001 * (k + 1))
+            self.tell("simulate", id=self.number, parameters={name: value}, live=True)
+            found = self.until("rundone")[-1]
+            best = min(best, time.perf_counter() - began)
+            ok = ok and found["status"] == "finished" and found["rows"] >= rows and found["parameters"] == {name: value}
+        return _row(case, best, target, ok)

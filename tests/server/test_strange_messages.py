@@ -1,0 +1,136 @@
+"""Random and hostile messages and requests end in no crash, touch no file outside, and let the memory of the server be."""
+
+import http.client
+import json
+import os
+import random
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from server.test_access import cookie_of, socket
+from support.studio import RunningStudio, needs_pages, running_studio
+
+pytestmark = [needs_pages, pytest.mark.slow]
+
+SECONDS_WORTH = 3000
+"""So many messages of each kind of attack."""
+TEXT = "system: M\nparameters: {m: 1 kg}\nnetwork:\n  m: {mass: [a]}\n  K: {spring: [a, frame], K: 1 N/m}\n"
+WORDS = [
+    "open",
+    "new",
+    "push",
+    "gesture",
+    "undo",
+    "redo",
+    "show",
+    "cancel",
+    "previewlimit",
+    "flow",
+    "simulate",
+    "nothing",
+]
+STRANGE: list[object] = [
+    None, True, -1, 2**70, 1e308, "", "x" * 3000, "\x00", "\ud800", [], [[]], {}, {"a": {}}, "../../etc/passwd", "model.yaml",
+    "example:rlc", [1, [0, "x"]], ["network", "bond"], "insert", "delete", "limit", {"m": "0"}, {"kind": "mass"}, ["a"],
+]  # fmt: skip
+FIELDS = [
+    "file",
+    "version",
+    "updates",
+    "id",
+    "name",
+    "arguments",
+    "views",
+    "theme",
+    "parameters",
+    "limits",
+    "view",
+    "text",
+    "epoch",
+]
+
+
+def _memory_mb(studio: RunningStudio) -> float:
+    status = Path(f"/proc/{studio.process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def _message(chance: random.Random) -> str:
+    if chance.random() < 0.1:
+        return "".join(chance.choice('{}[]":,0ax\\') for _ in range(chance.randint(0, 60)))
+    record: dict[str, object] = {"kind": chance.choice(WORDS)}
+    for name in chance.sample(FIELDS, chance.randint(0, 5)):
+        record[name] = chance.choice(STRANGE)
+    return json.dumps(record)
+
+
+def test_no_message_ends_the_studio_or_leaves_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "served"
+    folder.mkdir()
+    (folder / "model.yaml").write_text(TEXT)
+    (tmp_path / "outside.yaml").write_text("system: Outside\n")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    chance = random.Random(5)
+    with running_studio(folder) as studio:
+        cookie = cookie_of(studio)
+        sizes: list[float] = []
+        for part in range(6):
+            for _ in range(4):
+                with suppress(ConnectionClosed), socket(studio, cookie) as page:
+                    page.send(json.dumps({"kind": "open", "file": "model.yaml"}))
+                    for _ in range(SECONDS_WORTH // 24):
+                        page.send(_message(chance))
+                        with suppress(TimeoutError):
+                            page.recv(timeout=0.02)
+            if part:
+                sizes.append(_memory_mb(studio))
+        assert studio.process.poll() is None
+        assert max(sizes) - sizes[0] < 60
+        with socket(studio, cookie) as page:
+            assert json.loads(page.recv())["kind"] == "hello"
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+    assert all(name.endswith(".yaml") for name in os.listdir(folder))
+
+
+def test_no_request_ends_the_studio(tmp_path: Path) -> None:
+    chance = random.Random(6)
+    paths = [
+        "/",
+        "/session",
+        "/socket",
+        "/picture/x",
+        "/assets/x",
+        "/assets/../../app.py",
+        "/%00",
+        "/" + "a" * 5000,
+        "//x",
+        "*",
+    ]
+    with running_studio(tmp_path) as studio:
+        for _ in range(SECONDS_WORTH // 4):
+            with closing(http.client.HTTPConnection("127.0.0.1", studio.port, timeout=60)) as web, suppress(OSError):
+                headers = {
+                    name: chance.choice(
+                        ["", "x", "http://evil.example", "127.0.0.1", f"127.0.0.1:{studio.port}", "a" * 2000]
+                    )
+                    for name in chance.sample(
+                        ["Host", "Origin", "Cookie", "Sec-Fetch-Site", "Upgrade", "Connection"], 3
+                    )
+                }
+                body = chance.choice(["", "{}", '{"token": 1}', "x" * 20_000])
+                web.request(
+                    chance.choice(["GET", "POST", "PUT", "HEAD", "OPTIONS", "CONNECT"]),
+                    chance.choice(paths),
+                    body,
+                    headers,
+                )
+                with suppress(http.client.HTTPException):
+                    answer = web.getresponse()
+                    assert answer.status in {101, 200, 204, 400, 403, 404, 405, 426}, answer.status
+        with pytest.raises(InvalidStatus), socket(studio, "none"):
+            pass
+        assert studio.process.poll() is None
+        assert cookie_of(studio)
