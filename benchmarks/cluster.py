@@ -100,7 +100,7 @@ class ByWorkers(AbstractCase):
 
 def run(full: bool) -> Iterator[Row]:
     """One process, and two workers that write or give back."""
-    wanted = [("crank_rod", COUNT, (True, False))]
+    wanted: list[tuple[str, int, tuple[bool, ...]]] = [("crank_rod", COUNT, (True, False))]
     if full:
         wanted.append(("dc_motor_pump", MANY, (True,)))
     for model, count, ways in wanted:

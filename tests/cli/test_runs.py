@@ -35,7 +35,8 @@ def test_simulate_prints_solver_final_values_and_books() -> None:
 def test_the_record_of_a_run() -> None:
     record = record_of("simulate", "dc_motor_pump", "--rtol", "1e-9")
     assert list(record) == ["solver", "setup_s", "solve_s", "steps", "rhs_calls", "final", "energy", "units"]
-    assert list(record["final"]) == ["I_a", "omega_m", "P_0", "V_a", "Q_0"]
+    sections = ["V_r", "Q_u", "E_m", "C_m", "C_p", "Q_p"]
+    assert list(record["final"]) == ["I_a", "omega_m", "P_0", *sections, "V_a", "Q_0"]
     assert record["final"]["omega_m"] == pytest.approx(84.5362, abs=1e-3)
     assert list(record["energy"]) == ["stored", "supplied", "dissipated", "modulation", "impulsive", "residual"]
     assert abs(record["energy"]["residual"]) < 1e-6

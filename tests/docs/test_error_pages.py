@@ -117,7 +117,6 @@ WITHOUT_EXAMPLE = {
     "S308": "a formula that switches millions of times: the run would take long",
     "S132": "met during a run, not something in a file",
     **{f"S4{k:02}": "many runs asked for, not something in a file" for k in range(1, 20)},
-    **{f"S4{k}": "a fit asked for, not something in a file" for k in range(20, 29)},
     **{f"S43{k}": "a graphics card asked for, not something in a file" for k in range(2)},
     **{f"S4{k}": "a fit asked for, not something in a file" for k in range(20, 30)},
     "S340": "positions given to a run, not something in a file",

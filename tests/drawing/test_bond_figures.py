@@ -365,10 +365,10 @@ def test_labels_without_room_are_counted() -> None:
 def test_equations_are_a_figure() -> None:
     figure = draw(tg.derive("dc_motor_pump"))
     assert check_scene(figure.scene) == ()
-    assert [s.text for s in figure.scene.shapes if isinstance(s, Label)][-2:] == [
-        "P_{d}",
-        r"= I_{a}^{2} R_{a} + P_{0}^{2} \alpha_{p} + \omega_{m}^{2} b_{m}",
-    ]
+    texts = [s.text for s in figure.scene.shapes if isinstance(s, Label)]
+    power = texts.index("P_{d}")
+    assert texts[power + 1] == r"= R_{a} I_{a}^{2} + \alpha_{p} P_{0}^{2} + b_{m} \omega_{m}^{2}"
+    assert texts[-2:] == ["Q_{p}", r"= K_{p} \omega_{m}"]
     assert replace(draw("dc_motor_pump", "equations").scene, title="Equations") == figure.scene
 
 

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tellegen.expressions import Expression, is_zero, number, parse, symbol, to_text
-from tellegen.expressions.simplification import shortened
+from tellegen.expressions.elimination import leaf_count
+from tellegen.expressions.simplification import collected, shortened
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,36 @@ from tellegen.expressions.simplification import shortened
 )
 def test_fractions_are_brought_together_where_that_is_shorter(text: str, expected: str) -> None:
     assert to_text(shortened(parse(text))) == to_text(parse(expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("J + l^2*m_1/4 + l^2*m_2 + l^2*m_3", "J + l^2*(m_2 + m_3 + m_1/4)"),
+        ("-a*b*cos(x) - a*c*cos(x)/2", "-a*cos(x)*(b + c/2)"),
+        ("a*b + a*c + d*b + d*c", "(a + d)*(b + c)"),
+        ("J_c + J_s*(k + 1)^2", "J_c + J_s*(k + 1)^2"),
+        ("b_m + H^2*b_p", "b_m + H^2*b_p"),
+        ("a/c + b/c", "a/c + b/c"),
+        ("a + a*b", "a + a*b"),
+        ("a*b", "a*b"),
+    ],
+)
+def test_factors_that_terms_share_are_written_once(text: str, expected: str) -> None:
+    assert collected(parse(text)) is parse(expected)
+
+
+POWERS = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(-1, 3)), max_size=4)
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), POWERS), max_size=8))
+def test_shared_factors_change_no_value_and_make_nothing_longer(terms: list[tuple[int, list[tuple[str, int]]]]) -> None:
+    formula = parse(
+        " + ".join("*".join([f"({n})", *(f"{name}^({q})" for name, q in powers)]) for n, powers in terms) or "0"
+    )
+    found = collected(formula)
+    assert is_zero(found - formula)
+    assert leaf_count(found) <= leaf_count(formula)
 
 
 def test_long_expressions_are_left_alone() -> None:

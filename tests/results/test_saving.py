@@ -84,7 +84,8 @@ def test_the_columns_of_a_table(run: Run, tmp_path: Path) -> None:
     elements = ["V_a", "L_a", "R_a", "J_m", "b_m", "C_0", "alpha_p", "Q_0"]
     powers = [f"power.{name}" for name in elements]
     energies = [f"energy.{name}" for name in ("L_a", "J_m", "C_0")]
-    assert rows[0] == ["t", "I_a", "omega_m", "P_0", "V_a", "Q_0", *powers, *energies]
+    sections = ["V_r", "Q_u", "E_m", "C_m", "C_p", "Q_p"]
+    assert rows[0] == ["t", "I_a", "omega_m", "P_0", *sections, "V_a", "Q_0", *powers, *energies]
     assert len(rows) == 22
     assert float(rows[-1][1]) == run.values("I_a")[-1], "numbers are written so that they read back the same"
 
@@ -92,7 +93,8 @@ def test_the_columns_of_a_table(run: Run, tmp_path: Path) -> None:
 def test_heads_of_a_table_name_units_where_that_is_asked_for(run: Run, tmp_path: Path) -> None:
     path = run.in_units(P_0="bar").to_csv(tmp_path / "run.csv", units=True)
     head = path.read_text().splitlines()[0].split(",")
-    assert head[:6] == ["t [s]", "I_a [A]", "omega_m [rad/s]", "P_0 [bar]", "V_a [V]", "Q_0 [m^3/s]"]
+    assert head[:6] == ["t [s]", "I_a [A]", "omega_m [rad/s]", "P_0 [bar]", "V_r [V]", "Q_u [m^3/s]"]
+    assert {"V_a [V]", "Q_0 [m^3/s]", "C_m [N*m]"} <= set(head)
     assert "power.R_a [W]" in head
     found = read_run(path)
     assert np.array_equal(found.values("I_a"), run.values("I_a"))

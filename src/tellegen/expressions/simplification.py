@@ -10,7 +10,7 @@ from math import gcd
 from typing import final
 
 from tellegen.expressions.calculus import rebuild
-from tellegen.expressions.canonical import number, power, product, symbol, total
+from tellegen.expressions.canonical import number, power, product, split_coefficient, symbol, total
 from tellegen.expressions.nodes import Add, Expression, Mul, Number, Pow, Symbol, postorder
 from tellegen.expressions.printing import to_text
 
@@ -50,6 +50,60 @@ def shortened(expression: Expression) -> Expression:
         return expression
     # Of equal length the form that was there wins, so that results do not change for nothing.
     return min(candidates, key=lambda e: (_length(e), e is not expression))
+
+
+MOST_COLLECTED = 30
+"""Longer sums stay as they are: each pair of terms is looked at."""
+
+
+def collected(expression: Expression) -> Expression:
+    """A sum with the factors that several of its terms share written once: J + l^2*(m_1 + m_2). Others stay as they are."""
+    if not isinstance(expression, Add) or len(expression.terms) > MOST_COLLECTED:
+        return expression
+    terms = [(number(c) * term, _whole_factors(term)) for term, c in expression.terms]
+    shared = _most_shared([factors for _, factors in terms])
+    if not shared:
+        return expression
+    common = product([power(base, number(q)) for base, q in shared.items()])
+    inside = [term / common for term, factors in terms if _holds(factors, shared)]
+    # -(a + b), and not (-a - b).
+    if all(split_coefficient(term)[0] < 0 for term in inside):
+        common, inside = -common, [-term for term in inside]
+    rest = [term for term, factors in terms if not _holds(factors, shared)]
+    made = total([number(expression.constant), total(rest), common * collected(total(inside))])
+    # Sums that were alike are factors now: a (b + c) + d (b + c). Each time something is written once less, so it ends.
+    return collected(made)
+
+
+def _whole_factors(term: Expression) -> dict[Expression, int]:
+    """The factors of a term with their whole positive powers."""
+    if isinstance(term, Mul):
+        return {base: q for base, q in term.factors if type(q) is int and q > 0}
+    if isinstance(term, Pow) and isinstance(term.exponent, Number):
+        q = term.exponent.rational
+        return {term.base: q} if type(q) is int and q > 0 else {}
+    return {term: 1}
+
+
+def _holds(factors: dict[Expression, int], shared: dict[Expression, int]) -> bool:
+    return all(factors.get(base, 0) >= q for base, q in shared.items())
+
+
+def _most_shared(terms: list[dict[Expression, int]]) -> dict[Expression, int]:
+    """The factors that are worth most to be written once; the first of several that are worth as much."""
+    best: dict[Expression, int] = {}
+    saved = 0
+    for k, one in enumerate(terms):
+        for two in terms[:k]:
+            shared = {base: min(q, two[base]) for base, q in one.items() if base in two}
+            # Alone in its term a factor would leave a one behind: a + a*b is no shorter as a*(1 + b).
+            if not shared or shared in (one, two):
+                continue
+            holding = [term for term in terms if _holds(term, shared)]
+            worth = (len(holding) - 1) * len(shared) if shared not in holding else 0
+            if worth > saved:
+                best, saved = shared, worth
+    return best
 
 
 def multiplied_out(expression: Expression) -> Expression:

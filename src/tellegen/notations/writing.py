@@ -521,7 +521,9 @@ class _ModelWriter:
 
     def signal(self, definition: SignalDefinition) -> str:
         keys = list(signal_keys(definition, self.elements.units.text, frozenset(self.model.signals)))
-        if definition.between is not None:
+        # A limit may have taken one of the two elements away.
+        there = {element.name for element in self.model.elements}
+        if definition.between is not None and there.issuperset(definition.between):
             keys.append(("between", list(definition.between)))
         elif definition.block == FORMULA:
             return quoted(str(keys[0][1]))

@@ -68,8 +68,8 @@ def test_model_exchange_follows_the_tolerance_of_the_importer(name: str, tmp_pat
     unit = exported(name, tmp_path, sources="experiment")
     run = tg.simulate(name, rtol=1e-10, samples=ROWS, progress=False)
     result = unit.run(float(run.t[-1]), kind="ModelExchange", output=unit.states, relative_tolerance=1e-9)
-    # The error of CVODE at 1e-9 over the whole run, as measured with these two.
-    assert worst(run, result, unit.states)[0] < 5e-6
+    # The error of CVODE at 1e-9 over the whole run: 1.1e-6 and 1.3e-6 were measured with these two.
+    assert worst(run, result, unit.states)[0] < 3e-6
 
 
 def test_the_fmi_library_steps_a_unit_as_fmpy_does(tmp_path: Path) -> None:

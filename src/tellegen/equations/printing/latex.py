@@ -25,7 +25,7 @@ from tellegen.expressions import (
     to_text,
     total,
 )
-from tellegen.expressions.simplification import NamedParts
+from tellegen.expressions.simplification import NamedParts, collected
 
 if TYPE_CHECKING:
     from tellegen.equations.forms.descriptor import DescriptorSystem
@@ -135,7 +135,7 @@ def _entries(names: shown.PlaceNames[Any], formula: Change) -> list[str]:
     for name, e in names.definitions.items():
         read = ", ".join(map(latex_name, names.reads(name)))
         left = rf"{latex_name(name)}\left({read}\right)" if read else latex_name(name)
-        lines += _equation_lines(left, formula(e))
+        lines += _equation_lines(left, formula(collected(e)))
     return lines
 
 
@@ -412,7 +412,7 @@ def _braced(body: str, label: str) -> str:
 
 
 def _matrix(rows: Matrix) -> str:
-    return _bracketed([[to_latex(e) for e in row] for row in rows])
+    return _bracketed([[to_latex(collected(e)) for e in row] for row in rows])
 
 
 def _column(cells: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
 from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text, total
+from tellegen.expressions.simplification import collected
 
 if TYPE_CHECKING:
     from tellegen.equations.forms.descriptor import DescriptorSystem
@@ -388,7 +389,10 @@ def _ending(
     if form.algebraic.unknowns:
         parts.append(f"unknowns  {', '.join(form.algebraic.unknowns)}")
         parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in form.algebraic.residuals))
-    parts += [_signals(form.signals, width), _named("where", {**form.where, **names}, width)]
+    parts += [
+        _signals(form.signals, width),
+        _named("where", {**form.where, **{name: collected(e) for name, e in names.items()}}, width),
+    ]
     return [*parts, parameters_to_text(form.parameters, form.values(), units)]
 
 
