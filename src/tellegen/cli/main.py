@@ -55,7 +55,10 @@ COMMANDS = {
     "studio": CommandPlace(
         "studio", "Open a model and all its views in the browser: figures, equations and curves that follow each edit."
     ),
-    "page": CommandPlace("report", "Write a page in which the model runs: sliders and curves, without a server."),
+    "page": CommandPlace(
+        "report",
+        "Write one HTML file in which the model runs: sliders, curves, figures and equations, without a server or a network.",
+    ),
     "translate": CommandPlace(
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),

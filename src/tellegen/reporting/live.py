@@ -11,15 +11,9 @@ from tellegen.exporting.live.unit import Adjustable, live_unit
 from tellegen.model.model import Model
 from tellegen.reporting.formulas import readable_unit
 from tellegen.reporting.pages import LiveRun, Slider
-from tellegen.reporting.writing import RULES
+from tellegen.reporting.writing import BAD_SLIDER
 from tellegen.results import Run
 
-BAD_SLIDER = RULES.rule(
-    "X305",
-    "slider that cannot be",
-    meaning="A page was asked for a slider of something that it cannot move, or with ends that are no interval.",
-    why="parameters that other parameters do not give can be moved, and inputs that are constant in the experiment",
-)
 SPAN: Final = 5.0
 """A slider goes from a fifth of its value to five times it, where nobody says more."""
 

@@ -51,6 +51,12 @@ WOULD_OVERWRITE = RULES.rule(
     meaning="The file of a report is there already.",
     why="what is in it would be lost",
 )
+BAD_SLIDER = RULES.rule(
+    "X305",
+    "slider that cannot be",
+    meaning="A page was asked for a slider of something that it cannot move, or with ends that are no interval.",
+    why="parameters that other parameters do not give can be moved, and inputs that are constant in the experiment",
+)
 
 
 def to_markdown(report: Report, folder: str) -> str:

@@ -305,7 +305,7 @@ class OptimiseOptions(ManyRuns):
 
 @command(
     "tellegen optimise dc_motor_pump --free K_m=0.05:0.5 --minimise '-omega_m' --subject-to 'max(I_a) <= 30 A'",
-    "tellegen optimise m.yaml --free k=1e3:1e6,b=1:100 --minimise 'rms(x)' --over 'm=normal(100 %, 10 %)' -o best.yaml",
+    "tellegen optimise m.yaml --free b=1:100 --minimise 'max(v_m)' --over 'K=normal(800 N/m, 10 %)' -o best.yaml",
 )
 def optimise(options: OptimiseOptions) -> None:
     """Choose parameters so that a number of a run is smallest, within bounds and constraints."""
