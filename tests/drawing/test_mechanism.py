@@ -12,13 +12,16 @@ from hypothesis import given
 
 from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.core.errors import TellegenError
-from tellegen.drawing import draw
+from tellegen.drawing import animate, draw
+from tellegen.drawing.formulas import figure_latex
 from tellegen.drawing.mechanism.scene import mechanism_scene
 from tellegen.drawing.mechanism.symbols import LINK, depth_layers, rounded_hull
+from tellegen.expressions import ZERO
 from tellegen.notations.loading import as_model, example_names
 from tellegen.notations.reading import read_model
 from tellegen.scenes.geometry import Point, hull
 from tellegen.scenes.ink import check_scene
+from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Curve, Label, Origin, Scene
 
 EXAMPLES = [name for name in example_names() if as_model(name).mechanism is not None]
@@ -218,3 +221,26 @@ def test_faces_look_up_or_to_the_right_and_are_darker_there() -> None:
 def test_a_style_that_does_not_exist_is_refused() -> None:
     with pytest.raises(TellegenError, match=r"F102.*\n.*\n.*solid"):
         draw("crank_rod_mechanism", "mechanism", style="sold")
+
+
+@pytest.mark.parametrize("name", ["crank_rod_mechanism", "rapson_slide", "planar_robot"])
+def test_dimensions_name_angles_lengths_and_masses(name: str) -> None:
+    model = as_model(name)
+    figure = draw(model, "mechanism", dimensions=True)
+    told = [s.text for s in figure.scene.shapes if isinstance(s, Label) and s.origin.part == "dimension"]
+    assert model.mechanism is not None
+    for body in model.mechanism.bodies.values():
+        if body.mass is not ZERO:
+            assert figure_latex(body.mass) in told
+    assert told[:2] == ["x", "y"]
+    angles = {name_latex(body.angle) for body in model.mechanism.bodies.values() if body.angle in model.displacements}
+    assert angles <= {*told}
+    assert check_scene(figure.scene) == ()
+
+
+def test_rollers_go_with_their_body_and_springs_have_two_pins() -> None:
+    motion = animate("trolley_folder", "mechanism", frames=3)
+    assert not any(shape.origin.part == "rollers" for shape in motion.still.shapes)
+    assert all(sum(shape.origin.part == "rollers" for shape in frame) == 2 for frame in motion.frames)
+    spring = [s for s in draw("andrews_squeezer", "mechanism").scene.shapes if s.origin.element == "S"]
+    assert sum(isinstance(shape, Curve) and shape.closed for shape in spring) >= 2

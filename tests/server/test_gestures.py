@@ -68,10 +68,19 @@ def test_an_element_in_series_leaves_one_node_and_one_beside_others_leaves_two()
     assert "R_a" not in nodes
     assert "R_a" not in model.parameters
     assert nodes["L_a"][1] == nodes["motor"][0]
-    parallel = read_model(act(MOTOR, "delete", name="alpha_p").text)
-    assert {one.nodes for one in parallel.elements if one.name == "C_0"} == {("out", "tank")}
+    parallel = read_model(act(MOTOR, "delete", name="b_m").text)
+    assert {one.nodes for one in parallel.elements if one.name == "J_m"} == {("shaft", "frame")}
     source = act(MOTOR, "delete", name="Q_0").text
-    assert "Q_0" not in source
+    assert "flow source" not in source
+    assert "-2e-5" not in source
+
+
+def test_a_section_that_ended_at_what_is_gone_has_no_place_any_more() -> None:
+    made = act(MOTOR, "delete", name="R_a").text
+    assert "between: [L_a, R_a]" in MOTOR
+    assert "L_a, R_a]" not in made
+    assert "between: [C_0, alpha_p]" in made
+    assert tg.check(read_model(made)).ok
 
 
 def test_names_change_wherever_they_are_written() -> None:

@@ -80,7 +80,9 @@ class Options:
         "auto", "auto, named or shown: entries of the matrices under the figure (pog).", read=str
     )
     vectors: VectorStyle = option("bold", "bold or double: the wires of vectors (pog).", read=str)
-    dimensions: bool = option(False, "Tick the wires of vectors, with the numbers of variables (pog).")
+    dimensions: bool = option(
+        False, "Tick the wires of vectors, with the numbers of variables (pog); angles, lengths and masses (mechanism)."
+    )
     displacements: bool = option(False, "Add the integrators of displacements to a vector block (pog).")
     style: Style = option("flat", "flat or solid (mechanism): bodies as lines, or with depth and shade.", read=str)
     macros: MacroChoice = option(

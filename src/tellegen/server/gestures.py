@@ -398,6 +398,12 @@ def _name_of(item: str) -> str:
 
 def _without_leftovers(document: Document, name: str) -> Document:
     """Without the value and the input of an element that is gone, where nothing else uses them."""
+    signals = document.root.get("signals")
+    for signal in list(signals) if isinstance(signals, MappingNode) else ():
+        # The name of a power section that ended at the element; what it is a formula of stays.
+        ends = "signals", signal, "between"
+        if _has(document, ends) and name in _words(tree_of(find(document, ends))):
+            document = remove(document, ends)
     for path in (("experiment", "inputs", name), ("experiment", "initial", name), ("elements", name)):
         if _has(document, path):
             document = remove(document, path)

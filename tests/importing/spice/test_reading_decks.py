@@ -254,6 +254,11 @@ def test_includes_inside_each_other_are_counted(tmp_path: Path) -> None:
     assert errors(tmp_path, ".include 0.inc")[0][0] == "D317"
 
 
+@pytest.mark.parametrize("title", ["* Low pass", ".title Low pass", "Low pass"])
+def test_the_first_line_names_the_system(tmp_path: Path, title: str) -> None:
+    assert lines(deck(tmp_path, "R1 a 0 1k", title=title))[0] == "system: Low pass"
+
+
 def test_a_title_that_looks_like_a_card_is_told(tmp_path: Path) -> None:
     found = deck(tmp_path, "R2 a 0 1k", title="R1 a 0 1k")
     assert [finding.code for finding in found.findings] == ["D308"]

@@ -125,6 +125,7 @@ def motor_under_control(motor: tg.Model, R: float, times: Array) -> tuple[Array,
     return run.values("omega"), run.values("v")
 
 
+@pytest.mark.slow
 def test_rows_behind_events_are_those_of_their_time(tmp_path: Path) -> None:
     path = imported(tmp_path, "bouncing_ball")
     model = tg.read(path)
@@ -211,6 +212,7 @@ def test_a_unit_for_another_machine_is_refused_when_it_runs(crank: Path, tmp_pat
         tg.simulate(model, until=0.1, progress=False)
 
 
+@pytest.mark.slow
 def test_a_unit_for_co_simulation_alone_is_asked_at_intervals(tmp_path: Path) -> None:
     path = tmp_path / "late.yaml"
     path.write_text(

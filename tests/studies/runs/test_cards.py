@@ -123,6 +123,11 @@ def test_without_its_package_a_card_is_refused_before_any_run() -> None:
     assert found.value.code == "S414"
 
 
+def test_single_precision_is_refused_on_the_cores() -> None:
+    with pytest.raises(SimulationError, match="graphics card"):
+        tg.sweep("crank_rod", {"b_m": [0.01, 0.02]}, single=True)
+
+
 def test_every_number_of_a_text_in_single_precision_is_single() -> None:
     text = in_single("const double v1 = 0.5*x2 + 1e-3*TG_Y(0) - 3.0e+2; int k = 12; /* a 2 */")
     assert "double" not in text

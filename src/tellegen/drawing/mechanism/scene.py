@@ -12,6 +12,7 @@ import numpy as np
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.drawing.formulas import time_label
 from tellegen.drawing.mechanism import symbols as parts
+from tellegen.drawing.mechanism.dimensions import dimensions_of
 from tellegen.drawing.mechanism.pose import (
     MechanismPose,
     PageView,
@@ -122,9 +123,17 @@ class MechanismPicture:
             self.shapes = solid_shapes(self.shapes, pose.mechanism, self._acted)
         if bare:
             return
+        if options.dimensions:
+            self._dimensions()
         self.shapes += labels_beside(self.shapes, self._wanted)
         if model.geometry is None:  # else the network has a schematic of its own
             self._network(model, [element for element in model.elements if element.name not in drawn])
+
+    def _dimensions(self) -> None:
+        for k, dimension in enumerate(dimensions_of(self.pose, self.view)):
+            origin = Origin(dimension.element, "dimension", str(k))
+            self.shapes += (replace(curve, tone="quiet", origin=origin) for curve in dimension.curves)
+            self._wanted.append((dimension.text, dimension.at, origin))
 
     # -- bodies and joints -----------------------------------------------------------------------------------------------------
 
@@ -203,6 +212,8 @@ class MechanismPicture:
             lone = self._is_block(joint.second.body)
             offset = parts.BLOCK[1] if lone else parts.LINK + 2 * parts.ROLLER
             self._add(parts.rails(both=lone, offset=offset), at, axis, origin)
+            if not lone:
+                self._add(parts.rollers(offset), at, axis, Origin(joint.name, "rollers"))
 
     def _spring(self, joint: Joint, origin: Origin) -> None:
         first, second = self._at(joint.first), self._at(joint.second)
@@ -211,6 +222,9 @@ class MechanismPicture:
         self._add(parts.spring(length, damped=damped), first, direction_between(first, second), origin)
         if joint.first.body == GROUND:
             self._add(parts.SUPPORT, first, (1, 0), origin)
+        # A spring is held by a pin at both ends.
+        for end in (first, second):
+            self._add(parts.PIN_MARK, end, (1, 0), origin)
         middle = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
         if not self.options.names:
             self._wanted.append((name_latex(joint.name), middle, Origin(joint.name, "joint name")))
@@ -308,7 +322,7 @@ class MechanismPicture:
         self.shapes += (moved(shape, above.left - below.left, above.bottom + BETWEEN - below.top) for shape in shapes)
 
 
-MOVING = ("body", "joint", "centre", "source")
+MOVING = ("body", "joint", "rollers", "centre", "source")
 """The parts of a mechanism that are drawn anew in each frame; names would jump about."""
 RECENT = 80
 """The last points of a trail, which show more strongly."""

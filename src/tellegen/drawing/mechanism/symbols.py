@@ -90,10 +90,14 @@ CENTRE_OF_MASS = circle(0, 0, 5), *(Curve(quarter, filled=True, closed=True) for
 
 
 def rails(*, both: bool, offset: float = BLOCK[1]) -> list[Curve]:
-    """What guides a block along +x: the ground below it, and above it too where `both`; else it has rollers."""
-    above = hatching((-52, -offset), (52, -offset), -1)
-    rollers = (circle(x, offset - ROLLER, ROLLER) for x in (-22, 22))
-    return [*hatching((52, offset), (-52, offset), -1), *(above if both else rollers)]
+    """What guides a block along +x: the ground below it, and above it too where `both`."""
+    above = hatching((-52, -offset), (52, -offset), -1) if both else []
+    return [*hatching((52, offset), (-52, offset), -1), *above]
+
+
+def rollers(offset: float = BLOCK[1]) -> list[Curve]:
+    """The wheels of a body on rails below it; they go with the body."""
+    return [circle(x, offset - ROLLER, ROLLER) for x in (-22, 22)]
 
 
 def elastic_contacts(half: float) -> list[Curve]:
@@ -156,7 +160,7 @@ ABOVE, BESIDE = 16, 42
 """The shades of faces that look up and of those that look to the right, in per cent."""
 PIECES = 5
 """The straight pieces of a quarter of a circle."""
-ORDER = ("body", "centre", "joint", "source")
+ORDER = ("body", "centre", "joint", "rollers", "source")
 
 
 def solid_shapes(shapes: Iterable[Shape], mechanism: Mechanism, acted: Mapping[str, str]) -> list[Shape]:
@@ -193,7 +197,7 @@ def depth_layers(mechanism: Mechanism) -> dict[str, int]:
 
 def _layer(shape: Shape, mechanism: Mechanism, layers: Mapping[str, int], acted: Mapping[str, str]) -> int:
     name = shape.origin.element
-    if shape.origin.part == "joint":
+    if shape.origin.part in ("joint", "rollers"):
         joint = mechanism.joints[name]
         ends = [layers[mark.body] for mark in joint_ends(mechanism, joint)]
         # What holds a body to the ground is behind it, what holds two together is seen in front.

@@ -97,7 +97,8 @@ class _Opening:
 
     def read(self) -> Deck:
         cards = list(self._file(self.path, ""))
-        return Deck((self.title or "").strip(), cards)
+        title = (self.title or "").strip()
+        return Deck((title[6:] if title.lower().startswith(".title") else title.lstrip("*;")).strip(), cards)
 
     def _file(self, path: Path, section: str) -> Iterator[Card]:
         """The cards of a file, or of a section of it."""

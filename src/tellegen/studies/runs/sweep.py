@@ -28,6 +28,7 @@ from tellegen.simulation.batches import UNMADE
 from tellegen.simulation.solvers.jobs import FINISHED
 from tellegen.studies.runs import rules
 from tellegen.studies.runs.chunks import joined
+from tellegen.studies.runs.lane_runs import CARD
 from tellegen.studies.runs.makers import DaskMaker, Work, checked_place, chosen_maker, device_of
 from tellegen.studies.runs.model_runs import Made, ModelRuns, RunSettings, pilot_rows, sorted_names
 from tellegen.studies.runs.store import (
@@ -116,6 +117,10 @@ def sweep(
             fix = did_you_mean(word, known) or f"choose one of {listing(known)}"
             raise BAD_CHOICE.error(f"'{word}' is not a choice of {subject}", fix=fix)
     on = checked_place(on)
+    if single and device_of(on) != CARD:
+        raise BAD_CHOICE.error(
+            "single precision is for a graphics card", fix="add on='gpu' (--on gpu), or leave it out"
+        )
     described = as_model(model)
     settings = checked_settings(
         until,
