@@ -30,6 +30,7 @@ from tellegen.equations.derivation import derive_equations
 from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing.explanation import Sign
 from tellegen.equations.printing.record import equations_to_record
+from tellegen.equations.signal_equations import NO_SIGNALS
 from tellegen.equations.start import model_start
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName, number_of
 from tellegen.expressions import ZERO, Expression, number, symbol
@@ -434,6 +435,7 @@ def _small(system: EquationSystem, small: SmallModel, start: Mapping[str, float]
         dependent={},
         initial=_start([start.get(name, 0.0) for name in system.states], states, small.W.T @ to_energy),
         displacements={},
+        signals=NO_SIGNALS,  # they read variables that the small model has not
         origin=None,
     )
 
