@@ -35,7 +35,7 @@ class ReportOptions(OfModel):
     force: bool = force()
 
 
-@command("tellegen report dc_motor_pump -o report.html", "tellegen report motor.study -o study.html")
+@command("tellegen report dc_motor_pump -o report.html")
 def report(options: ReportOptions) -> None:
     """Show a model whole on one page: figures, equations, properties, its experiment and the energy books; or a study."""
     target = options.target
