@@ -307,7 +307,9 @@ class ElementVariables:
                 where=coupling,
                 fix="ask for the powers of the elements on one side",
             )
-        return np.asarray(np.broadcast_to(sum(known[j, "across"] * known[j, "through"] for j in first), self.run.t.shape))
+        return np.asarray(
+            np.broadcast_to(sum(known[j, "across"] * known[j, "through"] for j in first), self.run.t.shape)
+        )
 
     def _passing(self, elements: set[str]) -> Array:
         sources, named = sources_of(self.run.graph), sorted(elements)
