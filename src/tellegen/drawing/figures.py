@@ -14,7 +14,7 @@ from tellegen.drawing import rules
 from tellegen.drawing.bond.owners import Owners
 from tellegen.drawing.bond.parting import collapsed
 from tellegen.drawing.bond.scene import bond_scene
-from tellegen.drawing.bond.sheet import sheet_scene
+from tellegen.drawing.bond.sheet import LEAST, sheet_scene
 from tellegen.drawing.bond.vector import vector_bond_scene
 from tellegen.drawing.formulas import equation_scene
 from tellegen.drawing.mechanism.scene import mechanism_scene
@@ -240,12 +240,16 @@ def _bond(model: AnyModel, options: Options) -> Scene:
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
     placed = with_layout(options, read, "bond")
+    owners: Owners | None = None
     if not (options.whole or placed.places or placed.earlier):
         opened, turned = collapsed(bond_graph(causal))
         owners = Owners(opened, read.mechanism)
-        if len(owners.pieces) > 1:
+        if {"body", "joint", "multiport"} & {piece.kind for piece in owners.pieces} and len(owners.pieces) > 1:
             return sheet_scene(owners, options, turned)
-    return bond_scene(bond_graph(causal, vectors=not options.moduli, lanes="joined"), placed)
+    whole = bond_scene(bond_graph(causal, vectors=not options.moduli, lanes="joined"), placed)
+    # Vector bonds show a network in one, as long as it can be read.
+    small = options.max_width is not None and Figure(whole, options).text_points < LEAST
+    return sheet_scene(owners, options, turned) if owners is not None and small and len(owners.pieces) > 1 else whole
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:
