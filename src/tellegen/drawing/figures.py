@@ -14,7 +14,7 @@ from tellegen.drawing import rules
 from tellegen.drawing.bond.owners import Owners
 from tellegen.drawing.bond.parting import collapsed
 from tellegen.drawing.bond.scene import bond_scene
-from tellegen.drawing.bond.sheet import LEAST, sheet_scene
+from tellegen.drawing.bond.sheet import sheet_scene
 from tellegen.drawing.bond.vector import vector_bond_scene
 from tellegen.drawing.formulas import equation_scene
 from tellegen.drawing.mechanism.scene import mechanism_scene
@@ -43,6 +43,10 @@ from tellegen.scenes.strokes import ThemeName
 from tellegen.scenes.writers.tikz import to_bondgraphs
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
 from tellegen.schemes.residual_sinks import with_free_sinks
+
+
+SMALL = 6.0
+"""A network whose bond graph would have smaller texts, in points, is read part by part."""
 
 
 @final
@@ -248,7 +252,7 @@ def _bond(model: AnyModel, options: Options) -> Scene:
             return sheet_scene(owners, options, turned)
     whole = bond_scene(bond_graph(causal, vectors=not options.moduli, lanes="joined"), placed)
     # Vector bonds show a network in one, as long as it can be read.
-    small = options.max_width is not None and Figure(whole, options).text_points < LEAST
+    small = options.max_width is not None and Figure(whole, options).text_points < SMALL
     return sheet_scene(owners, options, turned) if owners is not None and small and len(owners.pieces) > 1 else whole
 
 

@@ -150,7 +150,8 @@ class Owners:
             named = next((m for m in members if m not in self.scheme.junctions), start)
             others = list(dict.fromkeys(self.of[o] for m in members for o in self._beside(m) if o in self.of))
             alone = len(members) == 1 and start in self.scheme.one_ports and len(others) == 1
-            word = "network" if self.mechanism is None else ENTRY.sub(r"\1", self.path(named)) or named
+            word = ENTRY.sub(r"\1", self.path(named)) or named
+            word = "network" if self.mechanism is None and "network" not in self.kinds else word
             owner = others[0] if alone else self._machine(word)
             self.of |= dict.fromkeys(members, owner)
 
