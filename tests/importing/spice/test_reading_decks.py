@@ -145,6 +145,8 @@ def test_what_only_sensors_meet_gets_the_conductance_of_spice(tmp_path: Path) ->
         ("R9 b 0 1k", False),
         ("Rs b e 1\nR9 e f 2", True),
         ("X9 b open\n.subckt open p\nC1 p 0 1n\n.ends", False),
+        ("X9 b e dead\nC9 e 0 1n\n.subckt dead p q\nR1 p m 1k\nL1 m q 1m\n.ends", True),
+        ("X9 b e through\nC9 e 0 1n\n.subckt through p q\nR1 p q 1k\n.ends", False),
     ],
 )
 def test_a_coil_that_drives_a_diode_alone_is_told(tmp_path: Path, beside: str, told: bool) -> None:
@@ -152,6 +154,28 @@ def test_a_coil_that_drives_a_diode_alone_is_told(tmp_path: Path, beside: str, t
     found = [finding.what for finding in deck(tmp_path, cards).findings]
     assert any("no capacitance" in what for what in found) is told
     assert not deck(tmp_path, cards, diodes="ideal").findings
+
+
+def test_a_coil_and_a_diode_may_stand_in_different_subcircuits(tmp_path: Path) -> None:
+    cards = "V1 a 0 SIN(0 5 1k)\nX1 a b line\nX2 b c valve\nR1 c 0 1k\n.model DX D"
+    parts = ".subckt line p q\nR1 p m 1\nL1 m q 1m\n.ends\n.subckt valve p q\nR1 p m 1\nD1 m q DX\n.ends"
+    (told,) = [finding.what for finding in deck(tmp_path, f"{cards}\n{parts}").findings]
+    assert told.startswith("'X1.L1' drives its current through 'X2.D1'")
+
+
+def test_the_run_of_a_program_is_taken_where_there_is_no_card(tmp_path: Path) -> None:
+    circuit = "V1 a 0 5\nR1 a b 1k\nC1 b 0 1u\n"
+    program = ".control\nop\ntran 1u 3m uic\ntran 1u 9m\n.endc\n"
+    found = deck(tmp_path, circuit + program)
+    assert "until: 0.003 s" in " ".join(lines(found))
+    assert "start: steady" not in lines(found)
+    assert [f.what for f in found.findings] == [
+        "the run is 'tran 1u 3m uic' of '.control', the first of 2; what else the program does is left out"
+    ]
+    assert "until: 0.001 s" in " ".join(lines(deck(tmp_path, circuit + program + ".tran 1u 1m")))
+    (told,) = deck(tmp_path, circuit + ".control\nlet s = 1m\ntran 1u $&s\n.endc").findings
+    assert told.code == "D308"
+    assert "reads variables of the program" in told.what
 
 
 def test_all_that_is_not_read_is_told_at_once(tmp_path: Path) -> None:
