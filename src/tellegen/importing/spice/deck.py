@@ -235,7 +235,11 @@ class _Understanding:
             self._error(
                 rules.BAD_CARD, f"the subcircuit '{name}' has a node twice", card, "give each port a node of its own"
             )
-        if name.lower() in self.circuit.inside:
+        known = self.circuit.inside.get(name.lower())
+        if known is not None and known.card is not None and known.card.place == card.place:
+            what = f"the subcircuit '{name}' is read once, although its file is included again"
+            self.findings.left_out(what, card.place, "include the file once")
+        elif known is not None:
             self._error(rules.BAD_CARD, f"there are two subcircuits '{name}'", card, "give one another name")
         self.circuit.inside[name.lower()] = made
         self.circuit = made
