@@ -3,14 +3,16 @@ import subprocess
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 
 import tellegen as tg
 from support.bond_graphs import Graph, graphs
-from support.strategies import Network, networks
-from tellegen.core.language import ENGLISH, LANGUAGES, TABLES, Words, table
+from support.networks import Network
+from support.strategies import networks
+from tellegen.core.language import ENGLISH, LANGUAGES, TABLES, Language, Words, table
 from tellegen.notations.reading import read_model
 from tellegen.scenes.scene import Band, Bond, Scene
 from tellegen.schemes.strokes import stroke_sequence
@@ -98,9 +100,9 @@ def test_the_steps_of_a_reduction_are_a_picture_each() -> None:
 @pytest.mark.parametrize(("what", "notation", "options"), [
     ("rlc", "network", {}), ("rlc", "steps", {}), ("rlc", "bnod", {}), ("rlc", "bond", {"language": "es"}),
 ])  # fmt: skip
-def test_what_has_no_stages_is_refused(what: str, notation: str, options: dict[str, str]) -> None:
+def test_what_has_no_stages_is_refused(what: str, notation: str, options: dict[str, Any]) -> None:
     with pytest.raises(tg.FigureError) as caught:
-        tg.stages(what, notation, **options)  # type: ignore[arg-type]
+        tg.stages(what, notation, **options)
     assert caught.value.findings[0].code == "F191"
 
 
@@ -130,12 +132,13 @@ PARTS = re.compile(r"\{(\w+)\}")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_has_every_sentence_with_the_same_parts(language: str) -> None:
-    english, other = table("en"), table(language)  # type: ignore[arg-type]
+def test_every_language_has_every_sentence_with_the_same_parts(language: Language) -> None:
+    english, other = table("en"), table(language)
     assert english.keys() == other.keys()
     for key, text in other.items():
         assert sorted(set(PARTS.findall(text))) == sorted(set(PARTS.findall(english[key]))), key
         assert text.count("`") % 2 == 0, key
+        assert ("`{element}`" in text) == ("{element}" in text), key
         assert text.count("$") == english[key].count("$"), key
 
 

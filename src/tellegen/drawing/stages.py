@@ -282,7 +282,7 @@ def _reason_of(column: Column, scheme: PogScheme, say: Words) -> str:
     if column.kind == "branch":
         inside = [inner.name for inner in column.branch.columns] if column.branch is not None else []
         return say("building.branch", names=say.names(name for name in inside if name), shared=f"`{column.shared}`")
-    told = say(f"building.{column.kind}", element=f"`{column.name}`", shared=f"`{column.shared}`")
+    told = say(f"building.{column.kind}", element=column.name, shared=f"`{column.shared}`")
     kinds = [scheme.blocks[name].kind for name in column.blocks]
     kind = next((kind for kind in ("storage", "derivative", "static") if kind in kinds), None)
     return f"{told} {say(f'building.{kind}')}" if kind else told
