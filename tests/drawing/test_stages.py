@@ -12,7 +12,7 @@ import tellegen as tg
 from support.bond_graphs import Graph, graphs
 from support.networks import Network
 from support.strategies import networks
-from tellegen.core.language import ENGLISH, LANGUAGES, TABLES, Language, Words, table
+from tellegen.core.language import ENGLISH, LANGUAGES, TABLES, Language, Phrases, table
 from tellegen.notations.reading import read_model
 from tellegen.scenes.scene import Band, Bond, Scene
 from tellegen.schemes.strokes import stroke_sequence
@@ -34,7 +34,7 @@ def test_the_strokes_of_a_random_network_are_put_one_by_one_and_end_in_its_causa
     assert {s.bond: s.end for s in sequence} == {
         b.number: b.head if b.stroke == "head" else b.tail for b in scheme.bonds
     }
-    for say in map(Words, LANGUAGES):
+    for say in map(Phrases, LANGUAGES):
         assert all("{" not in stroke.reason(say) for stroke in sequence)
 
 
@@ -148,4 +148,4 @@ def test_every_table_is_a_language() -> None:
 
 def test_names_are_listed_in_the_language_of_the_reader() -> None:
     assert ENGLISH.names(["a"]) == "`a`"
-    assert Words("de").names(["a", "b", "c"]) == "`a`, `b` und `c`"
+    assert Phrases("de").names(["a", "b", "c"]) == "`a`, `b` und `c`"

@@ -26,10 +26,10 @@ def table(language: Language) -> Mapping[str, str]:
 
 
 @final
-class Words:
+class Phrases:
     """Says sentences in one language.
 
-    >>> Words("it")("quantity.voltage")
+    >>> Phrases("it")("quantity.voltage")
     'la tensione'
     """
 
@@ -53,7 +53,7 @@ class Words:
         return self("list.and", before=", ".join(marked[:-1]), last=marked[-1])
 
 
-ENGLISH = Words()
+ENGLISH = Phrases()
 
 
 def unknown_language(word: object) -> str:

@@ -11,14 +11,14 @@ from typing import Any, final
 
 from tellegen.causality import assign_causality, assign_with_conflicts
 from tellegen.core.errors import FigureError
-from tellegen.core.language import LANGUAGES, Language, Words, unknown_language
+from tellegen.core.language import LANGUAGES, Language, Phrases, unknown_language
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.figures import Figure, draw
 from tellegen.drawing.options import DEFAULTS, Options, read_options
 from tellegen.drawing.overlay.animation import Animation
 from tellegen.drawing.pog.scene import legend_room, note_shapes
-from tellegen.drawing.pog.steps import CAPTION_ROOM, STEPS, Panel, reduction_panels
+from tellegen.drawing.pog.steps import CAPTION_ROOM, STEPS, StepPanel, reduction_panels
 from tellegen.graph import lower
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.reduction import Reduction
@@ -33,7 +33,7 @@ from tellegen.scenes.writers.tikz import to_beamer
 from tellegen.schemes import BondGraphScheme, PogScheme, bond_graph, pog
 from tellegen.schemes.pog_scheme import Column
 from tellegen.schemes.residual_sinks import with_free_sinks
-from tellegen.schemes.strokes import Stroke, stroke_sequence
+from tellegen.schemes.strokes import CausalStroke, stroke_sequence
 
 NEW: Tone = "power"
 """The tone of what a stage adds."""
@@ -204,13 +204,13 @@ def stages(what: AnyModel, notation: str = "bond", *, language: Language = "en",
     if notation not in STAGED:
         fix = did_you_mean(notation, STAGED) or f"choose one of {listing(STAGED)}"
         raise rules.NO_STAGES.error(f"there are no stages of a figure '{notation}'", fix=fix)
-    return STAGED[notation](what, read_options(options), Words(language))
+    return STAGED[notation](what, read_options(options), Phrases(language))
 
 
 # -- causality, stroke by stroke ---------------------------------------------------------------------------------------------------
 
 
-def _strokes(what: AnyModel, options: Options, say: Words) -> Stages:
+def _strokes(what: AnyModel, options: Options, say: Phrases) -> Stages:
     scheme = _scheme_of(what)
     # Reasons name junctions and bonds, so these have their names and numbers.
     figure = draw(scheme, **_keywords(replace(options, names=True, bond_numbers=True)))
@@ -233,7 +233,7 @@ def _keywords(options: Options) -> dict[str, Any]:
     return {one.name: getattr(options, one.name) for one in fields(options) if one.name != "earlier"}
 
 
-def _with_strokes(scene: Scene, put: Sequence[Stroke]) -> Scene:
+def _with_strokes(scene: Scene, put: Sequence[CausalStroke]) -> Scene:
     """The figure with the strokes put so far, the last one marked."""
     known = {f"bond {stroke.bond}" for stroke in put}
     newest = f"bond {put[-1].bond}" if put else ""
@@ -254,7 +254,7 @@ def _with_strokes(scene: Scene, put: Sequence[Stroke]) -> Scene:
 # -- a POG from its schematic ------------------------------------------------------------------------------------------------------
 
 
-def _building(what: AnyModel, options: Options, say: Words) -> Stages:
+def _building(what: AnyModel, options: Options, say: Phrases) -> Stages:
     model = as_model(what)
     drawn = draw(model, "pog", **_keywords(options)).scene
     scheme = pog(assign_causality(lower(model)))
@@ -272,13 +272,13 @@ def _building(what: AnyModel, options: Options, say: Words) -> Stages:
     return Stages(drawn.title, tuple(made), options)
 
 
-def _beginning(scheme: PogScheme, entries: Sequence[str], say: Words) -> str:
+def _beginning(scheme: PogScheme, entries: Sequence[str], say: Phrases) -> str:
     sections = [scheme.sections[name] for name in entries]
     names = say.names(name for section in sections for name in (section.across, section.through))
     return say("building.start", names=names) if names else say("building.begin")
 
 
-def _reason_of(column: Column, scheme: PogScheme, say: Words) -> str:
+def _reason_of(column: Column, scheme: PogScheme, say: Phrases) -> str:
     if column.kind == "branch":
         inside = [inner.name for inner in column.branch.columns] if column.branch is not None else []
         return say("building.branch", names=say.names(name for name in inside if name), shared=f"`{column.shared}`")
@@ -326,7 +326,7 @@ def _stacked(above: Scene | None, below: Scene) -> Scene:
 # -- a reduction -------------------------------------------------------------------------------------------------------------------
 
 
-def _reduction(what: AnyModel, options: Options, say: Words) -> Stages:
+def _reduction(what: AnyModel, options: Options, say: Phrases) -> Stages:
     if not isinstance(what, Reduction):
         told = "a model alone has no steps"
         fix = "give a limit: --limit J_m=0, or stages(reduce(model, {'J_m': 0}), 'steps')"
@@ -338,14 +338,14 @@ def _reduction(what: AnyModel, options: Options, say: Words) -> Stages:
     return Stages(what.original.name, tuple(made), options)
 
 
-def _captioned(panel: Panel) -> Scene:
+def _captioned(panel: StepPanel) -> Scene:
     """A picture of a reduction with its limit, in the middle under it."""
     box = panel.scene.box
     label = Label(panel.math, (box.centre[0], box.bottom + CAPTION_ROOM / 2), origin=Origin(part="limit"))
     return replace(panel.scene, box=replace(box, bottom=box.bottom + CAPTION_ROOM), shapes=(*panel.scene.shapes, label))
 
 
-STAGED: Mapping[str, Callable[[AnyModel, Options, Words], Stages]] = {
+STAGED: Mapping[str, Callable[[AnyModel, Options, Phrases], Stages]] = {
     "bond": _strokes,
     "pog": _building,
     STEPS: _reduction,

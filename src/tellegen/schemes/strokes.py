@@ -12,7 +12,7 @@ from typing import Literal, final
 
 from tellegen.causality.exact import Demand, demands
 from tellegen.core.domains import DOMAINS, Side
-from tellegen.core.language import Words
+from tellegen.core.language import Phrases
 from tellegen.expressions.elimination import Elimination, ResidueField
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.model.bond_graph import BondGraph, PowerBond, plain_kind
@@ -242,7 +242,7 @@ Rank = Literal["source", "demand", "law", "storage", "resistive", "junction", "t
 
 @final
 @dataclass(frozen=True, slots=True)
-class Stroke:
+class CausalStroke:
     """The stroke of a bond: the item at the end that receives the effort, and why.
 
     `because` is a key of the table of words with the `parts` that it names; `at` is the element, junction or two-port that decides.
@@ -257,7 +257,7 @@ class Stroke:
     follower: str = ""
     """A storage that has to follow because of it."""
 
-    def reason(self, say: Words) -> str:
+    def reason(self, say: Phrases) -> str:
         """Why the stroke stands there, as a sentence."""
         # A variable is said in the words of the reader; names are names.
         parts = {key: say(f"power.{part}") if key == "given" else part for key, part in self.parts.items()}
@@ -265,7 +265,7 @@ class Stroke:
         return f"{told} {say('strokes.so_derivative', element=self.follower)}" if self.follower else told
 
 
-def stroke_sequence(scheme: BondGraphScheme) -> tuple[Stroke, ...]:
+def stroke_sequence(scheme: BondGraphScheme) -> tuple[CausalStroke, ...]:
     """The strokes of a bond graph in the order of their assignment: sources, demands, storages, then resistive elements, and after
     each one what follows from it at junctions and two-ports.
 
@@ -285,7 +285,7 @@ class _Sequence:
         self.search = StrokeSearch(scheme.graph, matrices)
         self.ends = {b.number: b.head if b.stroke == "head" else b.tail for b in scheme.bonds}
 
-    def strokes(self) -> Iterator[Stroke]:
+    def strokes(self) -> Iterator[CausalStroke]:
         ports = self.scheme.causal.graph.ports
         owners = {port.element: one for one in self.scheme.one_ports.values() for port in _ports_of(one)}
         for demand in demands(self.scheme.causal.graph):
@@ -295,25 +295,25 @@ class _Sequence:
                 for bond in self.scheme.bonds_of(one_port.name):
                     yield from self._spread(bond, self._wish(bond, one_port, demand))
         for bond in self.scheme.bonds:
-            yield from self._spread(bond, Stroke(bond.number, self.ends[bond.number], "open", bond.tail, "open"))
+            yield from self._spread(bond, CausalStroke(bond.number, self.ends[bond.number], "open", bond.tail, "open"))
 
-    def _wish(self, bond: PowerBond, one_port: OnePort, demand: Demand) -> Stroke:
+    def _wish(self, bond: PowerBond, one_port: OnePort, demand: Demand) -> CausalStroke:
         """The stroke that an element decides, or that others leave to it."""
         letters, name, end = one_port.letters or one_port.kind, one_port.name, self.ends[bond.number]
         gives = "flow" if end == name else "effort"
         parts = {"element": f"{letters}:{name}", "given": gives}
         law = one_port.port.law
         if isinstance(law, SourceLaw):
-            return Stroke(bond.number, end, "source", name, "source", parts)
+            return CausalStroke(bond.number, end, "source", name, "source", parts)
         if isinstance(law, StorageLaw):
             follows = one_port.causality == "derivative"
             key = "derivative" if follows else "demand" if demand.must else "storage"
-            return Stroke(bond.number, end, "demand" if demand.must else "storage", name, key, parts)
-        return Stroke(
+            return CausalStroke(bond.number, end, "demand" if demand.must else "storage", name, key, parts)
+        return CausalStroke(
             bond.number, end, "law" if demand.must else "resistive", name, "law" if demand.must else "resistive", parts
         )
 
-    def _spread(self, first: PowerBond, why: Stroke) -> Iterator[Stroke]:
+    def _spread(self, first: PowerBond, why: CausalStroke) -> Iterator[CausalStroke]:
         """A stroke and all that follow from it, the nearest first."""
         queue = deque([(first, why)])
         while queue:
@@ -328,21 +328,21 @@ class _Sequence:
                     if end == self.ends[follower.number]:
                         queue.append((follower, self._consequence(name, bond, follower, end)))
 
-    def _consequence(self, name: str, bond: PowerBond, follower: PowerBond, end: str) -> Stroke:
+    def _consequence(self, name: str, bond: PowerBond, follower: PowerBond, end: str) -> CausalStroke:
         item = self.graph.items[name]
         parts = {"item": f"{item.letters}:{name}", "bond": str(follower.number), "by": str(bond.number)}
         told = self.scheme.one_ports.get(follower.other(name))
         follows = f"{told.letters or told.kind}:{told.name}" if told and told.causality == "derivative" else ""
         if item.role == "two-port":
             kind = "matrix" if name in self.search.matrices else plain_kind(item.letters).lower()
-            return Stroke(follower.number, end, "two-port", name, kind, parts, follows)
+            return CausalStroke(follower.number, end, "two-port", name, kind, parts, follows)
         shared = "effort" if item.letters == "0" else "flow"
         # A 0-junction is told its effort where the stroke stands at it, a 1-junction its flow where it does not.
         brings = (end == name) == (item.letters == "0")
         parts |= {"given": shared}
         if not brings:
             parts["by"] = str(self._bringer(name))
-        return Stroke(follower.number, end, "junction", name, "last" if brings else "shared", parts, follows)
+        return CausalStroke(follower.number, end, "junction", name, "last" if brings else "shared", parts, follows)
 
     def _bringer(self, junction: str) -> int:
         """The bond that brings what a junction shares."""
