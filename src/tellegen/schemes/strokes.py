@@ -335,14 +335,16 @@ class _Sequence:
         follows = f"{told.letters or told.kind}:{told.name}" if told and told.causality == "derivative" else ""
         if item.role == "two-port":
             kind = "matrix" if name in self.search.matrices else plain_kind(item.letters).lower()
-            return CausalStroke(follower.number, end, "two-port", name, kind, parts, follows)
+            return CausalStroke(follower.number, end, "two-port", name, kind, parts, follower=follows)
         shared = "effort" if item.letters == "0" else "flow"
         # A 0-junction is told its effort where the stroke stands at it, a 1-junction its flow where it does not.
         brings = (end == name) == (item.letters == "0")
         parts |= {"given": shared}
         if not brings:
             parts["by"] = str(self._bringer(name))
-        return CausalStroke(follower.number, end, "junction", name, "last" if brings else "shared", parts, follows)
+        return CausalStroke(
+            follower.number, end, "junction", name, "last" if brings else "shared", parts, follower=follows
+        )
 
     def _bringer(self, junction: str) -> int:
         """The bond that brings what a junction shares."""
