@@ -372,6 +372,8 @@ def _causality_like(known: Setup | None, graph: PowerGraph, values: Mapping[str,
         return None
     # Only a number that vanishes makes another structure; all others are as good as any.
     same = all((value == 0.0) == (known.parameters[name] == 0.0) for name, value in values.items())
+    # Ideal ports that repeat others were turned: their graph is not the one that is asked for.
+    same = same and all(a.law.side == b.law.side for a, b in zip(known.graph.ports, graph.ports, strict=True))
     return replace(known.causal, graph=graph) if same else None
 
 
