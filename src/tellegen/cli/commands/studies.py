@@ -66,6 +66,9 @@ class SweepOptions(ManyRuns):
         metavar="NAME",
     )
     samples: int | None = option(None, "Keep rows at so many even steps.", least=1)
+    step: str | None = option(
+        None, "The step of solvers that keep theirs, and with --on gpu of order 4.", metavar="TIME"
+    )
     on: str = option(
         "local", "Where: local, gpu, or a Dask cluster by its address or scheduler file.", metavar="tcp://HOST:PORT"
     )
