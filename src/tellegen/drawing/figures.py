@@ -44,7 +44,6 @@ from tellegen.scenes.writers.tikz import to_bondgraphs
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
 from tellegen.schemes.residual_sinks import with_free_sinks
 
-
 SMALL = 6.0
 """A network whose bond graph would have smaller texts, in points, is read part by part."""
 
