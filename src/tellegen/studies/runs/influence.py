@@ -158,7 +158,7 @@ def influence(
 
 
 def _sobol(title: str, asked: Response, vary: Mapping[str, Variation], draws: int, seed: int) -> Influence:
-    from scipy.stats import sobol_indices  # noqa: PLC0415  SciPy is loaded by who draws
+    from scipy.stats import bootstrap, sobol_indices  # noqa: PLC0415  SciPy is loaded by who draws
 
     # Sobol's points are even in powers of two alone, and the estimator asks for such.
     n, d = 2 ** int(np.ceil(np.log2(draws))), len(vary)
@@ -177,16 +177,25 @@ def _sobol(title: str, asked: Response, vary: Mapping[str, Variation], draws: in
             np.concatenate([A, B, *mixed])[np.flatnonzero(~np.isfinite(found).all(axis=2).ravel())[0]]
         )
         raise finding
-    by_number = found.transpose(0, 2, 1)
+    by_number = (found - found[:2].mean(axis=(0, 1))).transpose(0, 2, 1)
     told: Any = sobol_indices(
-        func={"f_A": by_number[0], "f_B": by_number[1], "f_AB": by_number[2:]}, n=n, rng=np.random.default_rng(seed)
+        func={"f_A": by_number[0], "f_B": by_number[1], "f_AB": by_number[2:]}, n=n, method=_indices
     )
-    spread: Any = told.bootstrap(confidence_level=LEVEL, n_resamples=RESAMPLED)
-    bounds = [
-        np.stack([np.atleast_2d(part.confidence_interval.low), np.atleast_2d(part.confidence_interval.high)], axis=-1)
-        for part in (spread.first_order, spread.total_order)
-    ]
     first, total = np.atleast_2d(told.first_order), np.atleast_2d(told.total_order)
+    # not that of the result, which draws from nobody knows what: the same study shall have the same bounds
+    spread: Any = bootstrap(
+        [np.arange(n)],
+        lambda some: _indices(by_number[0, :, some].T, by_number[1, :, some].T, by_number[2:, :, some]),
+        method="BCa",
+        confidence_level=LEVEL,
+        n_resamples=RESAMPLED,
+        rng=np.random.default_rng(seed),
+    )
+    low, high = spread.confidence_interval
+    bounds = [
+        np.stack([np.reshape(a, first.shape), np.reshape(b, first.shape)], axis=-1)
+        for a, b in zip(low, high, strict=True)
+    ]
     wide = max(float(np.max(part[..., 1] - part[..., 0])) for part in bounds)
     findings: tuple[Finding, ...] = ()
     if wide > WIDE:
@@ -196,6 +205,14 @@ def _sobol(title: str, asked: Response, vary: Mapping[str, Variation], draws: in
     return Influence(
         title, asked.of, tuple(vary), first, total, **ends, method="sobol", runs=(d + 2) * n, findings=findings
     )
+
+
+def _indices(f_A: Array, f_B: Array, f_AB: Array) -> tuple[Array, Array]:
+    """First and total indices (Saltelli et al., Variance based sensitivity analysis of model output, 2010, table 2, b and f)."""
+    variance = np.var([f_A, f_B], axis=(0, -1))
+    first = np.mean(f_B * (f_AB - f_A), axis=-1) / variance
+    total = 0.5 * np.mean((f_A - f_AB) ** 2, axis=-1) / variance
+    return first.T, total.T
 
 
 def _points(asked: Response, vary: Mapping[str, Variation], shares: Array) -> Array:
