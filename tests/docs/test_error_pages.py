@@ -37,6 +37,7 @@ WITHOUT_EXAMPLE = {
     "F161": "a figure asked for, not something in a file",
     "F162": "a figure asked for, not something in a file",
     "F190": "a figure asked for, not something in a file",
+    "F191": "stages that a figure does not have",
     "G240": "a scheme asked for, not something in a file",
     "D053": "a conversion asked for in Python, not something in a file",
     "D069": "a file that is too large would make a page that is too large",
