@@ -77,5 +77,5 @@ def test_bad_responses_are_refused() -> None:
     with pytest.raises(TellegenError):
         asked([[1.0, 2.0]])
     with pytest.raises(TellegenError):
-        asked([["a"]])  # type: ignore[list-item]
+        asked([["a"]])
     assert asked(np.zeros((0, 1))).shape == (0, 1)
