@@ -4,7 +4,9 @@ crank_rod over 2 s (three parameters within 20 %) and corking_machine over 2 s, 
 tolerance of 1e-6, each kernel compiled before; "cores" makes runs in lanes on all cores. diffrax is `vmap` of Tsit5 over the rates
 that `tellegen.functions(of="jax")` gives, in double precision, at the loosest tolerance whose error is no larger than that of the
 card. Error: the largest of some runs against a tolerance of 1e-12, beside the largest value of each number. Ratio: runs a second
-over those of the cores, of a card in the kernel. Without a card, or without CuPy or diffrax, the row says so.
+over those of the cores, of a card in the kernel. A kernel is compiled, and then read from the disk again. "examples" makes some
+runs of each built-in example that a card takes there and on the cores: both promise twenty tolerances. Without a card, or without
+CuPy or diffrax, the row says so.
 """
 
 import time
@@ -20,20 +22,25 @@ import tellegen as tg
 from benchmarks.harness import Row
 from benchmarks.studies import ALLOWED, COMPARED, MODELS
 from tellegen.core.errors import TellegenError
-from tellegen.studies.runs.lane_runs import CARD, MOST_OF_ORDER_5, PILOT_STEPS, varied_places
+from tellegen.simulation.global_error import PROMISED
+from tellegen.simulation.lanes.card import CardBatch
+from tellegen.studies.runs.lane_runs import CARD, PILOT_STEPS, card_pair, varied_places
 from tellegen.studies.runs.makers import card_name
 from tellegen.studies.runs.model_runs import ModelRuns, Plan, RunSettings
 from tellegen.studies.runs.sweep import usable_cores
 from tellegen.studies.runs.table import shares_drawn
+from tellegen.workflow.files import examples
 
 ON_CARD = {"crank_rod": 1 << 20, "corking_machine": 1 << 16}
 ON_CORES = {"crank_rod": 1 << 17, "corking_machine": 1 << 11}
 OF_DIFFRAX = {"crank_rod": 1 << 16}
-WAYS: dict[str, tuple[tuple[float | None, bool], ...]] = {
-    "crank_rod": ((None, False), (4e-5, False), (1e-5, True)),
-    "corking_machine": ((None, False), (1e-4, False)),
+EVEN = 2.0 / 16_384
+WAYS: dict[str, tuple[tuple[float | None, float | None, bool], ...]] = {
+    "crank_rod": ((None, None, False), (4e-5, None, False), (1e-5, None, True)),
+    "corking_machine": ((None, None, False), (1e-4, None, False), (None, EVEN, False)),
 }
-"""Tolerances, None that of the model, and whether in single precision."""
+"""Tolerances, None that of the model; steps, None those of the tolerance; and whether in single precision."""
+OF_EXAMPLES = 64
 SINGLE_ALLOWED = 1e-1
 """Single precision has seven digits, and an angle that grows loses some of them: its error is told, not promised."""
 
@@ -46,18 +53,20 @@ def drawn(name: str, count: int) -> np.ndarray:
     return np.asarray(np.array([known(n) for n in names]) * (0.8 + 0.4 * shares))
 
 
-def prepared(name: str, rtol: float | None = None) -> ModelRuns:
+def prepared(name: str, rtol: float | None = None, step: float | None = None) -> ModelRuns:
     """The model ready for its runs."""
     names, until, _, _ = MODELS[name]
-    return ModelRuns(tg.load(name), names, drawn(name, 1)[0].tolist(), RunSettings(until=until, rtol=rtol))
+    return ModelRuns(tg.load(name), names, drawn(name, 1)[0].tolist(), RunSettings(until=until, rtol=rtol, step=step))
 
 
-def on_card(runs: ModelRuns, values: np.ndarray, plan: Plan, pair: str, *, single: bool) -> Plan:
+def on_card(runs: ModelRuns, values: np.ndarray, plan: Plan, *, single: bool) -> Plan:
     """The plan of a pilot, with a method on the card."""
     tables, _, _ = runs.tables(values[:16])
     places = varied_places(runs.names, runs.ready.numeric, runs.problem.given, tables)
+    pair, step = card_pair(runs.ready.numeric.size, runs.step), runs.step or 0.0
+    most = 20 * PILOT_STEPS
     return replace(
-        plan, pair=pair, varied=places, pair_share=1.0, most_steps=20 * PILOT_STEPS, device=CARD, single=single
+        plan, pair=pair, step=step, varied=places, pair_share=1.0, most_steps=most, device=CARD, single=single
     )
 
 
@@ -80,6 +89,8 @@ def run(full: bool) -> Iterator[Row]:
         card = ""
     for name in ON_CARD:
         yield from _of_model(name, card)
+    if card:
+        yield _examples()
 
 
 def _of_model(name: str, card: str) -> Iterator[Row]:
@@ -101,17 +112,15 @@ def _of_model(name: str, card: str) -> Iterator[Row]:
     if not card:
         return
     equal = (1.0, 0.0)
-    for rtol, single in WAYS[name]:
-        own = prepared(name, rtol)
-        pair = "tsitouras" if own.ready.numeric.size <= MOST_OF_ORDER_5 else "bogacki-shampine"
-        way = on_card(own, values, plan, pair, single=single)
-        found, facts = _launched(own, way, values)
+    for rtol, step, single in WAYS[name]:
+        own = prepared(name, rtol, step)
+        found, facts = _launched(own, on_card(own, values, plan, single=single), values)
         off = error(found.out)
-        if rtol is None:
+        if rtol is None and step is None:
             equal = (off, facts["quick"])
         words = f"{facts['quick']:.3g} runs/s in the kernel, {facts['all']:.3g} with copying, error {off:.1e}"
         yield Row(
-            f"{name}: {card}, {'single' if single else 'double'}, rtol {own.rtol:g}",
+            f"{name}: {card}, {'single' if single else 'double'}, {f'rtol {own.rtol:g}' if step is None else 'even steps'}",
             len(values),
             len(values) / facts["all"],
             ratio=f"{facts['quick'] / quick:.1f}",
@@ -126,9 +135,14 @@ def _launched(runs: ModelRuns, plan: Plan, values: np.ndarray) -> tuple[Any, dic
     """The runs, and how many a second they are: in the kernel, and with all that is copied to the card and back."""
     cupy = import_module("cupy")
     program = runs.lane_runs(plan).batch
+    assert isinstance(program, CardBatch)
     began = time.perf_counter()
-    kernel = program.kernel  # type: ignore[union-attr]
+    kernel = program.kernel
     first = time.perf_counter() - began
+    cupy.clear_memo()
+    began = time.perf_counter()
+    replace(program, single=plan.single).kernel  # noqa: B018  made anew, from the disk
+    kept = time.perf_counter() - began
     inside: list[float] = []
 
     def timed_kernel(*given: Any) -> None:
@@ -142,8 +156,39 @@ def _launched(runs: ModelRuns, plan: Plan, values: np.ndarray) -> tuple[Any, dic
     program.__dict__["kernel"] = timed_kernel
     tables, _, _ = runs.tables(values)
     took, found = timed(lambda: runs.in_lanes(tables, plan))
-    told = f"{plan.pair}, {kernel.num_regs} registers, {kernel.local_size_bytes} bytes beside them, compiled in {first:.1f} s"
+    room = f"{kernel.num_regs} registers, {kernel.local_size_bytes} bytes beside them"
+    compiled = f"compiled in {first:.2f} s, kept {1e3 * kept:.0f} ms"
+    told = f"{plan.pair}, {np.median(found.counts[:, 0]):.0f} steps, {room}, {compiled}"
     return found, {"quick": len(values) / min(inside), "all": len(values) / took, "told": told}
+
+
+def _examples() -> Row:
+    """Some runs of all examples on the card and on the cores: how far apart they are, in what both promise."""
+    began, most, worst, made = time.perf_counter(), 0.0, "", 0
+    for example in examples():
+        model = tg.load(example.name)
+        plain = [n for n, p in model.parameters.items() if p.expression is not None and not p.expression.free_symbols]
+        vary = {name: tg.uniform("98 %", "102 %") for name in plain if name not in model.counts}
+        if not vary:
+            continue
+        until = None if model.experiment.until is not None else 1.0
+        names = dict(list(vary.items())[:2])
+        asked: dict[str, Any] = {"draws": OF_EXAMPLES, "by": "random", "check": "none", "progress": False}
+        try:
+            there = tg.sweep(model, names, until, on="gpu", **asked)
+        except TellegenError as reason:
+            if reason.code == "S430":
+                continue
+            raise
+        here, made = tg.sweep(model, names, until, **asked), made + 1
+        for k, column in enumerate(here.made.out.T):
+            apart = np.nanmax(np.abs(there.made.out[:, k] - column)) / (2.0 * PROMISED * here.runs.tolerance_of(column))
+            if not apart <= most:
+                most, worst = float(apart), example.name
+    told = f"{made} examples, at most {most:.2g} of what both promise ({worst})"
+    return Row(
+        "examples, card and cores", OF_EXAMPLES, time.perf_counter() - began, check=told, ok=made > 0 and most <= 1.0
+    )
 
 
 def _diffrax(name: str, values: np.ndarray, some: np.ndarray, exact: np.ndarray, told: tuple[float, float]) -> Row:

@@ -15,6 +15,7 @@ from support.field_networks import FieldNetwork, field_networks
 from support.networks import Network
 from support.strategies import networks
 from support.transfers import transfer_at_with_rates
+from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.equations.system import EquationSystem, with_values
 from tellegen.graph import SourceLaw, lower
@@ -106,6 +107,8 @@ def written(model: Model, notation: Notation) -> str:
         graph = lower(model)
         # A junction has two bonds, where a node may have one terminal; a ladder has a block.
         placeless = graph.has_loose_end() or all(isinstance(port.law, SourceLaw) for port in graph.ports)
+        # A field ties ports that no two groups of lanes hold apart, and one block would hide what its dependent storages follow.
+        placeless |= bool(graph.fields and assign_causality(graph).derivative)
         # Junctions short an element without a wire, which nodes cannot.
         assume(error.code != "G202" and not (error.code == "G204" and placeless))
         raise

@@ -94,7 +94,9 @@ def test_every_solver_stops_at_every_switch(
     model = read_model(TEXT.format(wave=wave, course=course))
     run = tg.simulate(model, until=UNTIL, times=times, parameters=values, solver=solver, rtol=rtol)
     wanted = exact(form, values, FORMS[form](p, c), times)
-    error = np.abs(run["V_C"].values - wanted) / (rtol * (1e-3 + np.abs(wanted).max()))
+    # A sine is rounded to one for some 1e-8 of a radian about its crest, where floor is a step higher: what that lets in counts.
+    crest = 3e-8 * p / (2 * math.pi) / TAU if "floor" in course else 0.0
+    error = np.maximum(np.abs(run["V_C"].values - wanted) - crest, 0.0) / (rtol * (1e-3 + np.abs(wanted).max()))
     assert error.max() <= 20.0
 
 

@@ -107,3 +107,10 @@ def test_constraints_of_one_mode_are_not_asked_of_another() -> None:
     record = tg.compare_conditioning("stick_slip", forms=("derivative",)).records["derivative"]
     assert record.run.events
     assert record.violation < 1e-9
+
+
+def test_a_model_without_states_is_compared_by_its_forces() -> None:
+    parts = "C_1: {capacitor: [a], C: 1 uF}, C_2: {capacitor: [a], C: 2 uF}, V: {voltage source: [a]}"
+    text = f"system: s\nnetwork: {{{parts}}}\n"
+    found = tg.compare_conditioning(model_of(text), until=0.01, samples=10)
+    assert found.to_json()["forms"]

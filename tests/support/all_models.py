@@ -21,6 +21,7 @@ class ModelFile:
     def put(self, folder: Path) -> Path:
         """Write the files into a folder; the path of the first, which is the model."""
         for name, text in self.texts:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         return folder / self.texts[0][0]
 

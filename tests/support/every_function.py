@@ -1,7 +1,7 @@
 """All that can be asked about a model, as calls of public functions: what cannot be done is a `TellegenError`, never another."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ import tellegen as tg
 from tellegen.conditioning.forms import FORMS as CONDITIONS
 from tellegen.core.errors import TellegenError
 from tellegen.drawing.figures import NOTATIONS as FIGURES
+from tellegen.exporting.exports import TARGETS
 from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
 from tellegen.schemes.translation import NOTATIONS
@@ -17,6 +18,9 @@ from tellegen.workflow.deriving import FORMS
 
 FEW = 40
 """Rows of a run: what is asked is whether there is an answer."""
+
+COMPILED = ("fmu", "ssp")
+"""Exports that take a compiler's time."""
 
 
 class Question(NamedTuple):
@@ -61,7 +65,14 @@ def _texts(model: Model, folder: Path) -> Iterator[Question]:
     yield Question("to_yaml", lambda: tg.to_yaml(model))
     for notation in NOTATIONS:
         yield Question(f"translate {notation}", partial(tg.translate, model, notation))
-    yield Question("export", lambda: tg.export_model(model, "simulink", folder / "export", overwrite=True))
+    yield from _exports(model, folder, [target for target in TARGETS if target not in COMPILED])
+    for library in ("numpy", "jax", "casadi"):
+        yield Question(f"functions {library}", partial(tg.functions, model, library))
+
+
+def _exports(model: Model, folder: Path, targets: Iterable[str]) -> Iterator[Question]:
+    for target in targets:
+        yield Question(f"export {target}", partial(tg.export_model, model, target, folder / target, overwrite=True))
 
 
 def _figures(model: Model) -> Iterator[Question]:
@@ -79,6 +90,14 @@ def _other_models(model: Model, parameters: list[str], elements: list[str]) -> I
     for form in CONDITIONS:
         yield Question(f"condition {form}", partial(_conditioned, model, form))
     yield Question("project", lambda: tg.project(model, 1))
+    yield Question("project by moments", lambda: tg.project(model, 1, method="moments"))
+    known = [*model.displacements, *(v for e in model.elements for v in e.variables.values())][:2]
+    for name in known:
+        yield Question(f"invert {name}", partial(_inverted, model, name))
+
+
+def _inverted(model: Model, name: str) -> str:
+    return str(tg.invert(model, prescribe=[name]))
 
 
 def _points(model: Model) -> Iterator[Question]:
@@ -105,8 +124,47 @@ def _runs(model: Model, folder: Path, parameters: list[str]) -> Iterator[Questio
     yield Question("simulate from rest", lambda: tg.simulate(model, until, samples=FEW, start="steady", progress=False))
     yield Question("sensitivities", lambda: tg.sensitivities(model, parameters, until, times=[0.0, until or 1e-3]))
     yield Question("report", lambda: tg.report(model, folder / "report.html", force=True))
+    yield from _exports(model, folder, COMPILED)
+    yield Question("page", lambda: tg.page(model, folder / "page.html", force=True))
+    yield Question("widget", lambda: tg.widget(model))
+    yield Question("suggest limits", lambda: str(tg.suggest_limits(model, until=until)))
+    yield Question("compare conditioning", lambda: tg.compare_conditioning(model, until=until, samples=FEW).to_json())
+    yield Question("animate", lambda: [tg.animate(r, frames=2).svg() for r in run])
     for name in parameters:
         yield Question(f"loss of {name}", partial(_lost, model, {name: 0.0}, until))
+    if parameters:
+        yield from _studies(model, folder, parameters[0], until, run)
+
+
+def _studies(model: Model, folder: Path, name: str, until: float | None, run: list[tg.Run]) -> Iterator[Question]:
+    """Few runs of each kind, about the value that the parameter has."""
+
+    def value() -> float:
+        return float(run[0].parameters[name]) if run else 1.0
+
+    def seen() -> list[str]:
+        return list(*run[0].state_names, *run[0].output_names, *run[0].names)[:1] if run else ["x"]
+
+    def bounds() -> tuple[float, float]:
+        low, high = sorted((0.5 * value(), 1.5 * value()))
+        return low, high
+
+    def swept(**options: Any) -> object:
+        study = tg.sweep(model, {name: [value(), 1.1 * value()]}, until, progress=False, **options)
+        return str(study), study.table
+
+    yield Question(f"study of {name}", lambda: str(tg.reduction_study(model, {name: 0.0}, until=until)))
+    yield Question("sweep", swept)
+    yield Question("sweep with rows", lambda: swept(samples=5, check="all"))
+    yield Question("sweep into a store", lambda: swept(into=folder / "store", force=True))
+    yield Question("response", lambda: str(tg.response(model, [name], seen(), until)))
+    yield Question("influence", lambda: str(tg.influence(model, {name: tg.uniform(*bounds())}, seen(), until, draws=4)))
+    yield Question(
+        "local influence",
+        lambda: str(tg.influence(model, {name: tg.uniform(*bounds())}, seen(), until, method="local")),
+    )
+    yield Question("fit", lambda: [str(tg.fit(model, r.save(folder / "data.csv"), [name])) for r in run])
+    yield Question("optimise", lambda: str(tg.optimise(model, {name: bounds()}, seen()[0], starts=1, until=until)))
 
 
 def _drawn(model: Model, figure: str) -> str:

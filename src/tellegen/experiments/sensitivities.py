@@ -115,8 +115,10 @@ class SensitivityRuns:
     def with_values(self, values: Mapping[str, float]) -> "SensitivityRuns":
         """The same with other numbers for its parameters."""
         numbers = {name: number(value) for name, value in values.items()}
-        graph = replace(self.graph, parameters={**self.graph.parameters, **numbers})
-        return replace(self, graph=graph, causal=replace(self.causal, graph=graph))
+        parameters = {**self.graph.parameters, **numbers}
+        # Causality may have turned laws that hold in no other way: its graph is another one.
+        causal = replace(self.causal, graph=replace(self.causal.graph, parameters=parameters))
+        return replace(self, graph=replace(self.graph, parameters=parameters), causal=causal)
 
     def rows(self, times: Array | None = None) -> SlopeRows:
         """The variables at times, with their slopes.

@@ -128,8 +128,8 @@ def form_distance(conditioned: Conditioned, run: Run, fine: Run) -> FormDistance
     felt = [name for name, size in carried.items() if size > NOTHING * energy_of(fine)]
     forces = {name: _largest(run.values(name)[late] - fine.values(name)[late]) for name in felt}
     return FormDistance(
-        max(off.values()),
-        max(off[name] / _scale(fine, name, sizes) for name in names),
+        max(off.values(), default=0.0),
+        max((off[name] / _scale(fine, name, sizes) for name in names), default=0.0),
         max((forces[name] / carried[name] for name in felt), default=0.0),
     )
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import tellegen as tg
+from support.library_use import use
 from tellegen.core.errors import TellegenError
+from tellegen.notations.reading import read_model
 
 TRUTH = {"R_a": 0.5, "K_m": 0.15, "J_m": 1e-3, "b_m": 2e-3}
 AWAY = {"R_a": 0.8, "K_m": 0.09, "J_m": 1.5e-3, "b_m": 5e-3}
@@ -64,6 +66,14 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say_in_two_hundred_records() -> None:
     assert 0.92 <= coverage(200, 0.95) <= 0.98
+
+
+def test_noise_is_given_in_units() -> None:
+    data = {"t": T, "I_a": np.full(len(T), 40.0)}
+    found = [tg.fit("dc_motor_pump", data, ["R_a"], noise={"I_a": size}).noise for size in (0.2, "200 mA")]
+    assert found[0] == found[1] == {"I_a": 0.2}
+    with pytest.raises(TellegenError, match="S303"):
+        tg.fit("dc_motor_pump", data, ["R_a"]).interval(2.0)
 
 
 def test_a_profile_that_meets_its_bounds_is_weak() -> None:
@@ -171,6 +181,9 @@ def test_cells_may_be_empty_and_columns_have_units(tmp_path: Path) -> None:
         ({"t": T, "I_a": T}, ["R_a"], {"starts": 0}, "S426"),
         ({"t": T, "I_a": T}, ["R_a"], {"noise": {"I_a": -1.0}}, "S425"),
         ({"t": T, "I_a": T}, ["R_a"], {"noise": {"I_q": 1.0}}, "S420"),
+        ({"t": T, "I_a": T}, ["R_a"], {"noise": {"I_a": "1 V"}}, "S303"),
+        ({"t": T, "I_a": T}, ["R_a"], {"measured": {"U": "2*I_a"}}, "S420"),
+        ({"t": T, "I_a": T}, {"R_a": (1.0,)}, {}, "S426"),
         ({"t": T[::-1], "I_a": T}, ["R_a"], {}, "S425"),
         ({"time": T, "I_a": T}, ["R_a"], {}, "S425"),
         ({"t": T, "I_a": ["x", *T[1:]]}, ["R_a"], {}, "S425"),
@@ -206,6 +219,25 @@ def test_a_model_that_samples_and_rounds_is_fitted_by_differences() -> None:
         "sampled_position_control", {"t": t, "x": run.values("x")}, ["m_c"], parameters={"m_c": 2.4}, rtol=1e-6
     )
     assert fit.values["m_c"] == pytest.approx(2.0, rel=0.03)
+
+
+def test_switches_beside_each_other_are_fitted() -> None:
+    """Of two that are closed, one repeats the other: causality turns its law, and another value must not turn it back."""
+    text = (
+        "system: s\nparameters: {C: 1 mF, R: 1 ohm, R_on: 0.1 ohm}\nnetwork:\n  V: {voltage source: [p, gnd]}\n"
+        "  S_1: {switch: [p, a], control: -1, R_on: R_on}\n  S_2: {switch: [a, p], control: 1, R_on: R_on}\n"
+        "  D: {diode: [a, p], V_f: 1 V}\n  R: {resistor: [a, b]}\n  C: {capacitor: [b, gnd]}\nexperiment: {inputs: {V: 1 V}}\n"
+    )
+    t = np.linspace(0.0, 5e-3, 11)
+    run = tg.simulate(read_model(text), 5e-3, times=t, parameters={"R_on": 0.4})
+    assert tg.fit(read_model(text), {"t": t, "V_C": run.values("V_C")}, ["R_on"]).values["R_on"] == pytest.approx(0.4)
+
+
+def test_switches_that_float_are_fitted_or_refused() -> None:
+    """All that is open side by side imposes nothing, and causality turns a law: another value must not turn it back."""
+    bridge = use("half_bridge", "dc: [p, n], out: a", "R: {resistor: [p, n], R: 1 ohm}")
+    run = tg.simulate(bridge, 1e-3, samples=5)
+    assert tg.fit(bridge, {"t": run.t, "power.R": run.values("power.R")}, ["p.R_on"]).findings
 
 
 @pytest.mark.slow

@@ -43,9 +43,29 @@ def test_what_acts_together_shows_in_the_total() -> None:
     assert found.plot().scene.shapes
 
 
+@pytest.mark.parametrize("of", [["V_C"], ["V_C", "E"]])
+def test_a_name_that_is_alone_has_the_whole_variance(of: list[str]) -> None:
+    """Of each number, in the same shape as for several names; and a seed gives the same bounds again."""
+    one, two = (
+        tg.influence(read_model(LINEAR), {"b": tg.uniform(0.5, 1.5)}, of, draws=64, threads=1, seed=3) for _ in range(2)
+    )
+    assert one.first.shape == one.total.shape == (len(of), 1)
+    assert one.first == pytest.approx(1.0, abs=0.1)
+    assert one.first_bounds.shape == (len(of), 1, 2)
+    assert one.to_json() == two.to_json()
+
+
+def test_what_nothing_moves_has_no_shares() -> None:
+    model = read_model(LINEAR.replace("a + 2*b + 3*c", "2 V"))
+    found = tg.influence(model, {"b": tg.uniform(0.5, 1.5)}, ["V_C"], draws=16, threads=1)
+    assert not found.first_bounds.any()
+
+
 def test_indices_that_are_not_known_well_say_so() -> None:
     found = tg.influence(read_model(LINEAR), {"a": tg.normal(1, 1), "b": tg.normal(1, 1)}, ["V_C"], draws=16)
     assert [finding.code for finding in found.findings] == ["S428"]
+    again = tg.influence(read_model(LINEAR), {"a": tg.normal(1, 1), "b": tg.normal(1, 1)}, ["V_C"], draws=16)
+    assert again.first_bounds.tobytes() == found.first_bounds.tobytes(), "nothing is drawn that no seed decides"
 
 
 def test_bad_requests_are_refused_before_any_run() -> None:

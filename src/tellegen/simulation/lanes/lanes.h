@@ -324,6 +324,12 @@ static TG_INLINE void tg_finish(const tg_lanes *a, tg_work *w, int l, int status
 
 /* The first step after a start or a break. */
 static TG_INLINE void tg_first_steps(const tg_lanes *a, tg_work *w) {
+#if TG_KEEPS_STEP
+  tg_rates(w->t, w->y, w->constants, w->k[TG_STAGES]);
+  TG_UNROLL_ALL
+  for (int i = 0; i < TG_N; i++) TG_EACH w->k[0][i][l] = w->fresh[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
+  TG_EACH w->next[l] = a->max_step;
+#else
   tg_wide span, h;
   TG_EACH {
     span[l] = w->until[l] - w->t[l];
@@ -370,6 +376,7 @@ static TG_INLINE void tg_first_steps(const tg_lanes *a, tg_work *w) {
     const double near = w->next[l] < found ? w->next[l] : found, after = near > 0.01 * w->next[l] ? near : 0.01 * w->next[l];
     w->next[l] = w->fresh[l] == 2 ? found : w->fresh[l] == 1 ? after : w->next[l];
   }
+#endif
 }
 
 /* Lanes that stand at a halt go on, or take the next run; gives 0 when all of them are idle. */
@@ -422,6 +429,20 @@ static TG_INLINE int tg_change(const tg_lanes *a, tg_work *w) {
 /* ---- Steps ------------------------------------------------------------------------------------------------------------------ */
 
 /* The error of the step, 1 being the tolerance; what was no number anywhere counts as one. */
+#if TG_KEEPS_STEP
+/* Every step is good whose values are numbers; a run with others is given up. */
+static TG_INLINE void tg_judge(const tg_lanes *a, tg_work *w) {
+  tg_wide none;
+  TG_EACH none[l] = 0.0;
+  TG_UNROLL_ALL
+  for (int i = 0; i < TG_N; i++) TG_EACH none[l] += (w->y1[i][l] + w->k[TG_STAGES][i][l]) * 0.0;
+  TG_EACH {
+    const int known = none[l] == 0.0;
+    w->failures[l] = known ? 0 : TG_FAILURES + 1;
+    w->good[l] = known && w->run[l] >= 0;
+  }
+}
+#else
 static TG_INLINE void tg_judge(const tg_lanes *a, tg_work *w) {
   tg_wide fine, coarse, none;
   TG_EACH fine[l] = coarse[l] = none[l] = 0.0;
@@ -461,6 +482,7 @@ static TG_INLINE void tg_judge(const tg_lanes *a, tg_work *w) {
     w->good[l] = good && w->run[l] >= 0;
   }
 }
+#endif
 
 TG_ENTRY void tg_run_lanes(TG_LANES *shared) {
   tg_work work, *w = &work;
@@ -486,7 +508,7 @@ TG_ENTRY void tg_run_lanes(TG_LANES *shared) {
       const double left = w->stop[l] - w->t[l], h = w->next[l] < w->most[l] ? w->next[l] : w->most[l];
       const int ends = h >= left * (1.0 - 1e-12);
       w->ends[l] = ends;
-      w->step[l] = ends ? left : h > 0.5 * left ? 0.5 * left : h;
+      w->step[l] = ends ? left : !TG_KEEPS_STEP && h > 0.5 * left ? 0.5 * left : h;
     }
     TG_STAGE_CODE
     tg_judge(a, w);
@@ -521,7 +543,7 @@ TG_ENTRY void tg_run_lanes(TG_LANES *shared) {
     TG_EACH {
       const int good = w->good[l], idle = w->run[l] < 0, tiny = !idle && w->step[l] <= tg_gap(w->t[l]) && w->step[l] < w->stop[l] - w->t[l];
       w->t[l] = good ? (w->ends[l] ? w->stop[l] : w->t[l] + w->step[l]) : w->t[l];
-      w->next[l] = idle ? 0.0 : w->step[l] * (double)w->factor[l];
+      w->next[l] = idle ? 0.0 : TG_KEEPS_STEP ? a->max_step : w->step[l] * (double)w->factor[l];
       w->steps[l] += idle ? 0 : 1;
       w->failures[l] = tiny || w->steps[l] > (int)a->most_steps ? TG_FAILURES + 1 : w->failures[l];
       w->ends[l] = !idle && (!(w->t[l] < w->stop[l]) || w->failures[l] > TG_FAILURES);

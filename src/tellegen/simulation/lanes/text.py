@@ -7,20 +7,30 @@ from typing import Final, final
 
 from tellegen.compiler.straight import StraightCode, support
 from tellegen.simulation import batches
-from tellegen.simulation.solvers.coefficients import BOGACKI_SHAMPINE_3, DORMAND_PRINCE_8, TSITOURAS_5, Row, Tableau
+from tellegen.simulation.solvers.coefficients import (
+    BOGACKI_SHAMPINE_3,
+    CLASSIC_4,
+    DORMAND_PRINCE_8,
+    TSITOURAS_5,
+    Row,
+    Tableau,
+)
 
 PAIRS: Final[Mapping[str, Tableau]] = {
     "dormand-prince": DORMAND_PRINCE_8,
     "tsitouras": TSITOURAS_5,
     "bogacki-shampine": BOGACKI_SHAMPINE_3,
+    "classic": CLASSIC_4,
 }
-"""The methods, by the words that a study keeps."""
+"""The methods, by the words that a study keeps. What tells no error of a step takes steps that are given."""
 
 SHARE: Final = 0.25
 """Of the tolerance: what a single step may use, for errors of steps add up."""
 CAUTION: Final = 0.8
 PI_SHARE: Final = 0.04
-PI_PARTS: Final = {"dormand-prince": 0.2, "tsitouras": 0.75, "bogacki-shampine": 0.75}
+PI_PARTS: Final = {"dormand-prince": 0.2}
+"""Those of higher order; the others have"""
+PI_PART: Final = 0.75
 """How the control of steps weighs the step before: as codes of Hairer and Wanner have it for these orders."""
 
 
@@ -66,7 +76,10 @@ def lanes_text(code: StraightCode, pair: str, keeping: Keeping, host: str, *, ro
         _listed("int", "ROW_PLACE", [told[place] for place in keeping.rows]),
     ]
     macros = {**{name: str(value) for name, value in sizes.items()}, **_method(tableau, pair)}
-    if rolled:
+    if not tableau.error:
+        macros["STAGE_CODE"] = _block(_stages_in_place(tableau, rolled=rolled))
+        lists += _stages_in_place_tables(tableau)
+    elif rolled:
         macros["STAGE_CODE"] = _block(_rolled_stages(tableau))
         lists += _stage_tables(tableau)
     defined = "\n".join(f"#define TG_{name} {text}" for name, text in macros.items())
@@ -97,16 +110,17 @@ typedef double tg_wide[TG_WIDTH];
 
 
 def _method(tableau: Tableau, pair: str) -> dict[str, str]:
-    stages = len(tableau.a)
+    stages = _rows_of_stages(tableau)
     return {
         "STAGES": str(stages),
+        "KEEPS_STEP": str(int(not tableau.error)),
         "ROWS_OF_RATES": str(stages + 1 + len(tableau.dense_a)),
         "DENSE_ROWS": str(3 + len(tableau.dense_b)),
         "ORDER": f"{float(tableau.order)}f",
         "SHARE": repr(SHARE),
         "CAUTION": f"{CAUTION}f",
         "PI_SHARE": f"{PI_SHARE}f",
-        "PI_PART": f"{PI_PARTS[pair]}f",
+        "PI_PART": f"{PI_PARTS.get(pair, PI_PART)}f",
         "HAS_COARSE": str(int(bool(tableau.second_error))),
         "ERROR": f"({_sum(tableau.error)})",
         "COARSE": f"({_sum(tableau.second_error)})",
@@ -114,6 +128,11 @@ def _method(tableau: Tableau, pair: str) -> dict[str, str]:
         "DENSE_CODE": _block(_dense_code(tableau)),
         "DENSE_VALUE": _dense_value(3 + len(tableau.dense_b)),
     }
+
+
+def _rows_of_stages(tableau: Tableau) -> int:
+    """How many rows of rates a step needs: all stages, or the present one beside the first where no error is told."""
+    return len(tableau.a) if tableau.error else 1
 
 
 _OVER = "TG_UNROLL_ALL for (int i = 0; i < TG_N; i++) TG_EACH"
@@ -155,6 +174,28 @@ def _rolled_stages(tableau: Tableau) -> Iterable[str]:
     yield f"{_OVER} w->y1[i][l] = w->s[i][l];"
 
 
+def _stages_in_place(tableau: Tableau, *, rolled: bool) -> Iterable[str]:
+    """Stages of which each reads the one before alone: the sum of the step grows beside them, and none is kept."""
+    last = len(tableau.a) - 1
+    yield f"{_OVER} {{ w->y1[i][l] = w->y[i][l]; w->k[1][i][l] = w->k[0][i][l]; }}"
+    yield f"{'TG_ROLLED' if rolled else 'TG_UNROLL_ALL'} for (int q = 0; q < {last + 1}; q++) {{"
+    yield f"{_OVER} {{"
+    yield "w->y1[i][l] = w->y1[i][l] + w->step[l] * (TG_STAGE_SHARES[q] * w->k[1][i][l]);"
+    yield f"w->s[i][l] = q == {last} ? w->y1[i][l] : w->y[i][l] + w->step[l] * (TG_STAGE_TIMES[q] * w->k[1][i][l]);"
+    yield "}"
+    yield "TG_EACH w->at[l] = w->t[l] + TG_STAGE_TIMES[q] * w->step[l];"
+    yield "tg_rates(w->at, w->s, w->constants, w->k[1]);"
+    yield "}"
+
+
+def _stages_in_place_tables(tableau: Tableau) -> list[str]:
+    assert all(row == {k - 1: c} for k, (c, row) in enumerate(zip(tableau.c, tableau.a, strict=True)) if k)
+    return [
+        _listed("double", "STAGE_SHARES", list(tableau.b.values())),
+        _listed("double", "STAGE_TIMES", [*tableau.c[1:], 1.0]),
+    ]
+
+
 def _stage(number: int, c: float, row: Row) -> Iterable[str]:
     yield f"{_OVER} w->s[i][l] = w->y[i][l] + w->step[l] * ({_sum(row)});"
     yield f"TG_EACH w->at[l] = w->t[l] + {c!r} * w->step[l];"
@@ -162,7 +203,7 @@ def _stage(number: int, c: float, row: Row) -> Iterable[str]:
 
 
 def _dense_code(tableau: Tableau) -> Iterable[str]:
-    end = len(tableau.a)
+    end = _rows_of_stages(tableau)
     for i, (c, row) in enumerate(zip(tableau.dense_c, tableau.dense_a, strict=True), start=end + 1):
         yield from _stage(i, c, row)
     yield f"{_OVER} {{"

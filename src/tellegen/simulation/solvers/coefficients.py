@@ -137,4 +137,20 @@ BOGACKI_SHAMPINE_3: Final = Tableau(
     stability=2.5,
     source="Bogacki and Shampine, A 3(2) pair of Runge-Kutta formulas, Applied Mathematics Letters 2, 1989",
 )
+
+CLASSIC_4: Final = Tableau(  # no pair: its steps are given
+    name="the classic method of order 4",
+    order=4,
+    c=(0.0, 0.5, 0.5, 1.0),
+    a=({}, {0: 0.5}, {1: 0.5}, {2: 1.0}),
+    b={0: 1 / 6, 1: 1 / 3, 2: 1 / 3, 3: 1 / 6},
+    error={},
+    second_error={},
+    dense_c=(),
+    dense_a=(),
+    dense_b=(),
+    stability=2.7,
+    source="Kutta, Beitrag zur näherungsweisen Integration totaler Differentialgleichungen, Zeitschrift für Mathematik und "
+           "Physik 46, 1901",
+)
 # fmt: on

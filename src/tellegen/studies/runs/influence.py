@@ -1,9 +1,10 @@
 """`influence`: which names decide what a run gives, by Sobol's indices over distributions or by slopes at one point."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Final, Literal, Unpack, final
+from typing import Final, Literal, Unpack, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,7 +159,7 @@ def influence(
 
 
 def _sobol(title: str, asked: Response, vary: Mapping[str, Variation], draws: int, seed: int) -> Influence:
-    from scipy.stats import sobol_indices  # noqa: PLC0415  SciPy is loaded by who draws
+    from scipy.stats import bootstrap  # noqa: PLC0415  SciPy is loaded by who draws
 
     # Sobol's points are even in powers of two alone, and the estimator asks for such.
     n, d = 2 ** int(np.ceil(np.log2(draws))), len(vary)
@@ -178,15 +179,18 @@ def _sobol(title: str, asked: Response, vary: Mapping[str, Variation], draws: in
         )
         raise finding
     by_number = found.transpose(0, 2, 1)
-    told: Any = sobol_indices(
-        func={"f_A": by_number[0], "f_B": by_number[1], "f_AB": by_number[2:]}, n=n, rng=np.random.default_rng(seed)
-    )
-    spread: Any = told.bootstrap(confidence_level=LEVEL, n_resamples=RESAMPLED)
-    bounds = [
-        np.stack([np.atleast_2d(part.confidence_interval.low), np.atleast_2d(part.confidence_interval.high)], axis=-1)
-        for part in (spread.first_order, spread.total_order)
-    ]
-    first, total = np.atleast_2d(told.first_order), np.atleast_2d(told.total_order)
+
+    def told(chosen: NDArray[np.int64]) -> Array:
+        return _sobol_indices(by_number[..., chosen])
+
+    first, total = shares_found = told(np.arange(n))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what does not vary has no interval: it is its own
+        spread = bootstrap(
+            [np.arange(n)], told, n_resamples=RESAMPLED, confidence_level=LEVEL, rng=np.random.default_rng(seed)
+        ).confidence_interval
+    low, high = (np.where(np.isfinite(end), end, shares_found) for end in (spread.low, spread.high))
+    bounds = np.stack([low, high], axis=-1)
     wide = max(float(np.max(part[..., 1] - part[..., 0])) for part in bounds)
     findings: tuple[Finding, ...] = ()
     if wide > WIDE:
@@ -196,6 +200,19 @@ def _sobol(title: str, asked: Response, vary: Mapping[str, Variation], draws: in
     return Influence(
         title, asked.of, tuple(vary), first, total, **ends, method="sobol", runs=(d + 2) * n, findings=findings
     )
+
+
+def _sobol_indices(by_number: Array) -> Array:
+    """Alone and in all, by number and name, from values by run (A, B, then A with one column of B), number and draw.
+
+    Saltelli et al., "Variance based sensitivity analysis of model output", Computer Physics Communications 181 (2010), 259-270.
+    """
+    centred = by_number - by_number[:2].mean(axis=(0, 2))[:, None]
+    (A, B), mixed = centred[:2], centred[2:]
+    whole = centred[:2].var(axis=(0, 2))
+    alone, rest = (B * (mixed - A)).mean(axis=2), 0.5 * ((A - mixed) ** 2).mean(axis=2)
+    # What never varies has no shares.
+    return np.stack([np.divide(part, whole, out=np.zeros_like(part), where=whole > 0).T for part in (alone, rest)])
 
 
 def _points(asked: Response, vary: Mapping[str, Variation], shares: Array) -> Array:

@@ -96,6 +96,13 @@ def card_refusal(numeric: NumericModel, rtol: float, *, single: bool) -> str:
     return ""
 
 
+def card_pair(size: int, step: float | None) -> str:
+    """The method on a card, for so many variables."""
+    if step is not None:
+        return "classic"
+    return "tsitouras" if size <= MOST_OF_ORDER_5 else "bogacki-shampine"
+
+
 @final
 @dataclass(frozen=True)
 class LaneRuns:
@@ -199,9 +206,16 @@ def plan_on_card(runs: "ModelRuns", plan: "Plan", values: Array, pilot: Sequence
     why = why or lane_refusal(numeric, runs.settings.solver) or card_refusal(numeric, runs.rtol, single=single)
     if not why:
         looks = _LanePilot(runs, plan, values, values[list(pilot)])
-        pair = "tsitouras" if numeric.size <= MOST_OF_ORDER_5 else "bogacki-shampine"
         places = varied_places(runs.names, numeric, runs.problem.given, runs.tables(looks.pilot)[0])
-        asked = replace(plan, pair=pair, varied=places, most_steps=PILOT_STEPS * CARD_STEPS, device=CARD, single=single)
+        asked = replace(
+            plan,
+            pair=card_pair(numeric.size, runs.step),
+            varied=places,
+            most_steps=PILOT_STEPS * CARD_STEPS,
+            step=runs.step or 0.0,
+            device=CARD,
+            single=single,
+        )
         try:
             found = looks.within_tolerance(asked)
         except NotStraightError as reason:
@@ -210,6 +224,8 @@ def plan_on_card(runs: "ModelRuns", plan: "Plan", values: Array, pilot: Sequence
             if found is not None:
                 return replace(found, reason=f"{plan.reason}; on a graphics card")
             why = "errors or steps of its methods are too many"
+            if runs.step is not None:
+                why = f"steps of {runs.step:g} s miss the tolerance"
     raise rules.NOT_ON_CARD.error(
         f"no graphics card can make these runs: {why}", where=runs.model.name, fix="make them on the cores: on='local'"
     )
@@ -259,7 +275,7 @@ class _LanePilot:
     def within_tolerance(self, plan: "Plan") -> "Plan | None":
         """The plan with the share of the tolerance at which its method keeps it; None where it does not."""
         tables, made, _ = self.runs.tables(self.pilot)
-        for finer in FINER:
+        for finer in (1.0,) if plan.step else FINER:
             plan = replace(plan, pair_share=self.plan.share * finer)
             found = self.runs.in_lanes(tables, plan)
             good = found.status == jobs.FINISHED

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.equations.start import initial_names, solved_at_start
 from tellegen.experiments.input_signals import InputSignal
-from tellegen.experiments.quantities import Quantity, expression_of, value_of
+from tellegen.experiments.quantities import SECOND, Quantity, expression_of, value_of
 from tellegen.experiments.setup import Setup, run_of_trajectory, set_up, sort_settings
 from tellegen.experiments.simulating import DEFAULT_RTOL, simulate
 from tellegen.expressions import Expression
@@ -25,7 +25,7 @@ from tellegen.results.run import Run
 from tellegen.simulation import batches
 from tellegen.simulation.integration import settings_of
 from tellegen.simulation.lanes.text import Keeping
-from tellegen.simulation.problem import FINEST_RTOL, Problem
+from tellegen.simulation.problem import FINEST_RTOL, FIXED_STEP, Problem
 from tellegen.simulation.sensitivity_jumps import NOTHING_MOVES, parameter_dependent_breaks
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice, choose
@@ -64,6 +64,7 @@ class RunSettings:
     rtol: float | None = None
     atol: float | None = None
     max_step: Quantity | None = None
+    step: Quantity | None = None
     start: Start | None = None
     samples: int | None = None
     times: tuple[float, ...] | None = None
@@ -91,6 +92,8 @@ class Plan:
     """In lanes: of the tolerance asked for."""
     most_steps: int = 0
     """In lanes: a run that takes more is left to `solver`."""
+    step: float = 0.0
+    """In lanes: that of a method which keeps its step."""
     device: str = CORES
     """Where lanes are: on the cores, or on a graphics card."""
     single: bool = False
@@ -188,6 +191,7 @@ class ModelRuns:
             rtol=s.rtol,
             atol=s.atol,
             max_step=s.max_step,
+            step=s.step if s.solver in FIXED_STEP else None,
             start=s.start,
             progress=False,
             on_failure="return",
@@ -203,12 +207,18 @@ class ModelRuns:
             y0=dict(ready.start),
             times=self.row_times(ready.until) if self.has_rows else np.array([ready.until]),
             solver=self.settings.solver,
-            rtol=max(share * self.rtol, FINEST_RTOL),
+            rtol=self.rtol if share == 1.0 else max(share * self.rtol, FINEST_RTOL),
             atol=None if atol is None else share * atol,
             max_step=np.inf if self.settings.max_step is None else value_of(self.settings.max_step, None, "max_step"),
+            step=self.step if self.settings.solver in FIXED_STEP else None,
             inputs=dict(ready.inputs),
             books=False,
         )
+
+    @property
+    def step(self) -> float | None:
+        """The step that is asked for."""
+        return None if self.settings.step is None else value_of(self.settings.step, SECOND, "step")
 
     def row_times(self, until: float) -> Array:
         """The times of rows of a run until a time."""
@@ -254,13 +264,20 @@ class ModelRuns:
     def plan(self, values: Array, device: str = CORES, *, single: bool = False) -> Plan:
         """How to make these runs, from some of them: the solver, and the share of the tolerance that all of them keep.
 
-        Raises: SimulationError where none of those that are looked at can be made, and (S430) for a card that cannot make them.
+        Raises: SimulationError where none of those that are looked at can be made, (S128) for a step that nobody keeps, and
+        (S430) for a card that cannot make them.
         """
+        replace(self.problem, step=self.step, solver=self._keeper_of_steps(device)).checked()
         rows = pilot_rows(values)
         plan = self._plan_one_by_one(values, rows)
         if device == CARD:
             return plan_on_card(self, plan, values, rows, single=single)
         return plan_in_lanes(self, plan, values, rows)
+
+    def _keeper_of_steps(self, device: str) -> str:
+        """The solver, and on a card one that keeps its step as the method does which a step asks for there."""
+        on_card = device == CARD and self.step is not None and self.settings.solver in ("auto", "runge-kutta")
+        return FIXED_STEP[0] if on_card else self.settings.solver
 
     def _plan_one_by_one(self, values: Array, rows: list[int]) -> Plan:
         """How to make these runs one after the other."""
@@ -418,6 +435,9 @@ class ModelRuns:
     ) -> batches.BatchResult:
         """Runs by the program of a plan; some of them may be left to another solver."""
         settings = self._settings(plan.pair_share * finer, plan)
+        if plan.step:
+            # a step to the fourth is what its error follows
+            settings = replace(settings, max_step=plan.step * finer**0.25)
         return self.lane_runs(plan).run(tables, settings, plan.most_steps, threads, between)
 
     def tables(self, values: Array) -> tuple[batches.RunTables, NDArray[np.int64], list[int]]:
