@@ -200,8 +200,8 @@ def test_a_diode_between_a_coil_and_a_capacitor_rectifies(rtol: float) -> None:
         "experiment: {until: 0.4 ms, inputs: {V: 10*sin(2*pi*1000*t)}}\n"
     )
 
-    def rates(t: float, y: list[float]) -> list[float]:
-        i, v = y
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        i, v = map(float, y)
         drop = between_signs(lambda e: 1e-14 * (math.exp(min(e / 0.02585, 700.0)) - 1.0) + 1e-9 * e - i)
         return [(10.0 * math.sin(2e3 * math.pi * t) - drop - v) / 1e-3, (i - v / 100.0) / 1e-5]
 
