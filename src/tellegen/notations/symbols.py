@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Place
@@ -18,7 +19,14 @@ OF_FIGURES = re.compile(rf"(?:[A-Za-z]|{'|'.join(sorted(_LETTERS))})_[1-9]\d*")
 """Names that figures give to vectors and matrices that nobody named, by counting: `K_1`, `omega_2`."""
 
 
-def read_symbols(context: ReadingContext, node: Node) -> dict[str, str]:
+class ReadSymbols(NamedTuple):
+    """Symbols of what has a name, and of what figures count."""
+
+    named: Mapping[str, str]
+    counted: Mapping[str, str]
+
+
+def read_symbols(context: ReadingContext, node: Node) -> ReadSymbols:
     """The symbols by name, each checked."""
     found: dict[str, str] = {}
     known = _named(context)
@@ -50,7 +58,8 @@ def read_symbols(context: ReadingContext, node: Node) -> dict[str, str]:
             what = f"the symbol of '{name}' is how '{usual[latex]}' is written"
             fix = "choose another symbol"
             context.add_errors([rules.SYMBOL_TAKEN.finding(what, where=name, fix=fix, place=places[name])])
-    return found
+    counted = {name: text for name, text in found.items() if name not in known}
+    return ReadSymbols({name: text for name, text in found.items() if name in known}, counted)
 
 
 def _named(context: ReadingContext) -> dict[str, None]:
@@ -69,13 +78,7 @@ def _named(context: ReadingContext) -> dict[str, None]:
 
 
 def symbols_still_named(model: Model) -> Mapping[str, str]:
-    """The symbols of a model for what it still has: transformations leave names behind. What figures count is theirs to know."""
-    known = symbols_of_names(model)
-    return {name: text for name, text in model.symbols.items() if name in known or OF_FIGURES.fullmatch(name)}
-
-
-def symbols_of_names(model: Model) -> Mapping[str, str]:
-    """The symbols of what has a name in the model, without those of what figures count."""
+    """The symbols of a model for what it still has: transformations leave names behind."""
     if not model.symbols:
         return {}
     named = {*model.parameters, *model.displacements, *model.signals, *model.vectors}

@@ -32,7 +32,6 @@ from tellegen.expressions.symbols import symbols_to_text
 from tellegen.graph import StorageLaw
 from tellegen.model.model import Model, Parameter
 from tellegen.notations.loading import as_model
-from tellegen.notations.symbols import symbols_of_names
 from tellegen.workflow.deriving import Derived, DeriveOptions
 from tellegen.workflow.deriving import derive as derived
 
@@ -63,7 +62,7 @@ def derive(options: ShownEquations) -> None:
     asked = replace(options, at=_point(options.at) if options.at else None)
     found: Derived = derived(model, **values(asked, DeriveOptions))
     latex = partial(found.to_latex, options.sign) if isinstance(found, EquationSystem) else found.to_latex
-    symbols = symbols_to_text(symbols_of_names(model))
+    symbols = symbols_to_text(model.symbols)
     output.show(
         options,
         lambda: _record(found, options),

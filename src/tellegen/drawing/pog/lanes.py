@@ -5,12 +5,12 @@ is drawn as one vector block instead.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.drawing.formulas import bold_latex
+from tellegen.drawing.formulas import bolded
 from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.texts import (
     DERIVATIVE,
@@ -25,11 +25,10 @@ from tellegen.drawing.pog.texts import (
 )
 from tellegen.equations.matrices import transposed
 from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
-from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.graph.signal_lowering import taken_names
+from tellegen.expressions.symbols import NO_SYMBOLS, read_symbol
+from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.notations.pog import ladder as written_ladder
 from tellegen.notations.pog.ladder import Way as BlockWay
-from tellegen.notations.symbols import OF_FIGURES
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Tone, Weight
 from tellegen.schemes.lanes import NoLanesError, lane_ladder
@@ -77,11 +76,6 @@ class _LaneSignals:
         return self.upper if line == "upper" else tuple(map(other_side, self.upper))
 
 
-def counted_names(graph: PowerGraph) -> Set[str]:
-    """What has a symbol because a figure counts it, K_1 and omega_2, and is nothing in the model itself."""
-    return {name for name in graph.symbols if OF_FIGURES.fullmatch(name)} - taken_names(graph)
-
-
 LONGEST_MATRIX = 250
 
 _PLAIN = re.compile(r"\\(?:mathbf|boldsymbol|mathrm)|[{}\\]")
@@ -112,7 +106,7 @@ def _row_of(item: written_ladder.BlockItem[Expression]) -> _LaneRow:
 class _LaneTexts:
     """The texts of one vector ladder. Vectors come first in the legend, then matrices, then what moves in them."""
 
-    def __init__(self, scheme: PogScheme, texts: PogTexts, named: Set[str]) -> None:
+    def __init__(self, scheme: PogScheme, texts: PogTexts, named: Mapping[str, str]) -> None:
         self.scheme = scheme
         self.texts = texts
         self._matrices: dict[str, Matrix] = {}
@@ -125,7 +119,9 @@ class _LaneTexts:
         """A letter with the next number, or the symbol for that, and its entries in the legend."""
         self._letters[letter] = number = self._letters.get(letter, 0) + 1
         name = f"{_PLAIN.sub('', letter)}_{number}"
-        self.counted[name] = text = bold_latex(name) if name in self._named else rf"{letter}_{{{number}}}"
+        self.counted[name] = text = (
+            bolded(read_symbol(self._named[name]).latex) if name in self._named else rf"{letter}_{{{number}}}"
+        )
         if entries:
             self.texts.legend[text] = entries_latex(entries)
         return text
@@ -258,7 +254,7 @@ class _LaneVariable:
 class LanePlanner:
     """Turns the vector ladder of a scheme into a plan."""
 
-    def __init__(self, scheme: PogScheme, texts: PogTexts, named: Set[str] = frozenset()) -> None:
+    def __init__(self, scheme: PogScheme, texts: PogTexts, named: Mapping[str, str] = NO_SYMBOLS) -> None:
         self.scheme = scheme
         self.texts = texts
         self.boxes = _LaneTexts(scheme, texts, named)

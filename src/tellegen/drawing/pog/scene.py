@@ -15,7 +15,7 @@ from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog import placement
 from tellegen.drawing.pog.ladder_drawing import LadderDrawing, PogPen
 from tellegen.drawing.pog.ladders import FEW_CUTS, LinkedLadders, ScalarPlanner, linked_ladders
-from tellegen.drawing.pog.lanes import LanePlanner, counted_names, has_lanes
+from tellegen.drawing.pog.lanes import LanePlanner, has_lanes
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedLadder, place_ladder, rows_of, stack
 from tellegen.drawing.pog.plan import BranchPlan, FigurePlan, LadderPlan, elements_along_ladders
 from tellegen.drawing.pog.texts import PogTexts
@@ -230,7 +230,8 @@ def lanes_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
         planner = LanePlanner(scheme, texts)
         ladder = planner.ladder()
         # What is counted is counted otherwise in another figure, of a reduced model perhaps: symbols hold where all of them do.
-        if (named := counted_names(scheme.causal.graph)) and named <= planner.boxes.counted.keys():
+        named = scheme.causal.graph.counted_symbols
+        if named and named.keys() <= planner.boxes.counted.keys():
             texts = PogTexts(scheme, options)
             ladder = LanePlanner(scheme, texts, named).ladder()
     except NoLanesError:
