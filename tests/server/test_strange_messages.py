@@ -81,7 +81,7 @@ PATHS = [
 
 
 def _memory_mb(studio: RunningStudio) -> float:
-    """What the server and its workers hold. Workers are children of children."""
+    """What the server holds, and its largest worker: how many there are depends on what was asked at once."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/status"):
         with suppress(OSError, IndexError):
@@ -90,8 +90,9 @@ def _memory_mb(studio: RunningStudio) -> float:
     family = {studio.process.pid}
     while more := {pid for pid, (parent, _) in parents.items() if parent in family} - family:
         family |= more
-    sizes = (parents[pid][1].partition("VmRSS:")[2].split() for pid in family if pid in parents)
-    return sum(int(size[0]) for size in sizes if size) / 1024
+    sizes = {pid: parents[pid][1].partition("VmRSS:")[2].split() for pid in family if pid in parents}
+    held = {pid: int(size[0]) / 1024 for pid, size in sizes.items() if size}
+    return held.pop(studio.process.pid) + max(held.values(), default=0.0)
 
 
 def _parts(seconds: float) -> Iterator[float]:
