@@ -39,7 +39,7 @@ from tellegen.reporting.pages import (
 from tellegen.scenes.writers.tikz import TIKZ_PACKAGES, latex_words
 from tellegen.teaching import rules
 from tellegen.teaching.tasks import Hidden, Task
-from tellegen.teaching.variants import TASKS, task_of, variants
+from tellegen.teaching.variants import TASKS, Asked, task_of, variants_of
 from tellegen.workflow.files import refuse_overwriting
 
 RECORD = regular(rb"tellegen-exercise:([A-Za-z0-9+/=]+)")
@@ -157,18 +157,15 @@ def exercise(
         for path in sheet_paths(target, count):
             for file in (path, solution_path(path)):
                 refuse_overwriting(file, force=force)
-    say = Phrases(language)
+    found = variants_of(as_model(model), Asked(hide, count, seed, limit, Phrases(language)))
     made = tuple(
-        ExerciseSheet(one, hide, n, seed, getattr(task, "limit", ""), language, task=task)
-        for n, (one, task) in enumerate(_made(as_model(model), hide, count, seed, say, limit), 1)
+        ExerciseSheet(one, hide, variant=n, seed=seed, limit=getattr(task, "limit", ""), language=language, task=task)
+        for n, (one, task) in enumerate(found, 1)
     )
     if target is not None:
         for sheet, path in zip(made, sheet_paths(target, count), strict=True):
             sheet.save(path)
     return made
-
-
-_made = variants
 
 
 def _check(hide: str, count: int, language: str) -> None:
@@ -225,12 +222,12 @@ class _Text:
     """What a sheet says, in order, whatever it is written as."""
 
     title: str
-    question: str
     figure: Figure
-    given: tuple[str, ...]
-    formulas: tuple[str, ...]
     file_title: str
     file: str
+    question: str = ""
+    given: tuple[str, ...] = ()
+    formulas: tuple[str, ...] = ()
     solution: tuple[str, ...] = ()
 
 
@@ -239,9 +236,18 @@ def _text_of(sheet: ExerciseSheet, path: Path, solved: bool) -> _Text:
     title = say("exercise.title", number=sheet.variant, name=sheet.model.name)
     if solved:
         title = say("exercise.solution_title", number=sheet.variant, name=sheet.model.name)
-        return _Text(title, "", task.solved, (), (), say("exercise.right"), sheet.solution(), task.reasons())
+        right = say("exercise.right")
+        return _Text(title, figure=task.solved, file_title=right, file=sheet.solution(), solution=task.reasons())
     command = say("exercise.how", command=f"tellegen grade {path.name} answers.yaml")
-    return _Text(title, say(f"exercise.{sheet.hide}"), task.figure, task.given, task.shown, command, sheet.blank())
+    return _Text(
+        title,
+        question=say(f"exercise.{sheet.hide}"),
+        figure=task.figure,
+        given=task.given,
+        formulas=task.shown,
+        file_title=command,
+        file=sheet.blank(),
+    )
 
 
 def _writer(path: Path) -> Callable[[ExerciseSheet, Path, bool], str]:

@@ -4,10 +4,11 @@ What is made is tried: a variant has no errors, its exercise can be set, and its
 """
 
 from collections.abc import Callable, Iterator, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, log10
 from random import Random
+from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.language import Phrases
@@ -47,30 +48,43 @@ def task_of(model: Model, hide: Hidden, say: Phrases, limit: str = "") -> Task:
     return TASKS[hide](model, say)
 
 
-def variants(
-    model: Model, hide: Hidden, count: int, seed: int, say: Phrases, limit: str = ""
-) -> Iterator[tuple[Model, Task]]:
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which exercises are wanted: what they hide, how many, from which seed, with which limit, in which language."""
+
+    hide: Hidden
+    count: int
+    seed: int
+    limit: str
+    say: Phrases
+
+    def task(self, model: Model) -> Task:
+        """The exercise of one model."""
+        return task_of(model, self.hide, self.say, self.limit)
+
+
+def variants_of(model: Model, asked: Asked) -> Iterator[tuple[Model, Task]]:
     """The model, then variants of it, each with its exercise.
 
     Raises: LessonError (L102, L103).
     """
-    first = read_model(to_yaml(model)) if count > 1 else model
-    yield first, task_of(first, hide, say, limit)
-    seen = {_text(first)}
-    shapes = {_shape(first)}
-    for n in range(2, count + 1):
-        made = _variant(first, hide, Random(f"{seed} {n} {_text(first)}"), seen, shapes, say, limit)
+    first = read_model(to_yaml(model)) if asked.count > 1 else model
+    yield first, asked.task(first)
+    if asked.count == 1:
+        return
+    seen, shapes = {to_yaml(first)}, {_shape(first)}
+    for n in range(2, asked.count + 1):
+        made = _variant(first, asked, Random(f"{asked.seed} {n} {to_yaml(first)}"), seen, shapes)
         if made is None:
             told = f"only {n - 1} different exercise{'s' if n > 2 else ''} of '{model.name}' could be made"
             raise rules.TOO_FEW_VARIANTS.error(told, fix="ask for fewer, or take a larger model")
-        seen.add(_text(made[0]))
+        seen.add(to_yaml(made[0]))
         shapes.add(_shape(made[0]))
         yield made
 
 
-def _variant(
-    model: Model, hide: Hidden, chance: Random, seen: set[str], shapes: set[str], say: Phrases, limit: str
-) -> tuple[Model, Task] | None:
+def _variant(model: Model, asked: Asked, chance: Random, seen: Set[str], shapes: Set[str]) -> tuple[Model, Task] | None:
     spare: tuple[Model, Task] | None = None
     known = {finding.code for finding in check(model).findings}
     for _ in range(MOST_TRIES):
@@ -78,9 +92,9 @@ def _variant(
         try:
             # Written and read again: what cannot be said in a file is no model to be handed out.
             made = read_model(to_yaml(made))
-            if _text(made) in seen or not _sound(made, known):
+            if to_yaml(made) in seen or not _sound(made, known):
                 continue
-            task = task_of(made, hide, say, limit)
+            task = asked.task(made)
         except TellegenError:
             continue
         if _shape(made) not in shapes:
@@ -95,10 +109,6 @@ def _sound(made: Model, known: Set[str]) -> bool:
     found = check(made)
     worse = [f for f in found.findings if f.severity != "notice" and f.code not in known]
     return found.ok and not worse and bool(found.states)
-
-
-def _text(model: Model) -> str:
-    return to_yaml(model)
 
 
 def _shape(model: Model) -> str:
