@@ -116,6 +116,7 @@ WITHOUT_EXAMPLE = {
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 8)},
     "S309": "where a run begins, not something that a file is refused for",
     "S308": "a formula that switches millions of times: the run would take long",
+    "S179": "met during a run, not something in a file",
     "S132": "met during a run, not something in a file",
     **{f"S4{k:02}": "many runs asked for, not something in a file" for k in range(1, 20)},
     **{f"S43{k}": "a graphics card asked for, not something in a file" for k in range(2)},

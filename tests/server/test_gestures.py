@@ -1,6 +1,7 @@
 """Gestures are edits of the text: comments and order stay, and the model is what the gesture says."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from tellegen.notations.reading import read_model
 from tellegen.server.document import OpenDocument
 from tellegen.server.folder import EMPTY_PAGE
 from tellegen.server.gestures import GESTURES, Edit, gesture
-from tellegen.server.views import structure
+from tellegen.server.protocol import Structure
+from tellegen.server.views import picture, structure
 
 MOTOR = (SYSTEMS / "dc_motor_pump.yaml").read_text()
 
@@ -53,6 +55,8 @@ def test_an_element_is_put_in_at_nodes_beside_another_one_and_in_series() -> Non
     nodes = {one.name: one.nodes for one in series.elements}
     assert nodes["R_a"][1] == nodes["L_1"][0]
     assert nodes["L_1"][1] == "c"
+    grounded = read_model(act(MOTOR, "insert", kind="inertia", beside="b_m").text)
+    assert next(one.nodes for one in grounded.elements if one.name == "J_1") == ("shaft", "frame")
 
 
 @pytest.mark.parametrize("kind", ["resistor", "mass", "spring", "pump", "dc machine", "gear"])
@@ -146,6 +150,26 @@ def test_a_limit_keeps_the_comments_of_what_stays() -> None:
     assert [line.split(":")[0].strip() for line in new] == ["about"]
 
 
+def test_dependent_storages_are_put_into_another_form_and_comments_stay() -> None:
+    text = (SYSTEMS / "crank_rod.yaml").read_text()
+    made = act(text, "condition", form="parasitic")
+    assert "sized for a relative error" in made.note
+    assert not tg.check(read_model(made.text)).dependent
+    assert "# connecting rod" in made.text
+    assert tg.derive(read_model(act(text, "condition", form="lagrange").text)).states == ("omega",)
+    with pytest.raises(tg.TellegenError, match="C101"):
+        act(text, "condition", form="sideways")
+
+
+def test_a_finding_of_a_dependent_storage_offers_what_can_be_done() -> None:
+    shown = structure(1, (SYSTEMS / "crank_rod.yaml").read_text(), "crank_rod.yaml", str(SYSTEMS))
+    remedies = {remedy.label: remedy for remedy in shown.findings[0].remedies}
+    assert remedies["m_p \N{RIGHTWARDS ARROW} 0"].arguments == {"limits": {"m_p": "0"}}
+    for remedy in remedies.values():
+        text = (SYSTEMS / "crank_rod.yaml").read_text()
+        assert not tg.check(read_model(act(text, remedy.name, **remedy.arguments).text)).dependent
+
+
 def test_items_of_figures_stay_where_they_are_put() -> None:
     made = act(MOTOR, "move", notation="bond", name="L_a", x=120.0, y=40.0).text
     assert read_model(made).layout["bond"]["L_a"] == (120, 40)
@@ -197,7 +221,24 @@ def random_gesture(random: random.Random, text: str) -> tuple[str, dict[str, obj
     return name, arguments[name]
 
 
-def play(folder: Path, count: int, seed: int) -> None:
+def figures_of(shown: Structure, text: str) -> int:
+    """How many of schematic and bond graph there are; they show the elements that the text has, or say why not."""
+    found = 0
+    for view in ("network", "bond") if shown.ok else ():
+        made = picture(text, "model.yaml", str(SYSTEMS), view, "colour")
+        assert bool(made.svg) != bool(made.reason)
+        drawn = set(re.findall(r'data-element="([^"]+)"', made.svg))
+        known = {one.name for one in shown.elements} | set(shown.links) | set(shown.nodes)
+        gone = {name for name in drawn - known if not any(name in one for one in known)}
+        missing = {
+            one.name for one in shown.elements if one.own and one.kind not in {"weightless point", "weightless shaft"}
+        } - drawn
+        assert not made.svg or not (missing or gone), (view, missing, gone)
+        found += bool(made.svg)
+    return found
+
+
+def play(folder: Path, count: int, seed: int, *, drawn_each: int) -> None:
     """Random gestures, undo and redo on one document; after each the file is the text, and undo leads back to the beginning."""
     chance = random.Random(seed)
     examples = [name for name in example_names() if "network:" in (SYSTEMS / f"{name}.yaml").read_text()]
@@ -205,7 +246,7 @@ def play(folder: Path, count: int, seed: int) -> None:
     first = EMPTY_PAGE.format(name="New", notation="network")
     document = OpenDocument.new(path.name, path, first)
     document.write()
-    done = refused = 0
+    done = refused = right = figures = 0
     for k in range(count):
         if k % 40 == 39:  # models do not grow for ever, and others are tried too
             document.edit("another", (SYSTEMS / f"{chance.choice(examples)}.yaml").read_text())
@@ -224,10 +265,14 @@ def play(folder: Path, count: int, seed: int) -> None:
             done += 1
         assert path.read_text() == document.text
         # Whatever physics says of it, the file is YAML that the reader takes apart and can say something about.
-        structure(k, document.text, path.name, str(SYSTEMS))
+        shown = structure(k, document.text, path.name, str(SYSTEMS))
+        right += shown.ok
+        if shown.ok and right % drawn_each == 0:
+            figures += figures_of(shown, document.text)
         read_tree(document.text)
     assert done > count // 4
     assert refused > 0
+    assert figures >= right // drawn_each > 0, right
     texts = [document.text]
     while document.undo():
         texts.append(document.text)
@@ -237,13 +282,13 @@ def play(folder: Path, count: int, seed: int) -> None:
 
 
 def test_random_gestures_leave_text_and_history_consistent(tmp_path: Path) -> None:
-    play(tmp_path, 60, seed=1)
+    play(tmp_path, 60, seed=1, drawn_each=4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_ten_thousand_random_gestures(tmp_path: Path, seed: int) -> None:
-    play(tmp_path, 1000, seed)
+    play(tmp_path, 1000, seed, drawn_each=10)
 
 
 def test_every_gesture_is_told_in_a_sentence() -> None:

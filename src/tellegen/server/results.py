@@ -13,10 +13,13 @@ import numpy.typing as npt
 
 from tellegen.analysis.poles import Pole
 from tellegen.causality import assign_causality
+from tellegen.conditioning.forms import condition_model
 from tellegen.core.errors import TellegenError
 from tellegen.core.files import read_bytes
 from tellegen.drawing import animate, draw
 from tellegen.equations.derivation import derive_equations
+from tellegen.equations.steps import derivation_steps
+from tellegen.equations.system import EquationSystem
 from tellegen.experiments.analysing import analyse
 from tellegen.experiments.simulating import simulate
 from tellegen.exporting.exports import export_model
@@ -28,18 +31,34 @@ from tellegen.reduction import Reduction, reduce_model
 from tellegen.reporting.formulas import inline_formula, readable_unit
 from tellegen.reporting.reports import element_links, report
 from tellegen.results import Run
+from tellegen.scenes.pictures import Picture
 from tellegen.scenes.strokes import THEMES
 from tellegen.scenes.writers.svg import SvgWriter
 from tellegen.schemes.translation import translation
-from tellegen.server.protocol import Channel, FlowDone, LimitDone, PoleLine, RunCurve, RunDone, Theme, View
+from tellegen.server.protocol import (
+    Channel,
+    Export,
+    FlowDone,
+    FormLine,
+    FormsDone,
+    LimitDone,
+    PoleLine,
+    RunCurve,
+    RunDone,
+    Theme,
+    View,
+)
 from tellegen.server.views import inline_svg, model_of
 from tellegen.simulation.solvers.stretch import Watch
+from tellegen.studies.conditioning import SUITS, compare_conditioning
 from tellegen.studies.losses import trajectory_loss
 
 Array = npt.NDArray[np.float64]
 
 MOST_POINTS = 4000
 """A curve of more points is shown by the lowest and the highest of each stretch: no screen has more columns."""
+MOST_VALUES = 5_000_000
+"""Of a run with more numbers than this the variables that it shows are sent: a page answers within a second."""
 MOST_CHANNELS = 12
 """A Bode diagram of more channels shows nothing to anybody."""
 MOST_POLES = 80
@@ -77,8 +96,8 @@ def run(
             tell(reached, float(until.evaluate({})) if until is not None and not until.free_symbols else 0.0)
 
     found = simulate(model, parameters=parameters or None, on_failure="return", progress=Watch(progress, stop))
-    names = _names(found)
-    t, rows = _thinned(found.t, found.table(names).T if len(found.t) else np.empty((len(names), 0)))
+    names = shown_names(found)
+    t, rows = thinned(found.t, found.table(names) if len(found.t) else np.empty((0, len(names))))
     links = element_links(model)
     curves = tuple(_curve(found, name, row, links) for name, row in zip(names, rows, strict=True))
     # Who cancelled a run does not wait for its poles.
@@ -108,8 +127,10 @@ def run(
     return done, [np.ascontiguousarray(one, dtype="<f8").tobytes() for one in numbers]
 
 
-def _names(found: Run) -> list[str]:
-    """What is sent of a run: its variables, and the powers and energies of not too many elements."""
+def shown_names(found: Run) -> list[str]:
+    """What is sent of a run: its variables, and the powers and energies of not too many elements; of a long one what it shows."""
+    if len(found.t) * len(found.names) > MOST_VALUES:
+        return list(found.final())
     variables = [name for name in found.names if "." not in name or not name.startswith(("power.", "energy."))]
     others = [name for name in found.names if name.startswith(("power.", "energy."))]
     return [*variables, *(others if len(others) <= 2 * FEW else ())]
@@ -134,20 +155,23 @@ def _curve(found: Run, name: str, row: Array, links: Mapping[str, Sequence[str]]
     )
 
 
-def _thinned(t: Array, rows: Array) -> tuple[Array, Array]:
-    """Curves by their extremes, where they have more points than a screen has columns; all over the same times."""
+def thinned(t: Array, table: Array) -> tuple[Array, Array]:
+    """Curves by their extremes, where they have more points than a screen has columns; all over the same times.
+
+    A table has a row for each time; what comes back has one for each curve.
+    """
     stretches = MOST_POINTS // 2
     size = len(t) // stretches
     if len(t) <= MOST_POINTS or size < 2:
-        return t, rows
+        return t, table.T
     used = size * stretches
-    cut = rows[:, :used].reshape(len(rows), stretches, size)
-    first = np.argmin(cut, axis=2) < np.argmax(cut, axis=2)
-    least, most = cut.min(axis=2), cut.max(axis=2)
+    cut = table[:used].reshape(stretches, size, -1)
+    first = (np.argmin(cut, axis=1) < np.argmax(cut, axis=1)).T
+    least, most = cut.min(axis=1).T, cut.max(axis=1).T
     # The lower one stands first where it comes first; within one column of the screen the exact place cannot be seen.
-    made = np.empty((len(rows), 2 * stretches + 1))
+    made = np.empty((table.shape[1], 2 * stretches + 1))
     made[:, 0:-1:2], made[:, 1:-1:2] = np.where(first, least, most), np.where(first, most, least)
-    made[:, -1] = rows[:, -1]
+    made[:, -1] = table[-1]
     times = np.empty(2 * stretches + 1)
     times[0:-1:2], times[1:-1:2] = t[:used:size], t[size // 2 : used : size]
     times[-1] = t[-1]
@@ -247,39 +271,104 @@ def _number(pole: complex) -> str:
     return f"{pole.real:.4g}{part}".replace("-", "\N{MINUS SIGN}")
 
 
+# -- Forms of dependent storages ---------------------------------------------------------------------------------------------------
+
+
+def forms(number: int, text: str, file: str, folder: str) -> FormsDone:
+    """The forms that treat the dependent storages of a model, side by side on its experiment.
+
+    Raises: ConditioningError where no storage depends on others; SimulationError.
+    """
+    model = model_of(text, file, folder)
+    found = compare_conditioning(model)
+    lines = tuple(
+        FormLine(
+            form=form,
+            suits=SUITS[form],
+            solver=record.run.solver,
+            seconds=record.run.trajectory.setup_s + record.run.trajectory.solve_s,
+            steps=record.run.trajectory.steps,
+            states=record.states,
+            excess=record.excess,
+            relative=_finite(record.relative),
+            forces=_finite(record.forces),
+            violation=_finite(record.violation),
+            energy=_finite(record.energy),
+            text=condition_model(model, form).to_text(),
+        )
+        for form, record in found.records.items()
+    )
+    refused = tuple((form, why.what) for form, why in found.refused.items())
+    return FormsDone(number, found.reference, lines, refused)
+
+
+def _finite(value: float) -> float:
+    """A number that JSON has; what grew without bound is as large as it can be."""
+    return value if math.isfinite(value) else math.copysign(1e300, value)
+
+
 # -- Files -------------------------------------------------------------------------------------------------------------------------
 
 MEDIA: Mapping[str, str] = {
     "svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png", "tex": "text/x-tex", "csv": "text/csv",
-    "html": "text/html", "yaml": "application/yaml", "py": "text/x-python", "nc": "application/x-netcdf",
+    "txt": "text/plain", "html": "text/html", "yaml": "application/yaml", "py": "text/x-python", "nc": "application/x-netcdf",
 }  # fmt: skip
 
 
-def export(text: str, file: str, folder: str, what: str, format: str) -> tuple[str, str, bytes]:
-    """A file: its name, its type, its bytes. `what` is a view, `equations`, `data`, `report`, `model` or a tool.
+def export(source: tuple[str, str, str], asked: Export) -> tuple[str, str, bytes]:
+    """A file: its name, its type, its bytes.
+
+    What is asked for is a view, `equations`, `curves`, `bode`, `poles`, `energy`, `data`, `report`, `model` or a tool.
 
     Raises: TellegenError of the layer that writes it.
     """
-    model = model_of(text, file, folder)
-    stem = Path(file).stem or "model"
-    if what == "equations" and format == "tex":
-        system = derive_equations(assign_causality(lower(model)))
-        return f"{stem}_equations.tex", MEDIA["tex"], system.to_latex().encode()
+    model = model_of(*source)
+    what, format = asked.what, asked.format
+    stem = Path(source[1]).stem or "model"
+    if format in _WRITTEN and what in _WRITTEN[format]:
+        return f"{stem}_{what}.{format}", MEDIA[format], _WRITTEN[format][what](model).encode()
+    if what == "model":
+        return f"{stem}_{format}.yaml", MEDIA["yaml"], translation(model, format).encode()  # type: ignore[arg-type]
     with TemporaryDirectory() as place:
+        if what == "tool":
+            return _of_tool(export_model(model, format, place, name=stem))
+        target = Path(place, f"{stem}_{what}.{format}" if what not in {"data", "report"} else f"{stem}.{format}")
         if what == "data":
-            target = Path(place, f"{stem}.{format}")
             simulate(model, on_failure="return", progress=False).save(target)
         elif what == "report":
-            target = Path(place, f"{stem}.html")
             report(model, target)
-        elif what == "model":
-            return f"{stem}_{format}.yaml", MEDIA["yaml"], translation(model, format).encode()  # type: ignore[arg-type]
-        elif what == "tool":
-            return _of_tool(export_model(model, format, place, name=stem))
         else:
-            target = Path(place, f"{stem}_{what}.{format}")
-            draw(model, what).save(target)
+            _picture(model, asked).save(target)
         return target.name, MEDIA.get(format, "application/octet-stream"), _bytes(target)
+
+
+def _system(model: Model) -> EquationSystem:
+    return derive_equations(assign_causality(lower(model)))
+
+
+_WRITTEN: Mapping[str, Mapping[str, Callable[[Model], str]]] = {
+    "tex": {
+        "equations": lambda model: _system(model).to_latex(),
+        "steps": lambda model: derivation_steps(_system(model)).to_latex(),
+    },
+    "txt": {"steps": lambda model: derivation_steps(_system(model)).to_text()},
+}
+"""What is a text and no picture, by format and view."""
+
+
+def _picture(model: Model, asked: Export) -> Picture:
+    """A figure, or a plot of the experiment, as the page shows it."""
+    match asked.what:
+        case "curves":
+            return simulate(model, progress=False).plot(*asked.variables, theme=asked.theme)
+        case "bode":
+            return analyse(model).plot(theme=asked.theme)
+        case "poles":
+            return analyse(model).plot_poles(theme=asked.theme)
+        case "energy":
+            return draw(model, "sankey", theme=asked.theme)
+        case view:
+            return draw(model, view, at=asked.at or None, theme=asked.theme)
 
 
 def _of_tool(paths: Sequence[Path]) -> tuple[str, str, bytes]:
