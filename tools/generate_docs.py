@@ -243,10 +243,15 @@ def signals_page() -> str:
         "by both. Values of resistive elements, moduli and laws may read signals; parameters, storages and initial values may\n"
         "not. A factor in a formula may carry a unit that nobody wrote (`0.2*e` may be a voltage); quantities that are added\n"
         "must be of one kind.",
-        "A block is made of formulas, integrals, samples, delays and tables. Names of inner signals begin with that of the\n"
-        "block: `V_integral`, `V_filter` and `V_unlimited` belong to the controller `V`. A loop of signals without a state, a\n"
-        "sample or a delay is an algebraic equation: `tellegen check` lists its unknown. `tellegen derive MODEL --closed` gives\n"
-        "the linear closed loop; [linear models](../howto/analyse.md) tells about which point, and how to cut it open.",
+        "Conditions are comparisons, joined by `and`, `or` and `not`: `if(x > 0 and not late > 5 s, a, b)` in formulas,\n"
+        "bare in keys that hold one. Relays, counters, timers and machines with states change at the instant at which\n"
+        "their condition does; simulation and functional mock-up units find it exactly, C looks in each step, other\n"
+        "exports refuse them (X402).",
+        "A block is made of formulas, integrals, samples, latches, delays and tables. Names of inner signals begin with\n"
+        "that of the block: `V_integral`, `V_filter` and `V_unlimited` belong to the controller `V`. A loop of signals\n"
+        "without a state, a sample or a delay is an algebraic equation: `tellegen check` lists its unknown. `tellegen\n"
+        "derive MODEL --closed` gives the linear closed loop; [linear models](../howto/analyse.md) tells about which\n"
+        "point, and how to cut it open.",
         "## Shapes",
         "Functions of time for formulas, in `signals` and in the inputs of an experiment. Arguments may be given by name:\n"
         "`step(24 V, start=1 s)`. A bare number for a time is in seconds.",
@@ -254,7 +259,7 @@ def signals_page() -> str:
         "## Blocks",
     ]
     for block in BLOCKS.values():
-        rows = [_signal_key(key) for key in block.keys]
+        rows = [_signal_key(key) for key in block.keys if key.summary]
         parts += [f"### {block.word}", sentence(block.summary), code(block.example)]
         parts += [table(("key", "holds", "where left out", "what it is"), rows)]
     return "\n\n".join(parts) + "\n"

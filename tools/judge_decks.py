@@ -22,7 +22,7 @@ import tellegen as tg
 from tellegen.core.errors import TellegenError
 from tellegen.importing.naming import node_names, plain_name
 from tellegen.importing.spice.deck import GROUND, Circuit, node, split_words, understand
-from tellegen.importing.spice.lines import Findings, read_deck
+from tellegen.importing.spice.lines import Card, Findings, read_deck
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ TOLERANCES = ("reltol=1e-6 abstol=1e-13 vntol=1e-8 chgtol=1e-16 trtol=1", "relto
 MOST_NODES = 40
 ROWS = 2000
 WITHOUT_A_NODE = re.compile(
-    r"\s*\.(control|print|plot|save|probe|four|meas|measure|end|options?|ac|dc|op|noise|tf)\b", re.IGNORECASE
+    r"\s*\.(control|tran|print|plot|save|probe|four|meas|measure|end|options?|ac|dc|op|noise|tf)\b", re.IGNORECASE
 )
 
 
@@ -61,9 +61,9 @@ def compare(deck: Path, *, diodes: str = "exponential", seconds: float = 60.0, f
         for other in deck.parent.iterdir():
             if other.is_file() and other.stat().st_size < 1_000_000:
                 shutil.copy(other, folder / other.name)
-        nodes = _shown_nodes(deck)
+        nodes, run = _shown_nodes(deck)
         judged = folder / "judged.cir"
-        judged.write_text(_judged_text(deck, nodes, "", TOLERANCES[0]), encoding="utf-8")
+        judged.write_text(_judged_text(deck, nodes, run, "", TOLERANCES[0]), encoding="utf-8")
         begun = time.perf_counter()
         try:
             tg.import_model(judged, folder / "judged.yaml", diodes=diodes, force=True)
@@ -74,7 +74,7 @@ def compare(deck: Path, *, diodes: str = "exponential", seconds: float = 60.0, f
         until = float(next(line.split()[1] for line in lines if line.startswith("  until:")))
         for tolerances in TOLERANCES:
             # Where ngspice gives up with close tolerances it may go on with wider ones.
-            judged.write_text(_judged_text(deck, nodes, f"{until / fine:.6g}", tolerances), encoding="utf-8")
+            judged.write_text(_judged_text(deck, nodes, run, f"{until / fine:.6g}", tolerances), encoding="utf-8")
             try:
                 rows = _ngspice(folder, nodes, seconds)
                 break
@@ -84,8 +84,8 @@ def compare(deck: Path, *, diodes: str = "exponential", seconds: float = 60.0, f
         return _compared(folder, rows, left_out, begun)
 
 
-def _shown_nodes(deck: Path) -> list[str]:
-    """The nodes of a deck outside its subcircuits."""
+def _shown_nodes(deck: Path) -> tuple[list[str], Card]:
+    """The nodes of a deck outside its subcircuits, and its run."""
     findings = Findings()
     try:
         found = understand(read_deck(deck, findings), findings)
@@ -93,7 +93,7 @@ def _shown_nodes(deck: Path) -> list[str]:
         raise NotComparedError(f"refused: {error.code} {error.what}") from error
     if found.transient is None:
         raise NotComparedError("there is no .tran")
-    return list(dict.fromkeys(_nodes(found.circuit)))[:MOST_NODES]
+    return list(dict.fromkeys(_nodes(found.circuit)))[:MOST_NODES], found.transient
 
 
 def _nodes(circuit: Circuit) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _nodes(circuit: Circuit) -> Iterator[str]:
         yield from (found for word in words if (found := node(word)) != GROUND)
 
 
-def _judged_text(deck: Path, nodes: list[str], step: str, tolerances: str) -> str:
+def _judged_text(deck: Path, nodes: list[str], run: Card, step: str, tolerances: str) -> str:
     """The deck with a finer step, all nodes kept, and nothing else shown."""
     kept: list[str] = []
     skipping = False
@@ -114,15 +114,14 @@ def _judged_text(deck: Path, nodes: list[str], step: str, tolerances: str) -> st
         if skipping or word == ".control":
             skipping = word != ".endc"
             continue
-        if word == ".tran":
-            words, _ = split_words(line.split()[1:])
-            uic = " uic" if any(w.lower() == "uic" for w in words) else ""
-            kept.append(f".tran {words[0]} {words[1]} 0 {step}{uic}")
-        elif kept and (WITHOUT_A_NODE.match(line) or (kept[-1] == "*" and word.startswith("+"))):
+        if kept and (WITHOUT_A_NODE.match(line) or (kept[-1] == "*" and word.startswith("+"))):
             kept.append("*")
         else:
             kept.append(line)
+    words, _ = split_words(run.words[1:])
+    uic = " uic" if any(w.lower() == "uic" for w in words) else ""
     shown = " ".join(f"v({found})" for found in nodes)
+    kept += [f".tran {words[0]} {words[1]} 0 {step}{uic}"]
     kept += [f".options {tolerances}", f".save {shown}"]
     kept += [".control", "set wr_singlescale", "set wr_vecnames", "run", f"wrdata judged.out {shown}", ".endc", ".end"]
     return "\n".join(kept) + "\n"

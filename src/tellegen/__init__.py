@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         SimulationError,
         TellegenError,
     )
-    from tellegen.drawing import Animation, Figure, animate, draw, keep_layout
+    from tellegen.drawing import Animation, Figure, Stages, animate, draw, keep_layout, stages
     from tellegen.equations.checking import Check, check
     from tellegen.equations.derivation import derive_equations
     from tellegen.equations.forms.descriptor import DescriptorSystem
@@ -117,6 +117,7 @@ __all__ = [
     "Rule",
     "Run",
     "SimulationError",
+    "Stages",
     "StateSpaceForm",
     "SteadyState",
     "Stiffened",
@@ -180,6 +181,7 @@ __all__ = [
     "simulate",
     "sine",
     "size_parasitic",
+    "stages",
     "step",
     "stiffen",
     "studio",
@@ -202,7 +204,7 @@ _NAMES_OF_MODULE = {
         "CausalityError CompilerError ConditioningError DescriptionError EquationError ExportError "
         "FigureError Finding GraphError MechanismError ReductionError Rule SimulationError TellegenError"
     ),
-    "drawing": "Animation Figure animate draw keep_layout",
+    "drawing": "Animation Figure Stages animate draw keep_layout stages",
     "equations.checking": "Check check",
     "equations.derivation": "derive_equations",
     "equations.forms.descriptor": "DescriptorSystem",

@@ -26,6 +26,7 @@ export class Connection {
   private pause = 250;
   private everOpen = false;
   private failures = 0;
+  private waiting: FromPage[] = [];
 
   constructor(private readonly listener: Listener) {}
 
@@ -42,7 +43,9 @@ export class Connection {
     this.connect();
   }
 
+  /** Say something; what is said before the socket is first there waits for it. */
   send(message: FromPage): boolean {
+    if (!this.everOpen) return this.waiting.push(message) > 0;
     if (this.socket?.readyState !== WebSocket.OPEN) return false;
     this.socket.send(JSON.stringify(message));
     return true;
@@ -57,6 +60,7 @@ export class Connection {
       this.failures = 0;
       this.pause = 250;
       this.listener.link("open");
+      for (const message of this.waiting.splice(0)) this.send(message);
     };
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
       if (typeof event.data === "string") this.listener.message(JSON.parse(event.data) as ToPage, null);

@@ -1,19 +1,23 @@
 // Below the views: curves, energy over time, poles and Bode, runs beside each other, findings, and what a limit did.
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { Poles } from "./poles";
 import { Plots } from "./plots";
 import { store, useStudio, type KeptRun, type Tab } from "./store";
 
-const TABS: [Tab, string][] = [["plots", "Curves"], ["power", "Energy"], ["poles", "Poles and Bode"], ["runs", "Runs"], ["findings", "Findings"], ["limit", "Limit"]];
+const TABS: [Tab, string][] = [["plots", "Curves"], ["power", "Energy"], ["poles", "Poles and Bode"], ["runs", "Runs"], ["findings", "Findings"], ["limit", "Limit"], ["forms", "Forms"]];
+
+/** The notice of a storage that others decide. */
+const DEPENDENT = "K201";
 
 export function Dock() {
-  const { tab, structure, runs, limit, power } = useStudio();
+  const { tab, structure, runs, limit, power, forms } = useStudio();
+  const dependent = structure?.findings.some((one) => one.code === DEPENDENT) ?? false;
   const errors = structure?.findings.filter((one) => one.severity === "error").length ?? 0;
   const counts: Partial<Record<Tab, number>> = { findings: structure?.findings.length ?? 0, runs: runs.length };
   return (
     <section className="dock" aria-label="Results">
       <div className="tabs" role="tablist">
-        {TABS.filter(([one]) => one !== "limit" || limit).map(([one, words]) => (
+        {TABS.filter(([one]) => (one !== "limit" || limit) && (one !== "forms" || forms || dependent)).map(([one, words]) => (
           <button key={one} type="button" role="tab" aria-selected={tab === one} className={one === "findings" && errors ? "wrong" : ""} onClick={() => store.set({ tab: one })} data-testid={`tab-${one}`}>
             {words}{counts[one] ? <span className="count">{counts[one]}</span> : null}
           </button>
@@ -27,6 +31,7 @@ export function Dock() {
         {tab === "runs" && <Runs />}
         {tab === "findings" && <Findings />}
         {tab === "limit" && <Limit />}
+        {tab === "forms" && <Forms />}
       </div>
     </section>
   );
@@ -141,12 +146,13 @@ function Findings() {
   return (
     <ul className="findings">
       {findings.map((one, k) => (
-        <li key={k} className={one.severity}>
+        <li key={k} className="finding" data-severity={one.severity}>
           <p><b>{one.code}</b> {one.what}</p>
           {one.why && <p className="why">because {one.why}</p>}
           {one.fix && <p className="fix">try: {one.fix}</p>}
-          <p>
+          <p className="remedies">
             {one.remedies.map((remedy) => <button key={remedy.label} type="button" onClick={() => store.gesture(remedy.name, remedy.arguments)} data-testid="remedy">{remedy.label}</button>)}
+            {one.code === DEPENDENT && <button type="button" onClick={() => store.compareForms()}>All forms side by side</button>}
             {one.members.map((name) => <button key={name} type="button" className="plain" onClick={() => store.choose([name])}>{name}</button>)}
           </p>
         </li>
@@ -174,6 +180,47 @@ function Limit() {
         <button type="button" onClick={() => store.undo()} data-testid="limit-undo">Undo the limit</button>
       </div>
       {limit.svg && <div className="drawing" dangerouslySetInnerHTML={{ __html: limit.svg }} />}
+    </div>
+  );
+}
+
+/** Dependent storages in each of their forms: what a run costs, how exact it is, and the equations; a button writes the form. */
+function Forms() {
+  const { forms, structure } = useStudio();
+  const [read, setRead] = useState("");
+  if (forms === "asked") return <p className="none" role="status">Each form is run, and once more a hundred times finer …</p>;
+  if (!forms) {
+    return (
+      <div className="none">
+        <p>Some storages follow from others. There are six ways to treat them.</p>
+        <button type="button" onClick={() => store.compareForms()} disabled={!structure?.ok} data-testid="forms-compare">Compare them</button>
+      </div>
+    );
+  }
+  const shown = forms.forms.find((one) => one.form === read);
+  const off = (value: number) => value.toExponential(1).replace("-", "−");
+  return (
+    <div className="forms">
+      <table data-testid="forms">
+        <caption>Errors are against the {forms.reference} form, run a hundred times finer</caption>
+        <thead><tr><th>form</th><th /><th>solver</th><th>time</th><th>steps</th><th>states</th><th>error</th><th>of forces</th><th>violation</th><th>energy</th><th>for controllers</th></tr></thead>
+        <tbody>
+          {forms.forms.map((one) => (
+            <tr key={one.form}>
+              <th scope="row">{one.form}</th>
+              <td>
+                <button type="button" aria-pressed={read === one.form} onClick={() => setRead(read === one.form ? "" : one.form)}>Equations</button>{" "}
+                <button type="button" onClick={() => store.gesture("condition", { form: one.form })} title="Write the model in this form; undo brings it back" data-testid={`form-${one.form}`}>Take it</button>
+              </td>
+              <td>{one.solver}</td><td>{(1000 * one.seconds).toFixed(0)} ms</td><td>{one.steps}</td>
+              <td>{one.states}{one.excess > 0 && ` (${one.excess} more)`}</td><td>{off(one.relative)}</td><td>{off(one.forces)}</td><td>{off(one.violation)}</td><td>{off(one.energy)}</td>
+              <td className="wide">{one.suits}</td>
+            </tr>
+          ))}
+          {forms.refused.map(([form, why]) => <tr key={form}><th scope="row">{form}</th><td colSpan={10}>{why}</td></tr>)}
+        </tbody>
+      </table>
+      {shown && <pre tabIndex={0}>{shown.text}</pre>}
     </div>
   );
 }

@@ -3,14 +3,16 @@ import { memo, useEffect, useRef, useState } from "react";
 import { light, linked, Waiting } from "./pane";
 import type { View } from "./protocol";
 import { store, useStudio } from "./store";
+import { editValue } from "./inspector";
 
 interface Box { x: number; y: number; width: number; height: number }
-interface Press { names: string[]; node: string; more: boolean; x: number; y: number }
+interface Press { names: string[]; node: string; more: boolean; x: number; y: number; from: DOMPoint | null }
 interface Drag { name: string; x: number; y: number; moved: boolean; groups: SVGElement[] }
 
 const MOVABLE: View[] = ["network", "bond", "pog"];
 const GRID = 5;
-
+const NEAR = 24;
+const SAMPLES = 16;
 
 export function Figure({ view }: { view: View }) {
   const { shown, chosen, hovered, nodes, flows, power, moment, structure } = useStudio();
@@ -38,6 +40,13 @@ export function Figure({ view }: { view: View }) {
     found.removeAttribute("height");
     const before = whole.current;
     whole.current = box();
+    // A line is thinner than a hand is steady.
+    for (const path of view === "network" ? found.querySelectorAll("[data-part=wire] path, [data-part=rail] path") : []) {
+      const wide = path.cloneNode() as SVGElement;
+      for (const name of path.getAttributeNames()) if (name !== "d") wide.removeAttribute(name);
+      wide.setAttribute("class", "hit");
+      path.before(wide);
+    }
     // A small change of the figure keeps the look at it; a new figure is shown whole.
     if (!before || !zoomed) setZoomed(false);
   }, [svg]);
@@ -90,16 +99,53 @@ export function Figure({ view }: { view: View }) {
     setZoomed(false);
   };
 
+  /** The node whose wire lies under the pointer, where no element does. */
+  const nodeAt = (event: React.PointerEvent) => {
+    if (view !== "network") return "";
+    for (const found of document.elementsFromPoint(event.clientX, event.clientY)) {
+      const group = found.closest<SVGElement>("[data-element], [data-part=wire], [data-part=rail]");
+      if (group && host.current?.contains(group)) return group.dataset["element"] ? "" : (group.dataset["port"] ?? "");
+    }
+    return "";
+  };
+  /** The node of the wire that ends or passes nearest to where something was let go: leads of symbols are short. */
+  const nearestNode = (event: React.PointerEvent, own: string) => {
+    let [best, found] = [NEAR, ""];
+    for (const wire of host.current?.querySelectorAll<SVGPathElement>(".hit") ?? []) {
+      const matrix = wire.getScreenCTM();
+      const length = wire.getTotalLength();
+      for (let k = 0; matrix && k <= SAMPLES; k += 1) {
+        const at = wire.getPointAtLength((length * k) / SAMPLES).matrixTransform(matrix);
+        const off = Math.hypot(at.x - event.clientX, at.y - event.clientY);
+        const node = wire.closest<SVGElement>("[data-port]")?.dataset["port"] ?? "";
+        if (off < best && node !== own) [best, found] = [off, node];
+      }
+    }
+    return found;
+  };
+  /** A line from the wire that is held to the pointer; nothing takes it away. */
+  const draw = (to: DOMPoint | null) => {
+    const found = drawing();
+    const from = press.current?.from;
+    let line = found?.querySelector<SVGLineElement>("line.wiring");
+    if (!found || !from || !to) return line?.remove();
+    if (!line) {
+      line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+      line.setAttribute("class", "wiring");
+      found.append(line);
+    }
+    for (const [name, value] of [["x1", from.x], ["y1", from.y], ["x2", to.x], ["y2", to.y]] as const) line.setAttribute(name, String(value));
+  };
+
   const down = (event: React.PointerEvent) => {
     const target = event.target as Element;
     if (event.button !== 0 || target.closest(".zoom")) return;
     // Kept from here: a new figure may take the place of this one before the button is let go.
-    const wire = view === "network" ? target.closest<SVGElement>("[data-part=wire], [data-part=rail]") : null;
-    const node = wire?.dataset["element"] ? "" : (wire?.dataset["port"] ?? "");
-    press.current = { names: linked(target), node, more: event.shiftKey, x: event.clientX, y: event.clientY };
+    const node = nodeAt(event);
+    press.current = { names: linked(target), node, more: event.shiftKey, x: event.clientX, y: event.clientY, from: place(event.clientX, event.clientY) };
     const name = target.closest<SVGElement>("[data-element]")?.dataset["element"];
     const at = place(event.clientX, event.clientY);
-    if (name && at && MOVABLE.includes(view) && !power && name in (one?.picture.places ?? {}) && !store.state.history.refusal) {
+    if (name && at && MOVABLE.includes(view) && !power && !store.state.locked && name in (one?.picture.places ?? {}) && !store.state.history.refusal) {
       const groups = [...(host.current?.querySelectorAll<SVGElement>(`[data-element="${CSS.escape(name)}"]`) ?? [])];
       drag.current = { name, x: at.x, y: at.y, moved: false, groups };
     } else if (zoomed) pan.current = { x: event.clientX, y: event.clientY, box: box() };
@@ -115,6 +161,8 @@ export function Figure({ view }: { view: View }) {
       if (!held.moved) host.current?.setPointerCapture(event.pointerId);
       held.moved = true;
       for (const group of held.groups) group.setAttribute("transform", `translate(${dx} ${dy})`);
+    } else if (press.current?.node && event.buttons === 1 && !store.state.history.refusal) {
+      if (far(press.current, event)) draw(place(event.clientX, event.clientY));
     } else if (pan.current) {
       const scale = pan.current.box.width / (host.current?.clientWidth ?? 1);
       const { x, y, box: from } = pan.current;
@@ -126,9 +174,16 @@ export function Figure({ view }: { view: View }) {
     const pressed = press.current;
     drag.current = null;
     pan.current = null;
+    draw(null);
     press.current = null;
+    if (pressed?.node && far(pressed, event)) {
+      const other = nodeAt(event) || nearestNode(event, pressed.node);
+      if (other && other !== pressed.node) store.gesture("join", { first: other, second: pressed.node });
+      else if (!other) store.notice("note", `The wire of ${pressed.node} ends nowhere.`, "Drag it onto another wire to make one node of both.");
+      return;
+    }
     if (!held?.moved) {
-      if (pressed && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < GRID) {
+      if (pressed && !far(pressed, event)) {
         if (pressed.node) store.chooseNode(pressed.node, pressed.more);
         else store.choose(pressed.names);
       }
@@ -140,12 +195,19 @@ export function Figure({ view }: { view: View }) {
     const snapped = (value: number) => Math.round(value / GRID) * GRID;
     store.gesture("move", { notation: view, name: held.name, x: snapped(from[0] + at.x - held.x), y: snapped(from[1] + at.y - held.y) });
   };
+  const twice = (event: React.MouseEvent) => {
+    const names = linked(event.target);
+    if ((event.target as Element).closest(".zoom")) return;
+    // The field of the value is there once the choice is shown.
+    if (names.length) requestAnimationFrame(() => editValue());
+    else if (view === "network" || view === "bond") store.set({ inserting: true });
+  };
   if (!one || (one.picture.reason && !structure?.elements.length)) return <Waiting />;
   if (one.picture.reason) return <p className="none">{one.picture.reason}</p>;
   return (
     <div
       className={`figure ${zoomed ? "zoomed" : ""}`} ref={host} role="group" aria-label={`Figure: ${view}`}
-      onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => store.hover([])} onDoubleClick={reset}
+      onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => (store.hover([]), draw(null))} onDoubleClick={twice}
     >
       <Drawing svg={svg} />
       <div className="zoom">
@@ -155,6 +217,10 @@ export function Figure({ view }: { view: View }) {
       </div>
     </div>
   );
+}
+
+function far(press: Press, event: React.PointerEvent): boolean {
+  return Math.hypot(event.clientX - press.x, event.clientY - press.y) >= GRID;
 }
 
 function middle(box: Box): { x: number; y: number } {

@@ -1,31 +1,37 @@
 // Type to insert: the kinds that fit what is typed, put in at what is selected. It blocks nothing; Escape closes it.
 import { useMemo, useState } from "react";
-import type { PaletteEntry } from "./protocol";
+import type { ElementFacts, PaletteEntry } from "./protocol";
 import { store, useStudio } from "./store";
 
-const FEW = 60;
+const FEW = 80;
+const ALL = "all";
 const DOMAINS = ["electrical", "translational", "rotational", "hydraulic"];
 
 export function Insert() {
-  const { hello, structure, chosen, nodes } = useStudio();
-  const [typed, setTyped] = useState("");
+  const { hello, structure, chosen, nodes, typed: begun } = useStudio();
+  const [typed, setTyped] = useState(begun);
+  const [group, setGroup] = useState(ALL);
   const [row, setRow] = useState(0);
   const [way, setWay] = useState<"parallel" | "series">("parallel");
   const [domain, setDomain] = useState("electrical");
   const bond = structure?.notation === "bond graph" || store.text.confirmed().includes("\nbond graph:");
   const found = useMemo(() => {
     const { kind } = split(typed, hello?.palette ?? []);
-    const fits = (hello?.palette ?? []).filter((one) => (one.group === "bond graph") === bond);
+    const fits = (hello?.palette ?? []).filter((one) => (one.group === "bond graph") === bond && (group === ALL || one.group.includes(group)));
     const words = kind.toLowerCase();
-    // What is called so comes first, then what begins so, then what only belongs there.
+    const here = domainHere(structure?.elements ?? [], chosen, nodes);
+    // What is called so comes first, then what has this letter, then what begins so, then what only belongs there; always what fits
+    // the place before the others.
     const rank = (one: PaletteEntry) => {
       const word = one.word.toLowerCase();
-      return word === words ? 0 : word.startsWith(words) ? 1 : word.includes(words) ? 2 : one.group.includes(words) ? 3 : 4;
+      const near = one.domains[0] === here ? 0 : 1;
+      return near + (word === words ? 0 : one.symbol.toLowerCase() === words ? 2 : word.startsWith(words) ? 4 : word.includes(words) ? 6 : one.group.includes(words) ? 8 : NONE);
     };
-    return fits.filter((one) => rank(one) < 4).sort((a, b) => rank(a) - rank(b)).slice(0, FEW);
-  }, [typed, hello, bond]);
+    return fits.filter((one) => rank(one) < NONE).sort((a, b) => rank(a) - rank(b)).slice(0, FEW);
+  }, [typed, hello, bond, group, structure, chosen, nodes]);
+  const groups = useMemo(() => [...new Set((hello?.palette ?? []).filter((one) => one.group !== "bond graph").flatMap((one) => one.domains))], [hello]);
   const element = chosen[0] ? store.element(chosen[0]) : undefined;
-  const close = () => store.set({ inserting: false });
+  const close = () => store.set({ inserting: false, typed: "" });
   const put = (entry: PaletteEntry | undefined) => {
     if (bond && typed.includes("->")) {
       store.gesture("insert", { kind: typed.trim() });
@@ -41,7 +47,7 @@ export function Insert() {
     const args: Record<string, unknown> = { kind: entry.word, nodes: named.length ? named : bond ? junction(chosen) : nodes, value, domain };
     if (element && !named.length && !bond && entry.terminals === 2) Object.assign(args, { beside: element.name, way });
     else if (element && !named.length && !bond && entry.terminals === 1) args["nodes"] = element.nodes.slice(0, 1);
-    store.gesture("insert", args);
+    store.insert(args);
     setTyped("");
     setRow(0);
   };
@@ -72,6 +78,11 @@ export function Insert() {
         )}
         <button type="button" onClick={close} data-testid="insert-close">Close</button>
       </p>
+      {!bond && (
+        <p className="ways groups" role="group" aria-label="Domain">
+          {[ALL, ...groups].map((one) => <button key={one} type="button" aria-pressed={group === one} data-domain={one} onClick={() => (setGroup(one), setRow(0))}>{one}</button>)}
+        </p>
+      )}
       <ul id="kinds" role="listbox" aria-label="Kinds">
         {found.map((one, k) => (
           <li key={one.word} id={`kind-${k}`} role="option" aria-selected={k === row} onClick={() => put(one)} data-domain={one.domains[0] ?? ""}>
@@ -81,6 +92,16 @@ export function Insert() {
       </ul>
     </div>
   );
+}
+
+const NONE = 10;
+
+/** The domain of what is selected, else the one that most elements belong to. */
+function domainHere(elements: ElementFacts[], chosen: string[], nodes: string[]): string {
+  const near = elements.filter((one) => chosen.includes(one.name) || one.nodes.some((node) => nodes.includes(node)));
+  const counted = new Map<string, number>();
+  for (const one of near.length ? near : elements) counted.set(one.domain, (counted.get(one.domain) ?? 0) + 1);
+  return [...counted].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
 }
 
 /** A junction of a bond graph may be selected by its own name or by that of an element at it. */

@@ -27,6 +27,7 @@ export function Inspector({ layouts }: { layouts: ReactNode }) {
         </div>
       )}
       {own.map((one) => <Parameter key={one.name} parameter={one} strong />)}
+      {element && structure && element.name in structure.inputs && <Input name={element.name} text={structure.inputs[element.name] ?? ""} strong />}
       {structure && Object.keys(structure.inputs).length > 0 && !element && (
         <>
           <h2>Inputs</h2>
@@ -61,10 +62,18 @@ function Elements() {
 }
 
 function Chosen({ element }: { element: ElementFacts }) {
+  const network = useStudio().structure?.notation === "network";
   return (
     <div className="chosen" data-testid="chosen" data-domain={element.domain}>
       <h2>{element.name} <span>{element.kind}</span></h2>
-      <p className="hint">{element.nodes.join(" – ")}{element.variables.length > 0 && `; ${element.variables.join(", ")}`}</p>
+      {element.variables.length > 0 && <p className="hint">{element.variables.join(", ")}</p>}
+      {element.own && network
+        ? (
+          <div className="terminals" role="group" aria-label="Nodes">
+            {element.nodes.map((node, k) => <Field key={k} label={k ? "–" : "at"} text={node} testid={`terminal-${k}`} settle={(value) => store.gesture("connect", { name: element.name, terminal: k, node: value })} />)}
+          </div>
+        )
+        : <p className="hint">{element.nodes.join(" – ")}</p>}
       {Object.entries(element.settings).map(([key, text]) => (
         <Field key={key} label={key} text={text} testid={`setting-${key}`} settle={(value) => store.gesture("set", { path: ["network", element.name, key], text: value, selected: element.name })} />
       ))}
@@ -72,6 +81,7 @@ function Chosen({ element }: { element: ElementFacts }) {
         ? (
           <div className="row">
             <Rename name={element.name} />
+            {network && <button type="button" onClick={() => store.duplicate()} title="Another one beside it (Ctrl+D)" data-testid="duplicate">Twice</button>}
             <button type="button" onClick={() => store.deleteChosen()} title="Delete" data-testid="delete">Delete</button>
           </div>
         )
@@ -84,9 +94,9 @@ function Rename({ name }: { name: string }) {
   return <Field label="name" text={name} testid="rename" settle={(value) => store.gesture("rename", { name, new: value })} />;
 }
 
-function Input({ name, text }: { name: string; text: string }) {
+function Input({ name, text, strong = false }: { name: string; text: string; strong?: boolean }) {
   return (
-    <div className="parameter input">
+    <div className={`parameter input ${strong ? "strong" : ""}`}>
       <Field label={name} text={text} testid={`input-${name}`} settle={(value) => store.gesture("set", { path: ["experiment", "inputs", name], text: value })} />
     </div>
   );
@@ -134,12 +144,12 @@ function Parameter({ parameter, strong = false }: { parameter: ParameterFacts; s
           onChange={(event) => setTyped(event.target.value)} onBlur={settle} onKeyDown={(event) => event.key === "Enter" && settle()}
         />
       </label>
-      {parameter.plain && parameter.number > 0 && <Slider parameter={parameter} />}
+      {parameter.plain && parameter.number !== 0 && <Slider parameter={parameter} />}
     </div>
   );
 }
 
-/** From a tenth of the value to ten times as much, evenly on a logarithmic scale; at the ends stand the limits. */
+/** From a tenth of the value to ten times as much, of its sign, evenly on a logarithmic scale; at the ends stand the limits. */
 function Slider({ parameter }: { parameter: ParameterFacts }) {
   const [from, setFrom] = useState(parameter.number);
   const [at, setAt] = useState(0.5);
@@ -174,4 +184,12 @@ function Slider({ parameter }: { parameter: ParameterFacts }) {
       {parameter.limits && <button type="button" className="end" title={`${parameter.name} to infinity: a smaller model`} aria-label={`${parameter.name} →∞`} onClick={() => store.takeLimit(parameter.name, "inf")} data-testid={`inf-${parameter.name}`}>→∞</button>}
     </div>
   );
+}
+
+/** The value of what is selected, ready to be typed over. */
+export function editValue(): void {
+  const places = [".parameter.strong .field input", ".chosen [data-testid^=setting]", ".chosen [data-testid=rename]"];
+  const field = places.map((one) => document.querySelector<HTMLInputElement>(one)).find((one) => one !== null);
+  field?.focus();
+  field?.select();
 }

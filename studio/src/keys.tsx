@@ -2,15 +2,19 @@ import { store } from "./store";
 
 const KEYS: [string, string][] = [
   ["/", "insert an element: type its kind, then Enter"],
+  ["R, C, L, M, K, B …", "insert by letter, of the domain of what is selected; . inserts the last kind again"],
+  ["Double click", "on an element: change its value; on the paper: insert"],
   ["Click", "select an element in any view; Shift and click on a wire selects a second node"],
   ["Delete", "delete what is selected"],
-  ["J", "join two selected nodes"],
+  ["J", "join two selected nodes; or drag one wire onto another"],
+  ["Ctrl+D", "another one like it, beside it"],
+  ["Enter", "change the value of what is selected"],
   ["F2", "rename what is selected"],
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["Ctrl+Enter", "run"],
   ["P", "the flow of power"],
   ["Drag", "move an item of a figure; its place is kept in the file"],
-  ["Ctrl and wheel", "zoom a figure; a double click shows all of it"],
+  ["Ctrl and wheel", "zoom a figure; ⤢ shows all of it"],
   ["Esc", "select nothing"],
 ];
 

@@ -10,7 +10,7 @@ const VIEWS: [View, string][] = [
 ];
 
 export function Pane({ view, place }: { view: View; place: number }) {
-  const { shown, structure } = useStudio();
+  const { shown, structure, power } = useStudio();
   const one = shown.get(view);
   const words = VIEWS.find(([word]) => word === view)?.[1] ?? view;
   const figure = view !== "text" && view !== "equations" && view !== "steps";
@@ -20,6 +20,7 @@ export function Pane({ view, place }: { view: View; place: number }) {
         <select aria-label="View of this pane" value={view} onChange={(event) => store.setPane(place, event.target.value as View)} data-testid={`pane-select-${place}`}>
           {VIEWS.map(([word, label]) => <option key={word} value={word}>{label}</option>)}
         </select>
+        {(view === "mechanism" || (view === "network" && structure?.notation === "mechanism")) && one?.picture.svg && <button type="button" className="icon" aria-pressed={power} onClick={() => store.togglePower()} title="Let it move as in the run (P)" data-testid="move">▶ Move</button>}
         {one?.stale && <span className="reason" role="status">{one.stale}</span>}
       </div>
       {view === "text" ? <TextPane /> : figure ? <Figure view={view} /> : <Formulas view={view} />}

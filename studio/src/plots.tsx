@@ -47,12 +47,13 @@ export function Plots() {
 
 /** Curves of one unit. The data are replaced while a slider is held; the plot is made anew only when its curves are others. */
 function Panel({ curves, run, beside }: { curves: RunCurve[]; run: KeptRun; beside: KeptRun[] }) {
-  const { theme } = useStudio();
+  const { theme, chosen, hovered } = useStudio();
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [marks, setMarks] = useState<number[]>([]);
-  const data = useMemo(() => joined(curves, run, beside), [curves, run, beside]);
+  const drawnMarks = useRef(marks);
   const shape = `${theme} ${curves.map((one) => `${one.name} ${one.factor}`).join()} ${beside.map((one) => one.number).join()}`;
+  const data = useMemo(() => joined(curves, run, beside), [shape, run]);
   useEffect(() => {
     const place = host.current;
     if (!place) return undefined;
@@ -74,6 +75,12 @@ function Panel({ curves, run, beside }: { curves: RunCurve[]; run: KeptRun; besi
       hooks: {
         setSeries: [(_plot, k) => store.hover(k ? (curves[(k - 1) % curves.length]?.elements ?? []) : [])],
         setCursor: [(drawn) => readOff(place, drawn, curves)],
+        draw: [(drawn) => drawMarks(drawn, drawnMarks.current, ink)],
+        setScale: [(drawn, key) => {
+          if (key !== "x") return;
+          zoomOthers(drawn);
+          place.parentElement?.setAttribute("data-until", String(drawn.scales["x"]?.max ?? ""));
+        }],
       },
     }, data, place);
     made.over.addEventListener("click", (event) => {
@@ -81,25 +88,46 @@ function Panel({ curves, run, beside }: { curves: RunCurve[]; run: KeptRun; besi
       setMarks((known) => (known.length === 1 ? [...known, at] : [at]));
     });
     plot.current = made;
+    together.add(made);
     const watcher = new ResizeObserver(() => made.setSize({ width: Math.max(160, place.clientWidth), height: Math.max(90, place.clientHeight - 4) }));
     watcher.observe(place);
     return () => {
       watcher.disconnect();
+      together.delete(made);
       made.destroy();
       plot.current = null;
     };
   }, [shape]);
   useEffect(() => {
-    // While a slider is held the scales grow but never jump back, so that the eye can compare.
-    plot.current?.setData(data);
+    const made = plot.current;
+    if (!made) return;
+    // Who looks at a stretch of time goes on looking at it while a slider is held.
+    const { min, max } = made.scales["x"] ?? {};
+    const old = made.data[0];
+    const whole = min == null || max == null || !old.length || (min <= (old[0] ?? 0) && max >= (old[old.length - 1] ?? 0));
+    made.setData(data, whole);
+    if (!whole) made.setScale("x", { min, max });
   }, [data]);
+  useEffect(() => {
+    drawnMarks.current = marks;
+    plot.current?.redraw(false);
+  }, [marks]);
+  const lit = curves.map((one) => one.elements.some((name) => chosen.includes(name) || hovered.includes(name)));
+  useEffect(() => {
+    const made = plot.current;
+    if (!made) return;
+    made.series.forEach((series, k) => {
+      if (k) series.width = (lit[(k - 1) % curves.length] ? 3.4 : k > curves.length ? 1.2 : 1.8) * devicePixelRatio;
+    });
+    made.redraw(false);
+  }, [lit.join(), data]);
   const unit = curves[0]?.shown_unit ?? "";
   const [a, b] = marks;
   return (
     <figure className="panel">
       <figcaption>
         {curves.map((one, k) => (
-          <span key={one.name} className="name" style={{ color: TONES[theme][k % 6] }} data-link={one.elements.join(" ")} onClick={() => store.choose(one.elements)}>
+          <span key={one.name} className={lit[k] ? "name lit" : "name"} style={{ color: TONES[theme][k % 6] }} data-link={one.elements.join(" ")} onClick={() => store.choose(one.elements)}>
             <span dangerouslySetInnerHTML={{ __html: one.mathml }} /><output data-curve={one.name} />
           </span>
         ))}
@@ -109,6 +137,37 @@ function Panel({ curves, run, beside }: { curves: RunCurve[]; run: KeptRun; besi
       <div className="plot" ref={host} />
     </figure>
   );
+}
+
+/** Plots over time show the same stretch of it. */
+const together = new Set<uPlot>();
+let zooming = false;
+
+function zoomOthers(plot: uPlot): void {
+  const { min, max } = plot.scales["x"] ?? {};
+  if (zooming || min == null || max == null) return;
+  zooming = true;
+  for (const other of together) if (other !== plot && other.status === 1) other.setScale("x", { min, max });
+  zooming = false;
+}
+
+/** The two times between which differences are told. */
+function drawMarks(plot: uPlot, marks: number[], ink: string): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = ink;
+  ctx.lineWidth = 1;
+  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  marks.forEach((t, k) => {
+    const x = Math.round(plot.valToPos(t, "x", true)) + 0.5;
+    if (x < bbox.left || x > bbox.left + bbox.width) return;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillText("AB"[k] ?? "", x + 4 * devicePixelRatio, bbox.top + 11 * devicePixelRatio);
+  });
+  ctx.restore();
 }
 
 function difference(curve: RunCurve, run: KeptRun, a: number, b: number): number {

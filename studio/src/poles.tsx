@@ -56,11 +56,12 @@ function Response({ run, row, unit }: { run: KeptRun; row: number; unit: string 
     const style = getComputedStyle(document.documentElement);
     const [ink, grid] = [style.getPropertyValue("--quiet"), style.getPropertyValue("--grid")];
     const axis: uPlot.Axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1, size: 4 }, font: "11px system-ui, sans-serif" };
+    const x: uPlot.Axis = { ...axis, grid: { ...axis.grid, filter: decades }, ticks: { ...axis.ticks, filter: decades } };
     const values = Array.from(run.responses[row] ?? [], (value) => (Number.isFinite(value) ? value : null));
     const plot = new uPlot({
       width: Math.max(160, place.clientWidth), height: Math.max(90, place.clientHeight - 4), legend: { show: false }, padding: [8, 8, 0, 0],
       scales: { x: { time: false, distr: 3 } },
-      axes: [{ ...axis, size: 26, space: 30, filter: decades, values: (_plot, ticks) => ticks.map((one) => (one === null ? "" : `10${raised(Math.round(Math.log10(one)))}`)) }, { ...axis, size: 46, label: unit, labelSize: 16, values: (_plot, ticks) => ticks.map(told), ...(unit === "deg" ? { incrs: [15, 45, 90, 180, 360] } : {}) }],
+      axes: [{ ...x, size: 26, space: 30, filter: decades, values: (_plot, ticks) => ticks.map((one) => (one === null ? "" : `10${raised(Math.round(Math.log10(one)))}`)) }, { ...axis, size: 46, label: unit, labelSize: 16, values: (_plot, ticks) => ticks.map(told), ...(unit === "deg" ? { incrs: [15, 45, 90, 180, 360] } : {}) }],
       series: [{}, { stroke: TONES[theme][0], width: 1.8, points: { show: false } }],
       cursor: { sync: { key: "frequency" } },
     }, [Array.from(run.frequencies), values], place);

@@ -89,12 +89,21 @@ export interface PreviewLimit {
   limits: Record<string, string>;
 }
 
+/** The forms that treat dependent storages, each run; the gesture `condition` takes one. */
+export interface CompareForms {
+  kind: "compareforms";
+  id: number;
+}
+
 /** A file of a figure, of equations, of the run, of the model in another language, or of everything. */
 export interface Export {
   kind: "export";
   id: number;
   what: string;
   format: string;
+  theme: "colour" | "dark" | "mono";
+  variables: string[];
+  at: string;
 }
 
 /** A model that can be opened: a file, or an example. */
@@ -327,6 +336,31 @@ export interface LimitDone {
   note: string;
 }
 
+/** One form of the dependent storages: its equations, what a run of it cost, and how far it is from the most accurate one. */
+export interface FormLine {
+  form: string;
+  suits: string;
+  solver: string;
+  seconds: number;
+  steps: number;
+  states: number;
+  excess: number;
+  relative: number;
+  forces: number;
+  violation: number;
+  energy: number;
+  text: string;
+}
+
+/** The forms side by side; `refused` tells why others are not there. */
+export interface FormsDone {
+  kind: "formsdone";
+  id: number;
+  reference: string;
+  forms: FormLine[];
+  refused: [string, string][];
+}
+
 /** A file; its bytes are in the frame. */
 export interface ExportDone {
   kind: "exportdone";
@@ -353,6 +387,6 @@ export interface Failed {
   fix: string;
 }
 
-export type FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | Export;
+export type FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | CompareForms | Export;
 
-export type ToPage = Hello | Opened | Updates | Rebase | UndoState | Structure | ViewDrawn | RunDone | Progress | FlowDone | LimitDone | ExportDone | Did | Failed;
+export type ToPage = Hello | Opened | Updates | Rebase | UndoState | Structure | ViewDrawn | RunDone | Progress | FlowDone | LimitDone | FormsDone | ExportDone | Did | Failed;

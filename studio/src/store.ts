@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 import { Connection, type Link } from "./connection";
 import { TextModel } from "./text";
 import type {
-  ViewDrawn, ElementFacts, ExportDone, Failed, FlowDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RunDone,
+  ViewDrawn, ElementFacts, ExportDone, Failed, FlowDone, FormsDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RunDone,
   Structure, Theme, ToPage, View,
 } from "./protocol";
 
@@ -31,13 +31,14 @@ export interface Shown {
   stale: string;
 }
 
-export type Tab = "plots" | "power" | "poles" | "runs" | "findings" | "limit";
+export type Tab = "plots" | "power" | "poles" | "runs" | "findings" | "limit" | "forms";
 export type Panes = View[];
 
 const MOST_RUNS = 20;
 const FAST_S = 0.8;
-const LIVE_S = 0.3;
+const FIRST = 4;
 const NOTICE_MS = 7000;
+const NOTE_MS = 3000;
 
 export interface State {
   link: Link;
@@ -64,7 +65,10 @@ export interface State {
   flows: Map<View, FlowDone>;
   moment: number;
   limit: LimitDone | null;
+  forms: FormsDone | "asked" | null;
+  locked: boolean;
   inserting: boolean;
+  typed: string;
   helping: boolean;
 }
 
@@ -100,6 +104,7 @@ export class Store {
   private liveNext: Record<string, string> | null = null;
   private ranVersion = -1;
   private runWanted = false;
+  private lastInserted: Record<string, unknown> | null = null;
 
   constructor() {
     const choice = kept<State["themeChoice"]>("theme", "system");
@@ -107,7 +112,7 @@ export class Store {
       link: "connecting", hello: null, file: null, history: { kind: "undostate", undo: "", redo: "", saved: "", refusal: "" },
       structure: null, shown: new Map(), runs: [], current: null, running: null, seconds: 0, held: {}, chosen: [], hovered: [],
       nodes: [], variables: [], notices: [], panes: kept("panes", DEFAULT_PANES), tab: "plots", theme: resolved(choice),
-      themeChoice: choice, power: false, flows: new Map(), moment: 0, limit: null, inserting: false, helping: false,
+      themeChoice: choice, power: false, flows: new Map(), moment: 0, limit: null, forms: null, locked: kept("locked", false), inserting: false, typed: "", helping: false,
     };
     this.text = new TextModel(this);
     this.connection = new Connection({ link: (link) => this.linked(link), message: (m, numbers) => this.heard(m, numbers) });
@@ -116,6 +121,12 @@ export class Store {
   }
 
   begin(): void {
+    // The address says what is open: its arrows lead from model to model, and back to the gallery.
+    addEventListener("popstate", () => {
+      const file = new URLSearchParams(location.hash.slice(1)).get("file");
+      if (!file) this.gallery();
+      else if (file !== this.state.file?.file) this.open(file);
+    });
     void this.connection.begin();
   }
 
@@ -200,7 +211,7 @@ export class Store {
     if (again) this.text.resume(message.version, message.changes, message.text);
     else this.text.restart(message.file, message.version, message.text);
     const fresh = again ? {} : {
-      structure: null, shown: new Map(), runs: [], current: null, chosen: [], nodes: [], variables: [], flows: new Map(), limit: null,
+      structure: null, shown: new Map(), runs: [], current: null, chosen: [], nodes: [], variables: [], flows: new Map(), limit: null, forms: null,
       power: false, tab: "plots" as Tab, held: {}, running: null, seconds: 0,
     };
     if (!again) {
@@ -231,7 +242,7 @@ export class Store {
     const id = ++this.numbers;
     const notices = [...this.state.notices.filter((one) => one.text !== text), { id, tone, text, fix }].slice(-3);
     this.set({ notices });
-    setTimeout(() => this.dismiss(id), NOTICE_MS);
+    setTimeout(() => this.dismiss(id), tone === "note" && !fix ? NOTE_MS : NOTICE_MS);
   }
 
   dismiss(id: number): void {
@@ -250,7 +261,7 @@ export class Store {
 
   gallery(): void {
     this.text.leave();
-    history.pushState(null, "", location.pathname);
+    if (location.hash) history.pushState(null, "", location.pathname);
     document.title = "Tellegen studio";
     this.set({ file: null, structure: null, runs: [], current: null });
     location.reload();
@@ -355,7 +366,8 @@ export class Store {
   /** A slider is held: curves follow while the last run was quick. */
   hold(parameters: Record<string, string>): void {
     this.set({ held: { ...this.state.held, ...parameters } });
-    if (this.state.seconds > LIVE_S || !this.state.structure?.until) return;
+    // One run at a time, always of the newest values: what is slower follows at its own pace.
+    if (this.state.seconds > FAST_S || !this.state.structure?.until) return;
     this.liveNext = this.state.held;
     this.runLive();
   }
@@ -381,7 +393,9 @@ export class Store {
     const run = unpacked(done, numbers ?? new ArrayBuffer(0), this.counted + 1);
     const known = this.state.variables.filter((name) => done.curves.some((one) => one.name === name));
     const variables = known.length ? known : done.shown.slice(0, 6);
-    const change: Partial<State> = { current: run, variables, seconds: done.seconds };
+    // The first run shares the machine with the first views, and any run with what else is at work: two slow ones in a row count.
+    const before = this.state.current?.done.seconds ?? done.seconds / FIRST;
+    const change: Partial<State> = { current: run, variables, seconds: Math.min(done.seconds, before) };
     if (!done.live) {
       this.counted += 1;
       run.values = Object.fromEntries((this.state.structure?.parameters ?? []).map((one) => [one.name, one.text]));
@@ -453,6 +467,39 @@ export class Store {
     });
   }
 
+  /** The forms of dependent storages side by side: runs of all of them, so that it is asked for. */
+  compareForms(): void {
+    this.text.flush();
+    this.set({ forms: "asked", tab: "forms" });
+    this.ask((id) => ({ kind: "compareforms", id }), (answer) => this.set({ forms: answer.kind === "formsdone" ? answer : null }));
+  }
+
+  lock(): void {
+    keep("locked", !this.state.locked);
+    this.set({ locked: !this.state.locked });
+  }
+
+  insert(args: Record<string, unknown>): void {
+    this.lastInserted = args;
+    this.gesture("insert", args);
+  }
+
+  /** The last kind again, at what is selected now. */
+  insertAgain(): void {
+    const { chosen, nodes } = this.state;
+    if (!this.lastInserted) return;
+    const { kind, value, way } = this.lastInserted;
+    this.gesture("insert", { kind, value, way: way ?? "parallel", nodes, ...(chosen[0] ? { beside: chosen[0] } : {}) });
+  }
+
+  /** Another element like the one that is selected, beside it. */
+  duplicate(): void {
+    const element = this.element(this.state.chosen[0] ?? "");
+    if (!element?.own) return;
+    const value = this.state.structure?.parameters.find((one) => one.name === element.parameters[0])?.text ?? "";
+    this.gesture("insert", { kind: element.kind, beside: element.name, nodes: element.nodes.filter((_, k) => element.nodes.length > 2 || k === 0), way: "parallel", value });
+  }
+
   deleteChosen(): void {
     const name = this.state.chosen[0];
     if (!name) return;
@@ -497,8 +544,13 @@ export class Store {
 
   // -- Files out ---------------------------------------------------------------------------------------------------------------
 
-  export(what: string, format: string): void {
-    this.ask((id) => ({ kind: "export", id, what, format }), () => undefined);
+  /** A file of what is seen: in these colours, with these curves, and with the powers where they are shown. */
+  export(what: string, format: string, colours: "seen" | "mono" | "colour"): void {
+    const { theme, variables, power, moment, flows } = this.state;
+    const times = flows.get(what as View)?.times;
+    const at = power && times ? `${times[Math.round(moment * (times.length - 1))] ?? 0} s` : "";
+    const tone = colours === "seen" ? (theme === "dark" ? "dark" : "colour") : colours;
+    this.ask((id) => ({ kind: "export", id, what, format, theme: tone, variables, at }), () => undefined);
   }
 
   private download(done: ExportDone, bytes: ArrayBuffer | null): void {

@@ -2,14 +2,23 @@
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { store, useStudio } from "./store";
 
+const FIGURE: [string, string][] = [["svg", "SVG"], ["pdf", "PDF"], ["png", "PNG"], ["tex", "TikZ"]];
+const figure = (what: string): [string, string, string][] => FIGURE.map(([format, label]) => [what, format, label]);
+
 const EXPORTS: [string, [string, string, string][]][] = [
-  ["Schematic", [["network", "svg", "SVG"], ["network", "pdf", "PDF"], ["network", "png", "PNG"], ["network", "tex", "TikZ"]]],
-  ["Bond graph", [["bond", "svg", "SVG"], ["bond", "pdf", "PDF"], ["bond", "png", "PNG"], ["bond", "tex", "TikZ"]]],
-  ["POG", [["pog", "svg", "SVG"], ["pog", "pdf", "PDF"], ["pog", "png", "PNG"], ["pog", "tex", "TikZ"]]],
+  ["Schematic", figure("network")],
+  ["Bond graph", figure("bond")],
+  ["POG", figure("pog")],
+  ["Mechanism", figure("mechanism")],
   ["Equations", [["equations", "tex", "LaTeX"], ["equations", "svg", "SVG"], ["equations", "pdf", "PDF"]]],
+  ["Derivation", [["steps", "txt", "text"], ["steps", "tex", "LaTeX"]]],
+  ["Curves", figure("curves")],
+  ["Bode diagram", figure("bode")],
+  ["Poles", figure("poles")],
+  ["Energy", figure("energy")],
   ["Data", [["data", "csv", "CSV"], ["data", "nc", "netCDF"], ["data", "mat", "MAT"]]],
   ["Model as", [["model", "network", "network"], ["model", "bond", "bond graph"], ["model", "pog", "POG"]]],
-  ["For tools", [["tool", "python", "Python"], ["tool", "fmu", "FMU"], ["tool", "simulink", "Simulink"], ["tool", "c", "C"]]],
+  ["For tools", [["tool", "python", "Python"], ["tool", "fmu", "FMU"], ["tool", "modelica", "Modelica"], ["tool", "simulink", "Simulink"], ["tool", "c", "C"]]],
   ["Everything", [["report", "html", "report"]]],
 ];
 
@@ -25,8 +34,9 @@ export function ThemeButton() {
 }
 
 export function Toolbar() {
-  const { file, history, structure, running, power, current } = useStudio();
+  const { file, history, structure, running, power, current, locked } = useStudio();
   const stale = store.isStale();
+  const [colours, setColours] = useState<"seen" | "colour" | "mono">("seen");
   if (!file) return null;
   const name = history.saved || file.file.replace("example:", "");
   return (
@@ -53,15 +63,22 @@ export function Toolbar() {
       <span className="grow" />
       <button type="button" aria-pressed={power} onClick={() => store.togglePower()} title="The flow of power on the figures (P)" data-testid="power">Power</button>
       <Menu label="Export" testid="export">
+        <label className="menu-row" onClick={(event) => event.stopPropagation()}>
+          <span>Colours</span>
+          <select value={colours} onChange={(event) => setColours(event.target.value as typeof colours)} data-testid="export-colours">
+            <option value="seen">as they are seen</option><option value="colour">for white paper</option><option value="mono">black on white</option>
+          </select>
+        </label>
         {EXPORTS.map(([title, items]) => (
           <div key={title} className="menu-row">
             <span>{title}</span>
             {items.map(([what, format, label]) => (
-              <button key={format} type="button" onClick={() => store.export(what, format)} data-testid={`export-${what}-${format}`}>{label}</button>
+              <button key={format} type="button" onClick={() => store.export(what, format, colours)} data-testid={`export-${what}-${format}`}>{label}</button>
             ))}
           </div>
         ))}
       </Menu>
+      <button type="button" aria-pressed={locked} onClick={() => store.lock()} title={locked ? "Items of figures stay where they are; click to move them" : "Items of figures can be dragged; click to lock them"} data-testid="lock">Lock</button>
       <ThemeButton />
       <button type="button" className="icon" onClick={() => store.set({ helping: true })} title="Keys (?)" aria-label="Keys" data-testid="help">?</button>
     </header>

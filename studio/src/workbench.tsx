@@ -2,7 +2,7 @@
 import { useEffect } from "react";
 import { Dock } from "./dock";
 import { Insert } from "./insert";
-import { Inspector } from "./inspector";
+import { editValue, Inspector } from "./inspector";
 import { Keys } from "./keys";
 import { Pane } from "./pane";
 import type { View } from "./protocol";
@@ -54,18 +54,22 @@ function keyed(event: KeyboardEvent): void {
   if (command && key === "enter") store.run();
   else if (command && !typing && key === "z") event.shiftKey ? store.redo() : store.undo();
   else if (command && !typing && key === "y") store.redo();
+  else if (command && !typing && key === "d") store.duplicate();
   else if (typing || command || event.altKey) return;
   else if (event.key === "/") store.set({ inserting: true });
   else if (event.key === "?") store.set({ helping: true });
   else if (event.key === "Delete" || event.key === "Backspace") store.deleteChosen();
-  else if (key === "j") store.joinNodes();
+  else if (key === "j" && store.state.nodes.length === 2) store.joinNodes();
+  else if (event.key === ".") store.insertAgain();
   else if (key === "p") store.togglePower();
+  else if (event.key === "Enter" && target === document.body) editValue();
   else if (key === "f2") document.querySelector<HTMLInputElement>("[data-testid=rename]")?.focus();
   else if (event.key === "Escape") {
     store.set({ inserting: false, helping: false, nodes: [] });
     store.choose([]);
     return;
-  } else return;
+  } else if (/^[a-z]$/.test(key)) store.set({ inserting: true, typed: event.key });
+  else return;
   event.preventDefault();
 }
 

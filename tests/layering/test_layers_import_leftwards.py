@@ -33,7 +33,7 @@ LAYERS = [
 ]
 RANK = {name: i for i, names in enumerate(LAYERS) for name in names.split()}
 
-DATA = {"library", "systems"}
+DATA = {"languages", "library", "systems"}
 """Folders of files that are read and hold no code."""
 
 WITHOUT_NUMBERS = {name for name in RANK if RANK[name] <= RANK["equations"]}

@@ -53,6 +53,8 @@ def test_an_element_is_put_in_at_nodes_beside_another_one_and_in_series() -> Non
     nodes = {one.name: one.nodes for one in series.elements}
     assert nodes["R_a"][1] == nodes["L_1"][0]
     assert nodes["L_1"][1] == "c"
+    grounded = read_model(act(MOTOR, "insert", kind="inertia", beside="b_m").text)
+    assert next(one.nodes for one in grounded.elements if one.name == "J_1") == ("shaft", "frame")
 
 
 @pytest.mark.parametrize("kind", ["resistor", "mass", "spring", "pump", "dc machine", "gear"])
@@ -144,6 +146,26 @@ def test_a_limit_keeps_the_comments_of_what_stays() -> None:
     gone, new = changed_lines(MOTOR, made)
     assert [line.split(":")[0].strip() for line in gone] == ["about", "J_m", "J_m"]
     assert [line.split(":")[0].strip() for line in new] == ["about"]
+
+
+def test_dependent_storages_are_put_into_another_form_and_comments_stay() -> None:
+    text = (SYSTEMS / "crank_rod.yaml").read_text()
+    made = act(text, "condition", form="parasitic")
+    assert "sized for a relative error" in made.note
+    assert not tg.check(read_model(made.text)).dependent
+    assert "# connecting rod" in made.text
+    assert tg.derive(read_model(act(text, "condition", form="lagrange").text)).states == ("omega",)
+    with pytest.raises(tg.TellegenError, match="C101"):
+        act(text, "condition", form="sideways")
+
+
+def test_a_finding_of_a_dependent_storage_offers_what_can_be_done() -> None:
+    shown = structure(1, (SYSTEMS / "crank_rod.yaml").read_text(), "crank_rod.yaml", str(SYSTEMS))
+    remedies = {remedy.label: remedy for remedy in shown.findings[0].remedies}
+    assert remedies["m_p \N{RIGHTWARDS ARROW} 0"].arguments == {"limits": {"m_p": "0"}}
+    for remedy in remedies.values():
+        text = (SYSTEMS / "crank_rod.yaml").read_text()
+        assert not tg.check(read_model(act(text, remedy.name, **remedy.arguments).text)).dependent
 
 
 def test_items_of_figures_stay_where_they_are_put() -> None:

@@ -1,18 +1,25 @@
 """The studio in Chromium as a person uses it: the first two minutes, a model from an empty page, keys alone, two tabs."""
 
+import io
+import json
+import logging
+import os
 import re
 import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import tellegen as tg
 from support.studio import RunningStudio, at, chromium, needs_pages, opened_example, running_studio, studio_page
+from support.wheel import bare_environment, installed_wheel, quietly
 
 pytestmark = needs_pages
+LOG = logging.getLogger("studio")
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +30,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def studio(folder: Path) -> Iterator[RunningStudio]:
     with running_studio(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=["checkout", pytest.param("wheel", marks=pytest.mark.slow)])
+def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
+    """The studio of a new user: of this checkout, and of the wheel, installed where nothing of the checkout is known."""
+    folder = tmp_path_factory.mktemp("new_user")
+    if request.param == "checkout":
+        with running_studio(folder) as running:
+            yield running
+        return
+    place = tmp_path_factory.mktemp("wheel")
+    python, package = installed_wheel(place)
+    assert (package / "server" / "client" / "index.html").is_file(), "the wheel has no pages"
+    bare = bare_environment(place, PATH=os.environ["PATH"])
+    assert str(package) in quietly(str(python), "-c", "import tellegen; print(tellegen.__file__)", **bare)
+    with running_studio(folder, python=str(python), environment=bare) as running:
         yield running
 
 
@@ -40,13 +64,16 @@ def _poles(page: Page) -> str:
     return at(page, "poles").inner_text()
 
 
-def test_the_first_two_minutes_of_a_new_user(browser: Browser, studio: RunningStudio, folder: Path) -> None:
+def clock() -> Callable[[str], None]:
+    """Says what was reached, and how long it took."""
     began = time.perf_counter()
+    return lambda what: LOG.warning("%6.2f s  %s", time.perf_counter() - began, what)
 
-    def said(what: str) -> None:
-        print(f"{time.perf_counter() - began:6.2f} s  {what}")
 
-    with studio_page(browser, studio.url) as page:
+@pytest.mark.slow
+def test_the_first_two_minutes_of_a_new_user(browser: Browser, installed: RunningStudio) -> None:
+    folder, said = installed.folder, clock()
+    with studio_page(browser, installed.url) as page:
         expect(page.locator(".cards li")).to_have_count(len(tg.examples()))
         said("the gallery is there")
         opened_example(page, "dc_motor_pump")
@@ -110,17 +137,24 @@ def test_the_first_two_minutes_of_a_new_user(browser: Browser, studio: RunningSt
         expect(at(page, "residual")).to_contain_text("of the energy handled")
         said("power flows, and the books are closed")
 
-        for what in ("pog-svg", "pog-tex"):
-            at(page, "export").click()
-            with page.expect_download() as waited:
-                at(page, f"export-{what}").click()
-            file = folder / waited.value.suggested_filename
-            waited.value.save_as(file)
-            form = what.partition("-")[2]
+        with_powers = _exported(page, "pog-svg", folder)
+        at(page, "power").click()
+        for form in ("svg", "tex"):
             wanted = folder / f"wanted.{form}"
             tg.draw(folder / "dc_motor_pump.yaml", "pog").save(wanted)
-            assert file.read_bytes() == wanted.read_bytes()
+            assert _exported(page, f"pog-{form}", folder) == wanted.read_bytes()
+        assert with_powers != (folder / "wanted.svg").read_bytes(), "what is seen has powers"
         said("the POG is a file, the same as 'draw' writes")
+
+
+def _exported(page: Page, what: str, folder: Path) -> bytes:
+    """The file of an entry of the menu."""
+    at(page, "export").click()
+    with page.expect_download() as waited:
+        at(page, f"export-{what}").click()
+    file = folder / waited.value.suggested_filename
+    waited.value.save_as(file)
+    return file.read_bytes()
 
 
 def _example(name: str) -> str:
@@ -129,10 +163,9 @@ def _example(name: str) -> str:
     return (SYSTEMS / f"{name}.yaml").read_text()
 
 
-def test_a_mass_spring_damper_from_an_empty_page_by_keys_alone(
-    browser: Browser, studio: RunningStudio, folder: Path
-) -> None:
-    with studio_page(browser, studio.url) as page:
+def test_a_mass_spring_damper_from_an_empty_page_by_keys_alone(browser: Browser, installed: RunningStudio) -> None:
+    folder, said = installed.folder, clock()
+    with studio_page(browser, installed.url) as page:
         expect(at(page, "new-network")).to_be_visible()
         for _ in range(20):
             page.keyboard.press("Tab")
@@ -152,8 +185,10 @@ def test_a_mass_spring_damper_from_an_empty_page_by_keys_alone(
             expect(at(page, f"element-{name}")).to_be_visible()
         page.keyboard.press("Escape")
         _states(page, "2 states")
+        said("four elements are drawn")
         page.keyboard.press("Control+Enter")
         expect(at(page, "plots").locator("canvas").first).to_be_visible()
+        said("its curves are there")
         run = tg.simulate(folder / "model.yaml")
         assert run.final()["v_m_1"] == pytest.approx(0.0, abs=1e-3)
         assert run.final()["F_K_1"] == pytest.approx(1.0, abs=1e-3)
@@ -163,8 +198,10 @@ def test_a_mass_spring_damper_from_an_empty_page_by_keys_alone(
         expect(at(page, "element-F_1")).to_have_count(1)
 
 
-def test_an_rc_filter_as_a_bond_graph_from_an_empty_page(browser: Browser, studio: RunningStudio, folder: Path) -> None:
-    with studio_page(browser, studio.url) as page:
+@pytest.mark.slow
+def test_an_rc_filter_as_a_bond_graph_from_an_empty_page(browser: Browser, installed: RunningStudio) -> None:
+    folder, said = installed.folder, clock()
+    with studio_page(browser, installed.url) as page:
         at(page, "new-bond").click()
         expect(page.get_by_text("An empty page.").first).to_be_visible()
         page.keyboard.press("/")
@@ -176,8 +213,157 @@ def test_an_rc_filter_as_a_bond_graph_from_an_empty_page(browser: Browser, studi
         expect(at(page, "pane-bond").locator("svg [data-element=C_1]").first).to_be_attached()
         _states(page, "1 state")
         expect(at(page, "plots").locator("canvas").first).to_be_visible()
+        said("its curves are there")
         found = tg.analyse(folder / "bond_graph.yaml").poles
         assert [pole.value for pole in found] == pytest.approx([-1.0])
+
+
+def _middle(page: Page, node: str) -> tuple[float, float]:
+    """A place on the wire of a node."""
+    wire = at(page, "pane-network").locator(f"[data-port={node}]").first.bounding_box()
+    assert wire is not None
+    return wire["x"] + wire["width"] / 2, wire["y"] + wire["height"] / 2
+
+
+@pytest.mark.slow
+def test_letters_insert_wires_are_dragged_and_values_are_typed_on_the_figure(
+    browser: Browser, studio: RunningStudio, folder: Path
+) -> None:
+    file = folder / "apart.yaml"
+    file.write_text(
+        "system: Apart\nparameters: {m: 1 kg, b: 2 N*s/m}\nnetwork:\n  F: {force source: [frame, n1]}\n  m: {mass: [n1]}\n"
+        "  b: {damper: [n9, frame]}\nexperiment: {until: 5 s, inputs: {F: step(1 N)}}\n"
+    )
+    with studio_page(browser, studio.url) as page:
+        at(page, "open-apart.yaml").click()
+        expect(at(page, "element-b")).to_be_visible()
+        expect(at(page, "pane-network").locator("[data-port=n9]").first).to_be_attached()
+        page.mouse.move(*_middle(page, "n9"))
+        page.mouse.down()
+        page.mouse.move(*_middle(page, "n1"), steps=8)
+        expect(page.locator("line.wiring")).to_be_attached()
+        page.mouse.up()
+        expect(page.locator("line.wiring")).to_have_count(0)
+        expect(at(page, "notices")).to_contain_text("n9 is n1 now")
+        # On the figure: a double click at the name, then the value.
+        at(page, "pane-network").locator("[data-element=b][data-part=name]").dblclick()
+        expect(at(page, "value-b")).to_be_focused()
+        page.keyboard.type("4 N*s/m")
+        page.keyboard.press("Enter")
+        expect(at(page, "notices")).not_to_contain_text("cannot")
+        page.locator("h1").click()
+        # K is the letter of springs where the selected element is translational.
+        at(page, "element-b").click()
+        page.keyboard.press("k")
+        expect(page.locator(".insert [aria-selected=true]")).to_contain_text("spring")
+        page.keyboard.press("Enter")
+        expect(at(page, "element-K_1")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.keyboard.press(".")
+        expect(at(page, "element-K_2")).to_be_visible()
+        at(page, "element-m").click()
+        page.keyboard.press("Control+d")
+        expect(at(page, "element-m_1")).to_be_visible()
+        at(page, "element-K_2").click()
+        at(page, "terminal-0").fill("far")
+        at(page, "terminal-0").press("Enter")
+        expect(at(page, "pane-network").locator("[data-port=far]").first).to_be_attached()
+        model = tg.read(file)
+        nodes = {one.name: one.nodes for one in model.elements}
+        assert nodes["b"] == nodes["K_1"] == ("n1", "frame")
+        assert nodes["m_1"] == nodes["m"]
+        assert nodes["K_2"] == ("far", "frame")
+        assert "b: 4 N*s/m" in file.read_text()
+
+
+@pytest.mark.slow
+def test_forms_of_dependent_storages_are_compared_and_one_is_taken(browser: Browser, studio: RunningStudio) -> None:
+    with studio_page(browser, studio.url) as page:
+        opened_example(page, "crank_rod")
+        _states(page, "1 state: omega")
+        at(page, "tab-forms").click()
+        at(page, "forms-compare").click()
+        expect(at(page, "forms").locator("tbody tr")).to_have_count(6)
+        at(page, "forms").get_by_role("button", name="Equations").first.click()
+        expect(page.locator(".forms pre")).to_contain_text("m_p follows J_m")
+        at(page, "form-parasitic").click()
+        _states(page, "3 states: omega, v_p")
+        at(page, "undo").click()
+        _states(page, "1 state: omega")
+        # The finding offers the same, and the limit that makes the storage go.
+        at(page, "tab-findings").click()
+        at(page, "remedy").filter(has_text="m_p \N{RIGHTWARDS ARROW} 0").click()
+        expect(at(page, "element-m_p")).to_have_count(0)
+        at(page, "undo").click()
+        expect(at(page, "element-m_p")).to_have_count(1)
+        # A mechanism moves over the experiment.
+        at(page, "pane-select-1").select_option("mechanism")
+        at(page, "move").click()
+        expect(at(page, "pane-mechanism").locator("g.flow path").first).to_be_attached()
+        early = at(page, "pane-mechanism").locator("g.flow").inner_html()
+        at(page, "scrubber").fill("300")
+        expect(at(page, "scrub-time")).not_to_have_text("t = 0.00 s")
+        assert at(page, "pane-mechanism").locator("g.flow").inner_html() != early
+
+
+@pytest.mark.slow
+def test_a_stretch_of_time_is_looked_at_and_measured_and_the_address_leads_back(
+    browser: Browser, studio: RunningStudio
+) -> None:
+    with studio_page(browser, studio.url) as page:
+        opened_example(page, "dc_motor_pump")
+        at(page, "element-L_a").click()
+        expect(page.locator(".panel .name.lit")).to_have_count(1)
+        box = at(page, "plots").locator(".u-over").first.bounding_box()
+        assert box is not None
+        for share in (0.2, 0.6):
+            page.mouse.click(box["x"] + share * box["width"], box["y"] + 20)
+        expect(at(page, "delta").first).to_contain_text("\N{GREEK CAPITAL LETTER DELTA}t")
+        page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 30)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 30, steps=6)
+        page.mouse.up()
+        # All plots over time show this stretch, and go on to while a slider moves the curves.
+        shown = "() => JSON.stringify([...document.querySelectorAll('.panel')].map((one) => one.dataset.until))"
+        page.wait_for_function(f"() => JSON.parse(({shown})()).every((one) => Number(one) < 0.3)")
+        at(page, "slider-R_a").focus()
+        page.keyboard.press("ArrowRight")
+        expect(at(page, "saved")).to_have_text("saved")
+        assert all(float(one) < 0.3 for one in json.loads(page.evaluate(shown)))
+        at(page, "gallery").click()
+        expect(page.locator(".cards li").first).to_be_visible()
+        page.go_back()
+        expect(at(page, "element-L_a")).to_be_visible()
+
+
+EXPORTS = (
+    "network-svg", "bond-pdf", "pog-png", "equations-tex", "equations-svg", "steps-txt", "steps-tex", "curves-svg", "curves-tex",
+    "bode-pdf", "poles-svg", "energy-svg", "data-csv", "data-nc", "data-mat", "model-bond", "tool-python", "tool-modelica",
+    "tool-c", "report-html",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_everything_is_exported_as_it_is_seen(browser: Browser, studio: RunningStudio, tmp_path: Path) -> None:
+    with studio_page(browser, studio.url, dark=True) as page:
+        opened_example(page, "dc_motor_pump")
+        for what in EXPORTS:
+            assert len(_exported(page, what, tmp_path)) > 300, what
+        # In the colours of the page, unless others are asked for.
+        assert _exported(page, "bond-svg", tmp_path) == _drawn(tmp_path, "dark")
+        at(page, "export").click()
+        at(page, "export-colours").select_option("mono")
+        page.keyboard.press("Escape")
+        assert _exported(page, "bond-svg", tmp_path) == _drawn(tmp_path, "mono")
+        data = io.StringIO(_exported(page, "data-csv", tmp_path).decode())
+        run = np.genfromtxt(data, delimiter=",", names=True, comments="#")
+        assert run["I_a"][-1] == pytest.approx(tg.simulate("dc_motor_pump").final()["I_a"])
+
+
+def _drawn(place: Path, theme: str) -> bytes:
+    target = place / f"wanted_{theme}.svg"
+    tg.draw("dc_motor_pump", "bond", theme=theme).save(target)
+    return target.read_bytes()
 
 
 @pytest.mark.slow

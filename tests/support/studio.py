@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,10 +45,18 @@ class RunningStudio:
 
 
 @contextmanager
-def running_studio(folder: Path, *words: str, port: int = 0) -> Iterator[RunningStudio]:
+def running_studio(
+    folder: Path,
+    *words: str,
+    port: int = 0,
+    python: str = sys.executable,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[RunningStudio]:
     """A studio for a folder; ended by its own process at the end."""
-    command = [sys.executable, "-m", "tellegen", "studio", *words, "--port", str(port), "--no-browser"]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [python, "-m", "tellegen", "studio", *words, "--port", str(port), "--no-browser"]
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -236,6 +236,8 @@ class Builder:
                 after = new(f"next {law.name}")
                 self.compute(after, law.expression)
                 signals.samples.append((law, after))
+                if law.is_latch:
+                    self._note_breaks(law.expression)
             case Delayed():
                 # What goes in is observed at every step and kept; what comes out is read from there at t less the delay.
                 source = new(f"before the delay of {law.name}")

@@ -51,11 +51,26 @@ class EventFunction:
 @final
 @dataclass(frozen=True, slots=True)
 class SampleGroup:
-    """Signals sampled together at offset, offset + period, ...; `members` are their places in the memory."""
+    """Signals sampled together at offset, offset + period, ...; `members` are their places in the memory.
+
+    Latches have no period: what they hold changes as soon as it would.
+    """
 
     period: float
     offset: float
     members: tuple[int, ...]
+
+    @property
+    def is_latch(self) -> bool:
+        """Whether events decide, and no clock."""
+        return not self.period
+
+    def instants(self, until: float) -> Array:
+        """The sampling instants up to a time."""
+        if self.is_latch:
+            return np.zeros(0)
+        count = int((until - self.offset) / self.period) + 1
+        return np.asarray(self.offset + self.period * np.arange(count), dtype=float)
 
 
 @final

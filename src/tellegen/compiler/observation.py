@@ -331,7 +331,9 @@ class Observation:
         """Places where a formula jumps or bends that F needs now, or will after a delay: signs, comparisons, corners."""
         # What jumps before a delay jumps in F later.
         delayed = [k for _, k in self.builder.signals.delays]
-        core, _, _ = split_steps(self.builder.scheduler.steps, [*self.residuals, *delayed])
+        # What a latch would hold decides when it changes.
+        latched = [k for law, k in self.builder.signals.samples if law.is_latch]
+        core, _, _ = split_steps(self.builder.scheduler.steps, [*self.residuals, *delayed, *latched])
         found: dict[Expression, int] = {}
         jumping: set[Expression] = set()
         for k, expression, jumps in discontinuities(core, self.builder.time):

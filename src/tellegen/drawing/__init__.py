@@ -3,7 +3,11 @@
 from tellegen.drawing.figures import Figure, draw, keep_layout
 from tellegen.drawing.options import Options
 from tellegen.drawing.overlay.animation import Animation, animate
+from tellegen.drawing.stages import Stages, stages
 from tellegen.scenes.ink import FigureProblem, check_scene
 from tellegen.scenes.scene import Scene
 
-__all__ = ["Animation", "Figure", "FigureProblem", "Options", "Scene", "animate", "check_scene", "draw", "keep_layout"]
+__all__ = [
+    "Animation", "Figure", "FigureProblem", "Options", "Scene", "Stages", "animate", "check_scene", "draw", "keep_layout",
+    "stages",
+]  # fmt: skip

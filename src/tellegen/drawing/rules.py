@@ -115,6 +115,13 @@ NO_STEPS = RULES.rule(
     meaning="Steps were to be drawn side by side of something that has none.",
     why="a reduction has steps, and so has a list of a scheme and of what operations on it gave back; a model alone has none",
 )
+NO_STAGES = RULES.rule(
+    "F191",
+    "no stages to draw",
+    meaning="A figure was to be drawn stage by stage, and this kind of figure does not come about in stages, or not in this language.",
+    why="strokes are put on a bond graph ('bond') one after the other, a POG ('pog') grows by columns, and a reduction ('steps') has steps; "
+    "their reasons are told in English, Italian, German and French",
+)
 NO_MECHANISM = RULES.rule(
     "F181",
     "model without a mechanism",

@@ -45,6 +45,7 @@ from tellegen.notations.signals.formulas import check_times
 from tellegen.results.run import Run
 from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import DEFAULT_ROWS, Problem
+from tellegen.simulation.solvers.unit_events import first_states
 from tellegen.simulation.trajectory import Trajectory
 
 LEAST_SIZE: Final = 1e-3
@@ -331,6 +332,7 @@ def set_up(
         start = independent_start(said, causal, numeric, constants)
         if model.mechanism is not None:
             doubts = (*doubts, *chosen_start(said, start, causal, numeric, constants))
+    start |= first_states(numeric, {n: v for n, v in start.items() if n in numeric.index}, constants)
     doubts = (*doubts, *blind_spots(graph, duration), *_switches_unknown(numeric, duration))
     return Setup(
         model=model,

@@ -24,7 +24,7 @@ from tellegen.exporting.matrix_blocks import matrix_blocks
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import NamedEntries, with_definitions
 from tellegen.graph.power_graph import ResistiveLaw, StorageLaw
-from tellegen.graph.signals import External, Table
+from tellegen.graph.signals import External, Sampled, SignalLaw, Table
 from tellegen.model.model import Model
 from tellegen.schemes import PogScheme, SchemeBlock, Summation, pog
 from tellegen.schemes.pog_scheme import Column as PogColumn
@@ -337,6 +337,18 @@ def refuse_signals(system: EquationSystem) -> None:
             what = f"the signal '{law.name}' is a Python function, which is not exported"
             fix = "export a model without it, or describe it by a transfer function or a table"
             raise rules.SIGNALS.error(what, where=law.name, fix=fix)
+        refuse_latch(law)
+
+
+def refuse_latch(law: SignalLaw) -> None:
+    """Refuse what changes at instants that no clock tells.
+
+    Raises: ExportError (X402).
+    """
+    if isinstance(law, Sampled) and law.is_latch:
+        what = f"the signal '{law.name}' changes as soon as its condition does, which is not exported there"
+        fix = "export it to fmu or c, or sample it: {sample: ..., every: 1 ms}"
+        raise rules.SIGNALS.error(what, where=law.name, fix=fix)
 
 
 def _ladder(start: DiagramStart) -> diagram.Diagram | None:

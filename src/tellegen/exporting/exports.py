@@ -73,6 +73,7 @@ def export_model(
             fix = did_you_mean(option, known) or (f"it takes {', '.join(known)}" if known else "leave it out")
             raise rules.UNKNOWN_OPTION.error(f"the export to '{to}' has no option '{option}'", fix=fix)
     opened = as_model(model)
+    _refuse_units(opened)
     stem = Path(model).stem if isinstance(model, str | Path) else ""
     files = TARGETS[to](opened, program_name(name or stem or opened.name), **options)
     # All files are made before the first is written: half an export is worse than none.
@@ -122,6 +123,20 @@ TARGETS: dict[str, Callable[..., Files]] = {
 
 NOTICES = {"slx": f"the file is {NOTICE}; NAME_build.m and a functional mock-up unit are the ways that are tried"}
 """What is said with the files of a tool."""
+
+
+def _refuse_units(model: Model) -> None:
+    """Refuse functional mock-up units before anything is set up, which would load their libraries.
+
+    Raises: ExportError (X402).
+    """
+    for definition in model.signals.values():
+        if definition.block == "fmu":
+            raise rules.SIGNALS.error(
+                f"the signal '{definition.name}' is a functional mock-up unit, whose code lives in its own file",
+                where=definition.name,
+                fix="give the other tool that unit beside a model of the rest",
+            )
 
 
 def _refuse_one_name(diagram: Diagram | None) -> None:

@@ -140,6 +140,10 @@ class _Lowering:
         expression, period, offset, initial = (self._formula(part, key) for key in keys)
         return Sampled(part.name, expression, period, offset, initial, part.place)
 
+    def _latched(self, part: SignalDefinition) -> SignalLaw:
+        expression, initial = self._formula(part, "latch"), self._formula(part, "initial")
+        return Sampled(part.name, expression, ZERO, ZERO, initial, part.place)
+
     def _delayed(self, part: SignalDefinition) -> SignalLaw:
         expression, by, initial = (self._formula(part, key) for key in ("delay", "by", "initial"))
         return Delayed(part.name, expression, by, initial, part.place)
@@ -166,6 +170,7 @@ _PRIMITIVES: Mapping[str, Callable[[_Lowering, SignalDefinition], SignalLaw]] = 
     "across": _Lowering._across,
     "integral": _Lowering._integral,
     "sample": _Lowering._sampled,
+    "latch": _Lowering._latched,
     "delay": _Lowering._delayed,
     "table": _Lowering._table,
     "python": _Lowering._external,

@@ -72,7 +72,8 @@ class Integral:
 class Sampled:
     """A signal that takes the value of `expression` at offset, offset + period, ... and holds it in between.
 
-    All signals sampled at one instant read the values from before it.
+    All signals sampled at one instant read the values from before it. A latch has the period zero: it takes the value as
+    soon as that is another than what it holds, all latches of an instant together, and again until none changes.
     """
 
     name: str
@@ -82,6 +83,11 @@ class Sampled:
     initial: Expression
     place: Place | None = None
     unit: str = ""
+
+    @property
+    def is_latch(self) -> bool:
+        """Whether events decide, and no clock."""
+        return self.period is ZERO
 
 
 @final

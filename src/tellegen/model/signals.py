@@ -39,8 +39,21 @@ class Points:
     source: str = field(default="", compare=False)
 
 
-SignalSetting = Expression | tuple[Expression, ...] | tuple[str, ...] | str | Points | MockupUnit | Callable[..., float]
-"""What a key of a signal block holds: a formula, several, names, a word, the points of a table, a Python function."""
+@final
+@dataclass(frozen=True, slots=True)
+class MapPoints:
+    """Values over two arguments, in SI units: a line of `values` for each row, one value in it for each column."""
+
+    rows: tuple[float, ...]
+    columns: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+    source: str = field(default="", compare=False)
+
+
+SignalSetting = (
+    MapPoints | Expression | tuple[Expression, ...] | tuple[str, ...] | str | Points | MockupUnit | Callable[..., float]
+)
+"""What a key of a signal block holds: a formula, several, names, a word, the points of a table or a map, a Python function."""
 
 
 @final

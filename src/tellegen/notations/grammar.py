@@ -227,6 +227,20 @@ TABLE = record(
 )
 TABLE_OR_POINTS = AnyOf((_POINTS, TABLE))
 
+MAP = record(
+    """
+    rows        | places | where the lines of values stand, rising
+    columns     | places | where the values of a line stand, rising
+    values      | lines  | a line for each row, a value in it for each column
+    file        | text   | a CSV file beside the model: a line with the columns, then a line for each row
+    unit        | text   | the unit of the values in the file, such as 1
+    row unit    | text   | the unit of its rows, such as rpm
+    column unit | text   | the unit of its columns, such as N*m
+    """,
+    {"places": Listed(QUANTITY, 2), "lines": Listed(Listed(QUANTITY, 2), 2)},
+    any_of=(("rows", "columns", "values"), ("file",)),
+)
+
 _INTERPOLATION = {"interpolation": Words(INTERPOLATIONS)}
 CURVE = record(
     """
@@ -251,6 +265,17 @@ LAW_TABLE = record(
     """,
     _INTERPOLATION,
     summary="a law by points",
+)
+
+STATE = record(
+    """
+    when  | text  | the condition on which it is entered
+    from  | text  | from which other states; from all where it is left out
+    after | value | how long the state before must have lasted
+    value | value | what the signal is in it
+    """,
+    {"from": Listed(NODE, 1, text=True)},
+    summary="a state of a machine",
 )
 
 # Ports and parts

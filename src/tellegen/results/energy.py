@@ -209,7 +209,7 @@ def _denser(run: "Run", density: int) -> Array:
     start, end = float(run.t[0]), float(run.t[-1])
     even = np.linspace(start, end, density * max(len(run.t), 250) + 1)
     model = run.trajectory.model
-    sampled = [g.offset + g.period * np.arange(int((end - g.offset) / g.period) + 1) for g in model.sample_groups]
+    sampled = [group.instants(end) for group in model.sample_groups]
     jumps = np.concatenate([model.break_times(end, start), [e.t for e in run.events], *sampled])
     # Both sides of a jump: an interval across it would be integrated as if it were smooth.
     gap = 1e-9 * (end - start)

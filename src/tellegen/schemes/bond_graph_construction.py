@@ -18,6 +18,7 @@ from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.schemes import bond_graph_scheme, rules
 from tellegen.schemes.bond_graph_draft import Draft, DraftItem, Key, simplify
 from tellegen.schemes.names import UniqueNames, plain_name
+from tellegen.schemes.strokes import with_strokes
 from tellegen.schemes.vector_folding import LaneChoice, fold_vectors
 
 
@@ -202,7 +203,7 @@ class _Finisher:
         )
         decides = {name: item.decides for name, item in one_ports.items()}
         matrices = {name: item.matrix for name, item in two_ports.items() if item.matrix}
-        causal = bond_graph_scheme.with_strokes(graph, decides, matrices, contradictory=bool(self.causal.rigid))
+        causal = with_strokes(graph, decides, matrices, contradictory=bool(self.causal.rigid))
         # A consistent causality of the ports does not promise strokes on every bond: loops of gyrators may have none.
         if causal is None:
             raise self._no_strokes()

@@ -1,4 +1,5 @@
-"""Gestures on figures, each an edit of the text that keeps comments and order: insert, join, delete, rename, set, move, limit.
+"""Gestures on figures, each an edit of the text that keeps comments and order: insert, join, delete, rename, set, move, limit,
+forms of dependent storages.
 
 A gesture gets the document and what it needs, and gives another text with words for it. It proves nothing about physics: the
 structure pass that follows says what the new text means. What would tear the file itself is refused.
@@ -35,6 +36,7 @@ from tellegen.notations.yaml.writing import (
 )
 from tellegen.reduction import reduce_model
 from tellegen.server import rules
+from tellegen.studies.conditioning import condition as conditioned
 
 Arguments = Mapping[str, object]
 
@@ -271,6 +273,8 @@ def _nodes_for(page: Page, kind: ElementKind, given: list[str], arguments: Argum
     beside, way = _text(arguments, "beside", ""), _text(arguments, "way", "parallel")
     if beside and kind.terminals == 2:
         at = [(path, text) for path, text in page.terminals() if path[:2] == ("network", beside)]
+        if at and kind.grounded:
+            return document, [at[0][1]]
         if len(at) < 2:
             raise _unfit(f"'{beside}' has no two nodes of its own in this file", "choose nodes instead")
         if way != "series":
@@ -577,6 +581,13 @@ def limit(page: Page, arguments: Arguments) -> Edit:
     return Edit(with_comments_of(page.document, _as_written(page, found.model)), f"limit {written}")
 
 
+def condition(page: Page, arguments: Arguments) -> Edit:
+    """The model with its dependent storages in another form, with the comments and the order of what remains."""
+    form = _text(arguments, "form")
+    made = conditioned(page.model, form)
+    return Edit(with_comments_of(page.document, _as_written(page, made.model)), f"{form} form", made.note)
+
+
 def _as_written(page: Page, model: Model) -> str:
     """The text of a model, its parameters with the words that the document has for the same values."""
     document = read_document(to_yaml(model), page.document.file)
@@ -633,5 +644,6 @@ GESTURES: Mapping[str, Act] = {
     "move": move,
     "unlock": unlock,
     "limit": limit,
+    "condition": condition,
 }
 """Every edit that a figure can ask for, by its word."""

@@ -126,15 +126,31 @@ class PreviewLimit:
 
 @final
 @dataclass(frozen=True, slots=True)
+class CompareForms:
+    """The forms that treat dependent storages, each run; the gesture `condition` takes one."""
+
+    id: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Export:
-    """A file of a figure, of equations, of the run, of the model in another language, or of everything."""
+    """A file of a figure, of equations, of the run, of the model in another language, or of everything.
+
+    Figures have the colours of `theme`, with the powers of the time `at` where one is given; curves are those of `variables`.
+    """
 
     id: int
     what: str
     format: str
+    theme: Literal["colour", "dark", "mono"] = "colour"
+    variables: tuple[str, ...] = ()
+    at: str = ""
 
 
-FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | Export
+FromPage = (
+    Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | CompareForms | Export
+)
 
 # -- To a page ---------------------------------------------------------------------------------------------------------------------
 
@@ -426,6 +442,36 @@ class LimitDone:
 
 @final
 @dataclass(frozen=True, slots=True)
+class FormLine:
+    """One form of the dependent storages: its equations, what a run of it cost, and how far it is from the most accurate one."""
+
+    form: str
+    suits: str
+    solver: str
+    seconds: float
+    steps: int
+    states: int
+    excess: int
+    relative: float
+    forces: float
+    violation: float
+    energy: float
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FormsDone:
+    """The forms side by side; `refused` tells why others are not there."""
+
+    id: int
+    reference: str
+    forms: tuple[FormLine, ...]
+    refused: tuple[tuple[str, str], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ExportDone:
     """A file; its bytes are in the frame."""
 
@@ -468,6 +514,7 @@ ToPage = (
     | Progress
     | FlowDone
     | LimitDone
+    | FormsDone
     | ExportDone
     | Did
     | Failed

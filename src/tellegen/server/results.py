@@ -13,10 +13,13 @@ import numpy.typing as npt
 
 from tellegen.analysis.poles import Pole
 from tellegen.causality import assign_causality
+from tellegen.conditioning.forms import condition_model
 from tellegen.core.errors import TellegenError
 from tellegen.core.files import read_bytes
 from tellegen.drawing import animate, draw
 from tellegen.equations.derivation import derive_equations
+from tellegen.equations.steps import derivation_steps
+from tellegen.equations.system import EquationSystem
 from tellegen.experiments.analysing import analyse
 from tellegen.experiments.simulating import simulate
 from tellegen.exporting.exports import export_model
@@ -28,12 +31,26 @@ from tellegen.reduction import Reduction, reduce_model
 from tellegen.reporting.formulas import inline_formula, readable_unit
 from tellegen.reporting.reports import element_links, report
 from tellegen.results import Run
+from tellegen.scenes.pictures import Picture
 from tellegen.scenes.strokes import THEMES
 from tellegen.scenes.writers.svg import SvgWriter
 from tellegen.schemes.translation import translation
-from tellegen.server.protocol import Channel, FlowDone, LimitDone, PoleLine, RunCurve, RunDone, Theme, View
+from tellegen.server.protocol import (
+    Channel,
+    Export,
+    FlowDone,
+    FormLine,
+    FormsDone,
+    LimitDone,
+    PoleLine,
+    RunCurve,
+    RunDone,
+    Theme,
+    View,
+)
 from tellegen.server.views import inline_svg, model_of
 from tellegen.simulation.solvers.stretch import Watch
+from tellegen.studies.conditioning import SUITS, compare_conditioning
 from tellegen.studies.losses import trajectory_loss
 
 Array = npt.NDArray[np.float64]
@@ -247,39 +264,104 @@ def _number(pole: complex) -> str:
     return f"{pole.real:.4g}{part}".replace("-", "\N{MINUS SIGN}")
 
 
+# -- Forms of dependent storages ---------------------------------------------------------------------------------------------------
+
+
+def forms(number: int, text: str, file: str, folder: str) -> FormsDone:
+    """The forms that treat the dependent storages of a model, side by side on its experiment.
+
+    Raises: ConditioningError where no storage depends on others; SimulationError.
+    """
+    model = model_of(text, file, folder)
+    found = compare_conditioning(model)
+    lines = tuple(
+        FormLine(
+            form=form,
+            suits=SUITS[form],
+            solver=record.run.solver,
+            seconds=record.run.trajectory.setup_s + record.run.trajectory.solve_s,
+            steps=record.run.trajectory.steps,
+            states=record.states,
+            excess=record.excess,
+            relative=_finite(record.relative),
+            forces=_finite(record.forces),
+            violation=_finite(record.violation),
+            energy=_finite(record.energy),
+            text=condition_model(model, form).to_text(),
+        )
+        for form, record in found.records.items()
+    )
+    refused = tuple((form, why.what) for form, why in found.refused.items())
+    return FormsDone(number, found.reference, lines, refused)
+
+
+def _finite(value: float) -> float:
+    """A number that JSON has; what grew without bound is as large as it can be."""
+    return value if math.isfinite(value) else math.copysign(1e300, value)
+
+
 # -- Files -------------------------------------------------------------------------------------------------------------------------
 
 MEDIA: Mapping[str, str] = {
     "svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png", "tex": "text/x-tex", "csv": "text/csv",
-    "html": "text/html", "yaml": "application/yaml", "py": "text/x-python", "nc": "application/x-netcdf",
+    "txt": "text/plain", "html": "text/html", "yaml": "application/yaml", "py": "text/x-python", "nc": "application/x-netcdf",
 }  # fmt: skip
 
 
-def export(text: str, file: str, folder: str, what: str, format: str) -> tuple[str, str, bytes]:
-    """A file: its name, its type, its bytes. `what` is a view, `equations`, `data`, `report`, `model` or a tool.
+def export(source: tuple[str, str, str], asked: Export) -> tuple[str, str, bytes]:
+    """A file: its name, its type, its bytes.
+
+    What is asked for is a view, `equations`, `curves`, `bode`, `poles`, `energy`, `data`, `report`, `model` or a tool.
 
     Raises: TellegenError of the layer that writes it.
     """
-    model = model_of(text, file, folder)
-    stem = Path(file).stem or "model"
-    if what == "equations" and format == "tex":
-        system = derive_equations(assign_causality(lower(model)))
-        return f"{stem}_equations.tex", MEDIA["tex"], system.to_latex().encode()
+    model = model_of(*source)
+    what, format = asked.what, asked.format
+    stem = Path(source[1]).stem or "model"
+    if format in _WRITTEN and what in _WRITTEN[format]:
+        return f"{stem}_{what}.{format}", MEDIA[format], _WRITTEN[format][what](model).encode()
+    if what == "model":
+        return f"{stem}_{format}.yaml", MEDIA["yaml"], translation(model, format).encode()  # type: ignore[arg-type]
     with TemporaryDirectory() as place:
+        if what == "tool":
+            return _of_tool(export_model(model, format, place, name=stem))
+        target = Path(place, f"{stem}_{what}.{format}" if what not in {"data", "report"} else f"{stem}.{format}")
         if what == "data":
-            target = Path(place, f"{stem}.{format}")
             simulate(model, on_failure="return", progress=False).save(target)
         elif what == "report":
-            target = Path(place, f"{stem}.html")
             report(model, target)
-        elif what == "model":
-            return f"{stem}_{format}.yaml", MEDIA["yaml"], translation(model, format).encode()  # type: ignore[arg-type]
-        elif what == "tool":
-            return _of_tool(export_model(model, format, place, name=stem))
         else:
-            target = Path(place, f"{stem}_{what}.{format}")
-            draw(model, what).save(target)
+            _picture(model, asked).save(target)
         return target.name, MEDIA.get(format, "application/octet-stream"), _bytes(target)
+
+
+def _system(model: Model) -> EquationSystem:
+    return derive_equations(assign_causality(lower(model)))
+
+
+_WRITTEN: Mapping[str, Mapping[str, Callable[[Model], str]]] = {
+    "tex": {
+        "equations": lambda model: _system(model).to_latex(),
+        "steps": lambda model: derivation_steps(_system(model)).to_latex(),
+    },
+    "txt": {"steps": lambda model: derivation_steps(_system(model)).to_text()},
+}
+"""What is a text and no picture, by format and view."""
+
+
+def _picture(model: Model, asked: Export) -> Picture:
+    """A figure, or a plot of the experiment, as the page shows it."""
+    match asked.what:
+        case "curves":
+            return simulate(model, progress=False).plot(*asked.variables, theme=asked.theme)
+        case "bode":
+            return analyse(model).plot(theme=asked.theme)
+        case "poles":
+            return analyse(model).plot_poles(theme=asked.theme)
+        case "energy":
+            return draw(model, "sankey", theme=asked.theme)
+        case view:
+            return draw(model, view, at=asked.at or None, theme=asked.theme)
 
 
 def _of_tool(paths: Sequence[Path]) -> tuple[str, str, bytes]:

@@ -128,6 +128,8 @@ class Session:
                 self._start(message.id, self._flow(message))
             case protocol.PreviewLimit():
                 self._start(message.id, self._limit(message))
+            case protocol.CompareForms():
+                self._start(message.id, self._forms(message))
             case protocol.Export():
                 self._start(message.id, self._export(message))
 
@@ -145,9 +147,7 @@ class Session:
             except TellegenError as error:
                 self._fail(number, error)
             except WorkerBugError as error:
-                self.tell(
-                    protocol.Failed(number, "", f"an error of the studio itself: {error}", "", "report it, please")
-                )
+                self._complain(number, error)
 
         task = asyncio.create_task(watched())
         self.tasks.add(task)
@@ -318,9 +318,12 @@ class Session:
         found = await self.hub.workers.call("limit", message.id, *self._source(), limits, self.theme, seconds=PASS_S)
         self.tell(found)
 
+    async def _forms(self, message: protocol.CompareForms) -> None:
+        found = await self.hub.workers.call("forms", message.id, *self._source(), seconds=EXPORT_S)
+        self.tell(found)
+
     async def _export(self, message: protocol.Export) -> None:
-        asked = *self._source(), message.what, message.format
-        name, media, data = await self.hub.workers.call("export", *asked, seconds=EXPORT_S)
+        name, media, data = await self.hub.workers.call("export", self._source(), message, seconds=EXPORT_S)
         self.tell(protocol.ExportDone(message.id, name, media), [data])
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 
 from tellegen.causality import assign_causality
+from tellegen.causality.rules import DEPENDENT_STORAGE
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.units import parse_unit
 from tellegen.drawing import draw
@@ -164,6 +165,12 @@ def _remedies(found: Finding, tree: object, length: int) -> Iterator[Remedy]:
         for name in dict.fromkeys(re.findall(r"'([^']+)'", named[1])):
             if _at(tree, "network", name) is not None:
                 yield Remedy(f"Remove {name}", "delete", {"name": name})
+    if found.code == DEPENDENT_STORAGE.code:
+        for name in found.members[:1]:
+            if _at(tree, "parameters", name) is not None:
+                yield Remedy(f"{name} \N{RIGHTWARDS ARROW} 0", "limit", {"limits": {name: "0"}})
+        yield Remedy("Parasitic elements", "condition", {"form": "parasitic"})
+        yield Remedy("Merge what moves together", "condition", {"form": "field"})
     if joined := _JOIN.search(found.fix):
         yield Remedy(f"Join {joined[1]} to {joined[2]}", "join", {"first": joined[2], "second": joined[1]})
 

@@ -27,6 +27,7 @@ FUNCTIONS: Mapping[str, str] = {
     "run": "tellegen.server.results",
     "flow": "tellegen.server.results",
     "limit": "tellegen.server.results",
+    "forms": "tellegen.server.results",
     "export": "tellegen.server.results",
     "gesture": "tellegen.server.gestures",
 }

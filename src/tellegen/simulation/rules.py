@@ -176,6 +176,13 @@ GRAZING = RULES.rule(
     why="for values a little different the event would not happen at all: its time has no derivative",
 )
 
+RESTLESS_LATCHES = RULES.rule(
+    "S179",
+    "states that follow each other without time",
+    meaning="Relays, counters or states of a machine change again and again in one instant.",
+    why="each change takes no time; where one brings about the next without end, time cannot go on",
+)
+
 
 NO_MODE = RULES.rule(
     "S130",

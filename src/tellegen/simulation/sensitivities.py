@@ -61,6 +61,13 @@ class SensitivityModel:
         self._log = np.zeros((0, 1))
         self._struct = self._wrapped()
         self.past: Past | None = None
+        latches = [model.memory[k] for group in model.sample_groups if group.is_latch for k in group.members]
+        if latches:
+            raise rules.NO_SENSITIVITY.error(
+                f"'{latches[0]}' changes at instants that move with the parameters, and slopes across them are not known",
+                where=latches[0],
+                fix="use differences of two runs",
+            )
         if model.sample_groups:
             self._look_beside()
 

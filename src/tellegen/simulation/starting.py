@@ -7,6 +7,7 @@ import numpy as np
 from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError, TellegenError
+from tellegen.core.names import listing
 from tellegen.simulation import rules
 from tellegen.simulation.failures import failed_variable, open_loop, undecided_variable, without_value
 from tellegen.simulation.problem import Problem
@@ -73,13 +74,43 @@ def take_first_samples(model: NumericModel, context: ModelContext, start: StateP
     # All groups see the memory from before the instant: the order in which they stand must not matter.
     memory, due = context.memory.copy(), False
     for number, group in enumerate(model.sample_groups):
+        if group.is_latch:
+            continue
         # Within rounding: t0 = 0.3 is a sampling instant of a period of 0.1, though 0.3 / 0.1 is not three.
         periods = (start.t - group.offset) / group.period
         if periods > -1e-9 and abs(periods - round(periods)) < 1e-9:
             taken = model.sample(start.t, start.y, start.yp, number, context)
             memory[list(group.members)], due = taken[list(group.members)], True
     context.memory[:] = memory
-    return due
+    return settle_latches(model, context, start) or due
+
+
+MOST_ROUNDS = 100
+"""So often latches may answer each other in one instant."""
+
+
+def settle_latches(model: NumericModel, context: ModelContext, at: StatePoint) -> bool:
+    """Let latches take what they would hold now, again until none changes; whether any did.
+
+    Raises: SimulationError (S179) where they go on for ever.
+    """
+    latches = [number for number, group in enumerate(model.sample_groups) if group.is_latch]
+    for round_ in range(MOST_ROUNDS if latches else 0):
+        taken = [(model.sample_groups[k].members, model.sample(at.t, at.y, at.yp, k, context)) for k in latches]
+        before = context.memory.copy()
+        for members, values in taken:
+            context.memory[list(members)] = values[list(members)]
+        if np.array_equal(before, context.memory):
+            return round_ > 0
+    if latches:
+        names = [model.memory[place] for k in latches for place in model.sample_groups[k].members]
+        raise rules.RESTLESS_LATCHES.error(
+            f"at t = {at.t:g} s {listing(names)} change for ever",
+            where=names[0],
+            fix="let one condition end before the other begins: a hysteresis, or a state that is entered from one other",
+            members=names,
+        )
+    return False
 
 
 def find_equilibrium(problem: Problem) -> StatePoint:

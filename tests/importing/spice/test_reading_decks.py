@@ -62,6 +62,7 @@ def test_a_card_keeps_its_digits_and_its_name(tmp_path: Path, card: str, line: s
         ("PULSE(0 1)", '"trapezoid(1 V, 0 s, 1e-06 s, 0.004 s, 1e-06 s)"'),
         ("SIN(1 2 1k)", '"sine(2 V, 1 kHz, offset=1 V)"'),
         ("SIN 0 2 1k 0 0 90", '"sine(2 V, 1 kHz, phase=90 deg)"'),
+        ("SINE(1 2 1k)", '"sine(2 V, 1 kHz, offset=1 V)"'),
         ("PWL(0 0 1m 5)", '"table(0 s, 0 V, 1 ms, 5 V)"'),
     ],
 )
@@ -145,6 +146,8 @@ def test_what_only_sensors_meet_gets_the_conductance_of_spice(tmp_path: Path) ->
         ("R9 b 0 1k", False),
         ("Rs b e 1\nR9 e f 2", True),
         ("X9 b open\n.subckt open p\nC1 p 0 1n\n.ends", False),
+        ("X9 b e dead\nC9 e 0 1n\n.subckt dead p q\nR1 p m 1k\nL1 m q 1m\n.ends", True),
+        ("X9 b e through\nC9 e 0 1n\n.subckt through p q\nR1 p q 1k\n.ends", False),
     ],
 )
 def test_a_coil_that_drives_a_diode_alone_is_told(tmp_path: Path, beside: str, told: bool) -> None:
@@ -152,6 +155,48 @@ def test_a_coil_that_drives_a_diode_alone_is_told(tmp_path: Path, beside: str, t
     found = [finding.what for finding in deck(tmp_path, cards).findings]
     assert any("no capacitance" in what for what in found) is told
     assert not deck(tmp_path, cards, diodes="ideal").findings
+
+
+def test_a_coil_and_a_diode_may_stand_in_different_subcircuits(tmp_path: Path) -> None:
+    cards = "V1 a 0 SIN(0 5 1k)\nX1 a b line\nX2 b c valve\nR1 c 0 1k\n.model DX D"
+    parts = ".subckt line p q\nR1 p m 1\nL1 m q 1m\n.ends\n.subckt valve p q\nR1 p m 1\nD1 m q DX\n.ends"
+    (told,) = [finding.what for finding in deck(tmp_path, f"{cards}\n{parts}").findings]
+    assert told.startswith("'X1.L1' drives its current through 'X2.D1'")
+
+
+def test_devices_side_by_side_are_one(tmp_path: Path) -> None:
+    found = lines(deck(tmp_path, ".param n=4\nV1 a 0 1\nR1 a 0 1k m=2\nC1 a 0 {2n} m={n}\nL1 a 0 3m scale=2 m=3"))
+    assert [line for line in found if line[:2] in ("R1", "C1", "L1")] == [
+        "R1: {resistor: [a, gnd], R: 1000/2}",
+        "C1: {capacitor: [a, gnd], C: (2e-9)*n}",
+        "L1: {inductor: [a, gnd], L: (((3e-3)*2))/3}",
+    ]
+
+
+def test_a_file_that_is_included_twice_defines_its_subcircuits_once(tmp_path: Path) -> None:
+    (tmp_path / "lib.inc").write_text(".subckt half p q\nR1 p q 1k\n.ends\n", encoding="utf-8")
+    found = deck(tmp_path, ".include lib.inc\n.include lib.inc\nV1 a 0 1\nX1 a 0 half")
+    assert [f.what for f in found.findings] == [
+        "the subcircuit 'half' is read once, although its file is included again"
+    ]
+    assert ("D313", "there are two subcircuits 'half'") in errors(
+        tmp_path, ".include lib.inc\n.subckt half a b\nR1 a b 2k\n.ends\nV1 a 0 1\nX1 a 0 half"
+    )
+
+
+def test_the_run_of_a_program_is_taken_where_there_is_no_card(tmp_path: Path) -> None:
+    circuit = "V1 a 0 5\nR1 a b 1k\nC1 b 0 1u\n"
+    program = ".control\nop\ntran 1u 3m uic\ntran 1u 9m\n.endc\n"
+    found = deck(tmp_path, circuit + program)
+    assert "until: 0.003 s" in " ".join(lines(found))
+    assert "start: steady" not in lines(found)
+    assert [f.what for f in found.findings] == [
+        "the run is 'tran 1u 3m uic' of '.control', the first of 2; what else the program does is left out"
+    ]
+    assert "until: 0.001 s" in " ".join(lines(deck(tmp_path, circuit + program + ".tran 1u 1m")))
+    (told,) = deck(tmp_path, circuit + ".control\nlet s = 1m\ntran 1u $&s\n.endc").findings
+    assert told.code == "D308"
+    assert "reads variables of the program" in told.what
 
 
 def test_all_that_is_not_read_is_told_at_once(tmp_path: Path) -> None:

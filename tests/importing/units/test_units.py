@@ -12,6 +12,7 @@ import pytest
 import tellegen as tg
 from tellegen.core.errors import TellegenError
 from tellegen.importing.units import read_unit_file
+from tellegen.notations.units.description import read_unit
 
 QUICK = [("crank_rod", "3"), ("bouncing_ball", "2")]
 MORE = [
@@ -45,14 +46,17 @@ def largest_error(name: str, path: Path, rtol: float = 1e-10) -> float:
     end = SHARE * model.experiment.until.evaluate({})
     run = tg.simulate(model, until=end, samples=ROWS, rtol=rtol, progress=False)
     own = tg.simulate(name, times=run.t, rtol=1e-10, progress=False)
-    shown = [n for n in model.signal_ports.outputs if n in own]
+    shown = {n: n.replace("_omega", ".omega") if n not in own else n for n in model.signal_ports.outputs}
     assert shown
+    assert all(known in own for known in shown.values())
     # At an exchange, a sample or an event either side may be shown.
     apart = np.ones(len(run.t), dtype=bool)
     for event in (*run.events, *own.events):
         apart &= np.abs(run.t - event.t) > 1e-9 * run.t[-1]
-    errors = [np.max(np.abs(run.values(n) - own.values(n))[apart]) / max(1e-3, np.ptp(own.values(n))) for n in shown]
-    return float(max(errors))
+    return max(
+        float(np.max(np.abs(run.values(n) - own.values(known))[apart])) / max(1e-3, float(np.ptp(own.values(known))))
+        for n, known in shown.items()
+    )
 
 
 @pytest.mark.parametrize(("name", "version"), QUICK)
@@ -75,6 +79,42 @@ def test_a_unit_that_steps_by_itself_shows_what_it_computed(version: str, tmp_pa
     run = tg.simulate(model, times=times, progress=False)
     own = tg.simulate("crank_rod", times=times - 0.003, rtol=1e-10, progress=False)
     assert np.max(np.abs(run.values("v_F") - own.values("v_F"))) < 1e-8 * np.max(np.abs(own.values("v_F")))
+
+
+CHARGED = """
+system: A capacitor charged to a share of the supply
+parameters: {R: 2 ohm, C: 0.1 F, U: 3 V, share: 0.5}
+network:
+  V: {voltage source: [a, gnd]}
+  R: {resistor: [a, b]}
+  C: {capacitor: [b, gnd], voltage: v, initial: share*U}
+experiment: {until: 1 s, inputs: {V: U}, outputs: [v]}
+"""
+
+
+def test_a_unit_decides_where_its_states_start_unless_the_experiment_does(tmp_path: Path) -> None:
+    source = tmp_path / "charged.yaml"
+    source.write_text(CHARGED, encoding="utf-8")
+    (unit,) = tg.export_model(source, "fmu", tmp_path, name="charged", sources="experiment")
+    # The description says of its state that it is calculated, by parameters.
+    assert read_unit(unit).states[0].start is None
+    path = tmp_path / "read.yaml"
+    tg.import_model(unit, path)
+    for given in ({}, {"share": 0.9}, {"U": 5.0}, {}):
+        run = tg.simulate(path, parameters=given, samples=20, rtol=1e-10, progress=False)
+        own = tg.simulate(source, parameters=given, samples=20, rtol=1e-10, progress=False)
+        assert run.values("v")[0] == given.get("share", 0.5) * given.get("U", 3.0)
+        assert np.max(np.abs(run.values("v") - own.values("v"))) < 1e-8
+    begun = tg.simulate(path, initial={"unit_v": 1.0}, samples=20, progress=False)
+    assert begun.values("v")[0] == 1.0
+
+
+def test_a_model_with_a_unit_is_not_exported_and_nothing_of_it_is_run(crank: Path, tmp_path: Path) -> None:
+    path = tmp_path / "crank.yaml"
+    tg.import_model(crank, path)
+    for tool in ("fmu", "c", "modelica", "simulink", "python"):
+        with pytest.raises(tg.ExportError, match="X402: the signal 'unit' is a functional mock-up unit"):
+            tg.export_model(path, tool, tmp_path / "out")
 
 
 LOOP = """

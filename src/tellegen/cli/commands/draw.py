@@ -7,6 +7,7 @@ from typing import Any
 
 from tellegen.cli import output
 from tellegen.cli.options import OfModel, command, force
+from tellegen.core.language import LANGUAGES
 from tellegen.core.options import option, required, values
 from tellegen.drawing import animate, keep_layout, rules
 from tellegen.drawing import draw as drawn
@@ -14,6 +15,7 @@ from tellegen.drawing.figures import scene_maker
 from tellegen.drawing.memory import ANEW, KEPT
 from tellegen.drawing.options import Options as FigureOptions
 from tellegen.drawing.overlay.animation import check_animation_suffix
+from tellegen.drawing.stages import file_names, stages
 from tellegen.notations.layout import PLACED_FIGURES
 from tellegen.notations.loading import AnyModel
 from tellegen.scenes.pictures import check_suffix
@@ -56,6 +58,13 @@ class DrawOptions(FigureOptions, _Target):
     )
     animate: bool = option(False, "Simulate, and show powers and energies as they change.")
     frames: int = option(60, "The pictures of an animation.")
+    stages: bool = option(
+        False,
+        "Draw how the figure comes about, with reasons: strokes (bond), columns (pog), a --limit (steps). "
+        ".pdf has pages, .tex beamer overlays, others a file each; with --animate they play.",
+        excludes=("at",),
+    )
+    language: str = option("en", "The language of these reasons.", choices=LANGUAGES)
     keep_layout: bool = option(
         False, "Write into the file of the model where items stand: later figures keep that (bond, pog, network)."
     )
@@ -85,10 +94,13 @@ class DrawOptions(FigureOptions, _Target):
     "tellegen draw dc_motor_pump --as pog --at '20 ms' -o power.svg",
     "tellegen draw dc_motor_pump --as steps --limit J_m=0 -o reduction.svg",
     "tellegen draw rlc --as bond --animate -o rlc.gif",
+    "tellegen draw rlc --as bond --stages --language it -o strokes.pdf",
 )
 def draw(options: DrawOptions) -> None:
     """Draw a model: bond graph, Power-Oriented Graph, schematic or equations, still or with the power of its experiment."""
-    if options.animate:
+    if options.stages:
+        _save_stages(options)
+    elif options.animate:
         _save_animation(options)
     else:
         _save_figure(options)
@@ -121,6 +133,25 @@ def _save_figure(options: DrawOptions) -> None:
         # That a figure was laid out anew is news only to one who asked for the places of another.
         elif like is not None or not note.startswith(ANEW):
             output.write(note)
+
+
+def _save_stages(options: DrawOptions) -> None:
+    """Draw the stages of a figure, or an animation of them."""
+    target = options.target
+    check = check_animation_suffix if options.animate else check_suffix
+    check(target)
+    refuse_overwriting(target, force=options.force)
+    made = stages(options.of_model(), options.notation, language=options.language, **options.of_figure())  # type: ignore[arg-type]
+    if options.animate:
+        made.animation().save(target)
+        output.say_written(str(target))
+    else:
+        names = file_names(target, len(made))
+        for name in names:
+            refuse_overwriting(name, force=options.force)
+        made.save(target)
+        output.say_written(str(target) if len(names) == 1 else f"{names[0]} to {names[-1].name}")
+    output.write(str(made))
 
 
 def _save_animation(options: DrawOptions) -> None:

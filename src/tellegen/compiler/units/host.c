@@ -26,8 +26,8 @@ typedef struct tg_unit {
   void *f[FUNCTIONS];
   double every, start;
   void *instance;
-  double *known, *rates, *outputs, *indicators, *held;
-  int is_known, epoch, n_kept, room;
+  double *known, *rates, *outputs, *indicators, *held, *first;
+  int is_known, epoch, restarts, room;
   void **kept;
   double *soon;    /* the time event that came next, with each state that is kept */
   long count;      /* steps of co-simulation */
@@ -150,7 +150,7 @@ static int begin(tg_unit *n, double t, const double *u, const double *p) {
     if (failed(n, "begin again", CALL(n, RESET, int (*)(void *))(n->instance))) return 1;
   }
   /* First numbers that are no finite ones come from models that are looked at before they have a start. */
-  n->is_known = 0, n->epoch = 0, n->count = 0, n->start = t;
+  n->is_known = 0, n->epoch = 0, n->count = 0, n->restarts = 0, n->start = t;
   if (failed(n, "take its parameters", set_reals(n, n->p, n->n_p, p))) return 1;
   if (n->fmi == 2) {
     if (failed(n, "set up", CALL(n, SETUP, int (*)(void *, int, double, double, int, double))(n->instance, 0, 0.0, t, 0, 0.0))) return 1;
@@ -163,6 +163,8 @@ static int begin(tg_unit *n, double t, const double *u, const double *p) {
   int changed;
   if (discrete(n, &changed)) return 1;
   if (failed(n, "go on", CALL(n, ENTER_CONTINUOUS, int (*)(void *))(n->instance))) return 1;
+  if (n->n_x && failed(n, "give its states", CALL(n, GET_STATES, int (*)(void *, double *, size_t))(n->instance, n->first, (size_t)n->n_x)))
+    return 1;
   return keep(n, 0);
 }
 
@@ -178,11 +180,11 @@ static int finite(const double *a, int n) {
 static int evaluated(tg_unit *n, const double *a) {
   const int count = 2 + n->n_x + n->n_u + n->n_p;
   const double *x = a + 2, *u = x + n->n_x, *p = u + n->n_u;
-  if (n->is_known && same(a, n->known, count)) return 0;
+  if (n->is_known && !n->restarts && same(a, n->known, count)) return 0;
   if (!finite(a, count)) { snprintf(n->said, sizeof n->said, "the unit is given what is not a number"); return 1; }
   const int epoch = (int)a[1];
   const int other = n->instance && !same(p, n->known + 2 + n->n_x + n->n_u, n->n_p);
-  if (!n->instance || other || (epoch == 0 && n->epoch > 0 && !n->keeps)) {
+  if (!n->instance || other || n->restarts || (epoch == 0 && n->epoch > 0 && !n->keeps)) {
     memcpy(n->known, a, sizeof(double) * (size_t)count);
     if (begin(n, a[0], u, p)) return 1;
   }

@@ -80,8 +80,8 @@ class TgUnit(ctypes.Structure):
         ("f", ctypes.c_void_p * len(FUNCTIONS)),
         ("every", ctypes.c_double),
         ("start", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in ["instance", "known", "rates", "outputs", "indicators", "held"]),
-        *((name, ctypes.c_int) for name in ["is_known", "epoch", "n_kept", "room"]),
+        *((name, ctypes.c_void_p) for name in ["instance", "known", "rates", "outputs", "indicators", "held", "first"]),
+        *((name, ctypes.c_int) for name in ["is_known", "epoch", "restarts", "room"]),
         ("kept", ctypes.c_void_p),
         ("soon", ctypes.c_void_p),
         ("count", ctypes.c_long),
@@ -171,6 +171,16 @@ class UnitHost:
         times = [float(unit.struct.next) for unit in self.units if unit.struct.instance and unit.use.events]
         return min(times, default=np.inf)
 
+    def begin_again(self) -> None:
+        """Initialise all units anew when they are asked next, with what they are given then."""
+        for unit in self.units:
+            unit.struct.restarts = 1
+
+    def first_states(self) -> dict[str, float]:
+        """The states that the units had behind their initialisation, by their names in the model."""
+        found = [(use.states, unit.first) for use, unit in zip(self.uses, self.units, strict=False) if use.states]
+        return {name: float(value) for names, values in found for name, value in zip(names, values, strict=False)}
+
     def event(self, use: UnitUse, states: Array) -> Array | None:
         """An event of a unit at its last arguments: its states behind it; None where it failed."""
         unit, found, next_time = (
@@ -213,10 +223,11 @@ class _LoadedUnit:
         }
         room = 2 + counts["n_x"] + counts["n_u"] + counts["n_p"]
         sizes = {"known": room, "rates": counts["n_x"], "outputs": counts["n_y"], "indicators": counts["n_z"]}
-        sizes["held"] = counts["n_u"]
+        sizes |= {"held": counts["n_u"], "first": counts["n_x"]}
         self._arrays |= {name: np.zeros(max(size, 1)) for name, size in sizes.items()}
         for name, values in self._arrays.items():
             setattr(self.struct, name, address_of(values))
+        self.first: Array = self._arrays["first"]
         resources = folder / "resources"
         self.struct.name, self.struct.token = unit.name.encode(), unit.token.encode()
         self.struct.resources = os.fsencode(str(resources) + os.sep)

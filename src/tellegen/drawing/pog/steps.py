@@ -7,6 +7,7 @@ from string import ascii_lowercase
 from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality
+from tellegen.core.language import ENGLISH, Phrases
 from tellegen.drawing import rules
 from tellegen.drawing.formulas import figure_latex
 from tellegen.drawing.options import DEFAULTS, Options
@@ -36,7 +37,7 @@ CAPTION_ROOM = 34.0
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Panel:
+class StepPanel:
     """One scene of several, with a caption in words and in mathematics."""
 
     scene: Scene
@@ -51,7 +52,9 @@ def reduction_scene(pictures: ReductionPictures, options: Options = DEFAULTS) ->
     return _side_by_side(pictures.original.name, _reduction_panels(pictures, options), options)
 
 
-def _reduction_panels(pictures: ReductionPictures, options: Options, *, starts_row: bool = False) -> list[_Panel]:
+def _reduction_panels(
+    pictures: ReductionPictures, options: Options, *, starts_row: bool = False, say: Phrases = ENGLISH
+) -> list[StepPanel]:
     """The pictures of a reduction with their captions.
 
     Only the columns of the loop are drawn where they stand next to each other in one ladder; where a link is cut, all of them.
@@ -61,8 +64,9 @@ def _reduction_panels(pictures: ReductionPictures, options: Options, *, starts_r
     ends = _ends(pictures) if pictures.element in pictures.original.elements else None
     scenes = [_panel_scene(scheme, options, ends) for scheme in stages]
     there, gone = _limit(pictures)
-    captions = (("extended model,", there), ("loop inverted,", there), ("reduced,", gone))
-    panels = [_Panel(scene, *caption) for scene, caption in zip(scenes, captions, strict=True)]
+    words = (say("reduction.extended"), say("reduction.inverted"), say("reduction.reduced"))
+    captions = zip(words, (there, there, gone), strict=True)
+    panels = [StepPanel(scene, *caption) for scene, caption in zip(scenes, captions, strict=True)]
     panels[0] = replace(panels[0], starts_row=starts_row)
     if not pictures.loop:  # nothing had to be inverted
         del panels[1]
@@ -150,7 +154,7 @@ def _limit(pictures: ReductionPictures) -> tuple[str, str]:
 
 def _side_by_side(
     title: str,
-    panels: Sequence[_Panel],
+    panels: Sequence[StepPanel],
     options: Options = DEFAULTS,
     *,
     arrows: bool = True,
@@ -198,14 +202,14 @@ def _beside(text: str, x: float, y: float, row: float, options: Options) -> list
     return [Label(text, at, size=SMALL, align="left", origin=Origin(part="congruence"))]
 
 
-def _placed(panel: _Panel, letter: str, dx: float, dy: float) -> Iterator[Shape]:
+def _placed(panel: StepPanel, letter: str, dx: float, dy: float) -> Iterator[Shape]:
     """The shapes of a panel, told apart from those of the others by a letter at their port."""
     for shape in panel.scene.shapes:
         # The same element is drawn in every panel, and ids and checks count each shape once.
         yield replace(moved(shape, dx, dy), origin=replace(shape.origin, port=f"{letter}.{shape.origin.port}"))
 
 
-def _caption(panel: _Panel, letter: str) -> tuple[list[Shape], float]:
+def _caption(panel: StepPanel, letter: str) -> tuple[list[Shape], float]:
     """The caption of a panel from the origin on, and its width."""
     words, origin = f"({letter}) {panel.words}".strip(), Origin(part="caption", port=f"{letter}.")
     found: list[Shape] = [Label(words, (0, 0), NOTE, "left", "baseline", math=False, tone="quiet", origin=origin)]
@@ -249,9 +253,9 @@ def steps_scene(what: object, options: Options = DEFAULTS) -> Scene:
 def _steps(steps: Sequence[Step], options: Options) -> Scene:
     """Schemes, each with the account of the step that made it."""
     panels = [
-        _Panel(_panel_scene(step.scheme, options), step.account)
+        StepPanel(_panel_scene(step.scheme, options), step.account)
         if isinstance(step, Rewriting)
-        else _Panel(_panel_scene(step, options), "" if k else "as it is")
+        else StepPanel(_panel_scene(step, options), "" if k else "as it is")
         for k, step in enumerate(steps)
     ]
     first = steps[0].scheme if isinstance(steps[0], Rewriting) else steps[0]
@@ -260,7 +264,7 @@ def _steps(steps: Sequence[Step], options: Options) -> Scene:
 
 def _orientations(found: Sequence[Orientation], options: Options) -> Scene:
     """The orientations that may be drawn, each with the path that was inverted; of the others it is told why not."""
-    panels = [_Panel(_panel_scene(o.scheme, options), o.path) for o in found if o.scheme is not None]
+    panels = [StepPanel(_panel_scene(o.scheme, options), o.path) for o in found if o.scheme is not None]
     notes = [f"Not drawn: {o.path}, because {o.why_not}." for o in found if o.scheme is None]
     name = next((o.scheme.name for o in found if o.scheme is not None), "orientations")
     return _side_by_side(name, panels, options, arrows=False, notes=notes)
@@ -268,25 +272,35 @@ def _orientations(found: Sequence[Orientation], options: Options) -> Scene:
 
 def _reduction_scene(reduction: Reduction, options: Options) -> Scene:
     """The pictures of every element that goes, a row for each, and the congruence."""
+    panels, notes = reduction_panels(reduction, options)
+    return _side_by_side(reduction.original.name, panels, options, beside=_congruence(reduction), notes=notes)
+
+
+def reduction_panels(
+    reduction: Reduction, options: Options = DEFAULTS, say: Phrases = ENGLISH
+) -> tuple[list[StepPanel], list[str]]:
+    """The pictures of every element that goes, one after the other, and notes on them.
+
+    Raises: FigureError (F190) where the limits take no element out of the scheme.
+    """
     pictures = scheme_pictures(reduction)
     if not pictures.stages:
         what = pictures.why_not or "the limits take no element out of the scheme"
         raise rules.NO_STEPS.error(what, where=reduction.original.name, fix="look at its equations: reduce --steps")
-    panels: list[_Panel] = []
+    panels: list[StepPanel] = []
     if _shows_loops(pictures.stages):
         for stage in pictures.stages:
-            panels += _reduction_panels(stage, options, starts_row=bool(panels))
+            panels += _reduction_panels(stage, options, starts_row=bool(panels), say=say)
         if _follows(pictures.stages[-1].simplified):
             panels[-1] = replace(panels[-1], scene=_model_scene(assign_causality(lower(reduction.model)), options))
     else:
         there, gone = (r",\ ".join(texts) for texts in zip(*map(_limit, pictures.stages), strict=True))
         full = _model_scene(reduction.causal, options, [limit.name for limit in reduction.limits])
         panels = [
-            _Panel(full, "extended model,", there),
-            _Panel(_model_scene(assign_causality(lower(reduction.model)), options), "reduced,", gone),
+            StepPanel(full, say("reduction.extended"), there),
+            StepPanel(_model_scene(assign_causality(lower(reduction.model)), options), say("reduction.reduced"), gone),
         ]
-    notes = [f"{note}." for note in (*pictures.notes, pictures.why_not) if note]
-    return _side_by_side(reduction.original.name, panels, options, beside=_congruence(reduction), notes=notes)
+    return panels, [f"{note}." for note in (*pictures.notes, pictures.why_not) if note]
 
 
 def _shows_loops(stages: Sequence[ReductionPictures]) -> bool:

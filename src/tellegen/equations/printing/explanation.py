@@ -363,7 +363,9 @@ def signal_lines(signals: "SignalEquations") -> Iterator[tuple[str, bool, str, t
         yield name, True, "", (rate,)
     # Signals with a memory have no formula of the same instant; a word tells what they are.
     for law in signals.others:
-        if isinstance(law, Sampled):
+        if isinstance(law, Sampled) and law.is_latch:
+            yield law.name, False, "latch", (law.expression,)
+        elif isinstance(law, Sampled):
             yield law.name, False, "sample", (law.expression, law.period)
         elif isinstance(law, Delayed):
             yield law.name, False, "delay", (law.expression, law.by)

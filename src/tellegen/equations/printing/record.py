@@ -285,7 +285,9 @@ def _signals(signals: "SignalEquations", writer: "_Writer") -> dict[str, object]
     }
     for law in signals.others:
         name = writer.name(law.name)
-        if isinstance(law, Sampled):
+        if isinstance(law, Sampled) and law.is_latch:
+            found.setdefault("latches", {})[name] = writer.formula(law.expression)
+        elif isinstance(law, Sampled):
             of, every, offset = (writer.formula(e) for e in (law.expression, law.period, law.offset))
             found.setdefault("sampled", {})[name] = {"of": of, "every": every, "offset": offset}
         elif isinstance(law, Delayed):

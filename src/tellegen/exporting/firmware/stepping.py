@@ -103,6 +103,9 @@ def _common_share(times: Sequence[float]) -> float | None:
 
 def _counts(made: Exchanged, names: Sequence[str], period: float, offset: float, h: float) -> tuple[int, int]:
     """Period and offset in steps. Raises: ExportError (X412)."""
+    # What changes as soon as its condition does is looked at in each step.
+    if not period:
+        return 1, 0
     counts = [round(t / h) for t in (period, offset)]
     for word, t, n in zip(("every", "first after"), (period, offset), counts, strict=True):
         if abs(n * h - t) > WHOLE * max(t, h) or (word == "every" and n < 1):

@@ -8,6 +8,7 @@ from tellegen.core.domains import DOMAINS, other_side
 from tellegen.core.names import TIME, unused
 from tellegen.elements import ElementKind
 from tellegen.exporting import rules
+from tellegen.exporting.diagram_building import refuse_latch
 from tellegen.exporting.diagram_start import DiagramStart
 from tellegen.exporting.modelica.elements import LETTER, ElementClasses
 from tellegen.exporting.modelica.signals import SignalLines
@@ -357,6 +358,7 @@ class SystemNetwork:
                     where=law.name,
                     fix="give it as a formula or a table",
                 )
+            refuse_latch(law)
 
 
 def _modified(settings: Mapping[str, str]) -> str:

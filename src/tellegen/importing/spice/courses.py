@@ -9,9 +9,10 @@ from tellegen.importing.spice.values import DeckValue, ValueProblemError, of_num
 
 Reader = Callable[[str], DeckValue]
 SHAPES = ("pulse", "sin", "exp", "pwl")
+_OTHER_NAMES = {"sine": "sin"}
 REFUSED_SHAPES = ("sffm", "am", "trnoise", "trrandom", "external")
 _AT_FREQUENCIES = ("ac", "distof1", "distof2")
-_KEYWORDS = (*SHAPES, *REFUSED_SHAPES, *_AT_FREQUENCIES, "dc", "portnum")
+_KEYWORDS = (*SHAPES, *_OTHER_NAMES, *REFUSED_SHAPES, *_AT_FREQUENCIES, "dc", "portnum")
 MOST_IN_A_FORMULA = 32
 """Points of a table that a formula still shows; longer ones are a signal of their own."""
 ZERO = of_number(0.0)
@@ -46,7 +47,7 @@ def read_course(words: tuple[str, ...], options: dict[str, str], unit: str, span
     constant: DeckValue | None = value(options["dc"]) if "dc" in options else None
     at, given = 0, len(words)
     while at < given:
-        word = words[at].lower()
+        word = _OTHER_NAMES.get(words[at].lower(), words[at].lower())
         at += 1
         if word in REFUSED_SHAPES:
             raise RefusedError(word.upper())

@@ -158,6 +158,8 @@ class _Understanding:
                     card,
                     "begin it with a letter, or '*' for a comment",
                 )
+        if self.read_deck.transient is None and self.deck.runs:
+            self._run_of_the_shell(self.deck.runs)
         if self.depth:
             what = f"the subcircuit '{self.circuit.name}' has no end"
             self.findings.error(
@@ -205,6 +207,18 @@ class _Understanding:
             what = f"the command '{clip(card.words[0], 30)}' is not read"
             self._error(rules.NOT_READ, what, card, "remove the card, or write out what it stands for")
 
+    def _run_of_the_shell(self, runs: list[Card]) -> None:
+        """Without a card `.tran`, the first run of the deck's program is taken, unless it reads the program's own variables."""
+        card = runs[0]
+        if "$" in card.text or "{" in card.text:
+            what = f"'{clip(card.text[1:], 40)}' in '.control' reads variables of the program: there is no run"
+            self.findings.left_out(what, card.place, "write .tran STEP STOP")
+            return
+        self.read_deck.transient = card
+        further = "" if len(runs) == 1 else f", the first of {len(runs)}"
+        what = f"the run is '{clip(card.text[1:], 40)}' of '.control'{further}; what else the program does is left out"
+        self.findings.left_out(what, card.place, "write .tran STEP STOP")
+
     def _begin(self, card: Card) -> None:
         words, options = split_words(card.words[1:])
         self.depth += 1
@@ -221,7 +235,11 @@ class _Understanding:
             self._error(
                 rules.BAD_CARD, f"the subcircuit '{name}' has a node twice", card, "give each port a node of its own"
             )
-        if name.lower() in self.circuit.inside:
+        known = self.circuit.inside.get(name.lower())
+        if known is not None and known.card is not None and known.card.place == card.place:
+            what = f"the subcircuit '{name}' is read once, although its file is included again"
+            self.findings.left_out(what, card.place, "include the file once")
+        elif known is not None:
             self._error(rules.BAD_CARD, f"there are two subcircuits '{name}'", card, "give one another name")
         self.circuit.inside[name.lower()] = made
         self.circuit = made

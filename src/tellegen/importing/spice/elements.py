@@ -35,6 +35,9 @@ def _is_shorted(writer: CircuitWriter, card: ElementCard, ends: list[str]) -> bo
     return True
 
 
+_BRACES = "{}'\""
+
+
 def _value_of(writer: CircuitWriter, card: ElementCard, key: str, unit: str) -> DeckValue:
     """The value of a resistor, a capacitor or an inductor.
 
@@ -43,9 +46,9 @@ def _value_of(writer: CircuitWriter, card: ElementCard, key: str, unit: str) -> 
     text = card.options.get(key) or (card.words[2] if len(card.words) > 2 else "")
     if not text:
         writer.wrong(card.card, f"'{card.name}' has no value", "write it behind the nodes")
-    further = (card.options.keys() - {key, "ic", "tc", "tc1", "tc2", "temp", "dtemp", "noisy", "noise", "ac"}) | set(
-        card.words[3:]
-    )
+    further = (
+        card.options.keys() - {key, "ic", "m", "scale", "tc", "tc1", "tc2", "temp", "dtemp", "noisy", "noise", "ac"}
+    ) | set(card.words[3:])
     told = card.options.keys() & {"tc", "tc1", "tc2", "temp", "dtemp"}
     if writer.circuit.model(text) is not None:
         writer.wrong(
@@ -60,6 +63,9 @@ def _value_of(writer: CircuitWriter, card: ElementCard, key: str, unit: str) -> 
         writer.wrong(card.card, what, f"give it a value in {unit} alone", rules.NOT_READ)
     if told:
         writer.left_out(card.card, "what temperatures do to values is left out", "give the values of that temperature")
+    for word, sign in (("scale", "*"), ("m", "*" if key == "c" else "/")):
+        if word in card.options:
+            text = f"{{({text.strip(_BRACES)}){sign}({card.options[word].strip(_BRACES)})}}"
     return writer.value(text, card.card)
 
 
@@ -419,7 +425,7 @@ def _subcircuit(writer: CircuitWriter, card: ElementCard) -> None:
 
 
 CARDS: dict[str, CardKind] = {
-    "r": CardKind("`R1 a b 1k`", "`resistor`", "temperature coefficients", _resistor),
+    "r": CardKind("`R1 a b 1k m=2`", "`resistor`", "temperature coefficients", _resistor),
     "c": CardKind("`C1 a b 100n IC=5`", "`capacitor`, with its `initial` voltage", "", _capacitor),
     "l": CardKind("`L1 a b 1m IC=2`", "`inductor`, with its `initial` current", "", _inductor),
     "k": CardKind(

@@ -71,10 +71,14 @@ class Findings:
 
 @final
 class Deck(NamedTuple):
-    """A deck before anything is understood: its title and its cards, those of included files among them."""
+    """A deck before anything is understood: its title and its cards, those of included files among them.
+
+    `runs` are the commands `tran` of the interactive shell, which many decks have in place of the card.
+    """
 
     title: str
     cards: list[Card]
+    runs: list[Card]
 
 
 def read_deck(path: Path, findings: Findings) -> Deck:
@@ -94,11 +98,12 @@ class _Opening:
         self.lines = self.files = 0
         self.open: list[tuple[Path, str]] = []
         self.title: str | None = None
+        self.runs: list[Card] = []
 
     def read(self) -> Deck:
         cards = list(self._file(self.path, ""))
         title = (self.title or "").strip()
-        return Deck((title[6:] if title.lower().startswith(".title") else title.lstrip("*;")).strip(), cards)
+        return Deck((title[6:] if title.lower().startswith(".title") else title.lstrip("*;")).strip(), cards, self.runs)
 
     def _file(self, path: Path, section: str) -> Iterator[Card]:
         """The cards of a file, or of a section of it."""
@@ -152,9 +157,11 @@ class _Opening:
         for number, line in enumerate(lines, 1):
             text = line.strip()
             word = text.split(None, 1)[0].lower() if text else ""
-            # Programs of the interactive shell are no part of the circuit.
+            # Programs of the interactive shell are no part of the circuit, but what they run is told.
             if skipping or word == ".control":
                 skipping = word != ".endc"
+                if word == "tran":
+                    self.runs.append(self._card(path, number, [f".{text}"]))
                 continue
             # A bracket alone closes what nobody reads.
             if not text or text.startswith("*") or text == ")":

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import NamedTuple, final
 
@@ -256,26 +257,40 @@ class CircuitWriter:
 
     def tell_caught_diodes(self) -> None:
         """Warn of diodes that take the current of a coil where nothing else could: no solver gets past L*gmin."""
-        places = {
-            end: k
-            for k, end in enumerate(
-                dict.fromkeys([GROUND, *chain(*self.joins), *(end for two in self.stiff.values() for _, end in two)])
-            )
-        }
-        groups = UnionFind(len(places))
-        for one, other in self.joins:
-            groups.join(places[one], places[other])
-        outside = {groups.find(places[end]) for end in (GROUND, *self.circuit.ports) if end in places}
-        coils = {groups.find(places[end]): name for name, end in self.stiff["coil"]}
+        groups = self.groups
+        outside = {groups[end] for end in (GROUND, *self.circuit.ports) if end in groups}
+        coils = {groups[end]: name for name, end in self.stiff["coil"]}
         for name, end in self.stiff["diode"]:
-            group = groups.find(places[end])
+            group = groups[end]
             if group in coils and group not in outside:
                 what = f"'{coils[group]}' drives its current through '{name}', where there is no capacitance: "
                 what += f"no solver gets past L times {GMIN}"
-                card = self.circuit.elements.get(name.lower())
+                card = self.circuit.elements.get(name.split(".")[0].lower())
                 fix = "put a capacitor beside the diode, or import with --diodes ideal"
                 self.findings.left_out(what, card.card.place if card is not None else None, fix)
                 return
+
+    @cached_property
+    def groups(self) -> dict[str, int]:
+        """What hangs together without coils and diodes: each node with the number of its group, when all is written."""
+        ends = (end for two in self.stiff.values() for _, end in two)
+        places = {end: k for k, end in enumerate(dict.fromkeys([GROUND, *chain(*self.joins), *ends]))}
+        groups = UnionFind(len(places))
+        for one, other in self.joins:
+            groups.join(places[one], places[other])
+        return {end: groups.find(k) for end, k in places.items()}
+
+    def _link(self, card: ElementCard, inner: "CircuitWriter", at: Mapping[str, str]) -> None:
+        """Join here what a part joins inside; a coil and a diode that a group of its ports meets stand here, too."""
+        groups = inner.groups
+        met: dict[int, str] = {groups[GROUND]: GROUND}
+        for port in inner.open_ports():
+            if port in groups:
+                # No node of a deck has a space.
+                self.joins.append((met.setdefault(groups[port], f"{card.name} {groups[port]}"), at[port]))
+        for kind, found in inner.stiff.items():
+            first = {groups[end]: name for name, end in reversed(found)}
+            self.stiff[kind] += [(f"{card.name}.{first[k]}", end) for k, end in met.items() if k in first]
 
     # Parts
 
@@ -303,7 +318,7 @@ class CircuitWriter:
         at = dict(zip(circuit.ports, outside, strict=True)) | {found: self.node(found) for found in inner.global_ports}
         ports = {inner.port_name(port): self.node_name(at[port]) for port in inner.open_ports()}
         self.loaded |= {at[port] for port in inner.open_ports()}
-        self.joins += pairwise([GROUND, *(at[port] for port in inner.open_ports())])
+        self._link(card, inner, at)
         self.starts_at_zero |= inner.starts_at_zero
         given = {inner.captured[low]: self.parameter(low) for low in inner.captured}
         for low, text in card.options.items():

@@ -13,8 +13,8 @@ from tellegen.expressions import ONE, PI, ZERO, Expression, Symbol, call, logic,
 from tellegen.expressions.rules import DIVISION
 from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, common_measure, product_measure
 from tellegen.model.signals import SignalDefinition
-from tellegen.notations.grammar import NODE, QUANTITY, TABLE_OR_POINTS, Key, Leaf, Listed, Record, Words, schema_of
-from tellegen.notations.signals import filters, phases
+from tellegen.notations.grammar import MAP, NODE, QUANTITY, TABLE_OR_POINTS, Key, Leaf, Listed, Record, Words, schema_of
+from tellegen.notations.signals import filters, latches, maps, phases
 from tellegen.notations.signals.block_settings import BlockSettings, NameMaker, SignalParts
 from tellegen.notations.signals.units import GIVEN_NAMES, unit_parts, unit_variable
 
@@ -245,12 +245,17 @@ ZERO_TIME = "0 s"
 LIMITS = Leaf("limits", schema_of(Listed(QUANTITY, 2, 2, text=True)))
 """Two formulas, the lower one first."""
 POINTS = Leaf("table", schema_of(TABLE_OR_POINTS))
+GRID = Leaf("grid", schema_of(MAP))
 ENDS = Leaf("nodes", schema_of(Listed(NODE, 1, 2, text=True)))
 NEIGHBOURS = Leaf("neighbours", schema_of(Listed(NODE, 2, 2, text=True)))
 """Two elements of a ladder."""
 ARGUMENTS = Leaf("arguments", FORMULAS.shape)
 """What a Python function is given."""
 
+CONDITION = Leaf("condition", QUANTITY.shape)
+"""A condition, or a signal that is more than zero where it holds."""
+STATES = Leaf("states", {"type": "object"})
+"""What is said of each state of a machine, by its name."""
 UNIT = Leaf("unit", {"type": "string"})
 """The file of a functional mock-up unit."""
 GIVEN = Leaf("given", {"type": "object"})
@@ -289,9 +294,9 @@ class SignalBlock(NamedTuple):
 
     @property
     def record(self) -> Record:
-        """The mapping of the block in a file."""
+        """The mapping of the block in a file; keys without a sentence hold what the reader keeps beside others."""
         return Record(
-            tuple(key for key in self.keys if key.name != FUNCTION and key.name not in GIVEN_NAMES.values()),
+            tuple(key for key in self.keys if key.name != FUNCTION and key.summary),
             self.summary,
         )
 
@@ -345,6 +350,15 @@ def _measure_derivative(found: Measures) -> Measure:
 def _measure_filter(found: Measures) -> Measure:
     common_measure([*found.get("corner", ()), FREQUENCY], "joins")
     return _one(found, "filter")
+
+
+def _measure_relay(found: Measures) -> Measure:
+    _one(found, "relay", "hysteresis")
+    return _one(found, "height")
+
+
+def _in_seconds(found: Measures) -> Measure:
+    return SECOND
 
 
 def _nothing_known(found: Measures) -> Measure:
@@ -555,6 +569,66 @@ _ROWS = (
         "h: {sample: y, every: 1 ms}",
     ),
     SignalBlock(
+        "1 from the instant on at which its input rises to half of the hysteresis, 0 from where it falls to minus half of it: a "
+        "thermostat is a relay of the missing temperature",
+        (
+            Key("relay", INPUT, "its input", required=True),
+            Key("hysteresis", INPUT, "how far apart switching on and off are", required=True),
+            Key("height", INPUT, "its value while it is on", default="1"),
+            Key("initial", CONSTANT, "1 where it is on before the start", default="0"),
+        ),
+        latches.expand_relay,
+        _measure_relay,
+        "on: {relay: 293 K - T, hysteresis: 1 K}",
+    ),
+    SignalBlock(
+        "how often a condition has become true; one that is true at the start counts",
+        (
+            Key("count", CONDITION, "the condition: a comparison, or a signal that is more than zero", required=True),
+            Key("reset", CONDITION, "while it holds the counter stays at zero"),
+            _INITIAL,
+        ),
+        latches.expand_count,
+        _nothing_known,
+        "n: {count: x > 1 mm, reset: t < 1 s}",
+    ),
+    SignalBlock(
+        "for how long a condition has held; zero while it does not",
+        (Key("timer", CONDITION, "the condition: a comparison, or a signal that is more than zero", required=True),),
+        latches.expand_timer,
+        _in_seconds,
+        "late: {timer: T > 350 K}",
+    ),
+    SignalBlock(
+        "its input at the instant at which a condition last became true",
+        (
+            Key("hold", INPUT, "its input", required=True),
+            Key("when", CONDITION, "the condition: a comparison, or a signal that is more than zero", required=True),
+            _INITIAL._replace(summary="its value before the first of these instants"),
+        ),
+        latches.expand_hold,
+        _like_of("hold", "initial"),
+        "peak: {hold: x, when: v < 0}",
+    ),
+    SignalBlock(
+        "a machine with states, the first one at the start; each other is entered as soon as its condition holds, and the one that "
+        "stands first where several do. Of each state is said `when` it is entered, `from` which others (from all where that is "
+        "left out), `after` how long the state before must have lasted, and which `value` the signal has in it (its number from 0)",
+        (
+            Key(
+                "states",
+                STATES,
+                "`{NAME: {when: condition, from: [OTHER], after: time, value: formula}}`",
+                required=True,
+            ),
+            Key(latches.NAMES, NAMED),
+            *(Key(word, FORMULAS) for word in latches.STATE_KEYS),
+        ),
+        latches.expand_states,
+        _like_of("value"),
+        "P: {states: {idle: {value: 0 W}, run: {when: T < 290 K, from: idle, value: 2 kW}, stop: {when: t > 1 h, value: 0 W}}}",
+    ),
+    SignalBlock(
         "the multiple of a step that is nearest to its input",
         (
             Key("quantise", INPUT, "its input", required=True),
@@ -593,6 +667,24 @@ _ROWS = (
         _expand_table,
         _like_of("table"),
         "m: {table: {file: run.csv, time: t, column: v}, interpolation: linear}",
+    ),
+    SignalBlock(
+        "values over two arguments, as maps of motors, pumps and turbines tell them, given here or in a CSV file beside the "
+        "model (its first line has the columns behind an empty place, each other line a row and its values); beyond the grid the "
+        "last value holds. `cubic` is smooth, and rises and falls only where the values do, along rows and columns",
+        (
+            Key(
+                "map",
+                GRID,
+                "`{rows: [...], columns: [...], values: [[...], ...]}`, or `{file: eta.csv}`",
+                required=True,
+            ),
+            Key("at", FORMULAS, "where it is read: the place among the rows, and among the columns", required=True),
+            Key("interpolation", Words(("linear", "cubic")), "what holds between points", default="linear"),
+        ),
+        maps.expand_map,
+        _like_of("map"),
+        "eta: {map: {file: eta.csv, row unit: rpm, column unit: N*m}, at: [omega, tau]}",
     ),
     SignalBlock(
         "an ideal sensor: the across variable between two nodes, a voltage or a relative speed",
@@ -642,7 +734,7 @@ BLOCKS: dict[str, SignalBlock] = {block.word: block for block in _ROWS}
 def expand_signal(definition: SignalDefinition, fresh: NameMaker) -> tuple[SignalDefinition, ...]:
     """The elementary signals of a definition, its own output among them.
 
-    Elementary are the blocks formula, integral, sample, delay, table, across and python.
+    Elementary are the blocks formula, integral, sample, latch, delay, table, across and python.
 
     Raises: DescriptionError for a block that divides by a setting of zero (D009), or that cannot be made of these.
     """

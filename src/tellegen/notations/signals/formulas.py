@@ -6,7 +6,7 @@ from the conditions in that expression.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
@@ -15,17 +15,32 @@ from typing import NamedTuple, final
 from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, unit_advice
-from tellegen.expressions import HALF, ONE, PI, ZERO, Expression, Macro, Number, call, logic, relation, symbol
+from tellegen.expressions import (
+    HALF,
+    ONE,
+    PI,
+    ZERO,
+    Call,
+    Expression,
+    Macro,
+    Number,
+    call,
+    logic,
+    number,
+    relation,
+    symbol,
+)
 from tellegen.expressions.tokens import AFTER_NUMBER, NUMBER, unit_end
 from tellegen.model import dimensions
 from tellegen.model.mockup_units import MockupUnit
 from tellegen.model.model import Model, known_variables
-from tellegen.model.signals import Points, SignalDefinition, SignalSetting
+from tellegen.model.signals import MapPoints, Points, SignalDefinition, SignalSetting
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext, split_at_commas
 from tellegen.notations.quantities import NO_INDICES, parse_marked, read_plain
 from tellegen.notations.signals import rules
 from tellegen.notations.signals.blocks import BLOCKS, FORMULA, PERIOD
+from tellegen.notations.signals.latches import NAMES, STATE_KEYS, condition_of, condition_value, states_named
 from tellegen.notations.signals.units import GIVEN_NAMES, names_given
 from tellegen.notations.yaml.document import Scalar
 
@@ -536,8 +551,8 @@ def unlike_units_error(
     return context.error(rule, node, f"{subject} {problem.what}", fix="check the units of its parts")
 
 
-NestedText = str | list[str] | list[list[str]] | dict[str, str]
-"""What stands behind a key: a text, a list of texts, the points of a table."""
+NestedText = str | Sequence["NestedText"] | Mapping[str, "NestedText"]
+"""What stands behind a key: a text, a list of texts, the points of a table, what is said of the states of a machine."""
 
 Annotate = Callable[[Expression, Dimension | None], str]
 """Writes an expression with units where its dimension would otherwise be another."""
@@ -549,18 +564,46 @@ def signal_keys(
     """The keys of a signal with their texts, the word of its block first; `names` are those of all signals."""
     for key in BLOCKS[definition.block].keys:
         found = definition.settings.get(key.name)
-        if key.name in GIVEN_NAMES and isinstance(found, tuple):
+        if key.name == "states":
+            yield key.name, dict(_state_keys(definition, annotate))
+        elif not key.summary:
+            continue
+        elif key.name in GIVEN_NAMES and isinstance(found, tuple):
             given = zip(names_given(definition.settings, key.name), found, strict=True)
             yield key.name, {n: annotate(e, None) if isinstance(e, Expression) else str(e) for n, e in given}
-        elif found is not None and not callable(found) and key.name not in GIVEN_NAMES.values():
+        elif found is not None and not callable(found):
             wanted = definition.dimension if key.name == FORMULA else SECOND if key.holds == PERIOD else None
             written = definition.texts.get(key.name, "")
             yield key.name, _text(found, written, names, lambda e, unit=wanted: annotate(e, unit))  # type: ignore[misc]
 
 
+def _state_keys(definition: SignalDefinition, annotate: Annotate) -> Iterator[tuple[str, dict[str, str | list[str]]]]:
+    """What is said of each state of a machine."""
+    told = definition.settings
+    values = told["value"]
+    assert isinstance(values, tuple), "each state has one"
+    valued = any(value is not number(k) for k, value in enumerate(values))
+    for k, (name, others) in enumerate(states_named(str(told[NAMES]))):
+        made: dict[str, str | list[str]] = {"from": list(others)} if others else {}
+        for word in STATE_KEYS:
+            formulas = told[word]
+            assert isinstance(formulas, tuple), "each state has one"
+            formula = formulas[k]
+            if isinstance(formula, Expression) and (valued if word == "value" else formula is not ZERO):
+                wanted = {"value": definition.dimension, "after": SECOND}.get(word)
+                written = annotate(formula, wanted)
+                # A condition stands without what makes a number of it.
+                bare = word == "when" and formula is condition_value(condition_of(formula))
+                made[word] = written.removeprefix("if(").removesuffix(", 1, 0)") if bare else written
+        yield name, made
+
+
 def _text(found: SignalSetting, written: str, names: frozenset[str], text: Callable[[Expression], str]) -> NestedText:
     if isinstance(found, Points):
         return [[repr(point), repr(value)] for point, value in zip(found.points, found.values, strict=True)]
+    if isinstance(found, MapPoints):
+        lines = [[repr(value) for value in line] for line in found.values]
+        return {"rows": list(map(repr, found.rows)), "columns": list(map(repr, found.columns)), "values": lines}
     if isinstance(found, Expression):
         return formula_text(found, written, names, text)
     if isinstance(found, tuple):
@@ -580,6 +623,13 @@ def _text(found: SignalSetting, written: str, names: frozenset[str], text: Calla
 def formula_text(expression: Expression, written: str, names: frozenset[str], text: Callable[[Expression], str]) -> str:
     """What the user wrote, if that still is the expression; else the expression as `text` writes it."""
     if written:
+        try:
+            if isinstance(expression, Call) and expression is condition_value(condition_of(expression)):
+                asked = parse_marked(f"if({written}, 1, 0)", None, macros=SHAPE_MACROS, names=NOT_UNITS | names)
+                if dimensions.without_marks(asked) is expression:
+                    return written
+        except TellegenError:
+            pass
         try:
             marked = parse_marked(written, None, macros=SHAPE_MACROS, names=NOT_UNITS | names)
             if dimensions.without_marks(marked) is expression:

@@ -8,17 +8,18 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Rule, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
-from tellegen.expressions import ONE, RESERVED_WORDS, Expression, Number, Symbol
+from tellegen.expressions import ONE, RESERVED_WORDS, ZERO, Expression, Number, Symbol, number
+from tellegen.expressions.rules import CONDITION
 from tellegen.model import dimensions
 from tellegen.model.mockup_units import MockupUnit
 from tellegen.model.signals import SignalDefinition, SignalSetting, order_signals, why_undetermined
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.grammar import Content, Key, Words
+from tellegen.notations.grammar import STATE, Content, Key, Words
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import parse_marked, read_plain
-from tellegen.notations.signals import blocks, rules
+from tellegen.notations.signals import blocks, latches, rules
 from tellegen.notations.signals.formulas import SECOND, FormulaScope, parse_formula, unlike_units_error
-from tellegen.notations.signals.tables import read_table
+from tellegen.notations.signals.tables import read_map, read_table
 from tellegen.notations.signals.units import GIVEN_NAMES, names_given
 from tellegen.notations.units.beside import check_use, unit_beside
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
@@ -124,6 +125,71 @@ class SignalsReader:
             raise self.context.error(rules.BAD_SETTING, node, what, fix="write between: [L_a, R_a]", where=line.name)
         line.between = (names[0], names[1])
 
+    def _read_condition(self, line: SignalLine, key: Key, node: Node) -> None:
+        text = self.context.formula(node, line.subject(key.name))
+        line.nodes[key.name], line.texts[key.name] = text, text.text.strip()
+        line.formulas[key.name] = self._condition(text, line.subject(key.name))
+
+    def _condition(self, text: Scalar, subject: str) -> Expression:
+        """A condition as a number, or a number as it is."""
+        try:
+            return parse_formula(self.context, text, subject)
+        except TellegenError as problem:
+            if problem.finding.code != CONDITION.code:
+                raise
+        # Where a number stands a condition is read as one: 1 where it holds.
+        before = "if("
+        asked = Scalar(f"{before}{text.text}, 1, 0)", text.line, text.column - len(before), text.length, text.quoted)
+        return parse_formula(self.context, asked, subject)
+
+    def _read_states(self, line: SignalLine, key: Key, node: Node) -> None:
+        context, found = self.context, list[tuple[str, tuple[str, ...]]]()
+        told: dict[str, list[Expression]] = {word: [] for word in latches.STATE_KEYS}
+        mapping = context.mapping(node, f"the states of {line.name}")
+        names = [name.text for name in mapping.keys]
+        for name, value in mapping.items():
+            subject = f"the state {name.text} of {line.name}"
+            record = context.record(value, STATE, subject)
+            others = record.get("from")
+            texts = context.texts(others, f"'from' of {subject}") if others is not None else ()
+            for other in texts:
+                if other.text not in names:
+                    what = f"'{other.text}' of {subject} is no state"
+                    fix = did_you_mean(other.text, names) or f"the states are {listing(names)}"
+                    raise context.error(rules.BAD_SETTING, other, what, fix=fix, where=line.name)
+            found.append((name.text, tuple(other.text for other in texts)))
+            for word in latches.STATE_KEYS:
+                given = record.get(word)
+                default: Expression = number(len(found) - 1) if word == "value" else ZERO
+                if given is None:
+                    told[word].append(default)
+                    continue
+                text = context.formula(given, f"'{word}' of {subject}")
+                read = self._condition if word == "when" else self._formula_of
+                told[word].append(read(text, f"'{word}' of {subject}"))
+        if len(found) < 2:
+            what = f"the machine {line.name} has {len(found)} state{'' if len(found) == 1 else 's'}"
+            fix = "give two states or more: {idle: {}, run: {when: x > 0}}"
+            raise context.error(rules.BAD_SETTING, node, what, fix=fix, where=line.name)
+        if not any(condition is not ZERO for condition in told["when"]):
+            what = f"no state of the machine {line.name} is ever entered"
+            raise context.error(rules.MISSING_SETTING, node, what, fix="say when: {when: x > 0}", where=line.name)
+        valued = ["value" in _keys(value) for value in mapping.values]
+        if any(valued) and not all(valued):
+            what = (
+                f"the state {names[valued.index(False)]} of the machine {line.name} has no value, and others have one"
+            )
+            raise context.error(rules.MISSING_SETTING, node, what, fix="give each state a value", where=line.name)
+        line.others[latches.NAMES] = latches.states_text(found)
+        place = Scalar("", node.line, node.column, node.length, False)
+        for word, formulas in told.items():
+            line.formulas[word], line.nodes[word] = tuple(formulas), place
+        line.nodes[key.name] = place
+        line.texts.pop(key.name, None)
+
+    def _formula_of(self, text: Scalar, subject: str) -> Expression:
+        return parse_formula(self.context, text, subject)
+
     def _read_limits(self, line: SignalLine, key: Key, node: Node) -> None:
         self._read_formulas(line, key, node)
         found = line.formulas[key.name]
@@ -161,6 +227,13 @@ class SignalsReader:
         line.measures[key.name] = (found.of_values,)
         line.measures["points"] = (found.of_points,)
         # A table is written back by its points, which may have come from a file.
+        line.texts.pop(key.name, None)
+
+    def _read_grid(self, line: SignalLine, key: Key, node: Node) -> None:
+        found = read_map(self.context, line.name, node)
+        line.others[key.name] = found.grid
+        line.measures[key.name] = (found.of_values,)
+        line.measures["places"] = (found.of_rows, found.of_columns)
         line.texts.pop(key.name, None)
 
     def _read_unit(self, line: SignalLine, key: Key, node: Node) -> None:
@@ -227,6 +300,9 @@ class SignalsReader:
                     raise refuse(f"has '{key_name}' and no '{needed}'", f"add '{needed}', or leave '{key_name}' out")
             if line.others.get("anti-windup") == "back-calculation" and not given & {"tracking", "K_p"}:
                 raise refuse("has back-calculation and no 'tracking'", "add 'tracking: 0.1 s'")
+        places = line.formulas.get("at")
+        if line.block.word == "map" and isinstance(places, tuple) and len(places) != 2:
+            raise refuse(f"is read at {len(places)} places, not 2", "write at: [row, column]", rules.BAD_SETTING)
         feedback = line.formulas.get("state feedback")
         gains = line.formulas.get("gains")
         if isinstance(feedback, tuple) and isinstance(gains, tuple) and len(feedback) != len(gains):
@@ -389,14 +465,18 @@ class SignalsReader:
 
     def _check_table(self, line: SignalLine, measures: Mapping[str, tuple[dimensions.Measure, ...]]) -> None:
         """A table is read at what its points are made of: at times by default."""
+        if line.block.word == "map":
+            for word, wanted, found in zip(("rows", "columns"), measures["places"], measures["at"], strict=True):
+                self._check_place(line, f"the {word} of the map", wanted, found)
         if line.block.word != "table":
             return
-        (points,) = measures["points"]
-        (at,) = measures.get("at", (SECOND,))
+        self._check_place(line, "the points of the table", *measures["points"], *measures.get("at", (SECOND,)))
+
+    def _check_place(self, line: SignalLine, what: str, points: dimensions.Measure, at: dimensions.Measure) -> None:
         if isinstance(points, dimensions.NoDimension) or isinstance(at, dimensions.NoDimension) or points == at:
             return
         given, read = dimensions.dimension_in_words(points), dimensions.dimension_in_words(at)
-        what = f"the points of the table {line.name} are in {given}, and it is read at {read}"
+        what = f"{what} {line.name} are in {given}, and it is read at {read}"
         self.context.collect(self.context.error(rules.SIGNAL_UNITS, line.key, what, fix="say by 'at' where it is read"))
 
     def _across(self, line: SignalLine) -> dimensions.Measure:
@@ -504,6 +584,10 @@ class SignalsReader:
         what = f"the limits of the {line.block.word} {line.name} are {low:g} and {high:g}"
         fix = "write the lower one first" if low > high else "give two different limits"
         self.context.collect(self.context.error(rules.LIMITS_REVERSED, line.nodes[key.name], what, fix=fix))
+
+
+def _keys(node: Node) -> tuple[str, ...]:
+    return tuple(key.text for key in node.keys) if isinstance(node, MappingNode) else ()
 
 
 def _value(marked: Expression, values: Mapping[str, float]) -> float | None:

@@ -15,9 +15,9 @@ from tellegen.core.files import MAX_BYTES, failure_reason, read_bytes
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Unit, parse_unit
 from tellegen.model.dimensions import NUMBER, Measure
-from tellegen.model.signals import Points
+from tellegen.model.signals import MapPoints, Points
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.grammar import INTERPOLATIONS, TABLE
+from tellegen.notations.grammar import INTERPOLATIONS, MAP, TABLE
 from tellegen.notations.quantities import read_plain
 from tellegen.notations.signals import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -37,6 +37,20 @@ class TableReading(NamedTuple):
         return tuple((Fraction(repr(x)), Fraction(repr(y))) for x, y in found)
 
 
+@final
+class MapReading(NamedTuple):
+    """The grid of a map and what is known about its units."""
+
+    grid: MapPoints
+    of_rows: Measure
+    of_columns: Measure
+    of_values: Measure
+
+
+MOST_COLUMNS = 200
+"""Each column of a map is a table of its own."""
+
+
 def read_interpolation(context: ReadingContext, name: str, node: MappingNode) -> tuple[str, str]:
     """The word for what holds between the points of a law or a curve, and what to write where it is none."""
     given = node.get("interpolation")
@@ -49,6 +63,12 @@ def read_interpolation(context: ReadingContext, name: str, node: MappingNode) ->
 def read_table(context: ReadingContext, name: str, node: Node) -> TableReading:
     """The table of a signal or a law: a list of points, or a mapping with points or with a file and its columns."""
     return _TableReader(context, name, node).read()
+
+
+def read_map(context: ReadingContext, name: str, node: Node) -> MapReading:
+    """The map of a signal: rows, columns and values, or a file."""
+    mapping = context.record(node, MAP, f"the map of {name}")
+    return (_MapFileReader if mapping.get("file") is not None else _MapReader)(context, name, mapping).read_map()
 
 
 class _TableReader:
@@ -125,7 +145,6 @@ class _FileReader(_TableReader):
         super().__init__(context, name, node)
         self.keys = node
         self.file = self._text("file")
-        self.columns = (self._text("time"), self._text("column"))
 
     def _text(self, key: str) -> Scalar:
         found = self.keys.get(key)
@@ -136,6 +155,7 @@ class _FileReader(_TableReader):
 
     def read_columns(self) -> TableReading:
         """The points in the file."""
+        self.columns = (self._text("time"), self._text("column"))
         path = self._path()
         data = self._bytes(path)
         columns = self._parquet(data) if path.suffix.lower() == ".parquet" else self._csv(data)
@@ -182,7 +202,7 @@ class _FileReader(_TableReader):
             raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "keep fewer points")
         return data
 
-    def _csv(self, data: bytes) -> list[list[float]]:
+    def _lines(self, data: bytes) -> Iterator[list[str]]:
         try:
             # Spreadsheets put a byte order mark before the first title.
             text = data.decode("utf-8-sig")
@@ -191,7 +211,10 @@ class _FileReader(_TableReader):
             raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "save it as CSV with a line of titles") from error
         # Where decimals have a comma, spreadsheets part columns by semicolons.
         delimiter = ";" if text.partition("\n")[0].count(";") else ","
-        rows = csv.reader(io.StringIO(text), delimiter=delimiter)
+        return iter(csv.reader(io.StringIO(text), delimiter=delimiter))
+
+    def _csv(self, data: bytes) -> list[list[float]]:
+        rows = self._lines(data)
         titles = [title.strip() for title in next(rows, [])]
         places = [self._place(column, titles) for column in self.columns]
         found: list[list[float]] = [[], []]
@@ -236,6 +259,84 @@ class _FileReader(_TableReader):
             what = f"'{self.file.text}' has no column '{column.text}'"
             raise self._refuse(rules.NO_TABLE_FILE, column, what, fix)
         return titles.index(column.text)
+
+
+class _MapReader(_TableReader):
+    """Reads a map that stands in the file of the model."""
+
+    def __init__(self, context: ReadingContext, name: str, node: MappingNode) -> None:
+        super().__init__(context, name, node)
+        self.keys = node
+
+    def read_map(self) -> MapReading:
+        """The grid."""
+        found: list[list[Measure]] = [[], [], []]
+        rows, columns = (
+            self._numbers(self.keys.get(w), measures) for w, measures in zip(("rows", "columns"), found, strict=False)
+        )
+        lines = self.keys.get("values")
+        values = [self._numbers(line, found[2]) for line in (lines.items if isinstance(lines, SequenceNode) else ())]
+        return MapReading(self.made_grid(rows, columns, values), *map(self._common, found))
+
+    def _numbers(self, node: Node | None, found: list[Measure]) -> list[float]:
+        texts = () if node is None else self.context.texts(node, f"the map of {self.name}")
+        return [self._number(text, found) for text in texts]
+
+    def made_grid(
+        self, rows: list[float], columns: list[float], values: list[list[float]], source: str = ""
+    ) -> MapPoints:
+        """The grid, which must be full, finite and sorted."""
+        self._check_sorted("rows", rows)
+        self._check_sorted("columns", columns)
+        if len(columns) > MOST_COLUMNS:
+            what = f"the map of {self.name} has {len(columns)} columns"
+            raise self._refuse(
+                rules.BAD_TABLE, self.node, what, f"give {MOST_COLUMNS} or fewer; exchange rows and columns"
+            )
+        if len(values) != len(rows):
+            what = f"the map of {self.name} has {len(values)} lines of values and {len(rows)} rows"
+            raise self._refuse(rules.BAD_TABLE, self.node, what, "give a line of values for each row")
+        for k, line in enumerate(values, start=1):
+            if len(line) != len(columns):
+                what = (
+                    f"line {k} of the map of {self.name} has {len(line)} values, and there are {len(columns)} columns"
+                )
+                raise self._refuse(rules.BAD_TABLE, self.node, what, "give a value for each column")
+            if not all(map(math.isfinite, line)):
+                what = f"line {k} of the map of {self.name} has a value that is not finite"
+                raise self._refuse(rules.TABLE_GAP, self.node, what, "fill the gap")
+        return MapPoints(tuple(rows), tuple(columns), tuple(map(tuple, values)), source)
+
+    def _check_sorted(self, word: str, places: list[float]) -> None:
+        if len(places) < 2:
+            what = f"the map of {self.name} has {len(places)} {word.removesuffix('s' if len(places) == 1 else '')}"
+            raise self._refuse(rules.BAD_TABLE, self.node, what, "give two or more")
+        if not all(map(math.isfinite, places)) or any(after <= before for before, after in pairwise(places)):
+            what = f"the {word} of the map of {self.name} do not rise"
+            raise self._refuse(rules.UNSORTED_TABLE, self.node, what, "sort them, each place once")
+
+
+class _MapFileReader(_FileReader):
+    """Reads a map from a file."""
+
+    def read_map(self) -> MapReading:
+        """The grid."""
+        lines = [line for line in self._lines(self._bytes(self._path())) if any(entry.strip() for entry in line)]
+        if not lines:
+            what = f"'{self.file.text}' is empty"
+            raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "give a line of columns, then one for each row")
+        units = [self._unit(key) for key in ("row unit", "column unit", "unit")]
+
+        def scaled(k: int, text: str, line: int) -> float:
+            unit, value = units[k], self._entry(text, line)
+            return float(value * unit.factor + unit.offset) if unit else value
+
+        columns = [scaled(1, entry, 1) for entry in lines[0][1:]]
+        rows = [scaled(0, line[0], n) for n, line in enumerate(lines[1:], start=2)]
+        values = [[scaled(2, entry, n) for entry in line[1:]] for n, line in enumerate(lines[1:], start=2)]
+        grid = _MapReader(self.context, self.name, self.keys).made_grid(rows, columns, values, self.file.text)
+        measures: list[Measure] = [unit.dimension if unit else NUMBER for unit in units]
+        return MapReading(grid, *measures)
 
 
 def _names_in(folder: Path) -> Iterator[str]:

@@ -3,6 +3,7 @@
 The same primitives as in the SVG are drawn, at the same places; nothing of matplotlib's own style or fonts takes part.
 """
 
+from collections.abc import Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,20 @@ def to_pdf(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float = 
     if memory:
         about["Keywords"] = memory
     return _printed(scene, strokes.THEMES[theme], scale, 72, "pdf", about)
+
+
+def to_pdf_pages(scenes: Sequence[Scene], *, theme: strokes.ThemeName = "colour", scale: float = 1) -> bytes:
+    """The scenes as the pages of one PDF, without a date."""
+    import matplotlib as mpl  # noqa: PLC0415  takes a second to load, and SVG does without
+    from matplotlib.backends.backend_pdf import PdfPages  # noqa: PLC0415
+
+    file, colours = BytesIO(), strokes.THEMES[theme]
+    about = {"Title": scenes[0].title, "CreationDate": None}
+    with mpl.rc_context(_RULES), PdfPages(file, metadata=about) as pages:
+        for scene in scenes:
+            paper = colours.colour(strokes.PAPER)
+            pages.savefig(_figure(scene, colours, scale), facecolor=paper, edgecolor="none")
+    return file.getvalue()
 
 
 def to_png(

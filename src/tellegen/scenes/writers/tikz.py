@@ -5,7 +5,7 @@ Scene coordinates are used unchanged: x=0.75pt, y=-0.75pt. Needs the packages ti
 The package draws the half arrows, the strokes and the labels of bonds; texts and places are those of the scene.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import assert_never
@@ -45,7 +45,8 @@ _HEADS = {"thin": "pog", "bold": "pog vector", "double": "pog vector", "signal":
 
 def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float = 1, standalone: bool = False) -> str:
     """The scene as a tikzpicture with the styles that it uses, or as a whole document that pdflatex reads."""
-    picture = "\n".join([*_picture(scene, strokes.THEMES[theme], scale)])
+    colours = strokes.THEMES[theme]
+    picture = "\n".join([*_definitions(colours), *_picture(scene, colours, scale)])
     if not standalone:
         packages = TIKZ_PACKAGES.replace("\n", " ")
         return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
@@ -53,18 +54,61 @@ def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float =
     return "\n".join([*head, r"\begin{document}", picture + "%", r"\end{document}", ""])
 
 
-def _picture(scene: Scene, theme: strokes.Theme, scale: float) -> Iterator[str]:
+BEAMER = r"""\documentclass[11pt]{beamer}
+\usepackage[T1]{fontenc}
+\usepackage{lmodern}
+\setbeamertemplate{navigation symbols}{}"""
+
+
+def to_beamer(
+    still: Scene,
+    frames: Sequence[Sequence[Shape]],
+    told: Sequence[str],
+    *,
+    theme: strokes.ThemeName = "colour",
+    standalone: bool = False,
+) -> str:
+    r"""A scene that stays, with the shapes of each overlay of a beamer frame over it and what is told under it: `\only<1>{...}`."""
+    colours = strokes.THEMES[theme]
+    # A slide is 128 mm by 96 mm: what is flat is as wide as the text, what is high as high as there is room under a title.
+    size = r"{!}{0.68\textheight}" if still.box.height / still.box.width > SLIDE else r"{\textwidth}{!}"
+    title = "".join(_SPECIAL.get(character, character) for character in " ".join(still.title.split()))
+    lines = [
+        *_definitions(colours),  # before the frame: it is read as one argument, in which no macro can be defined
+        rf"\begin{{frame}}{{{title}}}",
+        rf"\centering\resizebox{size}{{%",
+        *_picture(still, colours, 1, frames),
+        r"}\par\medskip\small",
+        *(rf"\only<{overlay}>{{{text}}}%" for overlay, text in enumerate(told, 1)),
+        r"\end{frame}",
+    ]
+    if not standalone:
+        packages = TIKZ_PACKAGES.replace("\n", " ")
+        return "\n".join([f"% A frame of the class beamer, whose preamble needs {packages}", *lines, ""])
+    return "\n".join([BEAMER, TIKZ_PACKAGES, r"\begin{document}", *lines, r"\end{document}", ""])
+
+
+def _definitions(theme: strokes.Theme) -> Iterator[str]:
+    """The styles and colours that pictures use."""
     # A percent sign at the end of each line of definitions: TeX would see a space, and move the picture by it.
     for line in Path(__file__).with_name("styles.tex").read_text(encoding="ascii").splitlines():
         yield f"{line}%"
     for paint, colour in theme.paints.items():
         yield rf"\definecolor{{tellegen {paint}}}{{HTML}}{{{colour[1:]}}}%"
+
+
+SLIDE = 0.55
+"""The height of the room under the title of a slide over its width."""
+
+
+def _picture(scene: Scene, theme: strokes.Theme, scale: float, frames: Sequence[Sequence[Shape]] = ()) -> Iterator[str]:
     if scale != 1:
         # Lines, heads and texts alike, which no option of a picture scales.
         yield rf"\scalebox{{{scale:.6f}}}{{%"
     yield r"\begin{tikzpicture}[tellegen,color=tellegen ink]"
     yield rf" \path[use as bounding box] {_corners(scene.box)};"
-    labels = (shape.text for shape in scene.shapes if isinstance(shape, Label) and shape.math)
+    shapes = [*scene.shapes, *(shape for frame in frames for shape in frame)]
+    labels = (shape.text for shape in shapes if isinstance(shape, Label) and shape.math)
     rows = (row for text in labels for row in text.split(r"\\"))
     # amsmath stops at a matrix that is wider than it was told.
     if (columns := max((row.count("&") + 1 for row in rows), default=0)) > MATRIX_COLUMNS:
@@ -74,6 +118,11 @@ def _picture(scene: Scene, theme: strokes.Theme, scale: float) -> Iterator[str]:
         yield rf" \fill[tellegen paper] {_corners(scene.box)};"
     for shape in strokes.layered(scene.shapes):
         yield from (f" {line}" for line in _shape(shape, theme))
+    for overlay, frame in enumerate(frames, 1):
+        yield rf" \only<{overlay}>{{%"
+        for shape in strokes.layered(frame):
+            yield from (f"  {line}" for line in _shape(shape, theme))
+        yield " }"
     yield r"\end{tikzpicture}" + ("}" if scale != 1 else "")
 
 
@@ -91,9 +140,9 @@ def _shape(shape: Shape, theme: strokes.Theme) -> Iterator[str]:
         case Dot():
             yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, strokes.DOT_RADIUS[shape.weight])};"
         case Block():
-            yield rf"\path[pog block{_tone(shape.tone)}] {_corners(shape.box)};"
+            yield rf"\path[pog block{_outlined(shape.tone)}] {_corners(shape.box)};"
         case Sum():
-            yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, strokes.SUM_RADIUS)};"
+            yield rf"\path[pog sum{_outlined(shape.tone)}] {_circle(shape.centre, strokes.SUM_RADIUS)};"
             for spot in shape.spots:
                 yield rf"\fill[{_paint(shape.tone)}] {_circle(strokes.spot_centre(shape, spot), strokes.SPOT_RADIUS)};"
         case Bond():
@@ -239,6 +288,11 @@ def _paint(tone: str) -> str:
 
 def _tone(tone: str) -> str:
     return "" if tone == "ink" else f",{_paint(tone)}"
+
+
+def _outlined(tone: str) -> str:
+    """The tone of an outline whose inside stays white: a colour alone would fill it too."""
+    return "" if tone == "ink" else f",draw={_paint(tone)}"
 
 
 BONDGRAPHS_PACKAGES = r"""\usepackage{amsmath}

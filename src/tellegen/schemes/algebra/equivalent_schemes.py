@@ -29,9 +29,10 @@ from tellegen.schemes.algebra.signal_paths import (
     read_path,
 )
 from tellegen.schemes.bond_graph_construction import bond_graph
-from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, with_strokes
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 from tellegen.schemes.gains import UndeterminedError, dependent_gains, vector_block
 from tellegen.schemes.names import without_duplicates
+from tellegen.schemes.strokes import with_strokes
 
 
 def with_causes(scheme: pog_scheme.PogScheme, turned: Collection[str]) -> pog_scheme.PogScheme:

@@ -245,6 +245,7 @@ class _ModeSlopes:
         return any(
             abs((t - group.offset) / group.period - round((t - group.offset) / group.period)) * group.period <= near
             for group in model.model.sample_groups
+            if not group.is_latch
         )
 
 

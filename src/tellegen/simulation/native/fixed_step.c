@@ -213,6 +213,9 @@ static int fixed_go(fixed *x, int exact) {
       j->last_step = h;
       j->progress = j->t;
       if (j->history && tg_remember(j)) return TG_NOT_FINITE;
+      int changed;
+      status = tg_settle_latches(j, &changed);
+      if (status) return status;
       if (j->cancel) return TG_CANCELLED;
       if (j->steps >= j->max_steps) return TG_MANY_STEPS;
     }

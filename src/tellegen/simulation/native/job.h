@@ -98,7 +98,7 @@ typedef struct tg_job {
   int64_t n_times;
   const double *stops; /* sorted times at which the right-hand side jumps or bends */
   int64_t n_stops;
-  const double *periods; /* of sampled groups */
+  const double *periods; /* of sampled groups; 0: what such a group holds changes as soon as it would, whatever the time */
   const double *offsets;
   const int *directions; /* of events: 1 rising, -1 falling, 0 both */
   const int *terminal; /* a terminal event ends the stretch, another one restarts the integration there */
@@ -219,6 +219,7 @@ static double tg_gap(double t) {
 
 /* The next instant of a sampled group strictly after t. */
 static double tg_next_sample(double t, double period, double offset) {
+  if (!(period > 0)) return INFINITY;
   double k = floor((t - offset + tg_gap(t)) / period) + 1;
   return offset + period * (k < 0 ? 0 : k);
 }
@@ -265,6 +266,50 @@ static double tg_go_on_after(const tg_job *j, double halt) {
   return halt + 2 * tg_gap(halt) < j->until ? halt + tg_gap(halt) : j->until; /* no sliver at the end */
 }
 
+enum { TG_MOST_ANSWERS = 100 };
+
+static int tg_has_latches(const tg_job *j) {
+  for (int g = 0; g < j->n_groups; g++)
+    if (!(j->periods[g] > 0)) return 1;
+  return 0;
+}
+
+/* Let latches take what they would hold now, together and again until none changes. Rates must be those of the present point. */
+static int tg_settle_latches(tg_job *j, int *changed) {
+  *changed = 0;
+  if (!tg_has_latches(j)) return 0;
+  size_t size = sizeof(double) * (size_t)j->n_memory;
+  double *next = malloc(2 * size), *held = j->context->memory;
+  if (!next) return TG_NO_MEMORY;
+  double *taken = next + j->n_memory;
+  int bad = 0, moved = 1, round = 0;
+  for (; moved && !bad && round < TG_MOST_ANSWERS; round++) {
+    moved = 0;
+    memcpy(next, held, size);
+    for (int g = 0; g < j->n_groups && !bad; g++) {
+      if (j->periods[g] > 0) continue;
+      memcpy(taken, held, size);
+      bad = j->sample(j->context, j->t, j->y, j->yp, g, taken) ? TG_NOT_FINITE : 0;
+      for (int k = 0; k < j->n_memory; k++)
+        if (taken[k] != held[k]) {
+          next[k] = taken[k];
+          moved = 1;
+        }
+    }
+    if (!bad) memcpy(held, next, size);
+    *changed |= moved;
+  }
+  free(next);
+  if (!bad && moved) bad = TG_CHATTERING;
+  if (!bad && *changed && j->sample_log) {
+    if (j->n_sampled >= j->sample_room) return TG_NO_MEMORY;
+    double *entry = j->sample_log + (size_t)(j->n_memory + 1) * (size_t)j->n_sampled++;
+    entry[0] = j->t - 2 * tg_gap(j->t);
+    memcpy(entry + 1, held, size);
+  }
+  return bad;
+}
+
 /* Let the groups due at the present instant take their samples; all of them read the values from before it. */
 static int tg_take_samples(tg_job *j, double before) {
   if (j->n_groups == 0) return 0;
@@ -291,7 +336,8 @@ static int tg_take_samples(tg_job *j, double before) {
     memcpy(entry + 1, next, sizeof(double) * (size_t)j->n_memory);
   }
   free(next);
-  return bad ? TG_NOT_FINITE : 0;
+  int changed;
+  return bad ? TG_NOT_FINITE : tg_settle_latches(j, &changed);
 }
 
 /* How many points the past is read through: an order that does not fall behind that of the solvers. */

@@ -179,6 +179,10 @@ static int close_in(work *w, double low, double high, double *at) {
       memcpy(w->gm, middle, size);
     }
   }
+  if (tg_has_latches(j)) { /* where a function is zero, a condition may not be on its other side yet */
+    high = fmin(high + 4 * tg_gap(high), w->t + w->h);
+    if (guards_at(w, high, w->g1)) return -1;
+  }
   for (int e = 0; e < j->n_events; e++)
     w->signs[e] = tg_crosses(j, e, w->gm[e], w->g1[e]) ? (w->g1[e] > w->gm[e] || w->gm[e] < 0 ? 1 : -1) : 0;
   *at = high;
@@ -353,6 +357,21 @@ static int settle(work *w, double t) {
   return 0;
 }
 
+static int rk_rates_here(work *w) {
+  tg_job *j = w->job;
+  j->rhs_calls++;
+  if (rates(w, j->t, j->y, w->k[0])) return TG_NOT_FINITE;
+  memcpy(j->yp, w->k[0], sizeof(double) * (size_t)j->n);
+  return 0;
+}
+
+/* Latches change, with them the rates and perhaps the mode. */
+static int settle_latches(work *w) {
+  int changed, bad = tg_settle_latches(w->job, &changed);
+  if (!bad && changed) bad = rk_rates_here(w);
+  return bad || !changed ? bad : tg_guard_jumped(w->job);
+}
+
 /* A point of the interpolant, for delayed signals. */
 static int remember_point(work *w, double t) {
   evaluate(w, t, w->point);
@@ -466,6 +485,8 @@ static int rk_advance(work *w, double halt, double *next) {
       if (bad) return bad;
       if (tg_log_events(j, at, w->signs)) return TG_EVENT;
       if (tg_jumps(j, w->signs) && tg_chatters(j, at)) return TG_CHATTERING;
+      bad = settle_latches(w);
+      if (bad) return bad;
       if (events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
       tg_wake_bends(j, w->g0);
       let_bends_rest(w);
@@ -502,7 +523,10 @@ static int rk_advance(work *w, double halt, double *next) {
 
 static int rk_go(work *w) {
   tg_job *j = w->job;
-  int status = rk_write_start(w);
+  /* Where a mode has just begun, what latches read may have jumped. */
+  int latched = tg_has_latches(j), status = latched ? rk_rates_here(w) : 0;
+  if (!status && latched) status = settle_latches(w);
+  if (!status) status = rk_write_start(w);
   if (status) return status;
   double next = j->first_step > 0 ? j->first_step : first_step(w, j->until - j->t);
   for (;;) {

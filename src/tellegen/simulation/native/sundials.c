@@ -574,6 +574,19 @@ static int arrives(run *r, double stop, int *bad) {
   return 1;
 }
 
+/* Begin anew where latches have settled: unknowns follow from what these hold, and these may follow from unknowns. */
+static int restart_settled(run *r) {
+  tg_job *j = r->job;
+  int bad = restart(r);
+  for (int round = 0, changed = 1; !bad && changed; round++) {
+    if (round == TG_MOST_ANSWERS) return TG_CHATTERING;
+    bad = rates(r) ? TG_NOT_FINITE : tg_settle_latches(j, &changed);
+    if (!bad && changed) bad = restart(r);
+    if (!bad && changed) bad = rates(r) ? TG_NOT_FINITE : tg_guard_jumped(j);
+  }
+  return bad;
+}
+
 /* One stretch without breaks, up to `halt`; returns -1 when the halt is reached. */
 static int advance(run *r, double halt) {
   const tg_sundials *s = r->api;
@@ -611,7 +624,7 @@ static int advance(run *r, double halt) {
       }
       if (rates(r)) return TG_NOT_FINITE;
       if (tg_jumps(j, r->signs) && (tg_chatters(j, reached) || (j->detail = swings_in_vain(r)))) return TG_CHATTERING;
-      bad = restart(r);
+      bad = restart_settled(r);
       r->n_kept = 0;
       if (!bad) bad = note_powers(r, j->t, j->y, j->yp);
       if (bad) return bad;
@@ -630,7 +643,9 @@ static int advance(run *r, double halt) {
 
 static int go(run *r) {
   tg_job *j = r->job;
-  int bad = write_start(r);
+  /* Where a mode has just begun, what latches read may have jumped. */
+  int bad = tg_has_latches(j) ? restart_settled(r) : 0;
+  if (!bad) bad = write_start(r);
   if (bad) return bad;
   for (;;) {
     double before = j->t, halt = tg_next_halt(j);
@@ -647,7 +662,7 @@ static int go(run *r) {
     if (tg_ends_at(j, before, halt)) return TG_FINISHED;
     j->t = tg_go_on_after(j, halt);
     status = tg_take_samples(j, before);
-    if (!status) status = restart(r);
+    if (!status) status = restart_settled(r);
     if (!status) status = write_start(r);
     if (!status && j->t >= j->until) return TG_FINISHED;
     if (!status) status = tg_guard_jumped(j);

@@ -131,6 +131,4 @@ def delayed_breaks(model: NumericModel, breaks: Iterable[float], start: float, u
 def _sampling_instants(model: NumericModel, until: float) -> Iterator[float]:
     if np.isfinite(until):
         for group in model.sample_groups:
-            yield from (
-                group.offset + group.period * np.arange(int((until - group.offset) / group.period) + 1)
-            ).tolist()
+            yield from group.instants(until).tolist()

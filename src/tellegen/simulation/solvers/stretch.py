@@ -444,7 +444,7 @@ def sampling_instants(model: NumericModel, duration: float) -> int:
     """At most so many sampling instants come in a time."""
     if not np.isfinite(duration):
         return 0
-    return sum(int(duration / group.period) + 2 for group in model.sample_groups)
+    return sum(LOG_SIZE if group.is_latch else int(duration / group.period) + 2 for group in model.sample_groups)
 
 
 def _is_brief(model: NumericModel, settings: SolverSettings, job: Job) -> bool:

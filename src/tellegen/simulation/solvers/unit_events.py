@@ -1,5 +1,9 @@
-"""Events of functional mock-up units: where one of them comes, the unit decides how its states go on, and the run restarts."""
+"""Events of functional mock-up units: where one of them comes, the unit decides how its states go on, and the run restarts.
 
+What they begin with is their decision, too: a description need not say where a state starts.
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, final
@@ -17,6 +21,31 @@ from tellegen.simulation.solvers.stretch import PreparedModel, RunRows, StatePoi
 
 MOST_AT_ONCE: Final = 1000
 """Events without any time between them."""
+
+
+def first_states(model: NumericModel, given: Mapping[str, float], inputs: Mapping[str, float]) -> dict[str, float]:
+    """The states that units of model exchange begin with under these inputs; those `given` are as they are.
+
+    Nothing where a unit cannot be asked: its run will say why.
+    """
+    host = model.data.external if model.data is not None else None
+    if not isinstance(host, UnitHost) or not any(use.states for use in host.uses):
+        return {}
+    context, found = model.new_context(None, inputs), dict[str, float]()
+    # Each may be given what another one tells, so that it takes as many rounds as there are units.
+    for _ in host.uses:
+        y = model.start()
+        for name, value in {**found, **given}.items():
+            y[model.index[name]] = value
+        host.begin_again()
+        try:
+            model.observe(0.0, y, np.zeros_like(y), context)
+        except FloatingPointError:
+            return {}
+        known, found = found, host.first_states()
+        if known == found:
+            break
+    return {name: value for name, value in found.items() if name not in given}
 
 
 @final

@@ -119,6 +119,10 @@ static int tg_seen_observe(tg_context *c, double t, const double *y, const doubl
   return tg_mode_of(c)->observe(c, tg_seen(c, t), y, yp, out);
 }
 
+static int tg_seen_sample(tg_context *c, double t, const double *y, const double *yp, int group, double *memory) {
+  return tg_mode_of(c)->sample(c, tg_seen(c, t), y, yp, group, memory);
+}
+
 /* Event functions of the mode, and formulas of time that vanish where something bends. */
 static int tg_seen_events(tg_context *c, double t, const double *y, const double *yp, double *g) {
   const tg_mode *m = tg_mode_of(c);
@@ -328,7 +332,8 @@ static int tg_sample_at(tg_instance *x, double t, int first) {
   tg_own(m, v->yp, yp);
   for (int g = 0; g < TG_GROUPS; g++) {
     double period = v->times[2 * g], offset = v->times[2 * g + 1], gap = 4 * tg_gap(t);
-    double nearest = offset + (period > 0 ? period * floor((t - offset) / period + 0.5) : 0);
+    if (!(period > 0)) continue; /* a latch, which no clock moves */
+    double nearest = offset + period * floor((t - offset) / period + 0.5);
     if (!(fabs(nearest - t) <= gap && nearest >= offset - gap) && !(first && offset == t)) continue;
     memcpy(taken, v->memory, sizeof taken);
     if (m->sample(&x->model.context, tg_seen(&x->model.context, v->t), y, yp, g, taken)) return 1;
@@ -338,6 +343,34 @@ static int tg_sample_at(tg_instance *x, double t, int first) {
   memcpy(v->memory, next, sizeof next);
   tg_moved(v);
   return 0;
+}
+
+/* Let latches take what they would hold now, together and again until none changes; tells whether any did. */
+static int tg_settle_held(tg_instance *x, int *changed) {
+  tg_values *v = &x->values;
+  *changed = 0;
+  if (!TG_GROUPS) return 0;
+  if (tg_know(x, TG_KNOWN_TIMES)) return 1;
+  for (int round = 0; round < TG_MOST_ANSWERS; round++) {
+    double next[TG_SIZE(TG_MEMORY)], taken[TG_SIZE(TG_MEMORY)], y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)];
+    const tg_mode *m = tg_modes_of + v->mode;
+    if (tg_know_rates(x)) return 1;
+    memcpy(next, v->memory, sizeof next);
+    tg_own(m, v->y, y);
+    tg_own(m, v->yp, yp);
+    for (int g = 0; g < TG_GROUPS; g++) {
+      if (v->times[2 * g] > 0) continue;
+      memcpy(taken, v->memory, sizeof taken);
+      if (m->sample(&x->model.context, tg_seen(&x->model.context, v->t), y, yp, g, taken)) return 1;
+      for (int k = 0; k < TG_MEMORY; k++)
+        if (taken[k] != v->memory[k]) next[k] = taken[k];
+    }
+    if (!memcmp(next, v->memory, sizeof next)) return 0;
+    memcpy(v->memory, next, sizeof next);
+    tg_moved(v);
+    *changed = 1;
+  }
+  return 1;
 }
 
 /* From now on formulas see what is behind a known time. */
@@ -371,7 +404,8 @@ static int tg_exit_initialization(tg_instance *x) {
   v->high = isfinite(next) ? next - tg_gap(next) : INFINITY;
   tg_moved(v);
   if (TG_MODES > 1 && tg_settle_modes(x, v->t, 1e-6 * (v->has_stop ? v->stop - v->t : 1), 0, 0)) return 1;
-  if (tg_sample_at(x, v->t, 1)) return 1;
+  int changed;
+  if (tg_sample_at(x, v->t, 1) || tg_settle_held(x, &changed)) return 1;
   if (TG_MODES > 1 && TG_GROUPS && tg_settle_modes(x, v->t, 1e-6 * (v->has_stop ? v->stop - v->t : 1), 0, 0)) return 1;
   return tg_know_rates(x);
 }
@@ -385,7 +419,10 @@ static int tg_update_discrete(tg_instance *x, double *next, int *moved) {
     if (tg_sample_at(x, at, 0)) return 1;
     tg_pass(x, at);
   }
+  int changed;
+  if (tg_settle_held(x, &changed)) return 1;
   if (TG_MODES > 1 && tg_change_in_event_mode(x, moved)) return 1;
+  if (TG_MODES > 1 && tg_settle_held(x, &changed)) return 1;
   *next = tg_next_time(x, fmax(v->low, v->t));
   return tg_know_rates(x);
 }
@@ -404,6 +441,19 @@ static int tg_advance(tg_instance *x, double until) {
   }
   tg_job j = {.context = &x->model.context, .rhs = tg_seen_rhs, .rhs_tangent = tg_seen_tangent, .events = tg_seen_events};
   j.observe = tg_seen_observe;
+  double periods[TG_SIZE(TG_GROUPS)], offsets[TG_SIZE(TG_GROUPS)];
+  if (TG_GROUPS && tg_know(x, TG_KNOWN_TIMES)) return TG_NOT_FINITE;
+  /* Latches change on the way; what a clock moves is sampled between two advances. */
+  for (int g = 0; g < TG_GROUPS; g++) {
+    int timed = v->times[2 * g] > 0;
+    periods[g] = timed ? DBL_MAX : 0;
+    offsets[g] = timed ? DBL_MAX : 0;
+    if (!timed) j.n_groups = TG_GROUPS;
+  }
+  j.sample = tg_seen_sample;
+  j.periods = periods;
+  j.offsets = offsets;
+  j.n_memory = TG_MEMORY;
   j.n = m->n;
   j.blocks = 1;
   j.n_states = m->n_states;
@@ -466,8 +516,10 @@ static int tg_step_to(tg_instance *x, double end) {
     for (double next = tg_next_time(x, v->t); next <= end + 4 * tg_gap(end); next = tg_next_time(x, next)) {
       v->t = next;
       tg_moved(v);
+      int changed;
       if (tg_sample_at(x, next, 0)) return TG_NOT_FINITE;
       tg_pass(x, next);
+      if (tg_settle_held(x, &changed)) return TG_NOT_FINITE;
     }
     v->t = end;
     tg_moved(v);
@@ -483,8 +535,10 @@ static int tg_step_to(tg_instance *x, double end) {
     if (meets) {
       v->t = next;
       tg_moved(v);
+      int changed;
       if (tg_sample_at(x, next, 0)) return TG_NOT_FINITE;
       tg_pass(x, next);
+      if (tg_settle_held(x, &changed)) return TG_NOT_FINITE;
       v->t = v->low;
       v->step *= 0.1;
       /* What a course or a sample makes jump may end a mode. */

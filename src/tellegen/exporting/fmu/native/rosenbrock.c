@@ -145,6 +145,13 @@ static int ros_go(stiff_work *w) {
         memcpy(j->yp, w->f1, size);
         j->steps++;
         if (tg_log_events(j, reached, w->signs)) return TG_EVENT;
+        int changed, bad = tg_settle_latches(j, &changed);
+        if (!bad && changed) {
+          bad = j->rhs(j->context, j->t, j->y, w->f1) || j->events(j->context, j->t, j->y, w->f1, w->g1) ? TG_NOT_FINITE : 0;
+          memcpy(j->yp, w->f1, size);
+          if (!bad) bad = tg_guard_jumped(j);
+        }
+        if (bad) return bad;
         next = 0.1 * h;
         landed = 0;
       }
