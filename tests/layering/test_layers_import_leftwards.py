@@ -28,6 +28,7 @@ LAYERS = [
     "exporting",
     "reporting",
     "workflow",
+    "teaching",
     "server",
     "cli",
 ]
