@@ -214,7 +214,7 @@ function Forms() {
               </td>
               <td>{one.solver}</td><td>{(1000 * one.seconds).toFixed(0)} ms</td><td>{one.steps}</td>
               <td>{one.states}{one.excess > 0 && ` (${one.excess} more)`}</td><td>{off(one.relative)}</td><td>{off(one.forces)}</td><td>{off(one.violation)}</td><td>{off(one.energy)}</td>
-              <td className="wide">{one.suits}</td>
+              <td title={one.suits}>{one.suits.split(":")[0]}</td>
             </tr>
           ))}
           {forms.refused.map(([form, why]) => <tr key={form}><th scope="row">{form}</th><td colSpan={10}>{why}</td></tr>)}

@@ -14,12 +14,13 @@ from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import animate, draw
 from tellegen.drawing.formulas import figure_latex
+from tellegen.drawing.mechanism.pose import MechanismPose, PageView
 from tellegen.drawing.mechanism.scene import mechanism_scene
 from tellegen.drawing.mechanism.symbols import LINK, depth_layers, rounded_hull
 from tellegen.expressions import ZERO
 from tellegen.notations.loading import as_model, example_names
 from tellegen.notations.reading import read_model
-from tellegen.scenes.geometry import Point, hull
+from tellegen.scenes.geometry import Point, hull, outline_points
 from tellegen.scenes.ink import check_scene
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import Curve, Label, Origin, Scene
@@ -244,3 +245,41 @@ def test_rollers_go_with_their_body_and_springs_have_two_pins() -> None:
     assert all(sum(shape.origin.part == "rollers" for shape in frame) == 2 for frame in motion.frames)
     spring = [s for s in draw("andrews_squeezer", "mechanism").scene.shapes if s.origin.element == "S"]
     assert sum(isinstance(shape, Curve) and shape.closed for shape in spring) >= 2
+
+
+def test_guides_are_as_long_as_the_stroke_on_the_side_without_links() -> None:
+    model = as_model("crank_rod_mechanism")
+    pose = MechanismPose(model)
+    view = PageView(pose)
+    ground = [
+        point
+        for shape in draw(model, "mechanism").scene.shapes
+        if isinstance(shape, Curve) and shape.origin == Origin("cylinder", "joint") and shape.weight == "thin"
+        for point in outline_points(shape.outline)
+    ]
+    reach = (max(x for x, _ in ground) - min(x for x, _ in ground)) / view.scale
+    # Both dead centres, from the lengths alone: x = sqrt((L +- R)^2 - d^2).
+    R, L, d = 0.05, 0.15, 0.01
+    stroke = ((L + R) ** 2 - d**2) ** 0.5 - ((L - R) ** 2 - d**2) ** 0.5
+    assert stroke < reach < stroke + 120 / view.scale
+    # The links come from above; nothing of the ground is there.
+    assert len({y for _, y in ground}) == 1
+
+
+def test_a_slide_that_nothing_drives_has_no_stroke() -> None:
+    pose = MechanismPose(as_model("trolley_folder"))
+    assert not pose.is_driven(pose.mechanism.joints["rails"])
+    assert pose.stroke(pose.mechanism.joints["rails"]) == []
+
+
+def test_dimensions_of_links_in_one_line_are_told_apart() -> None:
+    """A robot that hangs straight down is drawn spread where its lengths and angles are asked for, and as it starts elsewhere."""
+    straight = {
+        point[0] for k in (1, 2, 3) for point in outline(draw("planar_robot", "mechanism").scene, f"link_{k}", "centre")
+    }
+    spread = {
+        point[0]
+        for k in (1, 2, 3)
+        for point in outline(draw("planar_robot", "mechanism", dimensions=True).scene, f"link_{k}", "centre")
+    }
+    assert max(straight) - min(straight) < 20 < max(spread) - min(spread)

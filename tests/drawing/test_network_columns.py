@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from drawing.reading_networks import symbol_boxes, wires
 from drawing.test_network import problems
-from tellegen.drawing import draw
+from tellegen.drawing import check_scene, draw
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.drawing.schematic.wires import count_crossings
@@ -76,10 +76,23 @@ def test_every_domain_behind_columns_has_its_word() -> None:
     assert not any(isinstance(shape, Band) for shape in draw("pmsm", "network", theme="mono").scene.shapes)
 
 
-def test_columns_that_are_too_wide_go_on_in_rows() -> None:
-    scene = draw("corking_machine", "network", max_width=700).scene
-    assert scene.box.width < draw("corking_machine", "network").scene.box.width
-    assert [shape for shape in scene.shapes if shape.origin.part == "row"]
+def test_columns_are_whole_as_long_as_their_names_can_be_read() -> None:
+    """Phases are rungs and not nested loops; what is too small even so goes on in rows."""
+    figure = draw("corking_machine", "network", max_width="181 mm")
+    assert not [shape for shape in figure.scene.shapes if shape.origin.part == "row"]
+    assert figure.text_points >= 5
+    assert check_scene(figure.scene) == ()
+    narrow = draw("corking_machine", "network", max_width="150 mm")
+    assert narrow.scene.box.width < figure.scene.box.width
+    assert narrow.text_points >= 5
+
+
+@pytest.mark.parametrize("name", ["pmsm", "corking_machine"])
+def test_machines_tell_their_phases(name: str) -> None:
+    scene = draw(name, "network").scene
+    letters = [shape.text for shape in scene.shapes if isinstance(shape, Label) and shape.origin.part == "letter"]
+    assert letters.count(r"3{\sim}") == letters.count(r"\mathrm{M}") == (2 if name == "corking_machine" else 1)
+    assert check_scene(scene) == ()
 
 
 @st.composite

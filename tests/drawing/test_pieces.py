@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -15,12 +16,14 @@ from tellegen.drawing import Figure, draw
 from tellegen.drawing.bond.owners import Owners
 from tellegen.drawing.bond.parting import base_name, collapsed
 from tellegen.drawing.bond.pen import OTHER_END
+from tellegen.drawing.bond.piece_texts import PieceTexts, words
 from tellegen.drawing.bond.sheet import word_plan
+from tellegen.drawing.options import DEFAULTS
 from tellegen.graph import lower
 from tellegen.notations.loading import as_model
 from tellegen.notations.reading import read_model
 from tellegen.scenes.ink import check_scene
-from tellegen.scenes.scene import Label
+from tellegen.scenes.scene import Block, Bond, Label
 from tellegen.schemes import BondGraphScheme, bond_graph
 
 PAGE = "181 mm"
@@ -124,6 +127,46 @@ def test_bonds_share_the_flow_or_the_effort_of_their_junction(name: str) -> None
             # What was behind a junction that is gone now meets this one with the name that it had there.
             if bond.other(junction) not in turned:
                 assert bond.variable(item.shares) == opened(name).junctions[base_name(junction)].variable
+
+
+NETWORKS = ["corking_machine", "corking_machine_extended"]
+
+
+@pytest.mark.parametrize("name", [*MECHANISMS, *NETWORKS])
+def test_every_name_at_the_end_of_a_bond_leads_on(name: str) -> None:
+    """A bond that goes on in its own piece has a velocity at one end, or one letter at both."""
+    scheme, turned = collapsed(opened(name))
+    owners = Owners(scheme, as_model(name).mechanism)
+    told = PieceTexts(owners.scheme, owners, DEFAULTS, turned)
+    pieces = {piece.name: piece for piece in owners.pieces}
+    for bond in owners.scheme.bonds:
+        if owners.of[bond.tail] == owners.of[bond.head]:
+            piece = pieces[owners.of[bond.tail]]
+            ends = [told.end(bond, end, piece, inside=True) for end in (bond.tail, bond.head)]
+            assert ends[0] == ends[1] in told.lettered.values() or any(end != words(piece.name) for end in ends)
+
+
+def test_a_network_of_parts_is_read_part_by_part_where_it_is_too_large_for_one_figure() -> None:
+    captions = texts(draw("corking_machine", "bond", max_width=PAGE), "caption")
+    assert {"screw motor", "spline motor", "network"} <= set(captions)
+    owners = Owners(collapsed(opened("corking_machine"))[0], None)
+    assert {owners.of[name] for name in ("V_e1", "V_e2", "screw_motor_R_1", "screw_motor_J")} == {"screw_motor"}
+    assert {owners.of[name] for name in ("K_ce", "m_a", "pulley_1e")} == {"network"}
+
+
+def test_phases_are_one_vector_bond_where_one_figure_can_be_read() -> None:
+    figure = draw("pmsm", "bond", max_width=PAGE)
+    assert "network" not in texts(figure, "caption")
+    assert texts(figure, "size").count("3") == 4  # source, coils, resistors and rotor
+    assert figure.text_points >= 7
+
+
+def test_level_bonds_between_words_are_level() -> None:
+    for name in ("crank_rod_mechanism", "rapson_slide"):
+        scene = draw(name, "bond").scene
+        words_end = max(s.box.bottom for s in scene.shapes if isinstance(s, Block) and s.origin.part == "word")
+        for bond in (s for s in scene.shapes if isinstance(s, Bond) and max(y for _, y in s.points) < words_end):
+            assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(bond.points))
 
 
 def test_words_are_joined_by_as_many_variables_as_pass() -> None:

@@ -114,6 +114,39 @@ def test_speeds_that_follow_from_that_of_another_body_are_told(first: int, secon
         assert f"{name} = {value + 0.0:.4g}" in told
 
 
+PISTON = """\
+system: Crank and piston
+mechanism:
+  bodies:
+    crank: {inertia: 0.01 kg*m^2, points: {pin: [50 mm, 0 m]}}
+    rod: {inertia: 6e-4 kg*m^2, points: {end: [150 mm, 0 m]}}
+    piston: {mass: 0.5 kg}
+  joints:
+    bearing: {revolute: [ground, crank]}
+    pin: {revolute: [crank.pin, rod]}
+    cylinder: {prismatic: [ground, piston], distance: x}
+    wrist: {revolute: [rod.end, piston]}
+"""
+
+
+def test_a_speed_of_a_joint_that_has_no_mass_of_its_own_is_named_where_it_decides_another() -> None:
+    text = PISTON + "experiment: {until: 1 us, initial: {x: 0.19, cylinder.v: 1 m/s}}\n"
+    run = tg.simulate(read_model(text), samples=1, progress=False)
+    (told,) = [finding.what for finding in run.notices if finding.code == "S342"]
+    assert told.startswith("'cylinder.v' follows others, so that crank.omega = ")
+    assert run.values("cylinder.v")[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("initial", ["crank.phi: 0.5", "x: 0.19", "rod.phi: -0.1"])
+def test_a_loop_whose_position_nobody_gave_says_where_it_starts(initial: str) -> None:
+    (told,) = [finding.what for finding in read_model(PISTON).findings if finding.code == "M114"]
+    start = {n: float(v) for n, v in (item.split(" = ") for item in told.split("starts at ")[1].split(", ")[:3])}
+    run = tg.simulate(read_model(PISTON), until=1e-6, samples=1, progress=False)
+    assert {name: run.values(name)[0] for name in start} == pytest.approx(start, rel=1e-3)
+    given = read_model(f"{PISTON}experiment: {{initial: {{{initial}}}}}\n")
+    assert not [finding for finding in given.findings if finding.code == "M114"]
+
+
 def test_an_initial_voltage_is_no_charge() -> None:
     """v = q/C + k q^3 keeps the charge: the voltage that its line gives is met, whatever charge that takes."""
     text = (

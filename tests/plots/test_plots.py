@@ -107,6 +107,18 @@ def test_plots_of_analyses_leave_nothing_to_object_to(name: str, width: str) -> 
         assert not objections(plot)
 
 
+def test_each_map_of_poles_has_numbers_of_its_own() -> None:
+    """Slow poles beside fast ones: two maps, each with ticks along both axes and room for its own poles alone."""
+    plot = tg.analyse("two_mass_drive").plot_poles(max_width="181 mm")
+    numbers: dict[int, list[float]] = {}
+    for shape in plot.scene.shapes:
+        if isinstance(shape, Label) and shape.origin.part.startswith("x ") and shape.origin.part != "x title":
+            numbers.setdefault(round(shape.at[1]), []).append(float(shape.text.replace("{-}", "-")))
+    fast, slow = (max(map(abs, found)) for _, found in sorted(numbers.items()))
+    assert fast > 100
+    assert slow < 10
+
+
 SIZES = st.sampled_from([1e-300, 1e-15, 1e-12, 1e-6, 1.0, 37.0, 1e4, 1e9, 1e300])
 UNITS = st.sampled_from(["A", "Pa", "s", "rad/s", "m^3/s", "N*m", "", "1", "ohm", "K", "kg", "J/mol", "%"])
 

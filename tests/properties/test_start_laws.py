@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import assume, given, settings
@@ -15,6 +16,10 @@ from support.started import FRICTION, Group, Train, start_of, trains
 from tellegen.conditioning import FORMS
 from tellegen.core.errors import ConditioningError
 from tellegen.exporting.diagram_building import block_diagram
+from tellegen.exporting.firmware.source import c_files
+from tellegen.exporting.fmu.description import description_xml
+from tellegen.exporting.fmu.unit import exchanged_unit
+from tellegen.exporting.modelica.package import Shape, modelica_files
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 
@@ -60,6 +65,41 @@ def test_other_notations_and_exports_start_where_the_model_starts(train: Train) 
     exported = {i.name: i.initial for i in block_diagram(model).integrators}
     wanted = {name: value for name, value in train.truth().items() if name in exported}
     assert {name: exported[name] for name in wanted} == pytest.approx(wanted, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.slow
+@FEW
+@given(trains())
+def test_files_for_other_programs_start_where_the_model_starts(train: Train) -> None:
+    """Functions, units and live pages, firmware, and Modelica as a network and as equations."""
+    model, wanted = train.model(), train.truth()
+
+    def begins(found: Mapping[str, float]) -> None:
+        told = {name: found[name] for name in wanted if name in found}
+        assert told
+        assert told == pytest.approx({name: wanted[name] for name in told}, rel=1e-6, abs=1e-9)
+
+    functions = tg.functions(model, sources="experiment")
+    names = functions.names
+    shown = functions.outputs(0.0, functions.start, functions.inputs, functions.parameters)
+    begun = dict(zip([*names.states, *names.outputs], [*functions.start, *shown], strict=True))
+    assert wanted.keys() <= begun.keys()
+    begins(begun)
+    description = description_xml(exchanged_unit(model, "3", "open", ()), "3", "unit", "")
+    begins({name: float(value) for name, value in re.findall(r'name="(\w+)"[^>]* start="([^"]+)"', description)})
+    (values,) = re.findall(r"tg_first_y\[\] = \{([^}]*)\}", c_files(model, "train", step=1e-3)["train.c"])
+    begins(dict(zip(names.states, map(float, values.split(",")), strict=True)))
+    for shape in get_args(Shape):
+        (text,) = modelica_files(model, "train", shape=shape).values()
+        begins(modelica_starts(text, wanted))
+
+
+def modelica_starts(text: str, names: Iterable[str]) -> dict[str, float]:
+    """What a package says of the start of variables, and of the outputs of components."""
+    found = {name: float(value) for name, value in re.findall(r"Real (\w+)\([^)]*start=([-+.\de]+)", text)}
+    for element, value in re.findall(r"(\w+)\([^;]*?\bv\(start=([-+.\de]+)", text):
+        found |= {name: float(value) for name in names if name.endswith(f"_{element}")}
+    return found
 
 
 @FEW

@@ -89,14 +89,26 @@ def test_power_through_a_coupling_is_what_lies_behind_it_takes(run: Run) -> None
     assert run.power("motor").attrs["units"] == "W"
 
 
-def test_power_through_a_coupling_that_is_bypassed_is_refused() -> None:
-    model = read_model(
+def test_power_through_a_coupling_that_is_bypassed_is_that_of_its_sides() -> None:
+    text = (
         "system: bypass\nnetwork:\n  V: {voltage source: [a, gnd]}\n  T: {transformer: [a, gnd, b, gnd], n: 2}\n"
         "  R: {resistor: [a, b], R: 1 ohm}\n  C: {capacitor: [b, gnd], C: 1 F}\n  R_2: {resistor: [b, gnd], R: 1 ohm}\n"
     )
-    found = tg.simulate(model, 1, inputs={"V": "sine(1 V, 1 Hz)"}, samples=5)
+    run = tg.simulate(read_model(text), 1, inputs={"V": "sine(1 V, 1 Hz)"}, samples=5)
+    entering = run.values("V") * (run.values("I_V") - run.values("I_R"))
+    assert run.power("T").values == pytest.approx(entering, abs=1e-9 * float(np.abs(entering).max()))
+    taken = sum(run.power(name).values for name in ("R", "C", "R_2")) - run.power("V").values
+    assert np.abs(taken).max() <= 1e-9 * float(np.abs(entering).max())
+
+
+def test_power_that_goes_round_among_couplings_is_refused() -> None:
+    text = (
+        "system: two levers\nnetwork:\n  F: {force source: [frame, a]}\n  T: {lever: [a, frame, b, frame], arm ratio: 2}\n"
+        "  S: {lever: [a, frame, b, frame], arm ratio: 3}\n  m: {mass: [b], m: 1 kg}\n"
+    )
+    run = tg.simulate(read_model(text), 1, inputs={"F": 1.0}, samples=5)
     with pytest.raises(SimulationError) as error:
-        found.power("T")
+        run.power("T")
     assert error.value.code == "S203"
 
 

@@ -44,6 +44,9 @@ from tellegen.scenes.writers.tikz import to_bondgraphs
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
 from tellegen.schemes.residual_sinks import with_free_sinks
 
+SMALL = 6.0
+"""A network whose bond graph would have smaller texts, in points, is read part by part."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -240,12 +243,16 @@ def _bond(model: AnyModel, options: Options) -> Scene:
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
     placed = with_layout(options, read, "bond")
+    owners: Owners | None = None
     if not (options.whole or placed.places or placed.earlier):
         opened, turned = collapsed(bond_graph(causal))
         owners = Owners(opened, read.mechanism)
-        if len(owners.pieces) > 1:
+        if {"body", "joint", "multiport"} & {piece.kind for piece in owners.pieces} and len(owners.pieces) > 1:
             return sheet_scene(owners, options, turned)
-    return bond_scene(bond_graph(causal, vectors=not options.moduli, lanes="joined"), placed)
+    whole = bond_scene(bond_graph(causal, vectors=not options.moduli, lanes="joined"), placed)
+    # Vector bonds show a network in one, as long as it can be read.
+    small = options.max_width is not None and Figure(whole, options).text_points < SMALL
+    return sheet_scene(owners, options, turned) if owners is not None and small and len(owners.pieces) > 1 else whole
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:

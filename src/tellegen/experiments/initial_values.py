@@ -232,7 +232,7 @@ def chosen_start(
     listed = [f"{name} = {value + 0.0:.4g}" for name, value in with_them.items()]
     rest = [f"and {len(listed) - MOST_TOLD} more"] if len(listed) > MOST_TOLD else []
     which = ", ".join(f"{name} = {start[name]:.4g}" for name in chosen)
-    given = [port.state for port in followers if port.state in said]
+    given = [ports[d.port].state for d in causal.dependent if ports[d.port].state in said]
     what = f"{listing(given)} {'follows' if len(given) == 1 else 'follow'} others, so that {which} {{}} taken as independent"
     finding = rules.CHOSEN_START.finding(
         what.format("is" if len(chosen) == 1 else "are")

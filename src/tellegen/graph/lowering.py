@@ -100,19 +100,30 @@ def _is_invertible(expression: Expression, parameters: Mapping[str, Expression |
     """
     # A law is judged at its values: whether a friction a + b*v^2 turns back depends on a and b.
     numbers = _numbers(expression.free_symbols - {power_graph.ARGUMENT}, parameters)
+
     try:
-        # Rising or falling everywhere, never level: a diode law is level to the last bit on one side, so it is found
-        # out here.
-        values = [expression.evaluate(numbers | {power_graph.ARGUMENT: x}) for x in _PROBES]
-        left, right = (expression.evaluate(numbers | {power_graph.ARGUMENT: x}) for x in (-_JUMP, _JUMP))
+        values = [_sized(expression, numbers | {power_graph.ARGUMENT: x}) for x in _PROBES]
+        left, right = (_sized(expression, numbers | {power_graph.ARGUMENT: x}) for x in (-_JUMP, _JUMP))
     except (ArithmeticError, ValueError):
         return False
-    steps = [b - a for a, b in pairwise(values)]
+    # An exponential is too large for a number at the outer probes: it is judged by what lies between.
+    inner = [value for value in values if math.isfinite(value)]
+    # Rising or falling everywhere, never level: a diode law is level to the last bit on one side, so it is found
+    # out here.
+    steps = [b - a for a, b in pairwise(inner)]
     monotonic = all(s > 0 for s in steps) or all(s < 0 for s in steps)
     # The law is compared with its own size, so that units do not decide.
-    scale = max(map(abs, values))
+    scale = max(map(abs, inner), default=0.0)
     # A square root rises by 6e-5 over the jump interval; a jump by a fixed share of the scale.
-    return monotonic and math.isfinite(scale) and abs(right - left) < 1e-3 * scale
+    return monotonic and abs(right - left) < 1e-3 * scale
+
+
+def _sized(expression: Expression, values: Mapping[str, float]) -> float:
+    """The value of a formula, infinite where it is too large for a number."""
+    try:
+        return expression.evaluate(values)
+    except OverflowError:
+        return math.inf
 
 
 def _numbers(names: frozenset[str], parameters: Mapping[str, Expression | None]) -> dict[str, float]:

@@ -176,7 +176,9 @@ class _ExperimentReader:
                 if key.text not in states and key.text not in self.context.displacements:
                     if self.context.may_be_hidden(key.text):
                         continue
-                    raise self.unknown(key, states, "the output of a storage, so it has no initial value")
+                    # Angles and distances first: they are what people give a mechanism.
+                    known = {**self.context.displacements, **states}
+                    raise self.unknown(key, known, "the output of a storage, so it has no initial value")
                 text = self.context.scalar(value, f"the initial value of {key.text}")
                 if key.text in ambient:
                     self.context.refuse_scale(text, f"the initial value of {key.text}")
@@ -205,9 +207,7 @@ class _ExperimentReader:
                 self.context.collect(self.unknown(name, known, "a variable"))
         return tuple(name.text for name in names)
 
-    def unknown(
-        self, name: Scalar, known: Mapping[str, Dimension | None] | Mapping[str, Dimension], what: str
-    ) -> TellegenError:
+    def unknown(self, name: Scalar, known: Mapping[str, object], what: str) -> TellegenError:
         fix = did_you_mean(name.text, list(known)[:2000]) or f"some that are: {listing(list(known)[:8])}"
         return self.context.error(rules.UNKNOWN_VARIABLE, name, f"'{name.text}' is not {what}", fix=fix)
 

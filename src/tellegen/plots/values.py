@@ -80,7 +80,8 @@ class Panel:
     @property
     def x_key(self) -> tuple[object, ...]:
         """What panels with one axis have in common."""
-        return self.x_title, self.x_unit, self.x_kind, self.window
+        # Equal scales are a matter of one panel: a map of slow poles beside fast ones has numbers of its own.
+        return self.x_title, self.x_unit, self.x_kind, self.window, id(self) if self.equal else 0
 
     def in_window(self, line: Line) -> tuple[Array, Array]:
         """The part of a curve that is shown."""

@@ -38,11 +38,8 @@ if TYPE_CHECKING:
     from tellegen.results.run import Run
 
 
-def elements_behind(graph: PowerGraph, coupling: Coupling) -> set[str]:
-    """The elements on the far side of a coupling, which all its power goes to.
-
-    Raises: SimulationError (S203) when both sides are joined by another way too.
-    """
+def elements_behind(graph: PowerGraph, coupling: Coupling) -> set[str] | None:
+    """The elements on the far side of a coupling, which all its power goes to; None where another way joins both sides too."""
     sides = UnionFind(len(graph.nodes))
 
     def join(nodes: Sequence[int]) -> None:
@@ -60,11 +57,7 @@ def elements_behind(graph: PowerGraph, coupling: Coupling) -> set[str]:
     near = {sides.find(n) for b in coupling.side_1 for n in b[:2] if not graph.nodes[n].reference}
     far = {sides.find(n) for b in coupling.side_2 for n in b[:2] if not graph.nodes[n].reference}
     if near & far:
-        raise rules.NO_SEPARATE_SIDES.error(
-            f"the two sides of '{coupling.element}' are joined elsewhere too",
-            where=coupling.element,
-            fix="ask for the powers of the elements on one side",
-        )
+        return None
     return {p.element for p in graph.ports if {sides.find(p.plus), sides.find(p.minus)} & far}
 
 
@@ -290,7 +283,8 @@ class ElementVariables:
     def power(self, element: str) -> Array:
         """The power into an element, out of a source; of a coupling, what passes from its first side to its second.
 
-        Raises: SimulationError when there is no such element (S201), or other ways lead round the coupling (S203).
+        Raises: SimulationError when there is no such element (S201), or other ways lead round the coupling, and the elements beside
+            it do not tell what flows through it (S203).
         """
         places = self.run.catalogue.of("power", element)
         if places:
@@ -298,8 +292,24 @@ class ElementVariables:
         graph = self.run.described or self.run.graph
         for coupling in graph.couplings:
             if coupling.element == element:
-                return self._passing(elements_behind(graph, coupling))
+                behind = elements_behind(graph, coupling)
+                return self._entering(element) if behind is None else self._passing(behind)
         raise self.run.channels.unknown(element)
+
+    def _entering(self, coupling: str) -> Array:
+        """The products of the variables of the first side."""
+        count = sum(len(c.side_1) for c in self.run.graph.couplings if c.element == coupling)
+        first = branches_of(self.run.graph, coupling)[:count]
+        known = self._sides.known
+        if not first or any((j, side) not in known for j in first for side in SIDES):
+            raise rules.NO_SEPARATE_SIDES.error(
+                f"the two sides of '{coupling}' are joined elsewhere too",
+                where=coupling,
+                fix="ask for the powers of the elements on one side",
+            )
+        return np.asarray(
+            np.broadcast_to(sum(known[j, "across"] * known[j, "through"] for j in first), self.run.t.shape)
+        )
 
     def _passing(self, elements: set[str]) -> Array:
         sources, named = sources_of(self.run.graph), sorted(elements)

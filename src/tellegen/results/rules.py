@@ -20,8 +20,8 @@ NOT_IN_FILE = RULES.rule(
 NO_SEPARATE_SIDES = RULES.rule(
     "S203",
     "power through a coupling that others bypass",
-    meaning="The power that passes a coupling was asked for, and both its sides are joined by another way too.",
-    why="the power through it is what one side exchanges with the other, which needs two sides",
+    meaning="The power that passes a coupling was asked for, both its sides are joined by another way too, and nothing beside it tells what flows through it.",
+    why="where only couplings meet, what goes round among them follows from no element",
 )
 NOTHING_IN_COMMON = RULES.rule(
     "S204",

@@ -337,7 +337,7 @@ class Run:
     def power(self, element: str) -> "xarray.DataArray":
         """The power into an element, out of a source; of a coupling, what passes from its first side to its second.
 
-        Raises: SimulationError when there is no such element (S201), or other ways lead round the coupling (S203).
+        Raises: SimulationError when there is no such element (S201), or nothing tells what passes a coupling (S203).
         """
         return data_array(self, f"power.{element}", self.power_values(element), "W")
 

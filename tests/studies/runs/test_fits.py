@@ -68,6 +68,14 @@ def test_intervals_hold_the_truth_as_often_as_they_say_in_two_hundred_records() 
     assert 0.92 <= coverage(200, 0.95) <= 0.98
 
 
+def test_noise_is_given_in_units() -> None:
+    data = {"t": T, "I_a": np.full(len(T), 40.0)}
+    found = [tg.fit("dc_motor_pump", data, ["R_a"], noise={"I_a": size}).noise for size in (0.2, "200 mA")]
+    assert found[0] == found[1] == {"I_a": 0.2}
+    with pytest.raises(TellegenError, match="S303"):
+        tg.fit("dc_motor_pump", data, ["R_a"]).interval(2.0)
+
+
 def test_a_profile_that_meets_its_bounds_is_weak() -> None:
     fit = tg.fit("dc_motor_pump", measured(), {"R_a": (0.45, 0.5001), "K_m": None}, parameters={"R_a": 0.46})
     (found,) = fit.profile("R_a").findings
@@ -173,6 +181,9 @@ def test_cells_may_be_empty_and_columns_have_units(tmp_path: Path) -> None:
         ({"t": T, "I_a": T}, ["R_a"], {"starts": 0}, "S426"),
         ({"t": T, "I_a": T}, ["R_a"], {"noise": {"I_a": -1.0}}, "S425"),
         ({"t": T, "I_a": T}, ["R_a"], {"noise": {"I_q": 1.0}}, "S420"),
+        ({"t": T, "I_a": T}, ["R_a"], {"noise": {"I_a": "1 V"}}, "S303"),
+        ({"t": T, "I_a": T}, ["R_a"], {"measured": {"U": "2*I_a"}}, "S420"),
+        ({"t": T, "I_a": T}, {"R_a": (1.0,)}, {}, "S426"),
         ({"t": T[::-1], "I_a": T}, ["R_a"], {}, "S425"),
         ({"time": T, "I_a": T}, ["R_a"], {}, "S425"),
         ({"t": T, "I_a": ["x", *T[1:]]}, ["R_a"], {}, "S425"),

@@ -64,6 +64,8 @@ def test_what_nothing_moves_has_no_shares() -> None:
 def test_indices_that_are_not_known_well_say_so() -> None:
     found = tg.influence(read_model(LINEAR), {"a": tg.normal(1, 1), "b": tg.normal(1, 1)}, ["V_C"], draws=16)
     assert [finding.code for finding in found.findings] == ["S428"]
+    again = tg.influence(read_model(LINEAR), {"a": tg.normal(1, 1), "b": tg.normal(1, 1)}, ["V_C"], draws=16)
+    assert again.first_bounds.tobytes() == found.first_bounds.tobytes(), "nothing is drawn that no seed decides"
 
 
 def test_bad_requests_are_refused_before_any_run() -> None:

@@ -70,9 +70,12 @@ def test_runs_that_fail_give_numbers_that_are_none_and_slopes_say_why() -> None:
 
 
 def test_bad_responses_are_refused() -> None:
-    for by, of in (([], ["omega_m"]), (["R_a"], []), (["R_x"], ["omega_m"])):
+    for by, of in (([], ["omega_m"]), (["R_a"], []), (["R_x"], ["omega_m"]), (["R_a"], ["omega_x"])):
         with pytest.raises(TellegenError):
             tg.response("dc_motor_pump", by=by, of=of)
     asked = tg.response("dc_motor_pump", by=["R_a"], of=["omega_m"])
     with pytest.raises(TellegenError):
         asked([[1.0, 2.0]])
+    with pytest.raises(TellegenError):
+        asked([["a"]])
+    assert asked(np.zeros((0, 1))).shape == (0, 1)

@@ -144,6 +144,18 @@ def test_another_study_is_refused_and_what_differs_is_named(tmp_path: Path) -> N
     assert anew.made.out.tobytes() != swept(None, 64).made.out.tobytes()
 
 
+def test_who_begins_anew_loses_a_study_and_nothing_else(tmp_path: Path) -> None:
+    other = tmp_path / "photographs"
+    other.mkdir()
+    (other / "holiday.txt").touch()
+    with pytest.raises(TellegenError) as refused:
+        swept(other, 8, force=True)
+    assert refused.value.code == "S412"
+    assert [file.name for file in other.iterdir()] == ["holiday.txt"]
+    assert swept(tmp_path / "new.study", 8, force=True).finished == 8
+    assert swept(tmp_path / "new.study", 16, force=True).finished == 16
+
+
 def test_two_writers_are_kept_apart_and_one_that_is_gone_is_not_waited_for(tmp_path: Path) -> None:
     folder = tmp_path / "motor.study"
     swept(folder, 64)

@@ -215,6 +215,13 @@ def test_summary_tells_extremes_and_the_runs_they_belong_to(decay: tg.Model) -> 
         ({"R": [1]}, {"samples": 0}, "S303"),
         ({"R": [1]}, {"threads": 0}, "S303"),
         ({"R": [1]}, {"rtol": 2.0}, "S104"),
+        ({"R": [1]}, {"rtol": 0.0}, "S104"),
+        ({"R": tg.normal(2, 1)}, {"draws": 4, "seed": -1}, "S409"),
+        ({"R": tg.normal(2, 1)}, {"draws": 4, "seed": "x"}, "S409"),
+        ({"R": [1]}, {"step": 1e-3}, "S128"),
+        ({"R": [1]}, {"step": "1 m", "solver": "midpoint"}, "S303"),
+        ({"R": [1]}, {"into": "/dev/null/a.study"}, "S412"),
+        (5, {}, "S411"),
         ({"R": [1]}, {"solver": "euler"}, "S103"),
     ],
 )

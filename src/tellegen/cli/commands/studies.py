@@ -11,7 +11,6 @@ from tellegen.cli.commands.experiments import Plotted, check_picture, save_plot
 from tellegen.cli.options import as_json, command, force, model_file, printed_or_written, settings
 from tellegen.core.options import keywords, option
 from tellegen.core.tables import table_lines
-from tellegen.experiments.quantities import value_of
 from tellegen.experiments.setup import sort_settings
 from tellegen.notations.loading import as_model
 from tellegen.notations.writing import to_yaml
@@ -159,7 +158,7 @@ class FitOptions(Plotted):
         (), "What to fit: names with commas, or a name with its bounds.", metavar="b_m,K=0.1:0.3", once_for_each=True
     )
     measured: Mapping[str, str] = option({}, "What a column measures; once for each.", metavar="'U=2*I_a + offset'")
-    noise: Mapping[str, str] = option({}, "The deviation of a column, in SI; once for each.", metavar="I_a=0.1")
+    noise: Mapping[str, str] = option({}, "The deviation of a column; once for each.", metavar="I_a='100 mA'")
     loss: str = option("linear", "How far errors count: linear, soft_l1, huber, cauchy or arctan.")
     starts: int = option(1, "How many points between the bounds to start at.", least=1)
     check: tuple[Path, ...] = option((), "Say how other data fit, too.", metavar="OTHER.csv", once_for_each=True)
@@ -188,11 +187,10 @@ def fit(options: FitOptions) -> None:
         model,
         list(options.data),
         _free(options.free),
-        noise={name: value_of(text, None, f"the noise of {name}") for name, text in options.noise.items()},
         parameters=given.parameters,
         inputs=given.inputs,
         initial=given.initial,
-        **{name: value for name, value in keywords(options, fitted).items() if name != "noise"},
+        **keywords(options, fitted),
     )
     others = found.check(list(options.check)) if options.check else ()
     profile = None if options.profile is None else found.profile(options.profile)

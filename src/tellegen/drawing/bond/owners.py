@@ -50,7 +50,10 @@ class Owners:
             self._machines()
         else:
             self.kinds |= dict.fromkeys(multiports_of(scheme), "multiport")
-            self._nearest()
+            if self.kinds:
+                self._nearest()
+            else:
+                self._parts()
         self._fields()
         self.scheme, copies = parted(scheme, self.of, self._leads_to, self._fields_of)
         self.of |= copies
@@ -107,14 +110,7 @@ class Owners:
             node = self.nodes.get(name, "")
             if owner := node if node in self.kinds else self._owner(node):
                 self.of[name] = owner
-        # What stands between a body and a joint belongs to the elements at it first: a reaction is that of its joint.
-        for roles in (self.scheme.one_ports, self.scheme.two_ports):
-            for name in self.scheme.junctions:
-                if name not in self.of:
-                    votes = Counter(self.of[o] for o in self._beside(name) if o in roles and o in self.of)
-                    if votes:
-                        self.of[name] = self._between(list(votes)) or votes.most_common(1)[0][0]
-
+        self._by_votes()
         # A junction without any elements belongs to the joint that it leads to: friction and a drive beside each other.
         for name in self.scheme.junctions:
             if name not in self.of and all(other in self.scheme.junctions for other in self._beside(name)):
@@ -122,6 +118,16 @@ class Owners:
                 joints = [owner for owner in near if self.kinds[owner] == "joint"]
                 if near:
                     self.of[name] = (joints or near)[0]
+
+    def _by_votes(self) -> None:
+        """A junction belongs to what hangs on it."""
+        # What stands between a body and a joint belongs to the elements at it first: a reaction is that of its joint.
+        for roles in (self.scheme.one_ports, self.scheme.two_ports):
+            for name in self.scheme.junctions:
+                if name not in self.of:
+                    votes = Counter(self.of[o] for o in self._beside(name) if o in roles and o in self.of)
+                    if votes:
+                        self.of[name] = self._between(list(votes)) or votes.most_common(1)[0][0]
 
     def _between(self, joints: list[str]) -> str:
         """The body that two joints hold: the force that one passes on to the other goes through it."""
@@ -144,7 +150,9 @@ class Owners:
             named = next((m for m in members if m not in self.scheme.junctions), start)
             others = list(dict.fromkeys(self.of[o] for m in members for o in self._beside(m) if o in self.of))
             alone = len(members) == 1 and start in self.scheme.one_ports and len(others) == 1
-            owner = others[0] if alone else self._machine(ENTRY.sub(r"\1", self.path(named)) or named)
+            word = ENTRY.sub(r"\1", self.path(named)) or named
+            word = "network" if self.mechanism is None and "network" not in self.kinds else word
+            owner = others[0] if alone else self._machine(word)
             self.of |= dict.fromkeys(members, owner)
 
     def _machine(self, name: str) -> str:
@@ -154,6 +162,16 @@ class Owners:
         return name
 
     # -- of networks -----------------------------------------------------------------------------------------------------------
+
+    def _parts(self) -> None:
+        """A network without large multiports is read part by part; what stands between its parts is a piece too."""
+        for item in (*self.scheme.two_ports, *self.scheme.one_ports):
+            part, dot, _ = self.path(item).partition(".")
+            if dot:
+                self.kinds[part] = "machine"
+                self.of[item] = part
+        self._by_votes()
+        self._machines()
 
     def _nearest(self) -> None:
         """Every item belongs to the nearest multiport, that which is described first where two are as near."""

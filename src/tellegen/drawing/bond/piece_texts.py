@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator
+from string import ascii_lowercase
 from typing import final
 
 from tellegen.core.domains import Side
@@ -39,6 +40,8 @@ class PieceTexts:
         self.known = frozenset(self._known())
         self.moduli: dict[str, str] = {}
         """The names of moduli, by their two-ports."""
+        self.lettered: dict[int, str] = {}
+        """What stands at both ends of bonds between junctions without names, by the numbers of these."""
         self._name_moduli()
 
     def domain(self, name: str) -> str:
@@ -185,10 +188,22 @@ class PieceTexts:
         passes = self.scheme.kind_of(other) == "1" and self.scheme.kind_of(name) != "1"
         if passes and (told := self.note(other, piece if inside else None)):
             return told
-        if inside:
-            path = ENTRY.sub(r"\1", self.owners.path(other)).partition(".")[2]
-            return self.note(other, piece) or words(path or self.owners.of[other])
-        return words(self.owners.of[other])
+        if not inside:
+            return words(self.owners.of[other])
+        if told := self.note(other, piece):
+            return told
+        path = ENTRY.sub(r"\1", self.owners.path(other))
+        if path and path != piece.name:
+            return words(path.partition(".")[2] or path)
+        # Its own name would lead nowhere, unless the other end tells at which junction the bond begins.
+        return words(piece.name) if self.note(name, piece) else self._letter(bond)
+
+    def _letter(self, bond: PowerBond) -> str:
+        """The letter at both ends of a bond between junctions that nobody has named."""
+        k = list(self.lettered).index(bond.number) if bond.number in self.lettered else len(self.lettered)
+        primes = "'" * (k // 26)
+        self.lettered[bond.number] = rf"\text{{({ascii_lowercase[k % 26]}{primes})}}"
+        return self.lettered[bond.number]
 
     def rank(self, name: str) -> tuple[int, str]:
         """The order of velocities in a fan: along x, turning, along y, others."""

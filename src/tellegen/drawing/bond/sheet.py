@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil
 from typing import final
 
@@ -11,6 +12,7 @@ from tellegen.drawing.bond.piece_texts import PieceTexts, words
 from tellegen.drawing.bond.pieces import PieceDrawing
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, ItemText, skeleton_of
 from tellegen.drawing.bond.scene import bonds_in_words, close_meshes
+from tellegen.drawing.memory import NAME_RISE
 from tellegen.drawing.options import Options
 from tellegen.scenes.geometry import Box, Point, union
 from tellegen.scenes.ink import ink_box
@@ -35,6 +37,10 @@ MOST_FITTED = 8
 """Of more pieces fewer ways are tried to fit them together; of twice as many all are as wide."""
 FLAT = 0.62
 """How much lower words stand under each other than items of a bond graph."""
+WORD = 11.7
+"""Half the least height of the box of a word."""
+CLEAR = 2.0
+"""Between such a box and the ends of bonds over and under it."""
 PAD = 12.0
 """Over and under what is no piece."""
 COLUMN = 30.0
@@ -42,6 +48,7 @@ COLUMN = 30.0
 READING = (
     "A name at the end of a bond: the bond goes on in the piece of that name, or at the junction of that velocity."
 )
+LETTERS = "A letter in brackets stands at both ends of one bond."
 FIELDS = "The matrices of fields are in the equations of the model."
 KIND_WORDS = {"body": "body", "joint": "joint", "machine": "", "multiport": "", "field": "field"}
 
@@ -55,7 +62,8 @@ def sheet_scene(owners: Owners, options: Options, turned: Collection[str] = ()) 
     room = _room(options)
     top = _word_graph(scheme, owners, options, room)
     drawings = [PieceDrawing(owners, piece, texts, options) for piece in owners.pieces]
-    notes = [READING, *([FIELDS] if any(piece.kind == "field" for piece in owners.pieces) else [])]
+    fields = any(piece.kind == "field" for piece in owners.pieces)
+    notes = [READING, *([LETTERS] if texts.lettered else []), *([FIELDS] if fields else [])]
     parts: list[PaperPart] = []
     if top is not None:
         box = union(map(_extent, top)).grown(0.0, PAD)
@@ -107,19 +115,48 @@ def _word_graph(scheme: BondGraphScheme, owners: Owners, options: Options, room:
         if layout.extent().width <= room:
             break
     boxes = [shape.box for shape in layout.pen.shapes if isinstance(shape, Frame)]
-    named = (shape for shape in layout.pen.shapes if isinstance(shape, Label) and shape.origin.part == "word")
-    boxes += [label_box(label).grown(5.0) for label in named]
+    for label in layout.pen.shapes:
+        if isinstance(label, Label) and label.origin.part == "word":
+            ink, y = label_box(label), label.at[1] - NAME_RISE
+            # All as high about their bonds, whatever letters are in them, so that level bonds stay level.
+            high = max(WORD, ink.bottom + CLEAR - y, y - ink.top + CLEAR)
+            boxes.append(Box(ink.left - 5.0, y - high, ink.right + 5.0, y + high))
     lowered: list[Shape] = [Frame(_lowered(box), origin=Origin(part="word")) for box in boxes]
     for shape in layout.pen.shapes:
         if isinstance(shape, Bond):
             points = [_end_lowered(point, boxes) for point in shape.points]
             lowered.append(replace(shape, points=tuple(points), stroke=""))
+        elif isinstance(shape, Label) and shape.origin.part == "size":
+            lowered.append(_number(shape, layout.pen.shapes, lowered[: len(boxes)]))
         elif isinstance(shape, Label):
-            box = label_box(shape).centre
-            # The numbers of components are read as any other text.
-            large = replace(shape, size=max(shape.size, TEXT))
-            lowered.append(moved(large, 0.0, FLAT * box[1] - box[1]))
+            y = shape.at[1] - NAME_RISE
+            lowered.append(moved(shape, 0.0, FLAT * y - y))
     return lowered
+
+
+def _number(label: Label, shapes: Sequence[Shape], words: Sequence[Shape]) -> Label:
+    """How many components a bond has, as large as any text, as far from the bond as it was, and on its other side if need be."""
+    label = replace(label, size=max(label.size, TEXT))
+    y = label_box(label).centre[1]
+    level = _level_beside(label_box(label), shapes)
+    near = moved(label, 0.0, FLAT * level - level)
+    assert isinstance(near, Label), "a label that moves is a label"
+    if any(isinstance(word, Frame) and word.box.grown(2.0).overlaps(label_box(near)) for word in words):
+        return replace(near, at=(near.at[0], near.at[1] + 2 * (level - y)))
+    return near
+
+
+def _level_beside(box: Box, shapes: Iterable[Shape]) -> float:
+    """How high the level bond is that a number stands over or under; its own height beside an upright one."""
+    (x, y), reach = box.centre, box.height / 2 + 14.0
+    levels = [
+        tail[1]
+        for shape in shapes
+        if isinstance(shape, Bond)
+        for tail, head in pairwise(shape.points)
+        if tail[1] == head[1] and min(tail[0], head[0]) <= x <= max(tail[0], head[0])
+    ]
+    return min((level for level in levels if abs(level - y) < reach), key=lambda level: abs(level - y), default=y)
 
 
 def _lowered(box: Box) -> Box:
@@ -128,11 +165,14 @@ def _lowered(box: Box) -> Box:
 
 
 def _end_lowered(point: Point, boxes: Iterable[Box]) -> Point:
-    """A point of a bond; one at a box keeps its distance to it."""
-    near = next((box for box in boxes if box.grown(10.0).contains(point)), None)
+    """A point of a bond; one at a box stays there."""
+    (x, y), near = point, next((box for box in boxes if box.grown(10.0).contains(point)), None)
     if near is None:
-        return point[0], FLAT * point[1]
-    return point[0], point[1] + _lowered(near).top - near.top
+        return x, FLAT * y
+    low = _lowered(near)
+    if near.left <= x <= near.right:
+        return x, low.top - CLEAR if y < near.centre[1] else low.bottom + CLEAR
+    return x, y + low.top - near.top
 
 
 def word_plan(scheme: BondGraphScheme, owners: Owners) -> BondPlan:

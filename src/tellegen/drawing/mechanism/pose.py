@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import atan2, pi
+from itertools import product
+from math import atan2, pi, sin
 from typing import final
 
 from tellegen.core.errors import TellegenError
@@ -11,14 +12,20 @@ from tellegen.drawing import rules
 from tellegen.expressions import ZERO, Expression, number, symbol, to_text
 from tellegen.model import kinematics
 from tellegen.model.kinematics import BodyPose as Placed
-from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Geometry, Joint, Mechanism
-from tellegen.model.model import Model
+from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, RIGID, BodyPoint, Geometry, Joint, Mechanism
+from tellegen.model.model import Closure, Model
 from tellegen.notations.parameters import definition_order, evaluate_in_order
 from tellegen.scenes.geometry import Point, direction
 from tellegen.scenes.scene import MARGIN
 
 HELD = ("revolute", "fixed")
 """The joints whose two points are one."""
+TURN_STEP = pi / 24
+"""How far a driving body turns from one place of what it drives to the next."""
+FARTHEST = 1.0
+"""How far another body may turn meanwhile, in radians."""
+IN_LINE, SPREAD = 0.05, 0.37
+"""Bodies within so many radians are in one line; how far each is turned more than the one before it."""
 GAP = 1e-3
 """How far these may be apart, as a share of the size of the whole."""
 
@@ -79,7 +86,7 @@ class MechanismPose:
         self.tree: kinematics.MechanismTree = (
             kinematics.build_tree(self.mechanism) if model.geometry is None else placed_tree(model, model.geometry)
         )
-        self._name = model.name
+        self._name, self._closures = model.name, model.closures
         self._values = _initial(model, self.tree)
         self._values.update(coordinates or {})
         if model.geometry is not None:
@@ -123,6 +130,55 @@ class MechanismPose:
     def size(self, joint: Joint, setting: str) -> float:
         """A length among the settings of a joint; zero where nothing is said."""
         return self.value(joint.settings.get(setting, ZERO))
+
+    def spread(self) -> dict[str, float]:
+        """Angles that tell an open chain's lengths and angles apart, where it starts with bodies in one line; else nothing."""
+        joints = [
+            joint for joint in self.mechanism.joints.values() if GROUND not in (joint.first.body, joint.second.body)
+        ]
+        rigid = all(joint.kind in RIGID for joint in self.mechanism.joints.values())
+        angles = {
+            name: self.value(self.tree.poses[name].angle.expression) for name in self.mechanism.bodies if name != GROUND
+        }
+        lined = any(
+            abs(sin(angles[j.first.body] - angles[j.second.body])) < IN_LINE for j in joints if j.kind == "revolute"
+        )
+        if self._closures or not rigid or not lined:
+            return {}
+        own = [body.angle for body in self.mechanism.bodies.values() if body.angle in self.tree.coordinates]
+        return {name: self._values[name] + (k + 1) * SPREAD for k, name in enumerate(own)}
+
+    def is_driven(self, joint: Joint) -> bool:
+        """Whether what slides along a joint is in a loop, so that other bodies decide where it is."""
+        return bool(self._loops_of(joint))
+
+    def _loops_of(self, joint: Joint) -> list[Closure]:
+        moving = set.union(
+            *(set(part.free_symbols) for part in kinematics.components(self.tree.position(joint.second)))
+        )
+        return [closure for closure in self._closures if moving & set(closure.solves)]
+
+    def stroke(self, joint: Joint) -> list[Point]:
+        """Where what slides along a joint gets to while one of the bodies that drive it turns once; nothing where none does."""
+        x, y = kinematics.components(self.tree.position(joint.second))
+        loops = self._loops_of(joint)
+        equations = [equation for loop in loops for equation in loop.equations]
+        solved = [name for loop in loops for name in loop.solves]
+        angles = {body.angle for body in self.mechanism.bodies.values()}
+        driving = {name for equation in equations for name in equation.free_symbols & angles} - set(solved)
+        slopes = [[equation.derivative(name) for name in solved] for equation in equations]
+        found: list[Point] = []
+        for name, step in product(sorted(driving & self._values.keys()), (TURN_STEP, -TURN_STEP)):
+            known = dict(self._values)
+            for _ in range(round(2 * pi / TURN_STEP)):
+                known[name] += step
+                reached = kinematics.nearest_position(equations, slopes, solved, dict(known))
+                # It turns as far as its loop closes; beyond, another position may close it that it cannot get to.
+                if reached is None or any(abs(reached[k] - known[k]) > FARTHEST for k in angles.intersection(solved)):
+                    break
+                known.update(reached)
+                found.append((x.evaluate(known), y.evaluate(known)))
+        return found
 
 
 def _mechanism(model: Model) -> Mechanism:

@@ -80,6 +80,8 @@ def mechanism_scene(model: Model, options: Options = DEFAULTS, coordinates: Mapp
     Raises: FigureError for a model without a mechanism (F181) or with lengths that have no value (F182).
     """
     start = MechanismPose(model)
+    if options.dimensions and coordinates is None and (spread := start.spread()):
+        start = MechanismPose(model, spread)
     view = PageView(start)
     pose = start if coordinates is None else MechanismPose(model, coordinates)
     shapes = MechanismPicture(model, pose, view, options).shapes
@@ -101,7 +103,7 @@ class MechanismPicture:
     def __init__(
         self, model: Model, pose: MechanismPose, view: PageView, options: Options, *, bare: bool = False
     ) -> None:
-        self.pose, self.view, self.options = pose, view, options
+        self.pose, self.view, self.options, self._bare = pose, view, options, bare
         self.shapes: list[Shape] = []
         self._wanted: list[tuple[str, Point, Origin]] = []
         self._acted: dict[str, str] = {}
@@ -211,9 +213,29 @@ class MechanismPicture:
         if grounded:
             lone = self._is_block(joint.second.body)
             offset = parts.BLOCK[1] if lone else parts.LINK + 2 * parts.ROLLER
-            self._add(parts.rails(both=lone, offset=offset), at, axis, origin)
+            # A motion lays its own rails, under the way that it goes.
+            reached = [] if self._bare else map(self.view.page, self.pose.stroke(joint))
+            steps = [0.0, *((x - at[0]) * axis[0] + (y - at[1]) * axis[1] for x, y in reached)]
+            sides = (1, -1) if lone else (1,)
+            if lone and self.pose.is_driven(joint):
+                sides = (self._free_side(joint, at, axis),)
+            self._add(parts.rails(sides, offset, -min(steps), max(steps)), at, axis, origin)
             if not lone:
                 self._add(parts.rollers(offset), at, axis, Origin(joint.name, "rollers"))
+
+    def _free_side(self, slide: Joint, at: Point, axis: Point) -> int:
+        """On which side of a sliding block nothing is joined to it: long rails there cross no links."""
+        joints = [joint for joint in self.pose.mechanism.joints.values() if joint is not slide]
+        held = [
+            mark.body
+            for j in joints
+            for mark in (j.first, j.second)
+            if slide.second.body in (j.first.body, j.second.body)
+        ]
+        points = [
+            self._at(mark) for body in held if body not in (GROUND, slide.second.body) for mark in self._marks[body]
+        ]
+        return -1 if sum((y - at[1]) * axis[0] - (x - at[0]) * axis[1] for x, y in points) > 0 else 1
 
     def _spring(self, joint: Joint, origin: Origin) -> None:
         first, second = self._at(joint.first), self._at(joint.second)

@@ -89,10 +89,11 @@ _QUARTERS = ((*arc(0, 0, 5, k, 1).outline, ("L", ((0.0, 0.0),)), ("Z", ())) for 
 CENTRE_OF_MASS = circle(0, 0, 5), *(Curve(quarter, filled=True, closed=True) for quarter in _QUARTERS)
 
 
-def rails(*, both: bool, offset: float = BLOCK[1]) -> list[Curve]:
-    """What guides a block along +x: the ground below it, and above it too where `both`."""
-    above = hatching((-52, -offset), (52, -offset), -1) if both else []
-    return [*hatching((52, offset), (-52, offset), -1), *above]
+def rails(sides: Sequence[int], offset: float = BLOCK[1], back: float = 0.0, ahead: float = 0.0) -> list[Curve]:
+    """What guides a block along +x as far back and ahead as it gets: the ground below it (+1), above it (-1), or both."""
+    start, end = -52 - back, 52 + ahead
+    ends = {1: ((end, offset), (start, offset)), -1: ((start, -offset), (end, -offset))}
+    return [curve for side in sides for curve in hatching(*ends[side], -1)]
 
 
 def rollers(offset: float = BLOCK[1]) -> list[Curve]:

@@ -14,14 +14,30 @@ from tellegen.core.domains import REFERENCES
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.bodies import LABEL_GAP, element_shapes, label_shape
 from tellegen.drawing.schematic.layout import ABOVE, WIRE_SPACING, SchematicLayout, is_planetary_gear
-from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, SchematicPlan, Station, stations_between
+from tellegen.drawing.schematic.plan import (
+    LABEL_SIZE,
+    SchematicLabels,
+    SchematicLink,
+    SchematicPlan,
+    Station,
+    stations_between,
+)
 from tellegen.drawing.schematic.rails import connected_groups, distances, neighbours
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, RowDrawing, domain_areas
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, curves, is_feed, one_port_symbol, placed, rectangle
+from tellegen.drawing.schematic.symbols import (
+    MECHANICAL_DOMAINS,
+    circle,
+    curves,
+    is_feed,
+    one_port_symbol,
+    placed,
+    rectangle,
+)
 from tellegen.drawing.schematic.wires import count_crossings
+from tellegen.model.model import Element
 from tellegen.scenes.geometry import Box, Point, union
 from tellegen.scenes.ink import check_scene, ink_box
-from tellegen.scenes.scene import CAPTION_DROP, Band, Dot, Origin, Scene, Shape, Wire, captions_along, moved
+from tellegen.scenes.scene import CAPTION_DROP, Band, Dot, Label, Origin, Scene, Shape, Wire, captions_along, moved
 
 LEAST_TIES = 3
 """What an element must have to be a box in a column."""
@@ -310,6 +326,19 @@ LEAST_HALF = 24.0
 """Half the width of a narrow box."""
 
 
+MACHINE = 22.0
+"""The radius of the circle of a machine."""
+
+
+def phases_of(element: Element) -> int:
+    """How many windings turn one shaft, of an element that is an electric machine; none of others."""
+    kinds = Counter(element.kind.domains)
+    is_machine = (
+        element.multiport is not None and kinds.keys() == {"electrical", "rotational"} and kinds["rotational"] == 1
+    )
+    return kinds["electrical"] if is_machine and kinds["electrical"] > 1 else 0
+
+
 @final
 class StrandPlace:
     """A strand with its ink about its own line, and where it stands: x is added to its coordinates, y is that of its line."""
@@ -361,7 +390,8 @@ class ColumnDrawing:
 
     def _half(self, station: Station) -> float:
         assert station.element is not None, "a box is an element"
-        return max(LEAST_HALF, self.texts.extent(self.texts.of(station.element))[0] / 2 + 8)
+        least = MACHINE + 8 if phases_of(station.element) else LEAST_HALF
+        return max(least, self.texts.extent(self.texts.of(station.element))[0] / 2 + 8)
 
     def _climbs(self, strand: Strand) -> tuple[int, int]:
         """How many bridges go up at the left and at the right end of a strand."""
@@ -499,7 +529,18 @@ class ColumnDrawing:
         half, high = box.width / 2, box.height / 2
         outline = (rectangle(-half, -high, half, high),)
         yield from curves(outline, placed(box.centre, (1, 0)), Origin(element.name, "symbol"))
-        yield label_shape(element, self.texts.of(element), box.centre)
+        (x, y), phases = box.centre, phases_of(element)
+        if phases and half > MACHINE and high > 2 * MACHINE:
+            yield from self._machine(element, phases, (x, y - MACHINE))
+            y += MACHINE
+        yield label_shape(element, self.texts.of(element), (x, y))
+
+    def _machine(self, element: Element, phases: int, at: Point) -> Iterator[Shape]:
+        """The circle of a machine with its number of phases: M 3~."""
+        yield from curves((circle(0, 0, MACHINE),), placed(at, (1, 0)), Origin(element.name, "symbol"))
+        for k, text in enumerate((r"\mathrm{M}", rf"{phases}{{\sim}}")):
+            origin = Origin(element.name, "letter", str(k))
+            yield Label(text, (at[0], at[1] + (k - 0.5) * LABEL_SIZE), LABEL_SIZE, origin=origin)
 
     def _bridge(
         self, bridge: SchematicLink, ends: tuple[StrandPlace, StrandPlace], limits: tuple[float, float], number: int

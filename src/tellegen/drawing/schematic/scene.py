@@ -255,6 +255,9 @@ class _Arrangement:
         if is_meshed(plan, layout) and (mesh := mesh_shapes(plan, self.texts, self.room)):
             yield _DrawnPart([mesh])
         parts = [plan] if layout.width <= self.room else self._cut(layout, letters)
+        # In one with small letters it reads better than with letters that have to be looked for; captions are left out then.
+        whole = [_DrawnPart([[s for s in boxed if s.origin.part != "caption"]])] if boxed and len(parts) > 1 else []
+        yield from filter(self._is_readable, whole)
         rows = [self._row(layout if part is plan else self._layout(part), marked=len(parts) > 1) for part in parts]
         row_by_row = _DrawnPart(rows, len(rows) - 1, level=len(rows) == 1)
         # Wide columns still say more than rows that are no narrower.

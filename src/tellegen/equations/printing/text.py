@@ -211,6 +211,8 @@ def _row(sums: Iterable[MatrixSum], k: int) -> str:
                 continue
             entry = total(-s.rows[k][j] if s.negative else s.rows[k][j] for s in each.shares)
             written = f"({to_text(factor)})" if isinstance(factor, Add) else to_text(factor)
+            if written.startswith("-"):  # its sign goes to the entry: no two signs stand beside each other
+                entry, written = -entry, written[1:]
             text = _with_term(text, entry, f"{written}'" if each.dotted else written, each.negative)
     return text or "0"
 

@@ -154,9 +154,28 @@ class LoweredMechanism:
         self.initial |= {name: number(value) for name, value in fitting.start.items() if name not in self.given}
         self.signals |= fitting.followers()
         context.positions |= fitting.followers().keys()
+        self._tell_position(fitting)
         self._check_inertia(loops)
         self.closures = tuple(Closure(loop.joint.name, loop.equations, loop.solves) for loop in loops)
         self._emit(loops, _wanted_points(context, mechanism))
+
+    def _tell_position(self, fitting: LoopAssembly) -> None:
+        """A notice where a loop starts that nobody gave a position."""
+        followers = {name: formula for name, (formula, _) in fitting.followers().items()}
+        for loop in fitting.loops:
+            names = {name for equation in loop.equations for name in equation.free_symbols}
+            inside = names & self.tree.coordinates.keys()
+            said = [n for n in self.given if n in inside or (n in followers and followers[n].free_symbols & inside)]
+            if said or not names - inside <= fitting.known.keys():  # lengths without a value are in no position
+                continue
+            where = [f"{name} = {fitting.start[name] + 0.0:.4g}" for name in self.tree.coordinates if name in inside]
+            found = rules.CHOSEN_POSITION.finding(
+                f"the loop closed by '{loop.joint.name}' starts at {', '.join(where)}, which nobody asked for",
+                where=loop.joint.name,
+                fix=f"give an initial value to one of {listing(sorted(inside))}",
+                place=loop.joint.place,
+            )
+            self.context.notes.append(found)
 
     def _check_inertia(self, loops: list[KinematicLoop]) -> None:
         """Every motion moves some inertia: of the mechanism, or of the network that is joined to it.

@@ -115,3 +115,12 @@ DOES_NOT_FIT = RULES.rule(
     example=_ASSEMBLED + "experiment: {initial: {crank.phi: 1, coupler.phi: 0.5, rocker.phi: 2}}\n",
     instead=_ASSEMBLED + "experiment: {initial: {crank.phi: 1}}\n",
 )
+CHOSEN_POSITION = RULES.rule(
+    "M114",
+    "loop that nobody said where to start",
+    meaning="No initial value is given to any angle or distance of a loop: it starts in one of the positions in which it closes.",
+    why="a loop closes in many positions; where none is asked for, one away from stretched and folded ones is as good as another",
+    example=_FOUR_BAR,
+    instead=_FOUR_BAR + "experiment: {initial: {crank.phi: 1}}\n",
+    severity="notice",
+)

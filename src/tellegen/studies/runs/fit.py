@@ -19,6 +19,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.core.tables import table_lines
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity
+from tellegen.experiments.rules import BAD_SETTING
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.writing import to_yaml
@@ -100,7 +101,7 @@ def fit(
     free: Sequence[str] | Mapping[str, Bounds | None],
     *,
     measured: Mapping[str, str] | None = None,
-    noise: Mapping[str, float] | None = None,
+    noise: Mapping[str, Quantity] | None = None,
     loss: str = "linear",
     starts: int = 1,
     inputs: Mapping[str, InputSignal] | None = None,
@@ -325,6 +326,8 @@ class Fit:
         """Within which each value lies with this probability; not a number where the data leave it open."""
         from scipy.stats import t as student  # noqa: PLC0415
 
+        if not 0.0 < level < 1.0:
+            raise BAD_SETTING.error(f"the probability of an interval is {level}", fix="give one between 0 and 1")
         reach = float(student.ppf(0.5 + level / 2.0, max(self.dof, 1))) * np.sqrt(np.diag(self._covariance))
         pairs = zip(self.problem.free, self.x, reach, strict=True)
         return {f.label: (f.to_value(float(x - r)), f.to_value(float(x + r))) for f, x, r in pairs}

@@ -19,7 +19,7 @@ from tellegen.studies.runs import rules
 from tellegen.studies.runs.measurements import MeasuredRecord, RecordNumbers, read_record
 from tellegen.studies.runs.model_runs import ModelRuns, Names, RunSettings
 from tellegen.studies.runs.response import VariedSlopes
-from tellegen.studies.runs.sweep import readings_of
+from tellegen.studies.runs.sweep import readings_of, unit_dimension
 
 Array = NDArray[np.float64]
 Bounds = tuple[Quantity, Quantity]
@@ -173,35 +173,44 @@ class FitProblem:
         settings: RunSettings,
         *,
         measured: Mapping[str, str],
-        noise: Mapping[str, float],
+        noise: Mapping[str, Quantity],
     ) -> None:
         self.model, self.settings, self.measured = model, settings, dict(measured)
         if not free and not any(one.free for one in records):
             raise rules.BAD_FREE.error("nothing is free", fix="name what to fit, as --free b_m,K")
         if not records:
             raise rules.BAD_RECORD.error("there are no data", fix="give a record")
-        known_noise = {name: float(value) for name, value in noise.items()}
-        for name, value in known_noise.items():
-            if not value > 0.0:
-                raise rules.BAD_RECORD.error(f"the noise of '{name}' is {value:g}", fix="give a positive deviation")
         self.rtol = settings.rtol if settings.rtol is not None else RTOL
         self.free = self._free(free, records)
         self.index = {f.name: k for k, f in enumerate(self.free) if f.only_record is None}
         self.extra = {f.name for f in self.free if f.in_formulas}
-        self.given_noise = known_noise
         self.noise: dict[str, float] = {}
         self.records = [RecordProblem(self, one, k) for k, one in enumerate(records)]
+        known_noise = self.given_noise = self._given_noise(noise)
         for one in self.records:
             for name, values in one.measured.compared.items():
                 spread = float(np.nanmax(values) - np.nanmin(values)) or float(np.nanmax(np.abs(values))) or 1.0
                 self.noise[name] = known_noise.get(name, max(self.noise.get(name, 0.0), 0.1 * spread))
-        for name in known_noise:
-            if name not in self.noise:
-                fix = did_you_mean(name, self.noise) or f"the columns are {listing(self.noise)}"
-                raise rules.NO_SUCH_HEAD.error(f"a noise is given for '{name}', which is not measured", fix=fix)
         self.runs = self.slope_runs = 0
         self.differences = False
         self._last: tuple[bytes, Array, Array] | None = None
+
+    def _given_noise(self, noise: Mapping[str, Quantity]) -> dict[str, float]:
+        """The deviations that are given, in the units of their columns.
+
+        Raises: SimulationError (S420) for what is not measured, (S425) for what is not positive, (S303) for another unit.
+        """
+        columns = {name: one.unit(name) for one in self.records for name in one.measured.compared}
+        for word, names in (("a noise", noise), ("a formula", self.measured)):
+            for name in names:
+                if name not in columns:
+                    fix = did_you_mean(name, columns) or f"the columns are {listing(columns)}"
+                    raise rules.NO_SUCH_HEAD.error(f"{word} is given for '{name}', which is not measured", fix=fix)
+        found = {n: value_of(v, unit_dimension(columns[n]), f"the noise of {n}") for n, v in noise.items()}
+        for name, value in found.items():
+            if not value > 0.0:
+                raise rules.BAD_RECORD.error(f"the noise of '{name}' is {value:g}", fix="give a positive deviation")
+        return found
 
     def formula(self, name: str) -> Expression:
         """What a column measures: a variable, or a formula of some."""
@@ -220,6 +229,10 @@ class FitProblem:
             read = readings.get(name, _plain_number)
             low, high = -np.inf, np.inf
             if bounds is not None:
+                if isinstance(bounds, str) or len(bounds) != 2:
+                    raise rules.BAD_FREE.error(
+                        f"the bounds of '{name}' are {bounds}", fix=f"give two, as {name}=0.1:10"
+                    )
                 low, high = (read(bound, f"a bound of {name}") for bound in bounds)
             if not low < high:
                 raise rules.BAD_FREE.error(

@@ -162,7 +162,8 @@ def _numbers(given: MeasuredRecord, name: str, cells: Sequence[Any], unit: str, 
     try:
         asked = parse_unit(unit)
     except (UnitError, TellegenError) as reason:
-        raise _bad(given, f"the unit of '{name}' cannot be read: {reason}", "write it as in I_a [mA]") from None
+        what = reason.what if isinstance(reason, TellegenError) else reason
+        raise _bad(given, f"the unit of '{name}' cannot be read: {what}", "write it as in I_a [mA]") from None
     if wanted and wanted != "1" and asked.dimension != parse_unit(wanted).dimension:
         raise _bad(given, f"'{name}' is in {unit}, and the model has it in {wanted}", f"give it in a unit of {wanted}")
     base = convert(1.0, unit, wanted) if wanted and wanted != "1" else float(asked.factor)

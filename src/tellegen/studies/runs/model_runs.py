@@ -207,7 +207,7 @@ class ModelRuns:
             y0=dict(ready.start),
             times=self.row_times(ready.until) if self.has_rows else np.array([ready.until]),
             solver=self.settings.solver,
-            rtol=max(share * self.rtol, FINEST_RTOL),
+            rtol=self.rtol if share == 1.0 else max(share * self.rtol, FINEST_RTOL),
             atol=None if atol is None else share * atol,
             max_step=np.inf if self.settings.max_step is None else value_of(self.settings.max_step, None, "max_step"),
             step=self.step if self.settings.solver in FIXED_STEP else None,

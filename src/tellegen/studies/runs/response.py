@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tellegen.core.errors import SimulationError
+from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.core.names import TIME, unused
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity
+from tellegen.experiments.rules import BAD_SETTING
 from tellegen.experiments.sensitivities import SensitivityRuns, SlopeRows, sensitivity_runs
 from tellegen.expressions import symbol
 from tellegen.model.model import Model, Start
@@ -22,7 +23,7 @@ from tellegen.notations.writing import to_yaml
 from tellegen.simulation import batches
 from tellegen.simulation.solvers.stretch import prepare
 from tellegen.studies.runs import rules
-from tellegen.studies.runs.keep import Kept
+from tellegen.studies.runs.keep import Kept, read_kept
 from tellegen.studies.runs.model_runs import Made, ModelRuns, Plan, RunSettings
 from tellegen.studies.runs.sweep import checked_settings, readings_of, usable_cores
 from tellegen.studies.runs.variation import Reading
@@ -68,7 +69,9 @@ def response(
     settings = checked_settings(
         until, inputs, initial, parameters, solver=solver, rtol=rtol, atol=atol, max_step=max_step, start=start
     )
-    return Response(as_model(model), tuple(by), tuple(of), settings, usable_cores(threads))
+    found = Response(as_model(model), tuple(by), tuple(of), settings, usable_cores(threads))
+    found.check_kept()
+    return found
 
 
 @final
@@ -92,6 +95,17 @@ class Response:
         self._made: ModelRuns | None = None
         self._plan: Plan | None = None
 
+    def check_kept(self) -> None:
+        """See that runs know what is asked of them.
+
+        Raises: SimulationError (S408) for what they do not.
+        """
+        try:
+            alone = self.unvaried
+        except TellegenError:
+            return  # a model that lacks what is varied is ready with the first point
+        read_kept(self.of, alone.whole, with_rows=False, until=alone.ready.until)
+
     @property
     def names(self) -> tuple[str, ...]:
         """What each column of the values is."""
@@ -103,9 +117,14 @@ class Response:
         return tuple(kept.unit for kept in self.ready_at(self.base).kept)
 
     @cached_property
+    def unvaried(self) -> ModelRuns:
+        """The model as it is."""
+        return ModelRuns(self.model, (), (), self.settings)
+
+    @cached_property
     def base(self) -> Array:
         """The values that the model has of what is varied; zero where it has none."""
-        known = ModelRuns(self.model, (), (), self.settings).base_value
+        known = self.unvaried.base_value
         return np.array([known(name) for name in self.by])
 
     def ready_at(self, first: Array) -> ModelRuns:
@@ -117,6 +136,8 @@ class Response:
     def made(self, x: npt.ArrayLike) -> Made:
         """The runs with what is known of each."""
         values = self._points(x)
+        if not len(values):
+            return self.ready_at(self.base).nothing_made(0)
         runs = self.ready_at(values[0])
         if self._plan is None:
             # chosen once, so that the same point has the same numbers ever after
@@ -146,7 +167,10 @@ class Response:
         return found if np.ndim(x) > 1 else (found[0][0], found[1][0])
 
     def _points(self, x: npt.ArrayLike) -> Array:
-        values = np.atleast_2d(np.asarray(x, dtype=float))
+        try:
+            values = np.atleast_2d(np.asarray(x, dtype=float))
+        except (TypeError, ValueError):
+            raise BAD_SETTING.error("the points are not numbers", fix="give an array of numbers in SI units") from None
         if values.ndim != 2 or values.shape[1] != len(self.by):
             what = f"points have {values.shape[-1]} values, and {len(self.by)} names are varied"
             raise rules.BAD_VARIATION.error(what, fix=f"give an array of shape (n, {len(self.by)})")

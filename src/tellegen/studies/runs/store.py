@@ -234,12 +234,15 @@ def open_store(folder: Path) -> Store:
 def begin_store(folder: Path, spec: StudySpec, runs: ModelRuns, cases: RunTable, plan: Plan, *, anew: bool) -> Store:
     """A new study, or the one that is there where it is the same.
 
-    Raises: SimulationError (S403) where the folder holds another one, (S405) where the disk is too small.
+    Raises: SimulationError (S403) where the folder holds another one, (S405) where the disk is too small, (S412) where the folder
+        holds something else.
     """
     if folder.exists() and not anew:
         found = open_store(folder)
         _check_same(found, spec, cases)
         return found.extended(cases, spec)
+    if folder.exists() and any(folder.iterdir()):
+        open_store(folder)  # who begins anew loses a study, and never what else a folder holds
     chunk = chunk_of(plan, runs, len(cases))
     _check_room(folder, runs, len(cases))
     # Under another name until its table is whole: a folder that exists is a study.
@@ -373,6 +376,9 @@ def writing(folder: Path) -> Iterator[Writing]:
         except FileNotFoundError:
             what = f"'{folder}' cannot be written: there is no folder '{folder.parent}'"
             raise rules.NO_STUDY.error(what, fix="make the folder, or choose another") from None
+        except (PermissionError, NotADirectoryError) as reason:
+            what = f"'{folder}' cannot be written: {reason.strerror}"
+            raise rules.NO_STUDY.error(what, where=str(folder), fix="choose another folder") from None
         except FileExistsError:
             if not _is_left_over(file):
                 what = f"'{folder}' is being written by {_who(file)}"

@@ -371,7 +371,8 @@ def readings_of(model: Model, names: Sequence[str], settings: RunSettings) -> di
     known = _KnownValues(model, settings)
 
     def reading(name: str) -> Reading:
-        dimension = model.parameters[name].dimension if name in kinds.parameters else _dimension(units.get(name, ""))
+        own = name in kinds.parameters
+        dimension = model.parameters[name].dimension if own else unit_dimension(units.get(name, ""))
 
         def read(value: Quantity, subject: str) -> float:
             share = share_of(value) if isinstance(value, str) else None
@@ -385,7 +386,8 @@ def readings_of(model: Model, names: Sequence[str], settings: RunSettings) -> di
     return {name: reading(name) for name in names}
 
 
-def _dimension(unit: str) -> Any:
+def unit_dimension(unit: str) -> Any:
+    """What a variable with this unit measures; None where nothing says so."""
     return parse_unit(unit).dimension if unit and unit != "1" else None
 
 

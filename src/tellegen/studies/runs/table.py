@@ -57,7 +57,7 @@ def make_table(
         raise rules.BAD_VARIATION.error("nothing is varied", fix="give a name and its values, as K=1e4:1e6:50")
     drawn = {name: v for name, v in vary.items() if is_distribution(v)}
     listed = {name: sequence_values(name, v, readings[name]) for name, v in vary.items() if name not in drawn}
-    _check_draws(drawn, draws, by)
+    _check_draws(drawn, draws, by, seed)
     lengths = {name: len(values) for name, values in listed.items()}
     if paired and len(set(lengths.values())) > 1:
         told = listing(f"{name} has {count}" for name, count in lengths.items())
@@ -80,7 +80,9 @@ def make_table(
     return RunTable(tuple(vary), found, {**shape, **({DRAW: draws} if draws else {})} if not paired else {})
 
 
-def _check_draws(drawn: Mapping[str, Variation], draws: int | None, by: str) -> None:
+def _check_draws(drawn: Mapping[str, Variation], draws: int | None, by: str, seed: int) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise rules.NO_DRAWS.error(f"the seed is {seed!r}", fix="give a whole number from 0 on")
     if by not in get_args(Drawing):
         fix = did_you_mean(by, get_args(Drawing)) or f"choose one of {listing(get_args(Drawing))}"
         raise rules.NO_DRAWS.error(f"there are no draws by '{by}'", fix=fix)
@@ -156,7 +158,7 @@ def given_table(
         columns = [list(source[name]) for name in source.columns]
     else:
         raise rules.BAD_TABLE.error(
-            f"a {type(source).__name__} is no table", fix="give a mapping, a DataFrame or a file"
+            f"what is varied is {source!r}, which is no table", fix="give a mapping, a DataFrame or a file"
         )
     named = [head_of(head) for head in heads]
     if not named or not columns or not columns[0]:

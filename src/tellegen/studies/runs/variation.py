@@ -220,6 +220,8 @@ def read_variation(name: str, text: str) -> Variation:
         except ValueError:
             raise _bad(name, f"has '{found['count']}' values", "give a whole number, as in 1e4:1e6:50") from None
         return Range(found["first"].strip(), found["last"].strip(), count, bool(found["log"]))
+    if ":" in text:
+        raise _bad(name, f"goes over '{text}'", "write first:last:count, or first:last:count:log")
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
