@@ -58,7 +58,7 @@ from tellegen.notations.schema import FILE, NOTATIONS, VERSION
 from tellegen.notations.signals import rules as signals_rules
 from tellegen.notations.signals.formulas import FormulaScope
 from tellegen.notations.signals.reading import SignalsReader
-from tellegen.notations.symbols import read_symbols
+from tellegen.notations.symbols import ReadSymbols, read_symbols
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
 
 
@@ -344,7 +344,8 @@ class _ModelReader:
         signal_ports = offered or SignalPorts()
         layout = self._section(root, "layout", partial(read_layout, context)) or {}
         # With elements missing, their names would be told as unknown.
-        symbols = {} if context.errors else self._section(root, "symbols", partial(read_symbols, context)) or {}
+        given = None if context.errors else self._section(root, "symbols", partial(read_symbols, context))
+        symbols = given or ReadSymbols({}, {})
         return Model(
             name=name,
             elements=tuple(context.elements.values()),
@@ -367,7 +368,8 @@ class _ModelReader:
             closures=(*closures, *(() if mechanism is None else mechanism.closures), *closures_of_parts(parts)),
             mechanism=None if mechanism is None else mechanism.mechanism,
             layout=layout,
-            symbols=symbols,
+            symbols=symbols.named,
+            counted_symbols=symbols.counted,
             geometry=geometry,
         )
 

@@ -18,8 +18,6 @@ from tellegen.equations.forms.state_space import StateSpaceForm, state_space
 from tellegen.equations.forms.transfer import TransferMatrix, transfer_matrix
 from tellegen.equations.steps import Explanation, derivation_steps
 from tellegen.equations.system import EquationSystem, OperatingPoint, with_measured_outputs, with_values
-from tellegen.experiments.quantities import Quantity
-from tellegen.experiments.setup import model_with_parameters
 from tellegen.graph import PowerGraph, lower, put_into_mode
 from tellegen.graph.signal_lowering import drive_given_inputs
 from tellegen.graph.signals import Delayed, Integral, Sampled
@@ -113,7 +111,7 @@ class DeriveOptions:
         needs="closed",
     )
     inputs: Mapping[str, float] | None = None
-    parameters: Mapping[str, Quantity] | None = option(
+    parameters: Mapping[str, float | str] | None = option(
         None, "Another value of a parameter; once for each.", metavar="K=2e5", flag="--set"
     )
     as_inputs: tuple[str, ...] | None = option(
@@ -194,10 +192,19 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     ('I_a', 'omega_m', 'P_0')
     """
     asked = DeriveOptions(**options)
-    read = model_with_parameters(as_model(model), asked.parameters or {})
+    read = _with_given(as_model(model), asked.parameters)
     found = _derived(read, asked)
     # A form of somebody's own may do without.
     return replace(found, symbols=read.symbols) if read.symbols and hasattr(found, "symbols") else found
+
+
+def _with_given(model: Model, parameters: Mapping[str, float | str] | None) -> Model:
+    """The model with other values of parameters."""
+    if not parameters:
+        return model
+    from tellegen.experiments.setup import model_with_parameters  # noqa: PLC0415
+
+    return model_with_parameters(model, parameters)
 
 
 def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
@@ -327,7 +334,7 @@ def linearise(
     at: Mapping[str, float] | None = None,
     inputs: Mapping[str, float] | None = None,
     as_inputs: Iterable[str] | None = None,
-    parameters: Mapping[str, Quantity] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
 ) -> EquationSystem:
     """The linear model that touches a model at an operating point, as numbers, in deviations from the point.
 
@@ -344,7 +351,7 @@ def linearise(
     Raises: EquationError when a parameter has no value or the point does not exist; DescriptionError (D305) for an unknown name.
     """
     if not isinstance(model, EquationSystem):
-        model = model_with_parameters(as_model(model), parameters or {})
+        model = _with_given(as_model(model), parameters)
     elif parameters:
         what = "equations alone have no parameters to set"
         raise NO_SUCH_VARIABLE.error(what, fix="give the model: tg.linearise(model, parameters=...)")
