@@ -16,9 +16,10 @@ need ngspice ngspice
 need arm-none-eabi-gcc "gcc-arm-none-eabi libnewlib-arm-none-eabi"
 need qemu-system-arm qemu-system-arm
 need wine "wine wine64"
+need cmake cmake
 
 if [ -z "$packages" ]; then
-  echo "Octave, pdflatex, Chromium, pdftoppm, ngspice, the compiler and the emulator for ARM, and Wine are there."
+  echo "Octave, pdflatex, Chromium, pdftoppm, ngspice, the compiler and the emulator for ARM, Wine and CMake are there."
   exit 0
 fi
 if ! command -v apt-get > /dev/null 2>&1; then

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         FigureError,
         Finding,
         GraphError,
+        LessonError,
         MechanismError,
         ReductionError,
         Rule,
@@ -73,6 +74,8 @@ if TYPE_CHECKING:
     from tellegen.studies.runs.sweep import read_study, sweep
     from tellegen.studies.runs.variation import between, lognormal, normal, triangular, uniform
     from tellegen.studies.suggestion import activity, suggest_limits
+    from tellegen.teaching.grading import Grade, grade
+    from tellegen.teaching.sheets import ExerciseSheet, exercise
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
     from tellegen.workflow.files import Example, examples, import_model, migrate
@@ -94,17 +97,20 @@ __all__ = [
     "EquationError",
     "EquationSystem",
     "Example",
+    "ExerciseSheet",
     "ExportError",
     "Expression",
     "Figure",
     "FigureError",
     "Finding",
     "Fit",
+    "Grade",
     "GraphError",
     "Influence",
     "Inverse",
     "KeptCode",
     "LagrangeSystem",
+    "LessonError",
     "MechanismError",
     "Model",
     "Network",
@@ -144,11 +150,13 @@ __all__ = [
     "draw",
     "equilibrium",
     "examples",
+    "exercise",
     "explain",
     "export_model",
     "feedback_linearise",
     "fit",
     "functions",
+    "grade",
     "import_model",
     "influence",
     "inverse_dynamics",
@@ -202,7 +210,7 @@ _NAMES_OF_MODULE = {
     "conditioning": "Conditioned LagrangeSystem",
     "core.errors": (
         "CausalityError CompilerError ConditioningError DescriptionError EquationError ExportError "
-        "FigureError Finding GraphError MechanismError ReductionError Rule SimulationError TellegenError"
+        "FigureError Finding GraphError LessonError MechanismError ReductionError Rule SimulationError TellegenError"
     ),
     "drawing": "Animation Figure Stages animate draw keep_layout stages",
     "equations.checking": "Check check",
@@ -246,6 +254,8 @@ _NAMES_OF_MODULE = {
     "studies.runs.sweep": "read_study sweep",
     "studies.runs.variation": "between lognormal normal triangular uniform",
     "studies.suggestion": "activity suggest_limits",
+    "teaching.grading": "Grade grade",
+    "teaching.sheets": "ExerciseSheet exercise",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",
     "workflow.files": "Example examples import_model migrate",

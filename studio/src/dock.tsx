@@ -109,7 +109,8 @@ function Runs() {
   const { runs, current } = useStudio();
   if (!runs.length) return <p className="none">No runs yet.</p>;
   const pinned = runs.filter((one) => one.pinned);
-  const beside = pinned.length > 1 ? pinned : runs.slice(-4);
+  // What is pinned, beside what is now; else the latest few.
+  const beside = pinned.length ? runs.filter((one) => one.pinned || one.number === current?.number) : runs.slice(-4);
   const names = [...new Set(beside.flatMap((one) => Object.keys(one.values)))].filter((name) => new Set(beside.map((one) => one.values[name] ?? "–")).size > 1);
   const finals = current?.done.shown ?? [];
   return (
@@ -121,7 +122,7 @@ function Runs() {
             <tr key={run.number} className={run === current ? "current" : ""}>
               <td><button type="button" className="plain" onClick={() => store.set({ current: run })} data-testid={`run-${run.number}`}>#{run.number}</button></td>
               <td>{run.at.toLocaleTimeString()}</td><td>{run.done.solver}</td><td>{(1000 * run.done.seconds).toFixed(0)} ms</td><td>{run.done.status}</td>
-              <td>{run.done.books["residual"]?.toExponential(0) ?? ""}</td>
+              <td>{run.done.books["residual"]?.toExponential(0).replace("-", "−") ?? ""}</td>
               <td><label><input type="checkbox" checked={run.pinned} onChange={() => store.pin(run)} data-testid={`pin-${run.number}`} /> pinned</label></td>
             </tr>
           ))}
@@ -214,7 +215,7 @@ function Forms() {
               </td>
               <td>{one.solver}</td><td>{(1000 * one.seconds).toFixed(0)} ms</td><td>{one.steps}</td>
               <td>{one.states}{one.excess > 0 && ` (${one.excess} more)`}</td><td>{off(one.relative)}</td><td>{off(one.forces)}</td><td>{off(one.violation)}</td><td>{off(one.energy)}</td>
-              <td className="wide">{one.suits}</td>
+              <td title={one.suits}>{one.suits.split(":")[0]}</td>
             </tr>
           ))}
           {forms.refused.map(([form, why]) => <tr key={form}><th scope="row">{form}</th><td colSpan={10}>{why}</td></tr>)}

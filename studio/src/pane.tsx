@@ -15,7 +15,7 @@ export function Pane({ view, place }: { view: View; place: number }) {
   const words = VIEWS.find(([word]) => word === view)?.[1] ?? view;
   const figure = view !== "text" && view !== "equations" && view !== "steps";
   return (
-    <section className={`pane ${one?.stale ? "stale" : ""}`} aria-label={words} data-testid={`pane-${view}`} data-version={structure?.version ?? -1}>
+    <section className={`pane ${one?.stale ? "stale" : ""}`} aria-label={words} data-testid={`pane-${view}`} data-version={structure?.version ?? -1} data-drawn={one?.version ?? -1}>
       <div className="pane-head">
         <select aria-label="View of this pane" value={view} onChange={(event) => store.setPane(place, event.target.value as View)} data-testid={`pane-select-${place}`}>
           {VIEWS.map(([word, label]) => <option key={word} value={word}>{label}</option>)}

@@ -24,7 +24,7 @@ export function Plots() {
     if (curve) panels.set(curve.unit, [...(panels.get(curve.unit) ?? []), curve]);
   }
   return (
-    <div className="plots" data-testid="plots" data-run={current.number} data-live={String(current.done.live)}>
+    <div className="plots" data-testid="plots" data-run={current.number} data-id={current.done.id} data-live={String(current.done.live)}>
       <div className="panels">
         {[...panels.values()].map((group) => <Panel key={group.map((one) => one.name).join()} curves={group} run={current} beside={beside} />)}
       </div>

@@ -28,6 +28,7 @@ export interface Notice {
 
 export interface Shown {
   picture: ViewPicture;
+  version: number;
   stale: string;
 }
 
@@ -316,10 +317,10 @@ export class Store {
     if (this.state.power && structure.ok) this.fetchFlows();
   }
 
-  private drawn({ picture }: ViewDrawn): void {
+  private drawn({ picture, version }: ViewDrawn): void {
     const before = this.state.shown.get(picture.view)?.picture;
     const keeps = picture.reason && before && !before.reason;
-    const one = keeps ? { picture: before, stale: picture.reason } : { picture, stale: "" };
+    const one = keeps ? { picture: before, version, stale: picture.reason } : { picture, version, stale: "" };
     this.set({ shown: new Map(this.state.shown).set(picture.view, one) });
   }
 

@@ -28,6 +28,7 @@ LAYERS = [
     "exporting",
     "reporting",
     "workflow",
+    "teaching",
     "server",
     "cli",
 ]
@@ -52,6 +53,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "tellegen.workflow.deriving",
         "tellegen.experiments.linearising",
     ): "an operating point is looked for with numbers; equations with symbols do without",
+    (
+        "tellegen.workflow.deriving",
+        "tellegen.experiments.setup",
+    ): "other values of parameters are checked with numbers; equations with symbols do without",
     (
         "tellegen.scenes.writers.raster",
         "matplotlib",

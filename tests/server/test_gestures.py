@@ -1,6 +1,7 @@
 """Gestures are edits of the text: comments and order stay, and the model is what the gesture says."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from tellegen.notations.reading import read_model
 from tellegen.server.document import OpenDocument
 from tellegen.server.folder import EMPTY_PAGE
 from tellegen.server.gestures import GESTURES, Edit, gesture
-from tellegen.server.views import structure
+from tellegen.server.protocol import Structure
+from tellegen.server.views import picture, structure
 
 MOTOR = (SYSTEMS / "dc_motor_pump.yaml").read_text()
 
@@ -219,7 +221,24 @@ def random_gesture(random: random.Random, text: str) -> tuple[str, dict[str, obj
     return name, arguments[name]
 
 
-def play(folder: Path, count: int, seed: int) -> None:
+def figures_of(shown: Structure, text: str) -> int:
+    """How many of schematic and bond graph there are; they show the elements that the text has, or say why not."""
+    found = 0
+    for view in ("network", "bond") if shown.ok else ():
+        made = picture(text, "model.yaml", str(SYSTEMS), view, "colour")
+        assert bool(made.svg) != bool(made.reason)
+        drawn = set(re.findall(r'data-element="([^"]+)"', made.svg))
+        known = {one.name for one in shown.elements} | set(shown.links) | set(shown.nodes)
+        gone = {name for name in drawn - known if not any(name in one for one in known)}
+        missing = {
+            one.name for one in shown.elements if one.own and one.kind not in {"weightless point", "weightless shaft"}
+        } - drawn
+        assert not made.svg or not (missing or gone), (view, missing, gone)
+        found += bool(made.svg)
+    return found
+
+
+def play(folder: Path, count: int, seed: int, *, drawn_each: int) -> None:
     """Random gestures, undo and redo on one document; after each the file is the text, and undo leads back to the beginning."""
     chance = random.Random(seed)
     examples = [name for name in example_names() if "network:" in (SYSTEMS / f"{name}.yaml").read_text()]
@@ -227,7 +246,7 @@ def play(folder: Path, count: int, seed: int) -> None:
     first = EMPTY_PAGE.format(name="New", notation="network")
     document = OpenDocument.new(path.name, path, first)
     document.write()
-    done = refused = 0
+    done = refused = right = figures = 0
     for k in range(count):
         if k % 40 == 39:  # models do not grow for ever, and others are tried too
             document.edit("another", (SYSTEMS / f"{chance.choice(examples)}.yaml").read_text())
@@ -246,10 +265,14 @@ def play(folder: Path, count: int, seed: int) -> None:
             done += 1
         assert path.read_text() == document.text
         # Whatever physics says of it, the file is YAML that the reader takes apart and can say something about.
-        structure(k, document.text, path.name, str(SYSTEMS))
+        shown = structure(k, document.text, path.name, str(SYSTEMS))
+        right += shown.ok
+        if shown.ok and right % drawn_each == 0:
+            figures += figures_of(shown, document.text)
         read_tree(document.text)
     assert done > count // 4
     assert refused > 0
+    assert figures >= right // drawn_each > 0, right
     texts = [document.text]
     while document.undo():
         texts.append(document.text)
@@ -259,13 +282,13 @@ def play(folder: Path, count: int, seed: int) -> None:
 
 
 def test_random_gestures_leave_text_and_history_consistent(tmp_path: Path) -> None:
-    play(tmp_path, 60, seed=1)
+    play(tmp_path, 60, seed=1, drawn_each=4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_ten_thousand_random_gestures(tmp_path: Path, seed: int) -> None:
-    play(tmp_path, 1000, seed)
+    play(tmp_path, 1000, seed, drawn_each=10)
 
 
 def test_every_gesture_is_told_in_a_sentence() -> None:

@@ -330,6 +330,11 @@ def test_a_stretch_of_time_is_looked_at_and_measured_and_the_address_leads_back(
         page.keyboard.press("ArrowRight")
         expect(at(page, "saved")).to_have_text("saved")
         assert all(float(one) < 0.3 for one in json.loads(page.evaluate(shown)))
+        # A pinned run stays beside those that follow, with what differs.
+        at(page, "tab-runs").click()
+        at(page, "pin-1").check()
+        expect(at(page, "compare").locator("tbody th").first).to_have_text("R_a")
+        expect(at(page, "compare").locator("thead th")).to_have_count(3)
         at(page, "gallery").click()
         expect(page.locator(".cards li").first).to_be_visible()
         page.go_back()

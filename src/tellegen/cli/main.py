@@ -59,6 +59,10 @@ COMMANDS = {
         "report",
         "Write one HTML file in which the model runs: sliders, curves, figures and equations, without a server or a network.",
     ),
+    "exercise": CommandPlace(
+        "teaching", "Write an exercise sheet with something left out of a model, and its solution."
+    ),
+    "grade": CommandPlace("teaching", "Grade the answers to a sheet: what is right, and where the first mistake is."),
     "translate": CommandPlace(
         "transforming", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
     ),

@@ -10,7 +10,8 @@
     ├── CompilerError      N  from equations to machine code
     ├── SimulationError    S  time advancing
     ├── FigureError        F  what is drawn
-    └── ExportError        X  files for other tools
+    ├── ExportError        X  files for other tools
+    └── LessonError        L  exercises and answers
 
 Each finding belongs to a `Rule` with a code that is never reused. A rule is declared once, beside the code that applies it;
 `tellegen explain` and its page on the site are made from the declaration. The same record feeds terminal, JSON and screens.
@@ -149,6 +150,10 @@ class ExportError(TellegenError):
     """A file for another tool cannot be written (codes X)."""
 
 
+class LessonError(TellegenError):
+    """No exercise can be made, or answers cannot be graded (codes L)."""
+
+
 _LAYERS: Mapping[str, tuple[type[TellegenError], str]] = {
     "D": (DescriptionError, "Description: what the user wrote"),
     "M": (MechanismError, "Mechanisms: bodies and joints"),
@@ -161,6 +166,7 @@ _LAYERS: Mapping[str, tuple[type[TellegenError], str]] = {
     "S": (SimulationError, "Simulation: time advancing"),
     "F": (FigureError, "Figures: what is drawn"),
     "X": (ExportError, "Exporting: files for other tools"),
+    "L": (LessonError, "Lessons: exercises and answers"),
 }
 
 ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {letter: kind for letter, (kind, _) in _LAYERS.items()}

@@ -54,7 +54,9 @@ def strong_components(needs: Mapping[str, Iterable[str]]) -> list[list[str]]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[name])
                 if low[name] == number[name]:
-                    cut = on_path.index(name)
+                    cut = len(on_path) - 1
+                    while on_path[cut] != name:
+                        cut -= 1
                     found.append(on_path[cut:])
                     inside.difference_update(on_path[cut:])
                     del on_path[cut:]

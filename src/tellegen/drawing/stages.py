@@ -9,7 +9,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, final
 
-from tellegen.causality import assign_causality, assign_with_conflicts
+from tellegen.causality import CausalGraph, assign_causality, assign_with_conflicts
 from tellegen.core.errors import FigureError
 from tellegen.core.language import LANGUAGES, Language, Phrases, unknown_language
 from tellegen.core.names import did_you_mean, listing
@@ -211,20 +211,19 @@ def stages(what: AnyModel, notation: str = "bond", *, language: Language = "en",
 
 
 def _strokes(what: AnyModel, options: Options, say: Phrases) -> Stages:
-    scheme = _scheme_of(what)
+    scheme = scalar_bond_graph(assign_with_conflicts(lower(with_free_sinks(as_model(what)))))
     # Reasons name junctions and bonds, so these have their names and numbers.
     figure = draw(scheme, **_keywords(replace(options, names=True, bond_numbers=True)))
     sequence = stroke_sequence(scheme)
     told = [say("strokes.none"), *(stroke.reason(say) for stroke in sequence)]
     if conflicts := [finding.what for finding in scheme.causal.contradictions]:
         told[-1] = ". ".join((told[-1].removesuffix("."), *conflicts)) + "."
-    scenes = (_with_strokes(figure.scene, sequence[:count]) for count in range(len(sequence) + 1))
+    scenes = (with_strokes(figure.scene, sequence[:count]) for count in range(len(sequence) + 1))
     return Stages(figure.scene.title, tuple(map(Stage, scenes, told)), options)
 
 
-def _scheme_of(what: AnyModel) -> BondGraphScheme:
-    """The bond graph that is drawn: scalar where vector bonds would hide that each of their bonds has a stroke of its own."""
-    causal = assign_with_conflicts(lower(with_free_sinks(as_model(what))))
+def scalar_bond_graph(causal: CausalGraph) -> BondGraphScheme:
+    """The bond graph whose strokes are told: scalar where vector bonds would hide that each of their bonds has one of its own."""
     scheme = bond_graph(causal, vectors=True)
     return bond_graph(causal) if any(bond.size > 1 for bond in scheme.bonds) else scheme
 
@@ -233,8 +232,8 @@ def _keywords(options: Options) -> dict[str, Any]:
     return {one.name: getattr(options, one.name) for one in fields(options) if one.name != "earlier"}
 
 
-def _with_strokes(scene: Scene, put: Sequence[CausalStroke]) -> Scene:
-    """The figure with the strokes put so far, the last one marked."""
+def with_strokes(scene: Scene, put: Sequence[CausalStroke]) -> Scene:
+    """The figure of a bond graph with the strokes put so far, the last one marked."""
     known = {f"bond {stroke.bond}" for stroke in put}
     newest = f"bond {put[-1].bond}" if put else ""
     shapes: list[Shape] = []

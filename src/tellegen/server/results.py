@@ -57,6 +57,8 @@ Array = npt.NDArray[np.float64]
 
 MOST_POINTS = 4000
 """A curve of more points is shown by the lowest and the highest of each stretch: no screen has more columns."""
+MOST_VALUES = 5_000_000
+"""Of a run with more numbers than this the variables that it shows are sent: a page answers within a second."""
 MOST_CHANNELS = 12
 """A Bode diagram of more channels shows nothing to anybody."""
 MOST_POLES = 80
@@ -94,8 +96,8 @@ def run(
             tell(reached, float(until.evaluate({})) if until is not None and not until.free_symbols else 0.0)
 
     found = simulate(model, parameters=parameters or None, on_failure="return", progress=Watch(progress, stop))
-    names = _names(found)
-    t, rows = _thinned(found.t, found.table(names).T if len(found.t) else np.empty((len(names), 0)))
+    names = shown_names(found)
+    t, rows = thinned(found.t, found.table(names) if len(found.t) else np.empty((0, len(names))))
     links = element_links(model)
     curves = tuple(_curve(found, name, row, links) for name, row in zip(names, rows, strict=True))
     # Who cancelled a run does not wait for its poles.
@@ -125,8 +127,10 @@ def run(
     return done, [np.ascontiguousarray(one, dtype="<f8").tobytes() for one in numbers]
 
 
-def _names(found: Run) -> list[str]:
-    """What is sent of a run: its variables, and the powers and energies of not too many elements."""
+def shown_names(found: Run) -> list[str]:
+    """What is sent of a run: its variables, and the powers and energies of not too many elements; of a long one what it shows."""
+    if len(found.t) * len(found.names) > MOST_VALUES:
+        return list(found.final())
     variables = [name for name in found.names if "." not in name or not name.startswith(("power.", "energy."))]
     others = [name for name in found.names if name.startswith(("power.", "energy."))]
     return [*variables, *(others if len(others) <= 2 * FEW else ())]
@@ -151,20 +155,23 @@ def _curve(found: Run, name: str, row: Array, links: Mapping[str, Sequence[str]]
     )
 
 
-def _thinned(t: Array, rows: Array) -> tuple[Array, Array]:
-    """Curves by their extremes, where they have more points than a screen has columns; all over the same times."""
+def thinned(t: Array, table: Array) -> tuple[Array, Array]:
+    """Curves by their extremes, where they have more points than a screen has columns; all over the same times.
+
+    A table has a row for each time; what comes back has one for each curve.
+    """
     stretches = MOST_POINTS // 2
     size = len(t) // stretches
     if len(t) <= MOST_POINTS or size < 2:
-        return t, rows
+        return t, table.T
     used = size * stretches
-    cut = rows[:, :used].reshape(len(rows), stretches, size)
-    first = np.argmin(cut, axis=2) < np.argmax(cut, axis=2)
-    least, most = cut.min(axis=2), cut.max(axis=2)
+    cut = table[:used].reshape(stretches, size, -1)
+    first = (np.argmin(cut, axis=1) < np.argmax(cut, axis=1)).T
+    least, most = cut.min(axis=1).T, cut.max(axis=1).T
     # The lower one stands first where it comes first; within one column of the screen the exact place cannot be seen.
-    made = np.empty((len(rows), 2 * stretches + 1))
+    made = np.empty((table.shape[1], 2 * stretches + 1))
     made[:, 0:-1:2], made[:, 1:-1:2] = np.where(first, least, most), np.where(first, most, least)
-    made[:, -1] = rows[:, -1]
+    made[:, -1] = table[-1]
     times = np.empty(2 * stretches + 1)
     times[0:-1:2], times[1:-1:2] = t[:used:size], t[size // 2 : used : size]
     times[-1] = t[-1]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from exporting.fmu.units import exported
+from exporting.fmu.units import Unit, exported
 from tellegen import ExportError, export_model
 from tellegen.exporting.fmu import platforms
 from tellegen.exporting.fmu.platforms import PLATFORMS, present_platform, universal_binary
@@ -62,6 +62,24 @@ def test_every_platform_compiles(name: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(unit.path) as archive:
         (binary,) = [n for n in archive.namelist() if n.startswith("binaries/")]
         assert archive.read(binary).startswith(HEADS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["crank_rod", "clutch_drive"])
+def test_the_sources_in_a_unit_build_again_and_run(
+    name: str, tmp_path: Path, system_tool: Callable[[str], str]
+) -> None:
+    system_tool("cmake")
+    unit = exported(name, tmp_path, "3", sources="experiment")
+    first = unit.run(0.2, output=unit.states)
+    # The file has another library then.
+    program = Path(sys.executable).with_name("fmpy")
+    subprocess.run([program, "compile", unit.path], check=True, capture_output=True, timeout=300)
+    built = Unit(unit.path.rename(tmp_path / "built.fmu"))
+    assert built.problems() == []
+    again = built.run(0.2, output=unit.states)
+    for state in unit.states:
+        assert np.max(np.abs(again[state] - first[state])) <= 1e-9 * max(1.0, np.max(np.abs(first[state])))
 
 
 @pytest.mark.slow

@@ -254,6 +254,24 @@ def test_a_file_that_includes_itself_is_refused(tmp_path: Path) -> None:
     assert errors(tmp_path, ".include a.inc")[0][0] == "D315"
 
 
+def test_a_long_chain_of_parameters_and_a_circle_are_read_in_linear_time(tmp_path: Path) -> None:
+    # One pass for each link of this chain would take a minute.
+    count = 4000
+    chain = "".join(f".param p{k}={{p{k + 1}*1.0001}}\n" for k in range(count))
+    circle = ".param a={b}\n.param b={a}\n"
+    found = deck(tmp_path, f"V1 a 0 1\nR1 a 0 {{p0}}\n{chain}{circle}.param p{count}=0\nC1 a 0 {{p0}}")
+    assert [f.what for f in found.findings] == [
+        "'R1' is 0 ohm, for which SPICE takes 1 mohm, as it is taken here",
+        "'C1' is 0 F: it is left out",
+    ]
+
+
+def test_a_value_without_end_is_told_in_short(tmp_path: Path) -> None:
+    ((code, what),) = errors(tmp_path, f"R1 a 0 {{{'-' * 20_000}1}}")
+    assert code == "D313"
+    assert len(what) < 250
+
+
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
@@ -274,8 +292,9 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
         "X1 a s0\n"
         + "".join(f".subckt s{k} a\n" + "".join(f"X{j} a s{k + 1}\n" for j in range(40)) + ".ends\n" for k in range(8))
         + ".subckt s8 a\nR1 a 0 1\n.ends\n",
+        "".join(f"L{k} n{k} 0 1m\n" for k in range(400)) + "K1 " + " ".join(f"L{k}" for k in range(400)) + " 0.5\n",
     ],
-    ids=["lines", "one card", "definitions", "uses", "uses of uses"],
+    ids=["lines", "one card", "definitions", "uses", "uses of uses", "coils"],
 )
 def test_a_deck_without_end_ends_in_an_error(tmp_path: Path, cards: str) -> None:
     assert errors(tmp_path, cards)[0][0] == "D317"

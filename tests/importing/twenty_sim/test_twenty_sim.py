@@ -138,6 +138,34 @@ def test_the_active_version_of_a_submodel_counts(tmp_path: Path) -> None:
     assert tg.equilibrium(model_of(tmp_path, text)).run.values("I_R")[0] == pytest.approx(3.0)
 
 
+def test_a_block_diagram_whose_integrals_stand_in_each_other_runs_as_its_equations_say(tmp_path: Path) -> None:
+    spring = "parameters\n\treal c = 30;\n\treal d = 2;\nequations\n\tfk = c*(x2 - x1) + d*(v2 - v1);\n"
+    text = model_text(
+        component("A", "signal out x; signal out v; signal in f", "equations\n\tx = int(v, 0.5);\n\tv = int(f - 4*x);")
+        + component(
+            "B",
+            "signal out fk; signal in x1; signal in v1",
+            f"{spring}\tx2 = int(v2);\n\tv2 = int((-x2 - 0.1*v2 - fk)/2);",
+        ),
+        wires("A\\x -> B\\x1", "A\\v -> B\\v1", "B\\fk -> A\\f"),
+    )
+    model = model_of(tmp_path, text)
+    times = np.linspace(0, 5, 101)
+    run = tg.simulate(model, until=5.0, times=times, rtol=1e-9)
+
+    def rates(_: float, s: Array) -> list[float]:
+        x1, v1, x2, v2 = s
+        fk = 30 * (x2 - x1) + 2 * (v2 - v1)
+        return [v1, fk - 4 * x1, v2, (-x2 - 0.1 * v2 - fk) / 2]
+
+    x1, v1, x2, v2 = solved(rates, [0.5, 0.0, 0.0, 0.0], times)
+    np.testing.assert_allclose(run.values("A_x"), x1, atol=1e-7)
+    np.testing.assert_allclose(run.values("A_v"), v1, atol=1e-6)
+    np.testing.assert_allclose(
+        run.values("B_fk") if "B_fk" in run else run.values("B"), 30 * (x2 - x1) + 2 * (v2 - v1), atol=1e-5
+    )
+
+
 def test_all_that_is_not_read_is_told_with_its_name(tmp_path: Path) -> None:
     text = model_text(
         component("A", "power in p", "equations\n\tp.e = dll('a.dll', 'f', p.f);")

@@ -1,9 +1,12 @@
 """The two files of a step in C: what is handed over, and how the model goes on."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, Literal, get_args
+
+import numpy as np
 
 from tellegen.compiler.c_source import c_functions, c_text
 from tellegen.compiler.routines import sample_groups
@@ -13,11 +16,20 @@ from tellegen.core.names import did_you_mean, identifier
 from tellegen.experiments.quantities import Quantity
 from tellegen.exporting import rules
 from tellegen.exporting.exchanged import Exchanged, ExchangedVariable, Sources, exchanged
-from tellegen.exporting.firmware.precision import Real, real_text
 from tellegen.exporting.firmware.stepping import Stepping, stepping
 from tellegen.exporting.fmu.source import array_text, comment_text
 from tellegen.expressions import C_PRELUDE
+from tellegen.expressions.functions import FUNCTIONS
 from tellegen.model.model import Model
+
+Real = Literal["float", "double"]
+
+_TOKEN: Final = re.compile(
+    r"(?P<text>/\*.*?\*/|\"[^\"]*\"|#include[^\n]*)|(?P<word>[A-Za-z_]\w*)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)",
+    re.DOTALL,
+)
+_CALLED: Final = {f.c for f in FUNCTIONS.values() if f.c and f.c != "tellegen_sign"} | {"pow", "fmod"}
+_SINGLE: Final = {"double": "float", "HUGE_VAL": "HUGE_VALF", **{name: f"{name}f" for name in _CALLED}}
 
 LIMITS: Final[dict[str, dict[str, str]]] = {
     "double": {
@@ -106,7 +118,7 @@ class _Step:
         words = {f"tg_{word}": f"{self.name}_{word}" for word in ("state", "input", "output", "start", "step")}
         words |= {"M_PI": "TG_PI", "TG_LONG": "", "TG_RARE": ""}  # which would slow down what every step calls
         texts = {f"{self.name}.h": self._header(), f"{self.name}.c": self._source()}
-        return {place: real_text(text, self.real, words) for place, text in texts.items()}
+        return {place: _real_text(text, self.real, words) for place, text in texts.items()}
 
     def _header(self) -> str:
         """What a caller includes."""
@@ -242,3 +254,27 @@ def _field_names(variables: Iterable[ExchangedVariable]) -> list[str]:
             raise rules.ONE_NAME.error(what, where=v.name, fix=f"give '{v.name}' another name")
         found[name] = v.name
     return list(found)
+
+
+def _real_text(text: str, real: Real, words: Mapping[str, str]) -> str:
+    """The text with other words for some of its words, and, for `float`, with numbers and functions of single precision.
+
+    Raises: ExportError (X407) for a number that is too large for it.
+    """
+
+    def changed(token: re.Match[str]) -> str:
+        word, found = token["word"], token[0]
+        if word:
+            # The functions of math.h have another name for each kind, and a call of the wrong one is slow and silent.
+            return words[word] if word in words else _SINGLE.get(word, word) if real == "float" else word
+        if token["number"] and real == "float" and any(mark in found for mark in ".eE"):
+            return _single(found)
+        return found
+
+    return _TOKEN.sub(changed, text)
+
+
+def _single(text: str) -> str:
+    if abs(float(text)) > float(np.finfo(np.float32).max):
+        raise rules.UNKNOWN_OPTION.error(f"{text} is too large for a float", fix="give real='double' (--real double)")
+    return f"{text}f"

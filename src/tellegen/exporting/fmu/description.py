@@ -95,8 +95,6 @@ class _Description:
         self.made, self.version, self.name, self.token = made, version, name, token
         self.model_exchange = model_exchange
         self.references = References(made)
-        # Slopes of a mode that changes are none that an importer could keep.
-        self.has_slopes = model_exchange and len(made.modes) == 1
         self.is_3 = version == "3"
         self.time = unused("time", {v.name for v in made.variables})
 
@@ -132,7 +130,7 @@ class _Description:
         word = "State" if self.is_3 else "state"
         state = {f"canGetAndSetFMU{word}": True, f"canSerializeFMU{word}": True} if self.model_exchange else {}
         slopes = "providesDirectionalDerivatives" if self.is_3 else "providesDirectionalDerivative"
-        both = {"modelIdentifier": self.name, **state, slopes: True if self.has_slopes else None}
+        both = {"modelIdentifier": self.name, **state, slopes: True if self.model_exchange else None}
         if self.model_exchange:
             yield self._interface("ModelExchange", both)
         yield self._interface("CoSimulation", {**both, "canHandleVariableCommunicationStepSize": True})

@@ -101,6 +101,10 @@ class Circuit:
         """The model that a name means here."""
         return next((c.models[name.lower()] for c in self.outwards() if name.lower() in c.models), None)
 
+    def parameter(self, low: str) -> DeckParameter | None:
+        """The parameter of this circuit alone that a name in small letters means."""
+        return self.parameters.get(low) or self.defaults.get(low)
+
     def own_parameters(self) -> dict[str, DeckParameter]:
         """The parameters that belong to this circuit alone."""
         return self.defaults | self.parameters

@@ -14,6 +14,8 @@ from tellegen.notations.yaml.writing import line_text, list_text
 
 LARGEST_CURRENT = 1e-3
 """The current at which an ideal diode has the voltage of the exponential one, in A."""
+MOST_COILS = 200
+"""Coupled with each other: their matrix is written out."""
 
 
 @final
@@ -142,6 +144,9 @@ def _coupling(writer: CircuitWriter, card: ElementCard) -> None:
 
 
 def _write_coils(writer: CircuitWriter, first: ElementCard, couplings: list[ElementCard]) -> None:
+    if len({word.lower() for card in couplings for word in card.words[:-1]}) > MOST_COILS:
+        what = f"more than {MOST_COILS} coils are coupled with each other"
+        raise rules.TOO_LARGE.error(what, fix="couple fewer of them", place=first.card.place)
     factors: dict[frozenset[str], str] = {}
     coils: dict[str, ElementCard] = {}
     for card in couplings:

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
+from tellegen.core.union_find import strong_components
 from tellegen.importing import rules as importing_rules
 from tellegen.importing.imported import Imported
 from tellegen.importing.naming import plain_name
@@ -94,10 +95,11 @@ def _known(deck: ReadDeck) -> dict[str, float]:
         except ValueProblemError:
             continue  # told where the parameter is written
     known: dict[str, float] = {}
-    # Each pass finds what follows from what is known; a circle of parameters stays, and the model file tells it.
-    while ready := [low for low, value in waiting.items() if value.names <= known.keys()]:
-        for low in ready:
-            size = waiting.pop(low).number(known)
+    # Those in a circle need each other: they stay unknown, and the model file tells them.
+    for group in strong_components({low: value.names & waiting.keys() for low, value in waiting.items()}):
+        low = group[0]
+        if len(group) == 1 and low in waiting and waiting[low].names <= known.keys():
+            size = waiting[low].number(known)
             known[low] = math.nan if size is None else size
     return {low: size for low, size in known.items() if not math.isnan(size)}
 

@@ -104,7 +104,8 @@ class DeckValue(NamedTuple):
     def number(self, known: Mapping[str, float]) -> float | None:
         """Its size with the values of parameters that are known; None where it reads others."""
         try:
-            found = float(parse(self.text).evaluate(dict(known)))
+            formula = parse(self.text)
+            found = float(formula.evaluate({name: known[name] for name in formula.free_symbols}))
         except (TellegenError, ArithmeticError, ValueError, KeyError, RecursionError):
             return None
         return found if math.isfinite(found) else None

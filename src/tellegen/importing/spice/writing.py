@@ -8,6 +8,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple, final
 
 from tellegen.core.errors import Place, Rule
+from tellegen.core.files import clip
 from tellegen.core.names import joined
 from tellegen.core.union_find import UnionFind, strong_components
 from tellegen.importing.naming import GivenNames, node_names, plain_name
@@ -160,7 +161,7 @@ class CircuitWriter:
             name = card.text.split(None, 1)[0]
             self.wrong(
                 card,
-                f"the value '{text}' of '{name}': {problem}",
+                f"the value '{clip(text, 60)}' of '{name}': {clip(str(problem), 100)}",
                 "give a number, or a formula of parameters in braces",
                 rule,
             )
@@ -174,12 +175,11 @@ class CircuitWriter:
         """The name here of a parameter of the deck; empty where there is none. What is defined further out is handed in."""
         if low in self.parameters:
             return self.parameters[low]
-        own = self.circuit.own_parameters()
-        if low in own:
-            self.parameters[low] = self._parameter_name(own[low])
+        if (own := self.circuit.parameter(low)) is not None:
+            self.parameters[low] = self._parameter_name(own)
             return self.parameters[low]
         parent = self.circuit.parent
-        if parent is None or all(low not in circuit.own_parameters() for circuit in parent.outwards()):
+        if parent is None or all(circuit.parameter(low) is None for circuit in parent.outwards()):
             return ""
         self.captured[low] = self.parameters[low] = self.names.give(low, "p")
         return self.parameters[low]
@@ -322,7 +322,7 @@ class CircuitWriter:
         self.starts_at_zero |= inner.starts_at_zero
         given = {inner.captured[low]: self.parameter(low) for low in inner.captured}
         for low, text in card.options.items():
-            if low not in circuit.own_parameters():
+            if circuit.parameter(low) is None:
                 self.wrong(
                     card.card,
                     f"the subcircuit '{circuit.name}' has no parameter '{low}'",

@@ -184,6 +184,8 @@ class _Parser:
     def __init__(self, path: Path, text: str, line: int) -> None:
         self.path, self.source, self.first = path, text, line
         self.at = self.levels = self.count = 0
+        # Lines are counted on from where they were counted last: from the beginning each time takes minutes in a long file.
+        self._counted = (0, line)
 
     def model(self) -> Submodel:
         # A submodel that was saved alone begins with its own name.
@@ -196,7 +198,9 @@ class _Parser:
     # Tokens
 
     def _line(self) -> int:
-        return self.first + self.source.count("\n", 0, self.at)
+        at, line = self._counted if self._counted[0] <= self.at else (0, self.first)
+        self._counted = (self.at, line + self.source.count("\n", at, self.at))
+        return self._counted[1]
 
     def _error(self, what: str) -> TellegenError:
         return _wrong(self.path, self._line(), what, "save the model again with 20-sim 4 or 5")

@@ -549,20 +549,35 @@ class _Writer:
         if formula.free_symbols & found.slopes.keys():
             raise NoLawError("it takes a derivative")
         changed = {one: self._power_variable(path, one) for one in formula.free_symbols & power}
-        memories = formula.free_symbols & found.integrals.keys()
-        for memory in memories:
-            inner = in_terms_of(found, memory)
-            inner = inner.substitute({one: self._power_variable(path, one) for one in inner.free_symbols & power})
-            start = found.integrals[memory][1]
-            alone = formula is symbol(memory)
-            own = name if alone else self.names.give(f"{name}_integral", "s")
-            self.signals[own] = {"integral": self._formula(path, inner), **self._initial(path, port, start, alone)}
-            changed[memory] = symbol(own)
-        if not (memories and formula is symbol(next(iter(memories)))):
+        changed |= {one: self._integral(path, one, name) for one in formula.free_symbols & found.integrals.keys()}
+        if name not in self.signals:
             self.signals[name] = self._formula(path, formula.substitute(changed))
 
-    def _initial(self, path: Path, port: str, start: Expression | None, alone: bool) -> dict[str, str]:
-        kept = self.file.initial.get("\\".join((*path, f"{port}_initial")), "") if alone else ""
+    def _integral(self, path: Path, memory: str, asked: str) -> Expression:
+        """The signal of an integral of a component, written once; the signal `asked` reads it, or another integral."""
+        key = f"integral {path} {memory}"
+        if key in self.variables:
+            return symbol(self.variables[key])
+        found, ports = self.read[path], self.flat.components[path].ports
+        variable = next((name for name, e in found.formulas.items() if e is symbol(memory)), "")
+        if variable in ports and ports[variable].way == "out":
+            name = self._signal_name(PortEnd(path, variable))
+        else:
+            name = self.names.give(f"{asked}_integral", "s")
+        # Named before it is read: integrals may stand in each other.
+        self.variables[key] = name
+        inner = in_terms_of(found, memory)
+        if inner.free_symbols & found.slopes.keys():
+            raise NoLawError("it takes a derivative")
+        power = {f"{p.name}.{x}" for p in ports.values() if p.domain != "signal" for x in "ef"}
+        changed = {one: self._power_variable(path, one) for one in inner.free_symbols & power}
+        changed |= {one: self._integral(path, one, asked) for one in inner.free_symbols & found.integrals.keys()}
+        start = self._initial(path, variable, found.integrals[memory][1])
+        self.signals[name] = {"integral": self._formula(path, inner.substitute(changed)), **start}
+        return symbol(name)
+
+    def _initial(self, path: Path, variable: str, start: Expression | None) -> dict[str, str]:
+        kept = self.file.initial.get("\\".join((*path, f"{variable}_initial")), "") if variable else ""
         number = _NUMBER.match(kept)
         if number is not None and float(number[0]):
             return {"initial": number[0]}
@@ -598,7 +613,8 @@ class _Writer:
             raise rules.WRONG_FILE.error(what, fix="save the whole model", place=Place(self.source, 1, 1))
         parts = [f"system: {sentence_text(stem)}\n", _section("parameters", self.parameters)]
         parts.append(_section("signals", {key: tree_text(value) for key, value in self.signals.items()}, plain=True))
-        parts.append("bond graph:\n" + "".join(lines))
+        if lines:
+            parts.append("bond graph:\n" + "".join(lines))
         elements = {
             name: self._keys(keys, OUR_DOMAINS[regions.get(name, "electrical")]) for name, keys in self.elements.items()
         }

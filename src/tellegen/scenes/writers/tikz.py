@@ -72,7 +72,7 @@ def to_beamer(
     colours = strokes.THEMES[theme]
     # A slide is 128 mm by 96 mm: what is flat is as wide as the text, what is high as high as there is room under a title.
     size = r"{!}{0.68\textheight}" if still.box.height / still.box.width > SLIDE else r"{\textwidth}{!}"
-    title = "".join(_SPECIAL.get(character, character) for character in " ".join(still.title.split()))
+    title = latex_words(" ".join(still.title.split()))
     lines = [
         *_definitions(colours),  # before the frame: it is read as one argument, in which no macro can be defined
         rf"\begin{{frame}}{{{title}}}",
@@ -244,7 +244,7 @@ def _label(label: Label) -> str:
         text = f"${_displayed(label.text)}$"
     else:
         font += r"\sffamily" + (r"\slshape" if label.slanted else "")
-        text = "".join(_SPECIAL.get(character, character) for character in label.text)
+        text = latex_words(label.text)
     style = f"tellegen label,anchor={_anchor(label)}{_tone(label.tone)},font={{{font}}}"
     # TeX sets formulas in its own letters. Where they come out wider than the place that the scene has for them, they are fitted.
     place = number((label_box(label).width + BESIDE_INK) * strokes.POINT)
@@ -264,6 +264,11 @@ _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
     "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}",
 }
+
+
+def latex_words(text: str) -> str:
+    """Words as LaTeX sets them."""
+    return "".join(_SPECIAL.get(character, character) for character in text)
 
 
 def _at(point: Point) -> str:

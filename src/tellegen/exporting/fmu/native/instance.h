@@ -263,41 +263,78 @@ static TG_UNUSED int tg_place_of_output(unsigned reference) {
   return -1;
 }
 
+static double tg_scale(double value, double usual) {
+  double size = fmax(fabs(value), fabs(usual));
+  return size > 0 ? size : 1;
+}
+
+/* Slopes of states, and of the rates and outputs that are asked for, along a direction. With modes they are differences of the fourth order of what all modes share, in the
+ * present one: a storage that follows others is what the mode tells it, and its rate is a slope already. */
+static TG_UNUSED int tg_slopes(tg_instance *x, const double *dy, const double *du, const double *dp, double *states, double *rates,
+                               double *outputs) {
+  tg_values *v = &x->values;
+  tg_context *c = &x->model.context;
+#if TG_MODES > 1
+  static const double at[] = {1, -1, 2, -2}, weights[] = {8, -8, -1, 1};
+  double y[TG_SIZE(TG_Y)], u[TG_SIZE(TG_U)], p[TG_SIZE(TG_P)], steepest = 0;
+  int bad = 0;
+  memcpy(y, v->y, sizeof y), memcpy(u, v->u, sizeof u), memcpy(p, v->p, sizeof p);
+  for (int k = 0; k < TG_Y; k++) steepest = fmax(steepest, fabs(dy[k]) / tg_scale(y[k], tg_nominal_of[k]));
+  for (int k = 0; k < TG_U; k++) steepest = fmax(steepest, fabs(du[k]) / tg_scale(u[k], tg_inputs_of[k]));
+  for (int k = 0; k < TG_P; k++) steepest = fmax(steepest, fabs(dp[k]) / tg_scale(p[k], tg_parameters_of[k]));
+  double h = steepest > 0 ? 1e-3 / steepest : 1;
+  memset(states, 0, sizeof(double) * TG_SIZE(TG_Y));
+  if (rates) memset(rates, 0, sizeof(double) * TG_SIZE(TG_Y));
+  if (outputs) memset(outputs, 0, sizeof(double) * TG_SIZE(TG_OUTPUTS));
+  for (int i = 0; i < 4; i++) {
+    double moved[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)], observed[TG_SIZE(TG_OBSERVABLES)];
+    for (int k = 0; k < TG_Y; k++) moved[k] = y[k] + at[i] * h * dy[k];
+    for (int k = 0; k < TG_U; k++) v->u[k] = u[k] + at[i] * h * du[k];
+    for (int k = 0; k < TG_P; k++) v->p[k] = p[k] + at[i] * h * dp[k];
+    bad = tg_tell_followers(c, v->t, moved) || tg_common_rates(c, v->t, moved, yp) || tg_common_observe(c, v->t, moved, observed);
+    if (bad) break;
+    for (int k = 0; k < TG_Y; k++) states[k] += weights[i] * moved[k] / (12 * h);
+    for (int k = 0; k < TG_Y && rates; k++) rates[k] += weights[i] * yp[k] / (12 * h);
+    for (int k = 0; k < TG_OUTPUTS && outputs; k++) outputs[k] += weights[i] * observed[tg_outputs_of[k] - TG_FIRST_OBSERVABLE] / (12 * h);
+  }
+  memcpy(v->u, u, sizeof u), memcpy(v->p, p, sizeof p);
+  return bad;
+#else
+  int along_p = 0;
+  double t = tg_seen(c, v->t);
+  memcpy(states, dy, sizeof(double) * TG_SIZE(TG_Y));
+  for (int k = 0; k < TG_P; k++) along_p |= dp[k] != 0;
+  if (rates && tg_rates_along(c, t, v->y, dy, du, along_p ? dp : 0, rates)) return 1;
+  return TG_OUTPUTS && outputs && tg_outputs_along(c, t, v->y, dy, du, along_p ? dp : 0, outputs);
+#endif
+}
+
 /* Slopes of unknowns along a direction of knowns. Returns 1 for references that have none, 2 where a value is not finite. */
 static int tg_along(tg_instance *x, const unsigned *unknown, size_t n_unknown, const unsigned *known, size_t n_known, const double *seed,
                     double *slope) {
-#if TG_MODES > 1
-  (void)x, (void)unknown, (void)n_unknown, (void)known, (void)n_known, (void)seed, (void)slope;
-  return 1;
-#else
-  tg_values *v = &x->values;
-  tg_context *c = &x->model.context;
   double dy[TG_SIZE(TG_Y)] = {0}, du[TG_SIZE(TG_U)] = {0}, dp[TG_SIZE(TG_P)] = {0};
-  double rates[TG_SIZE(TG_Y)], outputs[TG_SIZE(TG_OUTPUTS)];
-  int along_p = 0, ask_rates = 0, ask_outputs = 0;
+  double states[TG_SIZE(TG_Y)], rates[TG_SIZE(TG_Y)], outputs[TG_SIZE(TG_OUTPUTS)];
+  int ask_rates = 0, ask_outputs = 0;
   for (size_t i = 0; i < n_known; i++) {
     int r = known[i] < TG_LAST ? (int)known[i] : 0;
     if (r >= TG_FIRST_Y && r < TG_FIRST_RATE) dy[r - TG_FIRST_Y] = seed[i];
     else if (r >= TG_FIRST_U && r < TG_FIRST_P) du[r - TG_FIRST_U] = seed[i];
-    else if (r >= TG_FIRST_P && r < TG_FIRST_GIVEN) dp[r - TG_FIRST_P] = seed[i], along_p = 1;
+    else if (r >= TG_FIRST_P && r < TG_FIRST_GIVEN) dp[r - TG_FIRST_P] = seed[i];
     else return 1;
   }
   for (size_t i = 0; i < n_unknown; i++) {
     int r = unknown[i] < TG_LAST ? (int)unknown[i] : 0;
-    if (r >= TG_FIRST_RATE && r < TG_FIRST_U) ask_rates = 1;
-    else if (tg_place_of_output(unknown[i]) >= 0) ask_outputs = 1;
+    if (tg_place_of_output(unknown[i]) >= 0) ask_outputs = 1;
+    else if (r >= TG_FIRST_RATE && r < TG_FIRST_U) ask_rates = 1;
     else if (r < TG_FIRST_Y || r >= TG_FIRST_RATE) return 1;
   }
-  if (tg_know_rates(x)) return 2;
-  double t = tg_seen(c, v->t), *d = along_p ? dp : 0;
-  if (ask_rates && tg_rates_along(c, t, v->y, dy, du, d, rates)) return 2;
-  if (ask_outputs && TG_OUTPUTS && tg_outputs_along(c, t, v->y, dy, du, d, outputs)) return 2;
+  if (tg_know_rates(x) || tg_slopes(x, dy, du, dp, states, ask_rates ? rates : 0, ask_outputs ? outputs : 0)) return 2;
   for (size_t i = 0; i < n_unknown; i++) {
     int r = (int)unknown[i];
-    slope[i] = r < TG_FIRST_RATE ? dy[r - TG_FIRST_Y] : r < TG_FIRST_U ? rates[r - TG_FIRST_RATE] : outputs[tg_place_of_output(unknown[i])];
+    slope[i] = r < TG_FIRST_RATE ? states[r - TG_FIRST_Y] : r < TG_FIRST_U ? rates[r - TG_FIRST_RATE] : outputs[tg_place_of_output(unknown[i])];
+    if (!isfinite(slope[i])) return 2;
   }
   return 0;
-#endif
 }
 
 /* ---- known times --------------------------------------------------------------------------------------------------------- */

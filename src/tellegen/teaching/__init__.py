@@ -1,0 +1,1 @@
+"""Exercises for students made from models, and what their answers are worth."""
