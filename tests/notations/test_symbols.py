@@ -1,5 +1,6 @@
 """Symbols of names: one small language, and one way of writing in formulas, figures, plots, files and reports."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -187,3 +188,34 @@ def test_every_name_of_an_example_can_have_a_symbol(name: str) -> None:
         states = [latex_name(state) for state in tg.derive(model).states]
     assert states
     assert all(state in latex for state in states)
+
+
+PAPER = {
+    "corking_machine": {"K_2": "R_1", "K_3": "R_2", "K_4": "T_a", "L_4": "J_t", "R_3": "A_t"},
+    "corking_machine_extended": {"K_2": "R_1", "K_4": "H_1", "K_5": "H_2", "L_4": "J_2", "R_4": "B_a"},
+    "corking_transmission": {"K_1": "R_1", "K_3": "H_1", "R_1": "B_2", "omega_2": r"\omega_t"},
+}
+"""Names in the figures of the paper on the corking machine."""
+
+
+def figure_formulas(what: tg.Model | str) -> str:
+    """All formulas of the vector scheme."""
+    return " ".join(shape.text for shape in tg.draw(what, "pog").scene.shapes if isinstance(shape, Label))
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_what_a_figure_counts_is_written_as_the_author_says(name: str) -> None:
+    found = figure_formulas(name)
+    for symbol in PAPER[name].values():
+        letter, _, index = symbol.partition("_")
+        written = {rf"\{bold}{{{letter}}}_{{{index}}}" for bold in ("mathbf", "boldsymbol")}
+        assert any(text in found for text in written), symbol
+
+
+def test_a_smaller_model_counts_for_itself() -> None:
+    """K_3 of the whole transmission is no K_3 of the one with stiff nuts, in which there is no K_4 any more."""
+    small = tg.reduce("corking_transmission", {"K_se": math.inf, "K_sr": math.inf}).model
+    for model in (small, read_model(to_yaml(small))):
+        found = figure_formulas(model)
+        assert r"\mathbf{K}_{1}" in found
+        assert r"\mathbf{H}_1" not in found

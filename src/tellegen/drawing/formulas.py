@@ -35,7 +35,12 @@ def dotted_latex(latex: str) -> str:
 
 def bold_latex(name: str) -> str:
     """The name of a vector: its letter is bold and upright."""
-    symbol, mark, subscript = name_latex(name).partition("_")
+    return bolded(name_latex(name))
+
+
+def bolded(latex: str) -> str:
+    """A symbol with its letter bold and upright."""
+    symbol, mark, subscript = latex.partition("_")
     word = symbol.removeprefix(r"\mathrm{").removesuffix("}") if symbol.startswith(r"\mathrm{") else symbol
     if word.startswith("\\"):
         letter = rf"\boldsymbol{{{word}}}"

@@ -565,6 +565,7 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
         signals=tuple(commands),
         switching=switching,
         symbols=model.symbols,
+        counted_symbols=model.counted_symbols,
     )
     return with_signals(graph, model)
 

@@ -327,7 +327,8 @@ class PowerGraph:
     the same time.
     `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
     modes of ports that are not where they start. `vectors` name the elements that were written as one vector item. `dimensions` are
-    those of parameters, where they are known and formulas of signals may read them. `symbols` say how names are written.
+    those of parameters, where they are known and formulas of signals may read them. `symbols` say how names are written,
+    `counted_symbols` what a vector scheme counts.
     """
 
     name: str
@@ -345,6 +346,7 @@ class PowerGraph:
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     dimensions: Mapping[str, Dimension] = field(default_factory=dict, compare=False)
     symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
+    counted_symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     def storages(self) -> Iterator[int]:

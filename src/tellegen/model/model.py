@@ -262,11 +262,13 @@ class Model:
     layout: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict, compare=False, repr=False)
     geometry: "Geometry | None" = field(default=None, compare=False, repr=False)
     symbols: Mapping[str, str] = field(default_factory=nothing, compare=False)
+    counted_symbols: Mapping[str, str] = field(default_factory=nothing, compare=False)
     known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     # `geometry` tells where the bodies of a network are, for figures alone; `mechanism` is there where equations come from bodies.
     # `layout` tells by kind of figure where a person put the items that it shows.
-    # `symbols` say how names are written where the usual way is not meant.
+    # `symbols` say how names are written where the usual way is not meant; `counted_symbols` are for what a vector scheme
+    # counts, K_1 and omega_2.
     # `sketch` is how the description itself draws the elements.
     # `mechanism` is what figures show of bodies and joints; their elements are all in `elements`.
     # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.

@@ -1,6 +1,8 @@
 """A model from its file: the one way in for YAML texts and for networks built in Python."""
 
 import contextlib
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -56,7 +58,7 @@ from tellegen.notations.schema import FILE, NOTATIONS, VERSION
 from tellegen.notations.signals import rules as signals_rules
 from tellegen.notations.signals.formulas import FormulaScope
 from tellegen.notations.signals.reading import SignalsReader
-from tellegen.notations.symbols import read_symbols
+from tellegen.notations.symbols import ReadSymbols, read_symbols
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
 
 
@@ -333,6 +335,8 @@ class _ModelReader:
             experiment = replace(experiment, initial={**mechanism.initial, **experiment.initial})
         self._check_time(experiment)
         self._check_values()
+        if not as_part:
+            self._note_unused(root.get("parameters"))
         if (more := context.without_value - MOST_NOTICES) > 0:
             what = f"{more} more elements have no value: they stay symbols"
             context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
@@ -340,7 +344,8 @@ class _ModelReader:
         signal_ports = offered or SignalPorts()
         layout = self._section(root, "layout", partial(read_layout, context)) or {}
         # With elements missing, their names would be told as unknown.
-        symbols = {} if context.errors else self._section(root, "symbols", partial(read_symbols, context)) or {}
+        given = None if context.errors else self._section(root, "symbols", partial(read_symbols, context))
+        symbols = given or ReadSymbols({}, {})
         return Model(
             name=name,
             elements=tuple(context.elements.values()),
@@ -363,7 +368,8 @@ class _ModelReader:
             closures=(*closures, *(() if mechanism is None else mechanism.closures), *closures_of_parts(parts)),
             mechanism=None if mechanism is None else mechanism.mechanism,
             layout=layout,
-            symbols=symbols,
+            symbols=symbols.named,
+            counted_symbols=symbols.counted,
             geometry=geometry,
         )
 
@@ -484,6 +490,17 @@ class _ModelReader:
         reader.read(node, first=order[0] == "parts")
         self.parameters.add(reader.readings)
         return reader.parts
+
+    def _note_unused(self, section: Node | None) -> None:
+        """Tell parameters whose names stand nowhere else in the file."""
+        context = self.context
+        words = Counter(re.findall(r"[^\W\d]\w*", context.document.text))
+        for key in section.keys if isinstance(section, MappingNode) else ():
+            if key.text in context.parameters and words[key.text] == 1:
+                what = f"nothing reads the parameter {key.text}"
+                fix = "use its name where it is meant, or leave it out"
+                place = context.place(key)
+                context.notes.append(rules.UNUSED_PARAMETER.finding(what, where=key.text, fix=fix, place=place))
 
     def _check_values(self) -> None:
         context = self.context

@@ -1,7 +1,10 @@
 """`symbols:` of a file: how names are written in figures, formulas and plots."""
 
+import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
+from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Place
 from tellegen.core.names import did_you_mean
 from tellegen.expressions.printing import usual_latex
@@ -11,8 +14,19 @@ from tellegen.notations import rules
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.yaml.document import Node
 
+_LETTERS = {v.symbol for domain in DOMAINS.values() for v in (domain.across, domain.through)}
+OF_FIGURES = re.compile(rf"(?:[A-Za-z]|{'|'.join(sorted(_LETTERS))})_[1-9]\d*")
+"""Names that figures give to vectors and matrices that nobody named, by counting: `K_1`, `omega_2`."""
 
-def read_symbols(context: ReadingContext, node: Node) -> dict[str, str]:
+
+class ReadSymbols(NamedTuple):
+    """Symbols of what has a name, and of what figures count."""
+
+    named: Mapping[str, str]
+    counted: Mapping[str, str]
+
+
+def read_symbols(context: ReadingContext, node: Node) -> ReadSymbols:
     """The symbols by name, each checked."""
     found: dict[str, str] = {}
     known = _named(context)
@@ -20,7 +34,7 @@ def read_symbols(context: ReadingContext, node: Node) -> dict[str, str]:
     places: dict[str, Place] = {}
     for key, value in context.mapping(node, "'symbols'").items():
         with context.collecting():
-            if key.text not in known:
+            if key.text not in known and not OF_FIGURES.fullmatch(key.text):
                 fix = did_you_mean(key.text, known) or "name an element, a parameter, a variable, a signal or a matrix"
                 what = f"the symbol of '{key.text}' is given, and nothing has this name"
                 raise context.error(rules.SYMBOL_OF_NOTHING, key, what, fix=fix)
@@ -38,12 +52,14 @@ def read_symbols(context: ReadingContext, node: Node) -> dict[str, str]:
             places[key.text] = context.place(text)
     usual = {usual_latex(name): name for name in known if name not in found} if found else {}
     for latex, name in written.items():
-        # The symbol of an element and its parameter is one, and so may be that of a source and its variable.
-        if latex in usual and usual[latex] != name:
+        # The symbol of an element and its parameter is one, and so may be that of a source and its variable. What a
+        # figure counts is bold, and no scalar.
+        if latex in usual and usual[latex] != name and name in known:
             what = f"the symbol of '{name}' is how '{usual[latex]}' is written"
             fix = "choose another symbol"
             context.add_errors([rules.SYMBOL_TAKEN.finding(what, where=name, fix=fix, place=places[name])])
-    return found
+    counted = {name: text for name, text in found.items() if name not in known}
+    return ReadSymbols({name: text for name, text in found.items() if name in known}, counted)
 
 
 def _named(context: ReadingContext) -> dict[str, None]:

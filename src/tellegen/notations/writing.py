@@ -517,7 +517,8 @@ class _ModelWriter:
         return _aligned("signals", ((name, self.signal(definition)) for name, definition in shown.items()))
 
     def symbols(self) -> str:
-        return _aligned("symbols", ((name, quoted(text)) for name, text in self.model.symbols.items()))
+        symbols = {**self.model.symbols, **self.model.counted_symbols}
+        return _aligned("symbols", ((name, quoted(text)) for name, text in symbols.items()))
 
     def signal(self, definition: SignalDefinition) -> str:
         keys = list(signal_keys(definition, self.elements.units.text, frozenset(self.model.signals)))

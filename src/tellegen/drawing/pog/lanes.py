@@ -4,11 +4,13 @@ Power counts as positive to the right. The signals of all lanes must go the same
 is drawn as one vector block instead.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.drawing.formulas import bolded
 from tellegen.drawing.pog import plan as plans
 from tellegen.drawing.pog.texts import (
     DERIVATIVE,
@@ -23,6 +25,7 @@ from tellegen.drawing.pog.texts import (
 )
 from tellegen.equations.matrices import transposed
 from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
+from tellegen.expressions.symbols import NO_SYMBOLS, read_symbol
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.notations.pog import ladder as written_ladder
 from tellegen.notations.pog.ladder import Way as BlockWay
@@ -75,6 +78,9 @@ class _LaneSignals:
 
 LONGEST_MATRIX = 250
 
+_PLAIN = re.compile(r"\\(?:mathbf|boldsymbol|mathrm)|[{}\\]")
+"""What makes a letter bold."""
+
 Cells = dict[int, written_ladder.LadderElement]
 """Pieces by lane; the lanes of a field have a piece each."""
 
@@ -100,16 +106,22 @@ def _row_of(item: written_ladder.BlockItem[Expression]) -> _LaneRow:
 class _LaneTexts:
     """The texts of one vector ladder. Vectors come first in the legend, then matrices, then what moves in them."""
 
-    def __init__(self, scheme: PogScheme, texts: PogTexts) -> None:
+    def __init__(self, scheme: PogScheme, texts: PogTexts, named: Mapping[str, str]) -> None:
         self.scheme = scheme
         self.texts = texts
         self._matrices: dict[str, Matrix] = {}
         self._letters: dict[str, int] = {}
+        self._named = named
+        self.counted: dict[str, str] = {}
+        """Names by which vectors and matrices are counted, and how they are written."""
 
     def vector(self, letter: str, entries: Sequence[str] = ()) -> str:
-        """A letter with the next number, and its entries in the legend."""
+        """A letter with the next number, or the symbol for that, and its entries in the legend."""
         self._letters[letter] = number = self._letters.get(letter, 0) + 1
-        text = rf"{letter}_{{{number}}}"
+        name = f"{_PLAIN.sub('', letter)}_{number}"
+        self.counted[name] = text = (
+            bolded(read_symbol(self._named[name]).latex) if name in self._named else rf"{letter}_{{{number}}}"
+        )
         if entries:
             self.texts.legend[text] = entries_latex(entries)
         return text
@@ -242,10 +254,10 @@ class _LaneVariable:
 class LanePlanner:
     """Turns the vector ladder of a scheme into a plan."""
 
-    def __init__(self, scheme: PogScheme, texts: PogTexts) -> None:
+    def __init__(self, scheme: PogScheme, texts: PogTexts, named: Mapping[str, str] = NO_SYMBOLS) -> None:
         self.scheme = scheme
         self.texts = texts
-        self.boxes = _LaneTexts(scheme, texts)
+        self.boxes = _LaneTexts(scheme, texts, named)
         self.columns: list[plans.ColumnPlan] = []
         self.count = 0
         # Labels are given last, since numbers count from left to right and what decides a variable may stand at its right.

@@ -227,7 +227,13 @@ def lanes_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
         return None  # an element went, in a reduction: its place in the lanes would be empty
     texts = PogTexts(scheme, options)
     try:
-        ladder = LanePlanner(scheme, texts).ladder()
+        planner = LanePlanner(scheme, texts)
+        ladder = planner.ladder()
+        # What is counted is counted otherwise in another figure, of a reduced model perhaps: symbols hold where all of them do.
+        named = scheme.causal.graph.counted_symbols
+        if named and named.keys() <= planner.boxes.counted.keys():
+            texts = PogTexts(scheme, options)
+            ladder = LanePlanner(scheme, texts, named).ladder()
     except NoLanesError:
         return None
     return _figure(scheme, (ladder,), texts, ())
