@@ -20,7 +20,7 @@ import numpy as np
 import tellegen as tg
 from benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, measure, row
 
-COUNT, MANY, WARM = 400_000, 1_000_000, 20_000
+COUNT, MANY = 400_000, 1_000_000
 MODELS = {
     "crank_rod": (("b_m", "m_p", "b_p"), ["omega", "theta"], "2 s"),
     "dc_motor_pump": (("R_a", "K_m", "J_m"), ["omega_m", "max(I_a)"], "0.5 s"),
@@ -46,7 +46,7 @@ class Direct(AbstractCase):
     count: int
 
     def prepare(self) -> Any:
-        swept(self.model, WARM)
+        swept(self.model, self.count)
         return Path(tempfile.mkdtemp()) / "motor.study"
 
     def work(self, given: Any) -> Any:
@@ -59,7 +59,7 @@ class Direct(AbstractCase):
 @final
 @dataclass(frozen=True)
 class ByWorkers(AbstractCase):
-    """Two worker processes."""
+    """Two worker processes. A worker prepares a study once, and has then what it needs of all others that are alike."""
 
     model: str
     count: int
@@ -71,10 +71,10 @@ class ByWorkers(AbstractCase):
         local: Any = distributed.LocalCluster
         cluster = local(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50)
         client = cluster.get_client()
-        # All compile what they need.
-        swept(self.model, WARM)
-        swept(self.model, WARM, on=client)
-        return cluster, client, Path(tempfile.mkdtemp()) / "motor.study"
+        folder = Path(tempfile.mkdtemp())
+        # All load and compile what they need, which depends on how many runs there are.
+        swept(self.model, self.count, on=client, **({"into": folder / "before.study"} if self.writing else {}))
+        return cluster, client, folder / "motor.study"
 
     def work(self, given: Any) -> Any:
         _, client, folder = given

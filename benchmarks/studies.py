@@ -1,12 +1,17 @@
-"""How long do many runs of one model take, in lanes, in one batch and one by one?
+"""How long do many runs of one model take, in lanes, in one batch and one by one, here and elsewhere?
 
 10 000 runs of two models with three parameters within 20 %, of which the last values are kept, at a relative tolerance of 1e-6, and
 64 runs of a machine of 20 variables over 2 s: in vector registers ("lanes"), and one after the other ("batch"). One thread;
 preparing the model and choosing the solver are not counted. "simulate" makes some of the runs one after the other, with new values
-each time. "fit" finds three parameters from 200 measurements. Check: the largest error of some runs against a tolerance of 1e-12;
-of the fit how far a parameter is off. Ratio: CPU time a run over that of the batch.
+each time, and with none. "P1" is the crank of `runs` over 10 s, each program at the loosest tolerance whose error stays below 1e-6,
+ours with last values alone. "buck_converter" changes its mode 8000 times, decided in C and in Python. "fit" finds three
+parameters from 200 measurements. Check: the largest error of some runs against a tolerance of 1e-12; of the fit how far a parameter
+is off. Ratio: CPU time a run over that of what it names.
 """
 
+import os
+import platform
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -15,6 +20,12 @@ import numpy as np
 
 import tellegen as tg
 from benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, measure, row
+from benchmarks.runs import ALL, GOAL, RunOf
+from benchmarks.solvers.problems import crank
+from tellegen.compiler.kept_files import cache_folder
+from tellegen.notations.reading import read_model
+from tellegen.simulation.hybrid.relay import ModeRelay
+from tellegen.simulation.lanes import processor
 from tellegen.studies.runs.model_runs import ModelRuns, RunSettings
 from tellegen.studies.runs.table import shares_drawn
 
@@ -24,6 +35,9 @@ MODELS = {
     "corking_machine": (("d_se", "b_m", "K_ce"), 2.0, 64, 4),
 }
 """What is varied, how long a run is, how many there are in a batch, and how many are made one by one."""
+
+NARROWER = {"avx2": 8, "sse2": 4}
+"""Older vector instructions, and how many runs at a time suit them."""
 
 ALLOWED = 2e-5
 """Twenty tolerances, as a run promises."""
@@ -47,9 +61,14 @@ class Batch(AbstractCase):
 
     model: str
     in_lanes: bool = False
+    narrower: str = ""
+    """In lanes: the vector instructions of an older processor."""
 
     def prepare(self) -> Any:
         runs, values = prepared(self.model)
+        if self.narrower:
+            with_these = (f"-m{self.narrower}",), NARROWER[self.narrower], self.narrower
+            processor.vector_flags = lambda: with_these  # type: ignore[assignment]
         # a pilot of many runs, of which some are then made: lanes are for large studies
         plan = runs.plan(np.tile(values, (1 + 10_000 // len(values), 1)))
         if not self.in_lanes:
@@ -75,14 +94,16 @@ class OneByOne(AbstractCase):
     """Some of the runs by `simulate`, a new value each time."""
 
     model: str
+    new_values: bool = True
 
     def prepare(self) -> Any:
+        os.environ["TELLEGEN_CACHE"] = tempfile.mkdtemp(prefix="tellegen-bench-")
         runs, values = prepared(self.model)
         tg.simulate(runs.model, runs.settings.until, samples=1)
-        return runs, values
+        return runs, values if self.new_values else np.tile(values[0], (len(values), 1)), _kept_files()
 
     def work(self, given: Any) -> Any:
-        runs, values = given
+        runs, values, _ = given
         made = [self._run(runs, row) for row in values[: MODELS[self.model][3]]]
         return np.array([[run.values(kept.name)[-1] for kept in runs.kept] for run in made])
 
@@ -91,10 +112,69 @@ class OneByOne(AbstractCase):
         return tg.simulate(runs.model, runs.settings.until, parameters=values, samples=1)
 
     def check(self, given: Any, found: Any) -> Facts:
-        _, values = given
+        _, values, before = given
         fine, _ = prepared(self.model, 1e-12)
         some = values[: len(found)]
-        return judged(found, fine.make(some, fine.plan(some), 1).out, "simulate")
+        how = f"simulate, {_kept_files() - before} files left"
+        return judged(found, fine.make(some, fine.plan(values), 1).out, how)
+
+
+@final
+@dataclass(frozen=True)
+class AtOneError(AbstractCase):
+    """Many runs of P1 at the loosest tolerance that keeps the error which other programs are given."""
+
+    in_lanes: bool
+
+    def prepare(self) -> Any:
+        model, values = read_model(crank().text), 1e-2 * (0.8 + 0.4 * shares_drawn(1, 1_000, "random", 1))
+        some = np.linspace(0, len(values) - 1, COMPARED).astype(int)
+
+        def runs_with(rtol: float) -> tuple[Any, Any]:
+            runs = ModelRuns(model, ("b_m",), values[0].tolist(), RunSettings(rtol=rtol))
+            plan = runs.plan(np.tile(values, (20, 1)))
+            return runs, plan if self.in_lanes and rtol > 1e-11 else replace(plan, pair="")
+
+        fine, plan = runs_with(1e-12)
+        exact = fine.make(values[some], plan, 1).out
+        for half_digits in range(10, 22):
+            runs, plan = runs_with(float(f"{10 ** (-half_digits / 2):.0e}"))
+            off = judged(
+                runs.make(values[some], plan, 1).out, exact, f"{plan.pair or plan.solver}, rtol {runs.rtol:g}", GOAL
+            )
+            if off["ok"]:
+                break
+        return runs, plan, values, off
+
+    def work(self, given: Any) -> Any:
+        runs, plan, values, _ = given
+        return runs.make(values, plan, 1)
+
+    def check(self, given: Any, found: Any) -> Facts:
+        off: Facts = given[-1]
+        return off
+
+
+@final
+@dataclass(frozen=True)
+class Switching(AbstractCase):
+    """A converter whose changes of mode are decided in C, or in Python."""
+
+    in_c: bool
+
+    def prepare(self) -> Any:
+        if not self.in_c:
+            ModeRelay.suits = lambda *_: False  # type: ignore[method-assign]
+        tg.simulate("buck_converter", "1 ms", samples=1)
+
+    def work(self, given: Any) -> Any:
+        return tg.simulate("buck_converter", samples=1)
+
+    def check(self, given: Any, found: Any) -> Facts:
+        fine = tg.simulate("buck_converter", samples=1, rtol=1e-10)
+        exact = [fine.values(name)[-1] for name in ("I_L", "V_C")]
+        off = max(abs(found.values(n)[-1] - e) for n, e in zip(("I_L", "V_C"), exact, strict=True)) / max(exact)
+        return {"ok": bool(off < ALLOWED), "check": f"{len(found.trajectory.events)} changes, error {off:.1e}"}
 
 
 @final
@@ -120,25 +200,57 @@ class Fitted(AbstractCase):
         return {"ok": off < 0.02, "check": f"R_a off by {100.0 * off:.2f} %, {found.problem.runs} runs with slopes"}
 
 
-def judged(found: Any, exact: Any, how: str) -> Facts:
+def _kept_files() -> int:
+    """The files that compiled models have left."""
+    return sum(1 for _ in cache_folder().rglob("*"))
+
+
+def judged(found: Any, exact: Any, how: str, allowed: float = ALLOWED) -> Facts:
     """The largest error beside the largest value of each number."""
     off = float(np.max(np.abs(found - exact) / np.abs(exact).max(axis=0)))
-    return {"ok": off < ALLOWED, "check": f"{how}, error {off:.1e}"}
+    return {"ok": off < allowed, "check": f"{how}, error {off:.1e}"}
 
 
 def run(full: bool) -> Iterator[Row]:
-    """Both ways for each model, and a fit."""
+    """All ways for each model, other programs, changes of mode, and a fit."""
     for name, (_, _, many, few) in MODELS.items():
-        batch, loop = measure(Batch(name)), measure(OneByOne(name))
-        lanes = measure(Batch(name, in_lanes=True))
-        yield row(f"lanes, {name}", many, lanes, ratio=_a_run(lanes, many, batch, many, digits=2))
+        batch, lanes = measure(Batch(name)), measure(Batch(name, in_lanes=True))
         yield row(f"batch, {name}", many, batch)
-        yield row(f"simulate, {name}", few, loop, ratio=_a_run(loop, few, batch, many))
+        yield row(f"lanes, {name}", many, lanes, ratio=_ratio("batch : lanes", batch, many, lanes, many))
+        for older in NARROWER if name == "crank_rod" and platform.machine() in ("x86_64", "AMD64") else ():
+            found = measure(Batch(name, in_lanes=True, narrower=older))
+            yield row(f"lanes, {name}, {older}", many, found, ratio=_ratio("batch : these", batch, many, found, many))
+        new, same = measure(OneByOne(name)), measure(OneByOne(name, new_values=False))
+        yield row(f"simulate, {name}", few, new, ratio=_ratio("this : batch", new, few, batch, many))
+        yield row(f"simulate, {name}, no new value", few, same, ratio=_ratio("new : none", new, few, same, few))
+    yield from _at_one_error()
+    quick, slow = measure(Switching(True)), measure(Switching(False))
+    yield row("buck_converter, modes in C", None, quick)
+    yield row("buck_converter, modes in Python", None, slow, ratio=_ratio("this : in C", slow, 1, quick, 1))
     yield row("fit, dc_motor_pump", 200, measure(Fitted()))
 
 
-def _a_run(slow: Outcome | Stopped, few: int, quick: Outcome | Stopped, many: int, digits: int = 0) -> str:
-    """How many times as long a run takes."""
-    if isinstance(slow, Stopped) or isinstance(quick, Stopped) or not quick.facts["ok"]:
+def _at_one_error() -> Iterator[Row]:
+    batch, lanes = measure(AtOneError(False)), measure(AtOneError(True))
+    for name, found in (("batch", batch), ("lanes", lanes)):
+        yield row(f"P1, {name}", 1_000, found)
+    for label in ("hand-written C, order 8", "SciPy", "diffrax"):
+        if not ALL[label].installed():
+            yield Row(f"P1, {label}", check=f"absent: '{ALL[label].package}' is not installed")
+            continue
+        found = measure(RunOf(label, "P1", 1), repeats=1, limit=60.0)
+        if isinstance(found, Stopped) or not found.facts["ok"]:
+            yield row(f"P1, {label}", 1, found)
+            continue
+        alone = replace(found, cpu=found.facts["solve_s"], seconds=found.facts["solve_s"])
+        ratios = [
+            _ratio(f"this : {name}", alone, 1, ours, 1_000) for name, ours in (("batch", batch), ("lanes", lanes))
+        ]
+        yield row(f"P1, {label}", 1, alone, ratio=", ".join(ratios))
+
+
+def _ratio(words: str, slow: Outcome | Stopped, few: int, quick: Outcome | Stopped, many: int) -> str:
+    """How many times as long a run takes, with what is compared."""
+    if isinstance(slow, Stopped) or isinstance(quick, Stopped) or not (slow.facts["ok"] and quick.facts["ok"]):
         return ""
-    return f"{slow.cpu / few / (quick.cpu / many):,.{digits}f}"
+    return f"{words} = {slow.cpu / few / (quick.cpu / many):.3g}"

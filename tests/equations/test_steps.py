@@ -12,7 +12,9 @@ from support.evaluated import Evaluated, legal
 from support.networks import Network, element, equations, law, model
 from support.strategies import networks
 from tellegen.causality import assign_causality
+from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import DescriptionError, TellegenError
+from tellegen.core.language import LANGUAGES, Language, Phrases
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.forms.linearisation import linearise_equations
 from tellegen.equations.paths import MOST_COUPLED
@@ -246,7 +248,7 @@ def test_laws_that_are_not_linear_are_collected_in_f() -> None:
     parts = (element("F", "force source", "frame", "m"), element("m", "mass", "m", "frame"), spring, friction)
     steps = derivation_steps(equations(model(*parts)))
     assert routes(entry(steps, "f", 1)) == {"F_s -> v_m": "F_s", "F_c -> v_m": "F_c"}
-    assert "x_2 = x_s, the displacement of s, whose law gives its force" in str(steps)
+    assert "x_2 = x_s, the displacement of s, whose law gives the force" in str(steps)
     assert_entries_are_sums_of_paths(steps, equations(model(*parts)))
 
 
@@ -397,3 +399,24 @@ def test_rates_of_inputs_come_with_their_formula() -> None:
     assert "D_1 = T_u^T L_0 (T_u + T L^-1 B_1)" in " ".join(str(steps).split())
     assert "L^{-1} B_{1}" in steps.to_latex()
     assert "A is zero: the states neither lose power nor exchange it." in str(steps)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", ["dc_motor_pump", "planetary_gear", "crank_rod", "motor_heating", "cauer_low_pass"])
+def test_a_derivation_is_told_in_every_language_with_the_same_formulas(name: str, language: Language) -> None:
+    system = tg.derive(name)
+    told, english = derivation_steps(system, language=language), derivation_steps(system)
+    assert told.entries() == english.entries()
+    assert [len(s.items) for s in told.sections] == [len(s.items) for s in english.sections]
+    assert all("{" not in item.text for s in told.sections for item in s.items if isinstance(item, Sentence))
+    if language != "en":
+        texts = [
+            {i.text for s in steps.sections for i in s.items if isinstance(i, Sentence)} for steps in (told, english)
+        ]
+        assert not {text for text in texts[0] & texts[1] if text.count(" ") > 6}
+
+
+def test_every_power_and_energy_variable_has_its_word_in_every_language() -> None:
+    for domain in DOMAINS.values():
+        for variable in (domain.across, domain.through, domain.across_energy, domain.through_energy):
+            assert all(Phrases(language).quantity(variable.word) for language in LANGUAGES)

@@ -14,6 +14,7 @@ from typing import final
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
 from tellegen.core.hidden_characters import visible
+from tellegen.core.language import Language, Phrases
 from tellegen.core.names import named_after, unused
 from tellegen.equations.forms.hamiltonian import energy_names
 from tellegen.equations.matrices import Matrix, dot, negative, zeros
@@ -48,8 +49,8 @@ MOST_STATES_SHOWN = 6
 class _Lesson:
     """Writes the sections about a system and its causal graph, in the sign that it is told in."""
 
-    def __init__(self, system: EquationSystem, causal: CausalGraph, sign: Sign) -> None:
-        self.system, self.causal, self.sign = system, causal, sign
+    def __init__(self, system: EquationSystem, causal: CausalGraph, sign: Sign, say: Phrases) -> None:
+        self.system, self.causal, self.sign, self.say = system, causal, sign, say
         self.ports = causal.graph.ports
         self.energy_names = energy_names(system)
         variables = [name for p in self.ports for name in (p.across, p.through, p.state)]
@@ -62,47 +63,42 @@ class _Lesson:
     def choice(self) -> ExplanationSection:
         items: list[Item] = list(self._modes())
         if self.causal.integral:
-            items.append(Sentence("The states are the output power variables of the storages in integral causality:"))
+            items.append(Sentence(self.say("steps.states")))
         for n, k in enumerate(self.causal.integral, 1):
             items.append(Sentence(f"$x_{n}$ = `{self.ports[k].state}`, {self._meaning(k)}", listed=True))
         items += self._dependent_storages()
         items += self._displacements()
         if self.causal.sources:
-            items.append(
-                Sentence(
-                    "The inputs are what the sources impose, the outputs what answers them, so that $y^T u$ is the power supplied:"
-                )
-            )
+            items.append(Sentence(self.say("steps.inputs")))
         for n, (k, u, y) in enumerate(
             zip(self.causal.sources, self.system.inputs, self.system.outputs, strict=True), 1
         ):
             items.append(
-                Sentence(f"$u_{n}$ = `{u}`, $y_{n}$ = `{y}`, at the source `{self.ports[k].element}`", listed=True)
+                Sentence(
+                    self.say("steps.source", number=n, input=u, output=y, element=self.ports[k].element), listed=True
+                )
             )
         items += self._signals()
         items += self._heat()
-        return ExplanationSection("States, inputs and outputs", tuple(items))
+        return ExplanationSection(self.say("steps.title_variables"), tuple(items))
 
     def _modes(self) -> Iterator[Item]:
         """The mode in which causality, and so all that follows, holds."""
         modes = [f"`{element}`: {modes.now}" for element, modes in self.system.modes.items()]
         if modes:
-            yield Sentence(f"Every mode has equations of its own. These hold in the mode {', '.join(modes)}.")
+            yield Sentence(self.say("steps.modes", modes=", ".join(modes)))
 
     def _heat(self) -> Iterator[Item]:
         """What is told of power and dissipation does not hold where the through variable is a heat flow."""
         hot = [self.ports[k].state for k in self.causal.integral if DOMAINS[self.ports[k].domain].heat_books]
         if hot:
             names = ", ".join(f"`{name}`" for name in hot)
-            yield Sentence(
-                f"With {names} it is otherwise: temperature times heat flow is no power. What conducts there loses no energy, "
-                "and the part of $A$ that it makes evens out temperatures."
-            )
+            yield Sentence(self.say("steps.heat", names=names))
 
     def _displacements(self) -> Iterator[Item]:
         """The displacements, whose rates are no power equations."""
         if self.system.displacements:
-            yield Sentence("Laws and ratios read these displacements, which are states beside $x$:")
+            yield Sentence(self.say("steps.displacements"))
         for name, rate in self.system.displacements.items():
             yield NamedFormula(f"{name}'", rate)
 
@@ -115,47 +111,44 @@ class _Lesson:
         ]
         if hot := [p.law.input for p in self.ports if isinstance(p.law, SourceLaw) and p.transferred]:
             names = ", ".join(f"`{name}`" for name in hot)
-            yield Sentence(
-                f"What resistive elements lose as heat comes back through {names}, inputs that the model gives itself."
-            )
+            yield Sentence(self.say("steps.losses", names=names))
         if driven:
             names = ", ".join(f"`{name}`" for name in driven)
-            yield Sentence(f"Signals drive {names}; controllers carry no power, so these are inputs all the same.")
+            yield Sentence(self.say("steps.driven", names=names))
         used = {
             name for matrix in self.system.matrices.values() for row in matrix for e in row for name in e.free_symbols
         }
         read = [f"`{signal.name}`" for signal in self.causal.graph.signals if signal.name in used]
         if len(read) == 1:
-            yield Sentence(f"The signal {read[0]} stands in the matrices, which move with it.")
+            yield Sentence(self.say("steps.signal", name=read[0]))
         elif read:
-            yield Sentence(f"The signals {', '.join(read)} stand in the matrices, which move with them.")
+            yield Sentence(self.say("steps.signals", names=", ".join(read)))
 
     def _meaning(self, k: int) -> str:
         port, law = self.ports[k], self.ports[k].storage
         domain = DOMAINS[port.domain]
         if law.keeps_energy_variable:
             word = domain.energy(law.side).word
-            return f"the {word} of `{port.element}`, whose law gives its {domain.power(law.side).word}"
-        return f"the {domain.power(law.side).word} of `{port.element}`"
+            kept, output = self.say.quantity(word), self.say.quantity(domain.power(law.side).word)
+            return self.say("steps.kept", quantity=kept, element=port.element, output=output)
+        return self.say("steps.output", quantity=self.say.quantity(domain.power(law.side).word), element=port.element)
 
     def _dependent_storages(self) -> Iterator[Item]:
         if self.causal.dependent:
-            yield Sentence(
-                "Other elements decide the outputs of these, which are in derivative causality and no states:"
-            )
+            yield Sentence(self.say("steps.followers"))
         for dependence, (name, value) in zip(self.causal.dependent, self.system.dependent.items(), strict=True):
             element = self.ports[dependence.port].element
             on = ", ".join(f"`{self.ports[k].element}`" for k in dependence.on)
-            text = f"`{name}` of `{element}` depends on {on}" if on else f"`{name}` of `{element}` is always zero"
-            yield Sentence(text, listed=True)
+            key = "steps.depends" if on else "steps.zero"
+            yield Sentence(self.say(key, name=name, element=element, names=on), listed=True)
             yield NamedFormula(name, value)
 
     # The constitutive relations, and the energy matrix that they make
 
     def energy(self) -> ExplanationSection:
         if not self.causal.integral and not self.causal.dependent:
-            return ExplanationSection("Energy matrix", ())
-        items: list[Item] = [Sentence("The constitutive relations link energy variables to outputs:")]
+            return ExplanationSection(self.say("steps.title_energy"), ())
+        items: list[Item] = [Sentence(self.say("steps.relations"))]
         for k, name in zip(self.causal.integral, self.energy_names, strict=True):
             items.append(self._content(self.ports[k], name, symbol(self.ports[k].state)))
         for k, name in zip(self.causal.derivative, self.system.dependent, strict=True):
@@ -163,16 +156,12 @@ class _Lesson:
         if self.causal.dependent:
             items += self._congruence()
         elif self.causal.integral:
-            items.append(
-                Sentence("Their coefficients, or slopes where a relation is not linear, are the entries of $L$:")
-            )
+            items.append(Sentence(self.say("steps.coefficients")))
         items += [ShownMatrix("L", self.system.matrices["L"])] if self.causal.integral else []
         if not self.system.is_zero("N"):
-            items.append(
-                Sentence("$T$ moves with the displacements, which adds $N x$ to the left side, $N = T^T L_0 T'$:")
-            )
+            items.append(Sentence(self.say("steps.moving")))
             items.append(ShownMatrix("N", self.system.matrices["N"]))
-        return ExplanationSection("Energy matrix", tuple(items))
+        return ExplanationSection(self.say("steps.title_energy"), tuple(items))
 
     def _free_name(self, port: Port) -> str:
         letter = DOMAINS[port.domain].energy(port.storage.side).symbol
@@ -211,84 +200,68 @@ class _Lesson:
         driven = any(e is not ZERO for row in T_u for e in row)
         names = ", ".join(f"`{name}`" for name in (*states, *self.system.dependent))
         share = " + T_u u" if driven else ""
-        yield Sentence(f"The outputs of all storages, in the order {names}, are $T x{share}$:")
+        yield Sentence(self.say("steps.all_outputs", names=names, sum=f"$T x{share}$"))
         if states:
             yield ShownMatrix("T", T)
         if driven:
             yield ShownMatrix("T_u", T_u)
         if states:
-            yield Sentence("With the matrix $L_0$ of all constitutive relations, the energy matrix is $L = T^T L_0 T$:")
+            yield Sentence(self.say("steps.congruence"))
 
     # Each entry by the paths that make it
 
     def state_entries(self) -> ExplanationSection:
         if not self.causal.integral:
-            return ExplanationSection("Matrices A and B", ())
+            return ExplanationSection(self.say("steps.title_states"), ())
         # With L x' = -A x + B u the gains of paths stand in A with the opposite sign.
-        minus = "minus the gain" if self.sign == "-" else "the gain"
-        items: list[Item] = [
-            Sentence(
-                f"$A[i,j]$ is {minus} of the paths from the state $x_j$ to the input of the storage of $x_i$ that cross no other "
-                "integrator, and $B[i,j]$ the gain of those from the input $u_j$."
-            )
-        ]
+        key = "steps.paths_minus" if self.sign == "-" else "steps.paths_plus"
+        items: list[Item] = [Sentence(self.say(key))]
         items += self._loops()
         A = self.system.matrices["A"]
         items += self._entries("A", A, self.causal.integral, self.causal.integral, -1)
         items += self._entries("B", self.system.matrices["B"], self.causal.integral, self.causal.sources, 1)
         items += self._curved("f", self.causal.integral)
-        items.append(Sentence("All other entries are zero."))
+        items.append(Sentence(self.say("steps.rest")))
         # Larger matrices would be read nowhere; their entries stand above.
         if self.system.inputs and len(self.system.states) <= MOST_STATES_SHOWN:
             shown = A if self.sign == "-" else negative(A)
-            items += [Sentence("So the matrices are:"), ShownMatrix("A", shown, explained=True)]
+            items += [Sentence(self.say("steps.matrices")), ShownMatrix("A", shown, explained=True)]
             items.append(ShownMatrix("B", self.system.matrices["B"], explained=True))
-        return ExplanationSection("Matrices A and B", tuple(items))
+        return ExplanationSection(self.say("steps.title_states"), tuple(items))
 
     def _loops(self) -> Iterator[Item]:
         for loop in self.finder.loops:
             names = ", ".join(f"`{name}`" for name in loop.members)
             if loop.rounds:
-                yield Sentence(
-                    f"{names} decide each other. By Mason's rule a path through them counts gain times cofactor over `{loop.name}`:"
-                )
+                yield Sentence(self.say("steps.loop", names=names, name=loop.name))
                 yield loop
             else:
-                yield Sentence(
-                    f"{names} decide each other. They are more than {MOST_COUPLED} or coupled by a field, so this loop is "
-                    "solved by elimination."
-                )
+                yield Sentence(self.say("steps.large_loop", names=names, most=MOST_COUPLED))
 
     def output_entries(self) -> ExplanationSection:
         if not self.causal.sources:
-            return ExplanationSection("Matrices C and D", ())
+            return ExplanationSection(self.say("steps.title_outputs"), ())
         # Without states there was no section on A, and the loops have not been told.
         items: list[Item] = [] if self.causal.integral else list(self._loops())
         items.insert(
             0,
-            Sentence(
-                "$C[i,j]$ and $D[i,j]$ are the gains of the paths to the output $y_i$, from the state $x_j$ and from the "
-                "input $u_j$."
-            ),
+            Sentence(self.say("steps.output_paths")),
         )
         items += self._entries("C", self.system.matrices["C"], self.causal.sources, self.causal.integral, -1)
         items += self._entries("D", self.system.matrices["D"], self.causal.sources, self.causal.sources, -1)
         items += self._curved("f_y", self.causal.sources)
         if self.system.is_zero("D"):
-            items.append(
-                Sentence("$D$ is zero: no path leads from an input to an output without crossing an integrator.")
-            )
+            items.append(Sentence(self.say("steps.no_feedthrough")))
         items += self._rates()
-        return ExplanationSection("Matrices C and D", tuple(items))
+        return ExplanationSection(self.say("steps.title_outputs"), tuple(items))
 
     def _rates(self) -> Iterator[Item]:
         names: tuple[MatrixName, ...] = ("B_1", "D_1")
         shown = [name for name in names if not self.system.is_zero(name)]
         if shown:
-            laws = ", $B_1 = -T^T L_0 T_u$ and $D_1 = T_u^T L_0 (T_u + T L^-1 B_1)$" if self.system.linear else ""
-            yield Sentence(
-                f"Sources that decide the output of a storage bring in the derivatives of their inputs{laws}:"
-            )
+            both = {"before": "$B_1 = -T^T L_0 T_u$", "last": "$D_1 = T_u^T L_0 (T_u + T L^-1 B_1)$"}
+            laws = f", {self.say('list.and', **both)}" if self.system.linear else ""
+            yield Sentence(self.say("steps.rates", laws=laws))
         for name in shown:
             yield ShownMatrix(name, self.system.matrices[name])
 
@@ -347,7 +320,7 @@ class _Lesson:
         if self.system.is_zero(name):
             return
         decided = self._nonlinear()
-        yield Sentence(f"Laws that are not linear decide the following; ${name}$ collects what they pass on:")
+        yield Sentence(self.say("steps.curved", name=f"${name}$"))
         for k, value in decided.items():
             yield NamedFormula(self.ports[k].variable(self.causal.decides[k]), value)
         for i, k in enumerate(told):
@@ -356,7 +329,7 @@ class _Lesson:
                 yield ExplainedEntry(name, i + 1, 0, value, self._shares(name, k, value, decided))
         if self.system.algebraic.unknowns:
             names = ", ".join(f"`{unknown}`" for unknown in self.system.algebraic.unknowns)
-            yield Sentence(f"In them {names} are unknowns that laws in a loop leave to be solved for.")
+            yield Sentence(self.say("steps.unknowns", names=names))
 
     def _shares(
         self, name: str, told: int, value: Expression, decided: Mapping[int, Expression]
@@ -396,25 +369,26 @@ class _Lesson:
         items: list[Item] = [Sentence(self._count(), listed=True)]
         if self.causal.integral:
             symmetric = self._equal(self.system.matrices["L"], 1)
-            items.append(Sentence(f"$L$ is {'' if symmetric else 'not '}symmetric.", listed=True))
+            items.append(Sentence(self.say("steps.symmetric" if symmetric else "steps.not_symmetric"), listed=True))
             items += self._parts()
         if self.system.potential_energy is not ZERO:
-            items.append(Sentence("The weights keep:", listed=True))
+            items.append(Sentence(self.say("steps.weights"), listed=True))
             items.append(NamedFormula("V", self.system.potential_energy))
         if self.system.dissipated_power is not ZERO:
-            items.append(Sentence("The resistive elements dissipate:", listed=True))
+            items.append(Sentence(self.say("steps.dissipate"), listed=True))
             power = self.system.dissipated_power
             items.append(NamedFormula("P_d", power if self.sign == "-" else -power))
         else:
-            items.append(Sentence("Nothing dissipates: $P_d = 0$.", listed=True))
+            items.append(Sentence(self.say("steps.lossless"), listed=True))
         if self.causal.integral and self.causal.sources:
             items.append(Sentence(self._reciprocity(), listed=True))
-        return ExplanationSection("Checks", tuple(items))
+        return ExplanationSection(self.say("steps.title_checks"), tuple(items))
 
     def _count(self) -> str:
         followers, states = len(self.causal.dependent), len(self.causal.integral)
-        stored = "1 storage" if followers + states == 1 else f"{followers + states} storages"
-        return f"{stored}, {followers} dependent: {states} state{'' if states == 1 else 's'}."
+        counts = (("storage", states + followers), ("state", states))
+        told = {f"{w}s": self.say(f"steps.{w}_{'one' if n == 1 else 'many'}", number=n) for w, n in counts}
+        return self.say("steps.count", dependent=followers, **told)
 
     def _parts(self) -> Iterator[Item]:
         """The parts of A; where a storage is given by its output, f holds some of their entries."""
@@ -422,16 +396,16 @@ class _Lesson:
         if any(self.ports[k].storage.keeps_energy_variable for k in self.causal.integral):
             return
         if self.system.is_zero("A"):
-            yield Sentence("$A$ is zero: the states neither lose power nor exchange it.", listed=True)
+            yield Sentence(self.say("steps.no_exchange"), listed=True)
             return
         # A skew matrix takes no power: x^T A x = 0.
         if self._equal(self.system.matrices["A"], -1):
-            yield Sentence("$A$ is skew: power is redistributed and not lost between the states.", listed=True)
+            yield Sentence(self.say("steps.skew"), listed=True)
             return
         if self._equal(self.system.matrices["A"], 1):
-            yield Sentence("$A$ is symmetric: it has no part that redistributes power.", listed=True)
+            yield Sentence(self.say("steps.no_skew"), listed=True)
             return
-        yield Sentence("$A$ is the sum of $A_s$, which dissipates, and $A_w$, which only redistributes:", listed=True)
+        yield Sentence(self.say("steps.two_parts"), listed=True)
         flipped = self.sign == "+"
         for name, part in (("A_s", self.system.symmetric_part), ("A_w", self.system.skew_part)):
             yield ShownMatrix(name, negative(part) if flipped else part)
@@ -451,8 +425,8 @@ class _Lesson:
         pairs = [(B[i][j], C[j][i]) for i in range(len(B)) for j in range(len(C))]
         # The same path leads there and back, with the same gain, because the interconnection is skew.
         if all(self._vanishes(b - c) for b, c in pairs):
-            return "$C = B^T$: each output answers its input along the same paths."
-        return "$C$ is not $B^T$: elements at a source take power from it on paths that cross no integrator."
+            return self.say("steps.reciprocal")
+        return self.say("steps.not_reciprocal")
 
 
 def _scaled(path: CausalPath, sign: int) -> CausalPath:
@@ -483,6 +457,7 @@ class Explanation:
     sections: tuple[ExplanationSection, ...]
     where: Mapping[str, Expression] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    language: Language = "en"
 
     def values(self) -> dict[str, float]:
         """The values of the parameters that have one."""
@@ -499,7 +474,7 @@ class Explanation:
     def form_text(self) -> str:
         """The same for equations that are only explained: a form has no steps that its title could promise."""
         title, _, rest = self.to_text().partition("\n")
-        return f"{title.removesuffix(', step by step')}\n{rest}"
+        return f"{title.removesuffix(Phrases(self.language)('steps.title', name=''))}\n{rest}"
 
     def to_latex(self) -> str:
         """The steps as LaTeX paragraphs. Needs amsmath."""
@@ -518,7 +493,7 @@ class Explanation:
         return f"<pre>{escape(visible(self.to_text()))}</pre>"
 
 
-def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation:
+def derivation_steps(system: EquationSystem, *, sign: Sign = "-", language: Language = "en") -> Explanation:
     """How the equations of a model follow, step by step.
 
     `system` is what `derive_equations` gives: with symbols, and with the causal graph that it came from. With sign "+" the
@@ -533,7 +508,7 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation
     """
     if system.origin is None:
         raise ValueError("a system without its causal graph cannot be explained: derive it from a model")
-    lesson = _Lesson(system, system.origin, sign)
+    lesson = _Lesson(system, system.origin, sign, Phrases(language))
     sections = [
         lesson.choice(),
         lesson.energy(),
@@ -555,6 +530,7 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation
         sections=tuple(section for section in sections if section.items),
         where={name: e for name, e in where.items() if name in needed},
         symbols=system.symbols,
+        language=language,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray
 
 import tellegen as tg
 from tellegen.compiler.context import address_of
@@ -18,8 +19,8 @@ from tellegen.compiler.toolchain import build_files
 from tellegen.core.errors import SimulationError
 from tellegen.experiments.setup import set_up
 from tellegen.simulation.batches import BatchResult
-from tellegen.simulation.lanes.card import CardBatch, card_text, in_single
-from tellegen.simulation.lanes.processor import FLAGS, LaneControl, LaneTables, empty_result, lanes_struct
+from tellegen.simulation.lanes.card import CardBatch, SingleLanes, card_text, in_single
+from tellegen.simulation.lanes.processor import FLAGS, LaneControl, Lanes, LaneTables, empty_result, lanes_arrays
 from tellegen.studies.runs import makers
 from tellegen.studies.runs.lane_runs import CARD, MOST_ON_CARD, LaneRuns, card_pair, lane_refusal, varied_places
 from tellegen.studies.runs.model_runs import ModelRuns, Plan, RunSettings
@@ -47,12 +48,20 @@ def run_as_c(
     library = build_files({"card.c": AS_C + batch.text}, FLAGS).library
     assert library is not None
     made = empty_result(len(tables.untils), batch.keeping, tables.row_times.shape[1])
-    shared, arrays = lanes_struct(tables, control, made)
-    steps, following = np.zeros(len(tables.untils), dtype=np.int32), np.zeros(1, dtype=np.int64)
-    shared.steps, shared.next = address_of(steps), address_of(following)
+    arrays, shared_stops = lanes_arrays(tables, control, slice(0, len(tables.untils)))
+    arrays |= {name: getattr(made, name) for name in ("out", "rows", "reached", "status")}
+    arrays |= {"steps": np.zeros(len(tables.untils), dtype=np.int32), "next": np.zeros(1, dtype=np.int64)}
+    if batch.single:
+        arrays = {n: a.astype(np.float32) if a.dtype == np.float64 else a for n, a in arrays.items()}
+    kind = SingleLanes if batch.single else Lanes
+    shared = kind(len(tables.untils), tables.row_times.shape[1], control.most_steps, shared_stops)
+    shared.rtol, shared.max_step = control.rtol, min(control.max_step, 1e30)
+    for name, array in arrays.items():
+        setattr(shared, name, address_of(array))
     library.tg_run_lanes(ctypes.c_void_p(ctypes.addressof(shared)))
-    del arrays
-    made.counts[:, 0] = steps
+    for name in ("out", "rows", "reached"):
+        getattr(made, name)[:] = arrays[name]
+    made.counts[:, 0] = arrays["steps"]
     return made
 
 
@@ -97,6 +106,21 @@ def test_a_study_on_a_card_keeps_its_tolerance_and_says_where_it_was(tmp_path: P
     # numbers of a card differ in their last digits: such a study goes on where it was begun
     with pytest.raises(SimulationError, match="S430"):
         tg.sweep("crank_rod", vary, 0.2, draws=16, keep=["omega"], into=tmp_path / "card.study")
+
+
+@pytest.mark.usefixtures("a_card_of_c")
+def test_single_precision_keeps_a_coarse_tolerance_and_four_bytes_of_each_number(tmp_path: Path) -> None:
+    vary = {"R_a": tg.uniform("90 %", "110 %")}
+    asked: dict[str, Any] = {"draws": 16, "by": "random", "rtol": 1e-4, "keep": ["I_a", "max(omega_m)"]}
+    study = tg.sweep("dc_motor_pump", vary, 0.1, on="gpu", single=True, into=tmp_path / "a.study", **asked)
+    exact = tg.sweep("dc_motor_pump", vary, 0.1, **{**asked, "rtol": 1e-9})
+    assert study.finished == 16
+    assert "in single precision" in str(study)
+    off = np.abs(study.made.out - exact.made.out)
+    assert (off <= 20e-4 * np.abs(exact.made.out)).all()
+    assert off.max() > 1e-9 * np.abs(exact.made.out).max(), "it was computed in single precision"
+    assert xarray.open_zarr(tmp_path / "a.study", consolidated=False)["I_a"].dtype == np.float32
+    assert study.made.out.dtype == np.float64
 
 
 @pytest.mark.usefixtures("a_card_of_c")
@@ -203,6 +227,10 @@ def card_batch(name: str) -> LaneRuns | None:
     return LaneRuns(runs.ready, runs.problem.given, places, keeping=runs.keeping, pair=pair, device=CARD)
 
 
+MOST_IN_REGISTERS = 500
+"""Operations of rates whose intermediate values leave room for the states and slopes of a step."""
+
+
 def assert_compiles(name: str) -> None:
     program = card_batch(name)
     if program is None:
@@ -216,8 +244,9 @@ def assert_compiles(name: str) -> None:
         status, said = compiled(library, card_text(code, pair, program.keeping, single=single))
         assert status == 0, said
         spilled = [int(n) for n in re.findall(r"(\d+) bytes spill stores", said)]
-        even = pair != program.pair
-        assert (code.size > 12 and not even) or sum(spilled) == 0, f"{spilled} bytes do not fit into registers"
+        fits = code.operations <= MOST_IN_REGISTERS and (code.size <= 12 or pair != program.pair)
+        # less than a double is a place to go on at, which is kept beside where a program has many
+        assert not fits or max(spilled) < 8, f"{spilled} bytes do not fit into registers"
 
 
 def test_nvrtc_compiles_an_example_without_a_card() -> None:

@@ -10,7 +10,8 @@ from tellegen.cli import output
 from tellegen.cli.options import OfModel, Sign, as_json, as_latex, command, sign
 from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.domains import DOMAINS
-from tellegen.core.options import values
+from tellegen.core.language import LANGUAGES
+from tellegen.core.options import option, values
 from tellegen.core.units import describe, parse_unit
 from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
@@ -41,11 +42,17 @@ class ShownEquations(DeriveOptions, OfModel):
     """What `derive` is asked for: the equations, and how they are printed."""
 
     sign: Sign = sign()
+    language: str = option("en", "The language of --steps.", choices=LANGUAGES)
     as_json: bool = as_json(excludes=("as_latex",))
     as_latex: bool = as_latex()
 
 
-@command("tellegen derive dc_motor_pump", "tellegen derive rlc --form tf --latex", "tellegen derive m.yaml --json")
+@command(
+    "tellegen derive dc_motor_pump",
+    "tellegen derive rlc --form tf --latex",
+    "tellegen derive m.yaml --json",
+    "tellegen derive rlc --steps --language it",
+)
 def derive(options: ShownEquations) -> None:
     """Derive the equations of a model."""
     if options.outputs and options.steps:
@@ -54,6 +61,8 @@ def derive(options: ShownEquations) -> None:
         raise typer.BadParameter("--steps goes with the power equations, not with --closed")
     if options.steps and (options.numeric or options.form not in ("pog", "lagrange")):
         raise typer.BadParameter("--steps goes with the forms pog and lagrange, and with symbols")
+    if options.language != "en" and (not options.steps or options.form != "pog"):
+        raise typer.BadParameter("--language goes with --steps of the form pog")
     model = as_model(options.model)
     if options.steps:
         _show_steps(model, options)
@@ -82,7 +91,7 @@ def _show_steps(model: Model, options: ShownEquations) -> None:
     if options.form == "lagrange":
         steps = lagrange_steps(model)
     else:
-        steps = derivation_steps(derived(model, mode=options.mode), sign=options.sign)
+        steps = derivation_steps(derived(model, mode=options.mode), sign=options.sign, language=options.language)  # type: ignore[arg-type]
     show_steps(options, steps)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tellegen.core.language import Phrases
 from tellegen.core.names import numbered
 from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
@@ -263,7 +264,7 @@ def steps_to_latex(steps: "Explanation") -> str:
     r"""The derivation as paragraphs: sentences, lists, and formulas in `align*`. Needs amsmath."""
     parts = [_section(n, section) for n, section in enumerate(steps.sections, 1)]
     if steps.where:
-        parts.append(f"where\n{_environment('align*', _definitions(steps.where))}")
+        parts.append(f"{Phrases(steps.language)('steps.where')}\n{_environment('align*', _definitions(steps.where))}")
     return "\n\n".join(parts)
 
 

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from tellegen.core.language import Phrases
 from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
@@ -433,11 +434,12 @@ def state_space_to_text(
 
 def steps_to_text(steps: "Explanation", *, width: int = WIDTH, unicode: bool = True) -> str:
     """The derivation as numbered sections; an entry with one path takes one line, others one line a path."""
-    parts = [f"{steps.name}, step by step"]
+    say = Phrases(steps.language)
+    parts = [say("steps.title", name=steps.name)]
     for n, section in enumerate(steps.sections, 1):
         lines = [line for item in section.items for line in _item_lines(item, width, unicode)]
         parts.append("\n".join([f"{n}. {section.title}", "", *lines]).replace("\n\n\n", "\n\n").rstrip())
-    return _joined([*parts, _named("where", steps.where, width)])
+    return _joined([*parts, _named(say("steps.where"), steps.where, width)])
 
 
 def _item_lines(item: shown.Item, width: int, unicode: bool) -> list[str]:

@@ -165,8 +165,8 @@ class Store:
     def study(self, runs: ModelRuns, seconds: float = 0.0) -> Study:
         """What is there, as a study."""
         g, count = self.group, self.count
-        out = [np.asarray(g[_array(kept.text)][:count]) for kept in runs.numbers]
-        rows = [np.asarray(g[_array(kept.text)][:count]) for kept in runs.rows]
+        out = [np.asarray(g[_array(kept.text)][:count], dtype=float) for kept in runs.numbers]
+        rows = [np.asarray(g[_array(kept.text)][:count], dtype=float) for kept in runs.rows]
         made = Made(
             out=np.column_stack(out) if out else np.zeros((count, 0)),
             rows=np.stack(rows, axis=-1) if rows else np.zeros((count, 0, 0)),
@@ -289,8 +289,8 @@ def _create(folder: Path, spec: StudySpec, runs: ModelRuns, cases: RunTable, pla
         about = {"units": kept.unit, "long_name": kept.text}
         rows = (len(runs.row_times(runs.ready.until)),) if kept.is_rows else ()
         names = ["run", "t"] if kept.is_rows else ["run"]
-        shape = (count, *rows)
-        add(_array(kept.text), "f8", nan, shape=shape, chunks=(chunk, *rows), dimension_names=names, attributes=about)
+        shape, real = (count, *rows), "f4" if plan.single else "f8"
+        add(_array(kept.text), real, nan, shape=shape, chunks=(chunk, *rows), dimension_names=names, attributes=about)
     if runs.rows:
         times = runs.row_times(runs.ready.until)
         made = add(
