@@ -20,8 +20,9 @@ from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
 from tellegen.core.errors import sentence
 from tellegen.drawing import draw
 from tellegen.elements import KINDS, ElementKind, Role, kinds_of, schedule_key
+from tellegen.model.model import Model
 from tellegen.notations.grammar import Key, Words
-from tellegen.notations.parts.reading import LIBRARY, part_names
+from tellegen.notations.parts.reading import LIBRARY, SYSTEMS, part_names
 from tellegen.notations.reading import read_model
 from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.signals.formulas import SHAPES
@@ -336,6 +337,39 @@ def library_figures() -> dict[str, str]:
     }
 
 
+def pictures_page() -> str:
+    """All built-in examples: what each looks like, and the commands that go on from it."""
+    parts = [
+        _made_from("src/tellegen/systems"),
+        "# All examples in pictures",
+        "Each is a file that comes with the package: give its name to any command, as in `tellegen simulate rlc`.",
+    ]
+    for name, model in _examples():
+        lines = [
+            sentence(model.about),
+            "",
+            f"![{name}](../images/examples/{name}.svg)",
+            "",
+            f"`tellegen report {name} -o {name}.html`",
+        ]
+        parts.append("\n".join([f"## {name}", "", *lines]))
+    return "\n\n".join(parts) + "\n"
+
+
+def example_figures() -> dict[str, str]:
+    """Each built-in example as a mechanism where it is one, else as a schematic."""
+    found = {}
+    for name, model in _examples():
+        kind = "network" if model.geometry is None and model.mechanism is None else "mechanism"
+        found[f"docs/images/examples/{name}.svg"] = draw(model, kind).svg()
+    return found
+
+
+def _examples() -> Iterator[tuple[str, Model]]:
+    for path in sorted(SYSTEMS.glob("*.yaml")):
+        yield path.stem, read_model(path)
+
+
 def _described_parameters(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, str]]]:
     """The lines of `parameters:` with their comments."""
     inside = False
@@ -382,6 +416,8 @@ def pages() -> dict[str, str]:
     made["docs/reference/imported.md"] = imported_page(_made_from("src/tellegen/importing"), table)
     made["docs/reference/library.md"] = library_page()
     made |= library_figures()
+    made["docs/gallery/pictures.md"] = pictures_page()
+    made |= example_figures()
     made["docs/reference/commands.md"] = commands_page()
     made["docs/reference/python.md"] = python_page()
     made["docs/decisions/index.md"] = decisions_page((ROOT / "docs/decisions").glob("[0-9]*.md"))
@@ -392,7 +428,7 @@ def pages() -> dict[str, str]:
 
 def differences(made: dict[str, str]) -> list[str]:
     """The paths whose file is missing, differs, or should not be there."""
-    folders = ("docs/notebooks/*", "docs/images/library/*")
+    folders = ("docs/notebooks/*", "docs/images/library/*", "docs/images/examples/*")
     there = {str(p.relative_to(ROOT)) for folder in folders for p in ROOT.glob(folder)}
     wrong = {path for path, text in made.items() if _text_at(path) != text}
     return sorted(wrong | (there - made.keys()))

@@ -48,9 +48,11 @@ LONG = (
             "corking_machine",
             "crank_rod",
             "electric_car",
+            "heat_pump_house",
             "identification",
             "mobile_manipulator",
             "rapson_slide",
+            "robot_joint",
             "robots",
         )
     ),

@@ -9,6 +9,7 @@ from tellegen.drawing.bond.plan import BondPlan
 from tellegen.drawing.bond.vector import vector_plans
 from tellegen.drawing.options import DEFAULTS
 from tellegen.graph import lower
+from tellegen.scenes.scene import Label
 from tellegen.schemes import pog
 
 
@@ -65,6 +66,16 @@ def test_every_vector_bond_has_an_effort_and_a_flow(name: str) -> None:
 @pytest.mark.parametrize("name", ["corking_machine_extended", "pmsm"])
 def test_figures_are_drawn_without_overlaps(name: str) -> None:
     assert check_scene(draw(name, "bond", vectorial=True).scene) == ()
+
+
+@pytest.mark.parametrize("name", ["corking_machine", "pmsm"])
+def test_the_matrices_of_elements_are_explained_under_the_name_that_stands_in_the_figure(name: str) -> None:
+    labels = [shape for shape in draw(name, "bond", whole=True).scene.shapes if isinstance(shape, Label)]
+    explained = {label.text.partition(" = ")[0] for label in labels if label.origin.part == "legend"}
+    shown = {label.text for label in labels if label.origin.part == "name" and r"\mathbf{R}" in label.text}
+    assert shown
+    for text in shown:
+        assert any(left in text for left in explained if r"\mathbf{R}" in left), text
 
 
 def test_a_model_without_like_branches_says_so() -> None:

@@ -54,6 +54,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "tellegen.experiments.linearising",
     ): "an operating point is looked for with numbers; equations with symbols do without",
     (
+        "tellegen.workflow.deriving",
+        "tellegen.experiments.setup",
+    ): "other values of parameters are checked with numbers; equations with symbols do without",
+    (
         "tellegen.scenes.writers.raster",
         "matplotlib",
     ): "SVG and TikZ do without matplotlib, which takes a second to load",

@@ -5,11 +5,12 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tellegen.core.errors import Finding
 from tellegen.core.hidden_characters import visible
+from tellegen.core.names import listing
 
 MODEL_ERRORS, WRONG_USAGE, INTERNAL_ERROR = 1, 2, 3
 """Exit codes beside 0."""
@@ -114,12 +115,41 @@ def findings_text(parts: Iterable[str], colours: bool) -> str:
     """Findings one below the other; the first error or warning of each code ends with the command that explains it."""
     explained: set[str] = set()
     shown = []
-    for part in parts:
+    for part in _counted(list(parts)):
         found = re.match(r"(?:error|warning) ([A-Z]\d+):", part)
         more = "" if found is None or found[1] in explained else f"\n  more: tellegen explain {found[1]}"
         explained.update(found.groups() if found else ())
         shown.append(_coloured(part, colours) + more)
     return "\n\n".join(shown)
+
+
+MOST_OF_A_KIND = 3
+"""So many findings of one kind are told in full; of more, one is, with the number and the places of the others."""
+
+
+def _counted(parts: list[str]) -> Iterator[str]:
+    """Findings, those of one kind after the first as one line where they are many."""
+    kinds = [found[1] if (found := re.match(r"(\w+ [A-Z]\d+):", part)) else "" for part in parts]
+    told: set[str] = set()
+    for part, kind in zip(parts, kinds, strict=True):
+        count = kinds.count(kind)
+        if not kind or count <= MOST_OF_A_KIND:
+            yield part
+        elif kind not in told:
+            told.add(kind)
+            others = [other for other, its in zip(parts, kinds, strict=True) if its == kind and other is not part]
+            lines = [found[1] for other in others if (found := re.search(r"\n  at [^\n]*?:(\d+):\d+", other))]
+            shown = ", ".join(dict.fromkeys(lines[:12])) + (", ..." if len(lines) > 12 else "")
+            # Findings without a place have names.
+            wheres = [found[1] for other in others if (found := re.search(r"\n  in ([^\n]*)", other))]
+            at = (
+                f"in line{'s' * (len(lines) > 1)} {shown}"
+                if lines
+                else f"in {listing(wheres)}"
+                if wheres
+                else "elsewhere"
+            )
+            yield f"{part}\n  and {count - 1} more of this kind, {at}"
 
 
 def _coloured(text: str, colours: bool) -> str:

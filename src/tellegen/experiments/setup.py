@@ -457,6 +457,18 @@ def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantit
     return found
 
 
+def model_with_parameters(model: Model, given: Mapping[str, Quantity]) -> Model:
+    """The model with other values of parameters, as if its file had them.
+
+    Raises: SimulationError for a name that is no parameter (S302), or a value that cannot be used (S303).
+    """
+    if not given:
+        return model
+    values = with_parameters(lower(model), model, given).parameters
+    changed = {name: replace(model.parameters[name], expression=values[name], curve=None) for name in given}
+    return replace(model, parameters={**model.parameters, **changed}, source="")
+
+
 def _check_order(formulas: Mapping[str, Expression | None]) -> None:
     """Raises: SimulationError (S303) where values that are given lead a parameter back to itself."""
     reads = {name: formulas.keys() & e.free_symbols for name, e in formulas.items() if e is not None}

@@ -1,6 +1,8 @@
 """A model from its file: the one way in for YAML texts and for networks built in Python."""
 
 import contextlib
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -333,6 +335,8 @@ class _ModelReader:
             experiment = replace(experiment, initial={**mechanism.initial, **experiment.initial})
         self._check_time(experiment)
         self._check_values()
+        if not as_part:
+            self._note_unused(root.get("parameters"))
         if (more := context.without_value - MOST_NOTICES) > 0:
             what = f"{more} more elements have no value: they stay symbols"
             context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
@@ -486,6 +490,17 @@ class _ModelReader:
         reader.read(node, first=order[0] == "parts")
         self.parameters.add(reader.readings)
         return reader.parts
+
+    def _note_unused(self, section: Node | None) -> None:
+        """Tell parameters whose names stand nowhere else in the file."""
+        context = self.context
+        words = Counter(re.findall(r"[^\W\d]\w*", context.document.text))
+        for key in section.keys if isinstance(section, MappingNode) else ():
+            if key.text in context.parameters and words[key.text] == 1:
+                what = f"nothing reads the parameter {key.text}"
+                fix = "use its name where it is meant, or leave it out"
+                place = context.place(key)
+                context.notes.append(rules.UNUSED_PARAMETER.finding(what, where=key.text, fix=fix, place=place))
 
     def _check_values(self) -> None:
         context = self.context

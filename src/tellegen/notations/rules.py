@@ -330,6 +330,27 @@ NO_PASSAGE = RULES.rule(
     example=motor("{dc machine: [a, gnd, shaft, frame], K: 0}"),
     severity="warning",
 )
+UNUSED_PARAMETER = RULES.rule(
+    "D139",
+    "parameter that nothing reads",
+    severity="notice",
+    meaning="A parameter of the file stands in no formula, and no element has its name.",
+    why="a value that is changed without effect is mostly a name that was written in another way elsewhere",
+    example="""system: a resistance with another name
+parameters: {R_1: 2 ohm}
+network:
+  V: {voltage source: [a, gnd]}
+  R: {resistor: [a, b], R: 1 ohm}
+  C: {capacitor: [b, gnd], C: 1 uF}
+""",
+    instead="""system: a resistance with its name
+parameters: {R_1: 2 ohm}
+network:
+  V: {voltage source: [a, gnd]}
+  R: {resistor: [a, b], R: R_1}
+  C: {capacitor: [b, gnd], C: 1 uF}
+""",
+)
 NO_VALUE = RULES.rule(
     "D134",
     "element without a value",

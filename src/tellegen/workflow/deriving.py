@@ -111,6 +111,9 @@ class DeriveOptions:
         needs="closed",
     )
     inputs: Mapping[str, float] | None = None
+    parameters: Mapping[str, float | str] | None = option(
+        None, "Another value of a parameter; once for each.", metavar="K=2e5", flag="--set"
+    )
     as_inputs: tuple[str, ...] | None = option(
         None,
         "With --closed: sources, signals, parameters or moduli that are inputs too; a loop is cut open there.",
@@ -172,6 +175,7 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     sparse for models of any size, unless `eliminate` asks for L, A, B, C, D.
     With `steps`, the POG form is derived step by step: each entry by the paths that make it; the Lagrange form by artificial flow
     sources.
+    `parameters` gives other values of parameters: numbers in SI units, or texts such as "4.7 mH".
     `mode` puts elements with modes into others than those they start in: `{"S": "closed"}`.
     `outputs` names what is measured: states, displacements, power variables of elements and signals that are formulas. In the forms
     tf and ss they are the rows; in the form pog they stand in `measured`, beside the outputs y, which stay conjugate to the inputs.
@@ -187,10 +191,20 @@ def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     >>> derive("dc_motor_pump").states
     ('I_a', 'omega_m', 'P_0')
     """
-    read = as_model(model)
-    found = _derived(read, DeriveOptions(**options))
+    asked = DeriveOptions(**options)
+    read = _with_given(as_model(model), asked.parameters)
+    found = _derived(read, asked)
     # A form of somebody's own may do without.
     return replace(found, symbols=read.symbols) if read.symbols and hasattr(found, "symbols") else found
+
+
+def _with_given(model: Model, parameters: Mapping[str, float | str] | None) -> Model:
+    """The model with other values of parameters."""
+    if not parameters:
+        return model
+    from tellegen.experiments.setup import model_with_parameters  # noqa: PLC0415
+
+    return model_with_parameters(model, parameters)
 
 
 def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
@@ -320,6 +334,7 @@ def linearise(
     at: Mapping[str, float] | None = None,
     inputs: Mapping[str, float] | None = None,
     as_inputs: Iterable[str] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
 ) -> EquationSystem:
     """The linear model that touches a model at an operating point, as numbers, in deviations from the point.
 
@@ -329,11 +344,17 @@ def linearise(
     Displacements are states of the linear model, after the others.
 
     What are inputs, and where controllers are cut off, is as in `analyse`: sources without a signal and what controllers drive,
-    unless `as_inputs` names the sources, signals, parameters or moduli. Equations without their model are taken at zero, and a
+    unless `as_inputs` names the sources, signals, parameters or moduli. `parameters` gives other values of parameters of a model.
+    Equations without their model are taken at zero, and a
     controller without a memory is a formula in them, which is not cut.
 
     Raises: EquationError when a parameter has no value or the point does not exist; DescriptionError (D305) for an unknown name.
     """
+    if not isinstance(model, EquationSystem):
+        model = _with_given(as_model(model), parameters)
+    elif parameters:
+        what = "equations alone have no parameters to set"
+        raise NO_SUCH_VARIABLE.error(what, fix="give the model: tg.linearise(model, parameters=...)")
     system = model if isinstance(model, EquationSystem) else derive(model)
     _check_point(system, at or {}, inputs or {})
     if isinstance(model, EquationSystem):

@@ -111,7 +111,7 @@ def _matrices(scheme: BondGraphScheme) -> Iterator[tuple[str, Matrix]]:
         elif values := values_of_parts(item):
             shown = [ONE / value for value in values] if are_reciprocals(values) else values
             yield (
-                bold_latex(item.name),
+                bold_latex(shown_name(item)),
                 tuple(tuple(e if i == j else ZERO for j in range(len(shown))) for i, e in enumerate(shown)),
             )
     for two_port in scheme.two_ports.values():
