@@ -109,6 +109,10 @@ def written(model: Model, notation: Notation) -> str:
         placeless = graph.has_loose_end() or all(isinstance(port.law, SourceLaw) for port in graph.ports)
         # A field ties ports that no two groups of lanes hold apart, and one block would hide what its dependent storages follow.
         placeless |= bool(graph.fields and assign_causality(graph).derivative)
+        # A ladder has one word for a field, with one kind of causality for all of its ports.
+        placeless |= any(
+            len({(graph.ports[k].law.side, graph.ports[k].domain) for k in f.ports}) > 1 for f in graph.fields
+        )
         # Junctions short an element without a wire, which nodes cannot.
         assume(error.code != "G202" and not (error.code == "G204" and placeless))
         raise

@@ -10,6 +10,7 @@ import pytest
 import generate_docs
 from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
+from tellegen.equations.checking import loops_of_several_values
 from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
 from tellegen.notations.loading import read
@@ -158,7 +159,7 @@ def findings_of(text: str, path: Path) -> list[Finding]:
         found += graph.findings
         causal = assign_causality(graph)
         found += causal.findings
-        derive_equations(causal)
+        found += loops_of_several_values(derive_equations(causal))
     except TellegenError as error:
         found += error.findings
     return found

@@ -196,3 +196,13 @@ def test_several_unknowns_warn_where_nested_brackets_find_several(e: float, r: f
             raise
         assume(False)
     assert bool(found) == (count > 1), count
+
+
+@settings(max_examples=10)
+@given(decades(-2, 3), decades(-3, 1), decades(-3, 1))
+def test_check_tells_loops_that_turn_and_turn_back(r: float, a: float, b: float) -> None:
+    """v + R i with i = a v^3 - b v falls about zero where R b is above one, and only there."""
+    assume(abs(r * b - 1.0) > 0.3)
+    text = CUBIC.replace("R: 10 ohm", f"R: {r} ohm").replace("a: 0.5", f"a: {a}").replace("b: 0.5", f"b: {b}")
+    told = [finding for finding in tg.check(read_model(text)).findings if finding.code == "E143"]
+    assert len(told) == (r * b > 1.0)

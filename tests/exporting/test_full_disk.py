@@ -1,6 +1,8 @@
 """A disk that is full: an export is there whole, or as it was before."""
 
 import errno
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -37,3 +39,19 @@ def test_an_export_on_a_full_disk_leaves_nothing_half_made(
         tg.export_model("rlc", "simulink", folder, overwrite=True)
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
     assert earlier or not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("to", list(exports.TARGETS))
+def test_no_file_may_grow_whatever_it_is_for(tmp_path: Path, to: str) -> None:
+    """The system itself refuses to write, also what compilers need on the way."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+        with pytest.raises(ExportError) as refused:
+            tg.export_model("rlc", to, tmp_path / "new" / "folder")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert refused.value.code == "X404"
+    assert not list(tmp_path.iterdir())

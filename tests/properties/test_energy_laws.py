@@ -1,6 +1,7 @@
 """Energy of storages with any law: books close, energies are what powers sum up to, and equations tell the same energy."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,3 +71,25 @@ def test_the_books_close_whatever_the_law_of_a_storage(law: str, bends: list[str
             for row in rows[::40]
         ]
         assert np.allclose(found, run.stored_energy.values[::40], rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.slow
+@settings(max_examples=12)
+@given(
+    st.sampled_from(["sine(1, {f} Hz)", "if(sin(2*pi*{f}*t/(1 s)) > 0.3, 1, 0)", "pulse(1, 0 s, {w} s, {p} s)"]),
+    st.floats(1.0, 3000.0),
+    st.sampled_from(["auto", "exponential", "runge-kutta", "cvode", "ida"]),
+    st.sampled_from([1e-6, 1e-8]),
+)
+def test_books_of_few_rows_are_those_of_many(shape: str, f: float, solver: str, rtol: float) -> None:
+    """What passes between two rows counts, however often the input changes there; or the books say that they do not close."""
+    given_ = {"V": shape.format(f=f, w=0.3 / f, p=1.0 / f)}
+    few, many = (
+        tg.simulate("rlc", 0.1, inputs=given_, times=np.linspace(0.0, 0.1, rows), solver=name, rtol=tol)
+        for rows, name, tol in ((12, solver, rtol), (2001, "runge-kutta", 1e-10))
+    )
+    known = np.array([many.energy.supplied, many.energy.dissipated], dtype=float)
+    found = np.array([few.energy.supplied, few.energy.dissipated], dtype=float)
+    assert (
+        "S120" in [finding.code for finding in few.notices] or abs(found - known).max() <= 300 * rtol * abs(known).max()
+    )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray
+from scipy.io import loadmat
 
 import tellegen as tg
 from tellegen.core.errors import ExportError, SimulationError
@@ -210,3 +211,15 @@ def test_a_saved_run_plots_and_gives_datasets(run: Run, tmp_path: Path) -> None:
     ]
     assert set(saved.dataset("I_a", "power.R_a")) == {"I_a", "power.R_a"}
     assert saved["I_a"].attrs["units"] == "A"
+
+
+def test_a_matlab_file_holds_names_of_any_length(tmp_path: Path) -> None:
+    """MATLAB takes 63 letters: what is longer is cut, and stays apart from what begins alike."""
+    net = tg.Network("Long names")
+    for end in "ab":
+        net.capacitor("x" * 100 + end, "a" if end == "a" else "b", "gnd", C=1)
+    net.resistor("R", "a", "b", R=1)
+    file = tg.simulate(net.model(), 0.1, samples=3).save(tmp_path / "run.mat")
+    held = [name for name in loadmat(file) if name.startswith("V_xxx")]
+    assert len(held) == 2
+    assert all(len(name) <= 63 for name in held)

@@ -143,7 +143,7 @@ def _studies(model: Model, folder: Path, name: str, until: float | None, run: li
         return float(run[0].parameters[name]) if run else 1.0
 
     def seen() -> list[str]:
-        return list(*run[0].state_names, *run[0].output_names, *run[0].names)[:1] if run else ["x"]
+        return [*run[0].state_names, *run[0].output_names, *run[0].names][:1] if run else ["x"]
 
     def bounds() -> tuple[float, float]:
         low, high = sorted((0.5 * value(), 1.5 * value()))

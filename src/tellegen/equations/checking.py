@@ -1,6 +1,7 @@
 """Everything there is to say about a model before it is used: what `check` does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -9,8 +10,12 @@ from tellegen.causality.rules import DEPENDENT_STORAGE
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import identifier
 from tellegen.core.tables import TitledTable, tables_html
+from tellegen.equations import rules
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.forms.closed_loop import algebraic_unknowns
+from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.expressions import ZERO, Expression, derivative
+from tellegen.expressions.elimination import with_definitions
 from tellegen.graph import PowerGraph, ResistiveLaw, algebraic_signals, lower
 from tellegen.graph.signals import Integral
 from tellegen.model.model import Model, all_parts
@@ -20,6 +25,8 @@ from tellegen.schemes.residual_sinks import with_free_sinks
 
 MOST_DERIVED = 300
 """Up to so many elements `check` derives the equations too, to find what only they show."""
+ROUNDING = 1e-9
+"""A slope that is smaller than this share of another one is zero."""
 MOST_PARTS_SHOWN = 12
 MOST_LISTED = 12
 """So many dependent storages, or paths of one kind, are listed in the text; the JSON has all of them."""
@@ -210,4 +217,37 @@ def _checked_equations(found: Check, causal: CausalGraph) -> Check:
         system = derive_equations(causal)
     except TellegenError as error:
         return replace(found, findings=(*found.findings, *error.findings))
-    return replace(found, outputs=system.outputs, algebraic_signals=algebraic_unknowns(system.signals))
+    findings = (*found.findings, *loops_of_several_values(system))
+    return replace(
+        found, findings=findings, outputs=system.outputs, algebraic_signals=algebraic_unknowns(system.signals)
+    )
+
+
+def loops_of_several_values(system: EquationSystem) -> Iterator[Finding]:
+    """A notice for each equation of one unknown that turns and turns back, whatever the inputs and the states are."""
+    values = parameter_values(system.parameters)
+    for residual in (with_definitions(e, system.where) for e in system.algebraic.residuals):
+        names = sorted(residual.free_symbols & set(system.algebraic.unknowns))
+        slope = derivative(residual, names[0]) if len(names) == 1 else ZERO
+        if slope.free_symbols - values.keys() != set(names):
+            continue
+        turns = _turns(slope, names[0], values)
+        # One that only turns does so where it is used beyond its meaning: T^4 below zero kelvin, v^2 backwards.
+        if len(turns) > 1:
+            what = f"the equation for '{names[0]}' turns near {turns[0]:.2g} and back near {turns[1]:.2g}: three may solve it"
+            fix = "a run says which one it takes; a small storage at the law says how it is reached"
+            yield rules.SEVERAL_VALUES.finding(what, where=names[0], fix=fix, members=names)
+
+
+def _turns(slope: Expression, name: str, values: Mapping[str, float]) -> list[float]:
+    """Where a slope changes its sign, as near as steps of a quarter tell; rounding changes none."""
+    found: list[float] = []
+    before = 0.0
+    decades = [10.0 ** (k / 10) for k in range(-90, 61)]
+    for x in (*(-size for size in reversed(decades)), *decades):
+        with suppress(ArithmeticError, ValueError):
+            size = slope.evaluate({**values, name: x})
+            if before * size < 0.0 and abs(size) > ROUNDING * abs(before):
+                found.append(x)
+            before = size or before
+    return found

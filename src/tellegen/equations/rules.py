@@ -166,3 +166,26 @@ RATE_OF_INPUT = RULES.rule(
     meaning="An input was asked for that fixes a storage, so that its rate acts on the model beside its value.",
     why="the output would give the rate of the input, and the input only up to a constant that nothing decides",
 )
+SEVERAL_VALUES = RULES.rule(
+    "E143",
+    "loop that several values solve",
+    meaning="""The equation of a loop without storage rises for some values of its unknown and falls for others: for some inputs and
+states several values solve it.""",
+    why="a law that falls where it is told more may be met at several points, and without a storage nothing says which",
+    severity="notice",
+    example="""system: Tunnel diode
+parameters: {E: 3 V, R: 1 kohm}
+network:
+  V: {voltage source: [a], signal: E}
+  R: {resistor: [a, b]}
+  D: {resistor: [b], law: i = 0.01*v - 0.03*v^2 + 0.025*v^3}
+""",
+    instead="""system: Tunnel diode
+parameters: {E: 3 V, R: 1 kohm, C: 1 pF}
+network:
+  V: {voltage source: [a], signal: E}
+  R: {resistor: [a, b]}
+  D: {resistor: [b], law: i = 0.01*v - 0.03*v^2 + 0.025*v^3}
+  C: {capacitor: [b]}
+""",
+)

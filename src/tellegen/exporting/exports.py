@@ -75,7 +75,11 @@ def export_model(
     opened = as_model(model)
     _refuse_units(opened)
     stem = Path(model).stem if isinstance(model, str | Path) else ""
-    files = TARGETS[to](opened, program_name(name or stem or opened.name), **options)
+    try:
+        files = TARGETS[to](opened, program_name(name or stem or opened.name), **options)
+    except OSError as error:  # a compiler writes, too
+        what = f"'{opened.name}' cannot be compiled on the way: {failure_reason(error)}"
+        raise rules.NOT_WRITTEN.error(what, fix="make room where temporary files go, or set TMPDIR") from error
     # All files are made before the first is written: half an export is worse than none.
     targets = tuple(Path(path) / name for name in files)
     there = next((target for target in targets if os.path.exists(target)), None)

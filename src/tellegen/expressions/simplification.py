@@ -17,6 +17,9 @@ from tellegen.expressions.printing import to_text
 MOST_TERMS = 200
 """Polynomials with more terms than this are not worth printing in one line."""
 
+MOST_WRITTEN = 100_000
+"""Formulas of more nodes, written out, are not read in any form."""
+
 Monomial = tuple[tuple[str, int], ...]
 Polynomial = dict[Monomial, Fraction]
 Frozen = tuple[tuple[Monomial, Fraction], ...]
@@ -40,6 +43,8 @@ class Quotient:
 
 def shortened(expression: Expression) -> Expression:
     """The shortest form found among the expression, its fractions brought together, and groups of them brought together."""
+    if _written_size(expression) > MOST_WRITTEN:
+        return expression
     # Without a sum in a denominator nothing can be brought together that canonical form has not collected.
     if not _has_sum_below(expression):
         return expression
@@ -50,6 +55,14 @@ def shortened(expression: Expression) -> Expression:
         return expression
     # Of equal length the form that was there wins, so that results do not change for nothing.
     return min(candidates, key=lambda e: (_length(e), e is not expression))
+
+
+def _written_size(expression: Expression) -> int:
+    """How many nodes it has when written out: shared parts count each time, without being walked each time."""
+    size: dict[Expression, int] = {}
+    for node in postorder(expression):
+        size[node] = 1 + sum(size[part] for part in node.args)
+    return size[expression]
 
 
 MOST_COLLECTED = 30
@@ -108,21 +121,21 @@ def _most_shared(terms: list[dict[Expression, int]]) -> dict[Expression, int]:
 
 def multiplied_out(expression: Expression) -> Expression:
     """Products of sums written as one sum over one denominator; an expression that gets too long so stays as it is."""
-    names: dict[str, Expression] = {}
+    quotients = _Quotients()
     try:
-        return _written(_quotient(expression, names), names)
+        return _written(quotients.of(expression), quotients.names)
     except LongPolynomialError:
         return expression
 
 
 def _candidates(expression: Expression) -> Iterable[Expression]:
-    names: dict[str, Expression] = {}
-    yield _written(_quotient(expression, names), names)
+    quotients = _Quotients()
+    yield _written(quotients.of(expression), quotients.names)
     if isinstance(expression, Add):
         terms = [number(c) * term for term, c in expression.terms]
         if expression.constant:
             terms.append(number(expression.constant))
-        yield _written_in_groups([_quotient(term, names) for term in terms], names)
+        yield _written_in_groups([quotients.of(term) for term in terms], quotients.names)
 
 
 def _written_in_groups(terms: list[Quotient], names: dict[str, Expression]) -> Expression:
@@ -175,44 +188,57 @@ def _has_sum_below(expression: Expression) -> bool:
     return False
 
 
-def _quotient(node: Expression, names: dict[str, Expression]) -> Quotient:
-    if isinstance(node, Number):
-        return Quotient(_constant(node.value), {})
-    if isinstance(node, Symbol):
-        return Quotient({((node.name, 1),): Fraction(1)}, {})
-    if isinstance(node, Add):
-        found = Quotient(_constant(Fraction(node.constant)), {})
-        for term, c in node.terms:
-            share = _quotient(term, names)
-            found = _sum(found, Quotient(_scaled(share.above, Fraction(c)), share.below))
+@final
+class _Quotients:
+    """Expressions as quotients: what is shared between formulas is worked out once."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Expression] = {}
+        self.known: dict[Expression, Quotient] = {}
+
+    def of(self, node: Expression) -> Quotient:
+        """The quotient that an expression is."""
+        found = self.known.get(node)
+        if found is None:
+            found = self.known[node] = self._of(node)
         return found
-    if isinstance(node, Mul):
-        found = Quotient(_constant(Fraction(node.coefficient)), {})
-        for base, q in node.factors:
-            found = _product(found, _power(base, q, names))
+
+    def _of(self, node: Expression) -> Quotient:
+        if isinstance(node, Number):
+            return Quotient(_constant(node.value), {})
+        if isinstance(node, Symbol):
+            return Quotient({((node.name, 1),): Fraction(1)}, {})
+        if isinstance(node, Add):
+            found = Quotient(_constant(Fraction(node.constant)), {})
+            for term, c in node.terms:
+                share = self.of(term)
+                found = _sum(found, Quotient(_scaled(share.above, Fraction(c)), share.below))
+            return found
+        if isinstance(node, Mul):
+            found = Quotient(_constant(Fraction(node.coefficient)), {})
+            for base, q in node.factors:
+                found = _product(found, self._power(base, q))
+            return found
+        if isinstance(node, Pow) and isinstance(node.exponent, Number):
+            return self._power(node.base, node.exponent.rational)
+        return self._opaque(node)
+
+    def _opaque(self, node: Expression) -> Quotient:
+        """A function or a root stands as a name of its own."""
+        # No name of a model begins so.
+        name = f"#{to_text(node)}"
+        self.names[name] = node
+        return Quotient({((name, 1),): Fraction(1)}, {})
+
+    def _power(self, base: Expression, q: int | Fraction) -> Quotient:
+        if type(q) is not int:
+            return self._opaque(power(base, number(q)))
+        inside = self.of(base)
+        one = inside if q > 0 else _inverse(inside)
+        found = one
+        for _ in range(abs(q) - 1):
+            found = _product(found, one)
         return found
-    if isinstance(node, Pow) and isinstance(node.exponent, Number):
-        return _power(node.base, node.exponent.rational, names)
-    return _opaque(node, names)
-
-
-def _opaque(node: Expression, names: dict[str, Expression]) -> Quotient:
-    """A function or a root stands as a name of its own."""
-    # No name of a model begins so.
-    name = f"#{to_text(node)}"
-    names[name] = node
-    return Quotient({((name, 1),): Fraction(1)}, {})
-
-
-def _power(base: Expression, q: int | Fraction, names: dict[str, Expression]) -> Quotient:
-    if type(q) is not int:
-        return _opaque(power(base, number(q)), names)
-    inside = _quotient(base, names)
-    one = inside if q > 0 else _inverse(inside)
-    found = one
-    for _ in range(abs(q) - 1):
-        found = _product(found, one)
-    return found
 
 
 def _constant(value: Fraction) -> Polynomial:
@@ -331,7 +357,10 @@ def _cancelled(above: Polynomial, below: dict[Frozen, int]) -> Quotient:
 def _divided(a: Polynomial, f: Polynomial) -> Polynomial | None:
     """a / f where it leaves no remainder, by leading monomials in the order of total degree, then of names."""
     # Division by one polynomial needs no Groebner basis: the order decides the lead, and the remainder is zero or it is not.
-    lead = min(f, key=_order)
+    lead, last = min(f, key=_order), max(f, key=_order)
+    # The last monomial of a product is the product of the last ones, as the first is of the first.
+    if _monomial_quotient(max(a, key=_order, default=UNIT), last) is None:
+        return None
     rest = dict(a)
     found: Polynomial = {}
     # Without remainder it ends after as many steps as the quotient has terms.

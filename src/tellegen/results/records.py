@@ -17,6 +17,7 @@ from tellegen.compiler.context import Array
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, identifier, listing
 from tellegen.core.packages import load_package
+from tellegen.expressions.matlab import LONGEST, matlab_name
 from tellegen.plots import Look, Plot
 from tellegen.results import plotting, rules
 from tellegen.results.files import write_atomically
@@ -275,7 +276,9 @@ class _MatVariables(Mapping[str, object]):
 
     def __init__(self, run: "Run") -> None:
         self._run = run
-        self._names = {identifier(column(name)): name for name in ("t", *run.names)}
+        columns = {name: identifier(column(name)) for name in ("t", *run.names)}
+        # MATLAB has no longer ones; a checksum keeps them apart.
+        self._names = {key if len(key) <= LONGEST else matlab_name(key): name for name, key in columns.items()}
 
     def __getitem__(self, key: str) -> object:
         if key == "units":

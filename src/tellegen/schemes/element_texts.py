@@ -195,13 +195,17 @@ def _names(port: Port, name: str, kind: ElementKind, named: set[Side]) -> dict[s
         for side in sides
         if side not in named and port.variable(side) != default_variable(port, name, side)
     }
-    # Then the energy variable is a state, and runs and limits know it by this name.
-    if isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable:
-        energy = domain.energy(kind.side)
-        if port.state != f"{energy.symbol}_{name}":
-            found[energy.word] = port.state
+    found |= {domain.energy(kind.side).word: state for state in named_content(port, name).values()}
     # A name with an index belongs to a vector item, which gives it again when the file is read.
     return {word: variable for word, variable in found.items() if "[" not in variable}
+
+
+def named_content(port: Port, name: str) -> dict[str, str]:
+    """The name that the author gave to what a storage keeps, where that is a state: runs and limits know it by this name."""
+    if not isinstance(port.law, StorageLaw) or not port.law.keeps_energy_variable:
+        return {}
+    usual = f"{DOMAINS[port.domain].energy(port.law.side).symbol}_{name}"
+    return {} if port.state == usual else {"energy": port.state}
 
 
 def _causality(port: Port, decides: Side, ties: bool) -> str:

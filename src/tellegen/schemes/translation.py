@@ -1,8 +1,8 @@
 """A causal graph as the elements of a network, and a model as the text of a file in any notation: network, bond graph or POG."""
 
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
 from tellegen.causality import CausalGraph, assign_causality
@@ -27,10 +27,11 @@ from tellegen.schemes.pog_writing import ladder_text
 @final
 @dataclass(frozen=True)
 class NetworkScheme:
-    """Elements between nodes, and the fields that some of them form."""
+    """Elements between nodes, the fields that some of them form, and the names of nodes that wires and references join."""
 
     elements: tuple[Element, ...]
     fields: tuple[MatrixField, ...] = ()
+    nodes: Mapping[str, str] = field(default_factory=dict)
 
 
 def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkScheme:
@@ -58,7 +59,7 @@ def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkSch
         own, at = described.get(coupling.element), nodes.of_coupling(coupling.element)
         # The graph knows the modulus of what passes on heat; the model knows the parameter that it is made of.
         elements.append(replace(own, nodes=at) if own is not None and own.kind.heat else _coupling(coupling, at))
-    return NetworkScheme(tuple(elements), tuple(fields))
+    return NetworkScheme(tuple(elements), tuple(fields), nodes.called())
 
 
 def _field(field: Field, graph: PowerGraph, elements: list[Element]) -> MatrixField:
@@ -93,6 +94,7 @@ class _Nodes:
     """Names of nodes; those that a wire joins are one."""
 
     def __init__(self, graph: PowerGraph) -> None:
+        self._nodes = graph.nodes
         self.groups = UnionFind(len(graph.nodes))
         references: dict[str, int] = {}
         for k, node in enumerate(graph.nodes):
@@ -111,6 +113,10 @@ class _Nodes:
             group = self.groups.find(k)
             if group not in self._names or node.name in REFERENCES:
                 self._names[group] = node.name
+
+    def called(self) -> dict[str, str]:
+        """The name that each node of the graph has now."""
+        return {node.name: self._names[self.groups.find(k)] for k, node in enumerate(self._nodes)}
 
     def of_port(self, k: int) -> tuple[str, str]:
         """The nodes of a port."""
@@ -218,7 +224,7 @@ def _element(port: Port, nodes: tuple[str, str], *, own: bool = True) -> Element
         side: port.variable(side)
         for side in ("across", "through")
         if port.variable(side) != default_variable(port, port.element, side)
-    }
+    } | element_texts.named_content(port, port.element)
     return Element(
         name=port.element,
         kind=kind,
@@ -273,7 +279,26 @@ def translation(model: Model, notation: Notation) -> str:
 def _network(model: Model, causal: CausalGraph) -> str:
     found = network_of(causal, model=model)
     _refuse_shorted(found)
-    return to_yaml(replace(model, elements=found.elements, fields=found.fields, source="", parts=()))
+    there = _at_nodes(model, found.nodes)
+    return to_yaml(replace(there, elements=found.elements, fields=found.fields, source="", parts=()))
+
+
+def _at_nodes(model: Model, called: Mapping[str, str]) -> Model:
+    """The model with its ports and sensors at nodes as they are called now."""
+
+    def now(nodes: Iterable[object]) -> tuple[str, ...]:
+        return tuple(called.get(str(node), str(node)) for node in nodes)
+
+    ports = {
+        name: replace(port, nodes=(called.get(port.nodes[0], port.nodes[0]), called.get(port.nodes[1], port.nodes[1])))
+        for name, port in model.ports.items()
+    }
+    signals = dict(model.signals)
+    for name, signal in model.signals.items():
+        if signal.block == "across" and isinstance(ends := signal.settings["across"], tuple) and now(ends) != ends:
+            texts = {**signal.texts, "across": f"[{', '.join(now(ends))}]"}
+            signals[name] = replace(signal, settings={**signal.settings, "across": now(ends)}, texts=texts)
+    return replace(model, ports=ports, signals=signals)
 
 
 def _refuse_shorted(scheme: NetworkScheme) -> None:

@@ -69,12 +69,11 @@ class LawReader:
             other: domain.power(other),
             "energy": domain.energy(side),
         }
-        self.letters: dict[str, tuple[str, ...]] = {}
-        for group, variable in self.variables.items():
-            chosen = names.get(group)
-            word = (group,) if group != "energy" else ()
-            self.letters[group] = (*variable.letters, *word, *((chosen,) if isinstance(chosen, str) else ()))
-        self.group_of = {letter: group for group, letters in self.letters.items() for letter in letters}
+        chosen = {g: (own,) for g in self.variables if isinstance(own := names.get(g), str)}
+        usual = {g: (*v.letters, *(() if g == "energy" else (g,))) for g, v in self.variables.items()}
+        self.letters: dict[str, tuple[str, ...]] = {g: (*usual[g], *chosen.get(g, ())) for g in usual}
+        # A letter means what it means in every law, whatever else the author calls by it: a current named v is no voltage.
+        self.group_of = {letter: g for letters in (chosen, usual) for g in letters for letter in letters[g]}
         self.resistive = kind.role == "resistive"
         self.given: tuple[str, str] = (side, other) if self.resistive else ("energy", side)
 
