@@ -230,6 +230,7 @@ def test_a_sheet_is_graded_from_its_file_and_keeps_the_solution_to_itself(
     last = sheet.solution().splitlines()[-1].strip()
     shown = json.dumps(last)[1:-1] if suffix == ".ipynb" else last
     assert last not in text
+    assert "Point at an element" not in text + solved  # the page speaks the language of the sheet
     assert shown in solved.replace("&quot;", '"').replace("&#x27;", "'")
     assert 'data-sign="-1"' not in text or hide != "signs"
 
