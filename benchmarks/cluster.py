@@ -71,9 +71,10 @@ class ByWorkers(AbstractCase):
         local: Any = distributed.LocalCluster
         cluster = local(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50)
         client = cluster.get_client()
-        # All compile what they need, which depends on how many runs there are.
-        swept(self.model, self.count, on=client)
-        return cluster, client, Path(tempfile.mkdtemp()) / "motor.study"
+        folder = Path(tempfile.mkdtemp())
+        # All load and compile what they need, which depends on how many runs there are.
+        swept(self.model, self.count, on=client, **({"into": folder / "before.study"} if self.writing else {}))
+        return cluster, client, folder / "motor.study"
 
     def work(self, given: Any) -> Any:
         _, client, folder = given

@@ -1,6 +1,7 @@
 """The port-Hamiltonian form: its structure, its power balance without rounding, and its agreement with the POG form."""
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -704,3 +705,9 @@ def test_sympy_shows_the_matrices() -> None:
     assert form.g.shape == (2, 1)
     assert form.P.shape == (2, 1)
     assert (form.S.shape, form.N.shape) == ((1, 1), (1, 1))
+
+
+def test_no_two_signs_stand_beside_each_other() -> None:
+    """A slope of H that begins with a minus gives its sign to its term."""
+    found = port_hamiltonian(tg.derive("crank_rod_mechanism")).to_text()
+    assert not re.search(r"[-+*/] ?-", found.replace("e-", ""))

@@ -68,7 +68,7 @@ def test_other_notations_and_exports_start_where_the_model_starts(train: Train) 
 
 
 @pytest.mark.slow
-@FEW
+@settings(max_examples=8)
 @given(trains())
 def test_files_for_other_programs_start_where_the_model_starts(train: Train) -> None:
     """Functions, units and live pages, firmware, and Modelica as a network and as equations."""

@@ -16,6 +16,7 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, SimulationError, TellegenError
 from tellegen.core.names import TIME, identifier
 from tellegen.core.tables import TitledTable, tables_html, tables_text
+from tellegen.equations.system import parameter_values
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, run_of_trajectory, set_up
@@ -196,6 +197,8 @@ def set_up_at_start(model: Model, *, rtol: float | None = None, **given: Any) ->
     Raises: SimulationError (S119) where there is no rest to begin at, and what `set_up` raises.
     """
     ready = set_up(model, rtol=rtol, **given)
+    # The width of a law that was softened is in no file, and another program needs its number as any other.
+    ready = replace(ready, parameters=parameter_values(ready.graph.parameters))
     if model.experiment.start == "initial":
         return ready
     given.pop("until", None)

@@ -246,7 +246,9 @@ def _measured(item: Parameter, value: float | None) -> tuple[float, str]:
 
 
 def _links(model: Model) -> dict[str, tuple[str, ...]]:
-    return {name: names for name, names in element_links(model).items() if len(names) <= MOST_SHARED}
+    # Bond graphs call elements of parts and bodies by names that formulas have, too.
+    plain = {name: (one.name,) for one in model.elements if (name := re.sub(r"\W+", "_", one.name)) != one.name}
+    return plain | {name: names for name, names in element_links(model).items() if len(names) <= MOST_SHARED}
 
 
 def picture(text: str, file: str, folder: str, view: View, theme: Theme) -> ViewPicture:

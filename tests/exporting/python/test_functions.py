@@ -48,6 +48,16 @@ network:
 experiment: {until: 40 ms, inputs: {V: "table(0 s, 0 V, 10 ms, 10 V, 20 ms, 4 V)"}}
 """
 
+STEEP = """
+system: A tank behind a check valve
+parameters: {Q_n: 2 L/min, P_n: 1 bar, C: 1e-9 m^3/Pa}
+network:
+  P: {pressure source: [a]}
+  valve: {leak: [a, b], law: "Q = if(P > 0, Q_n*sqrt(P/P_n), 0)"}
+  C: {accumulator: [b]}
+experiment: {until: 1 s, inputs: {P: "1 bar*sin(10 rad/s*t)"}}
+"""
+
 
 def written(text: str, folder: Path) -> str:
     path = folder / "model.yaml"
@@ -78,7 +88,7 @@ def test_jax_gives_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("of", ["numpy", "casadi"])
-@pytest.mark.parametrize("text", [RECTIFIER, TABLES], ids=["search", "tables"])
+@pytest.mark.parametrize("text", [RECTIFIER, TABLES, STEEP], ids=["search", "tables", "softened"])
 def test_searches_and_tables_are_written_too(text: str, of: str, tmp_path: Path) -> None:
     found = agreement.differences(written(text, tmp_path), of)
     # A search ends where rounding does.
