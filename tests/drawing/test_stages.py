@@ -85,7 +85,7 @@ def test_a_scheme_grows_by_the_columns_of_its_ladder() -> None:
     assert "parallel block" in stages[-2].reason
 
 
-@pytest.mark.parametrize("name", ["quarter_car", "crank_rod", "piston_cylinder"])
+@pytest.mark.parametrize("name", ["quarter_car", "crank_rod", pytest.param("piston_cylinder", marks=pytest.mark.slow)])
 def test_what_is_no_single_ladder_is_complete_in_the_end(name: str) -> None:
     last = tg.stages(name, "pog")[-1].scene
     whole = tg.draw(name, "pog").scene

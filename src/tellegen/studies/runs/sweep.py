@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, final
@@ -234,10 +234,11 @@ def fill_store(
             return told(before + begun)
 
         work = Work(runs, store.plan, cases.values, missing, heard, folder=store.folder, right=right)
-        for part, made in maker.chunks(work):
-            told.made(made)
-            if made is not None and not made.interrupted:
-                store.write(part, made, runs)
+        with suppress(KeyboardInterrupt):  # while a chunk is written, which is then made again
+            for part, made in maker.chunks(work):
+                told.made(made)
+                if made is not None and not made.interrupted:
+                    store.write(part, made, runs)
     study = replace(store.study(runs, time.perf_counter() - began), where=maker.where if missing else "")
     if check != "none" and missing and not study.cancelled:
         error = checked_error(
