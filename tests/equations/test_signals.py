@@ -1,6 +1,7 @@
 """Signals beside the power equations, in moduli and coefficients, and in the closed loop."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from tellegen.equations.checking import check
 from tellegen.equations.forms.closed_loop import close_loop
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.system import EquationSystem, with_values
-from tellegen.expressions import parse
+from tellegen.expressions import latex_name, parse
 from tellegen.model.model import Model
+from tellegen.notations.loading import as_model, example_names
 from tellegen.notations.reading import read_model
 from tellegen.workflow.deriving import derive, linearise
 
@@ -72,8 +74,8 @@ def test_signals_are_shown_in_text_and_latex() -> None:
     system = derive(model(COIL))
     assert "signals\n" in system.to_text()
     assert "  e = I_ref - I\n" in system.to_text()
-    assert "  V_c_integral' = K_i*e\n" in system.to_text()
-    assert r"\dot{V}_{\text{c,integral}} &= K_{i} e" in system.to_latex()
+    assert "  V_c = pid(e, K_p=K, K_i=K_i)\n" in system.to_text()
+    assert r"V_{c} &= \operatorname{pid}\left(e,\; K_{p} = K,\; K_{i} = K_{i}\right)" in system.to_latex()
 
 
 def test_variables_of_resistive_elements_are_written_by_states() -> None:
@@ -312,3 +314,73 @@ def test_check_lists_signals_and_their_states() -> None:
     assert found.algebraic_signals == ()
     assert found.to_json()["signal_states"] == ["V_c_integral"]
     assert "signal states" in str(found)
+
+
+# As the author wrote them
+
+DRIVES = """
+system: Two drives
+parts:
+  d: {use: drive.yaml}
+  e: {use: drive.yaml, K: 5 ohm}
+"""
+DRIVE = """
+system: Drive
+parameters: {L: 1 mH, R: 1 ohm, K: 2 ohm, V_0: 3 V, T: 1 ms}
+network:
+  V: {voltage source: [a, gnd], signal: "V_0 + step(2 V, start=1 s)"}
+  L: {inductor: [a, b], current: I}
+  R: {resistor: [b, c]}
+  W: {voltage source: [c, gnd], signal: V_x}
+signals:
+  I_ref: "2*quintic(0, 2 A, from=T, to=3 ms) + sine(1e-3 A, 50 Hz)"
+  V_x: {pid: I_ref - I, K_p: K, K_i: 3 ohm/s, limits: [-V_0, V_0], anti-windup: clamp}
+  V_y: {saturate: V_x, limits: [0, 1 V]}
+"""
+
+
+def test_shapes_and_controllers_print_as_their_author_wrote_them() -> None:
+    system = derive(read_model(DRIVE))
+    lines = system.to_text().splitlines()
+    assert "  I_ref = 2*quintic(0, 2 A, from=T, to=3 ms) + sine(1e-3 A, 50 Hz)" in lines
+    assert "  V_x = pid(I_ref - I, K_p=K, K_i=3 ohm/s, limits=[-V_0, V_0], anti-windup=clamp)" in lines
+    assert "  V_y = min(max(V_x, 0), 1)" in lines  # a formula says as much
+    assert "  V = V_0 + step(2 V, start=1 s)" in lines
+    assert not [line for line in lines if "V_x_integral" in line or "V_course" in line]
+    latex = system.to_latex()
+    assert (
+        r"2 \operatorname{quintic}\left(0,\; 2\,\mathrm{A},\; \text{from} = T,\; \text{to} = 3\,\mathrm{ms}\right)"
+        in latex
+    )
+    assert r"10^{-3}\,\mathrm{A},\; 50\,\mathrm{Hz}" in latex
+    assert r"K_{i} = 3\,\mathrm{\Omega /s}" in latex
+    assert r"\text{anti-windup} = \text{clamp}" in latex
+    # What they stand for is there for those who ask.
+    assert "V_x_integral" in system.to_json()["signal_states"]
+
+
+def test_signals_of_parts_print_with_the_names_of_the_whole(tmp_path: Path) -> None:
+    (tmp_path / "drive.yaml").write_text(DRIVE, encoding="utf-8")
+    (tmp_path / "drives.yaml").write_text(DRIVES, encoding="utf-8")
+    lines = derive(as_model(tmp_path / "drives.yaml")).to_text().splitlines()
+    assert "  d.I_ref = 2*quintic(0, 2 A, from=d.T, to=3 ms) + sine(1e-3 A, 50 Hz)" in lines
+    assert "  e.V = e.V_0 + step(2 V, start=1 s)" in lines
+    assert any(line.startswith("  e.V_x = pid(e.I_ref - e.I, K_p=e.K, K_i=3 ohm/s,") for line in lines)
+
+
+CONTROLLED = [n for n in example_names() if any(s.block == "pid" for s in as_model(n).signals.values())]
+
+
+@pytest.mark.parametrize("name", CONTROLLED)
+def test_examples_print_what_stands_in_their_files(name: str) -> None:
+    read = as_model(name)
+    system = derive(read)
+    joined = " ".join(system.to_text().split())
+    latex = system.to_latex()
+    for signal in read.signals.values():
+        if signal.block == "pid":
+            assert f"{signal.name} = pid({signal.texts['pid']}" in joined
+            assert rf"{latex_name(signal.name)} &= \operatorname{{pid}}\left(" in latex
+        elif "quintic(" in (text := signal.texts.get("formula", "")):
+            assert f"{signal.name} = {text}" in joined
+            assert latex.count(r"\operatorname{quintic}") >= text.count("quintic(")

@@ -68,7 +68,7 @@ def test_other_notations_and_exports_start_where_the_model_starts(train: Train) 
 
 
 @pytest.mark.slow
-@FEW
+@settings(max_examples=8)
 @given(trains())
 def test_files_for_other_programs_start_where_the_model_starts(train: Train) -> None:
     """Functions, units and live pages, firmware, and Modelica as a network and as equations."""
@@ -96,8 +96,8 @@ def test_files_for_other_programs_start_where_the_model_starts(train: Train) -> 
 
 def modelica_starts(text: str, names: Iterable[str]) -> dict[str, float]:
     """What a package says of the start of variables, and of the outputs of components."""
-    found = {name: float(value) for name, value in re.findall(r"Real (\w+)\([^)]*start=([-+.\de]+)", text)}
-    for element, value in re.findall(r"(\w+)\([^;]*?\bv\(start=([-+.\de]+)", text):
+    found = {name: float(value) for name, value in re.findall(r"Real (\w+)\([^)]*start=\(?([-+.\de]+)", text)}
+    for element, value in re.findall(r"(\w+)\([^;]*?\bv\(start=\(?([-+.\de]+)", text):
         found |= {name: float(value) for name in names if name.endswith(f"_{element}")}
     return found
 

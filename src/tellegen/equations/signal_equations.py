@@ -10,6 +10,7 @@ from tellegen.equations import rules
 from tellegen.expressions import ONE, ZERO, Call, Expression, postorder, total
 from tellegen.expressions.elimination import with_definitions
 from tellegen.graph.signals import Delayed, External, Integral, Sampled, SignalLaw, Table, Value
+from tellegen.model.signals import SignalDefinition, SignalSetting
 
 
 @final
@@ -69,6 +70,8 @@ class SignalEquations:
 
 
 def _changed(law: SignalLaw, change: Callable[[Expression], Expression]) -> SignalLaw:
+    if law.definition is not None:
+        law = replace(law, definition=_redefined(law.definition, change))
     if isinstance(law, Integral):
         return replace(law, rate=change(law.rate))
     if isinstance(law, Table):
@@ -76,6 +79,22 @@ def _changed(law: SignalLaw, change: Callable[[Expression], Expression]) -> Sign
     if isinstance(law, External):
         return replace(law, arguments=tuple(map(change, law.arguments)))
     return replace(law, expression=change(law.expression))
+
+
+def _redefined(definition: SignalDefinition, change: Callable[[Expression], Expression]) -> SignalDefinition:
+    """The definition over what its formulas read now; what reads the same names stays as it is written."""
+
+    def of(held: SignalSetting) -> SignalSetting:
+        if isinstance(held, tuple):
+            return tuple(one(part) if isinstance(part, Expression) else part for part in held)  # type: ignore[return-value]
+        return one(held) if isinstance(held, Expression) else held
+
+    def one(formula: Expression) -> Expression:
+        changed = change(formula) if formula.free_symbols else formula
+        return formula if changed.free_symbols == formula.free_symbols else changed
+
+    settings = {key: of(held) for key, held in definition.settings.items()}
+    return replace(definition, settings=settings)
 
 
 NO_SIGNALS = SignalEquations()

@@ -28,7 +28,10 @@ from tellegen.graph.signals import (
 )
 from tellegen.model.model import Model
 from tellegen.model.signals import Points, Signal, SignalDefinition, order_signals
-from tellegen.notations.signals.blocks import expand_signal
+from tellegen.notations.signals.blocks import FORMULA, expand_signal
+from tellegen.notations.signals.formulas import names_a_shape
+
+NO_TEXTS: Mapping[str, str] = {}
 
 
 def with_signals(graph: PowerGraph, model: Model) -> PowerGraph:
@@ -51,15 +54,27 @@ class _Lowering:
 
     def graph(self) -> PowerGraph:
         # A controller becomes primitives with names of their own; only then is the order of evaluation known.
-        parts = [part for definition in self.model.signals.values() for part in expand_signal(definition, self._fresh)]
+        written: dict[str, SignalDefinition] = {}
+        parts: list[SignalDefinition] = []
+        for definition in self.model.signals.values():
+            made = expand_signal(definition, self._fresh)
+            parts += made
+            if len(made) > 1 or names_a_shape(definition):
+                written |= dict.fromkeys((part.name for part in made), definition)
         ordered = order_signals(self._reachable(parts)).signals
-        signals = [replace(_PRIMITIVES[part.block](self, part), unit=_unit_of(part)) for part in ordered]
-        source_signals = {e.name: self._written(e.signal, e.name) for e in self.model.elements if e.signal is not None}
+        signals = [self._law(part, written.get(part.name)) for part in ordered]
+        driven = [element for element in self.model.elements if element.signal is not None]
+        source_signals = {e.name: self._written(cast(Expression, e.signal), e.name) for e in driven}
         # Marked before courses are written in: the formula of the source must still read powers by their names.
         ports = with_heat_transfers(self.power.ports, self.model.elements)
         return _with_source_signals(
-            replace(self.power, ports=ports, signals=(*signals, *self._named(), *self.power.signals)), source_signals
+            replace(self.power, ports=ports, signals=(*signals, *self._named(), *self.power.signals)),
+            source_signals,
+            {e.name: e.signal_text for e in driven},
         )
+
+    def _law(self, part: SignalDefinition, written: SignalDefinition | None) -> SignalLaw:
+        return replace(_PRIMITIVES[part.block](self, part), unit=_unit_of(part), definition=written)
 
     def _reachable(self, parts: list[SignalDefinition]) -> list[SignalDefinition]:
         """The signals without variables of sections that only the equations would tell and nobody reads."""
@@ -273,8 +288,10 @@ def _expression(course: Signal | Expression | float) -> Expression:
     return course if isinstance(course, Expression) else as_expression(course)
 
 
-def _with_source_signals(graph: PowerGraph, source_signals: Mapping[str, Expression]) -> PowerGraph:
-    """Sources with what they give over time, by element.
+def _with_source_signals(
+    graph: PowerGraph, source_signals: Mapping[str, Expression], texts: Mapping[str, str] = NO_TEXTS
+) -> PowerGraph:
+    """Sources with what they give over time, by element; `texts` tell how that was written.
 
     What jumps or bends at known times is a signal of its own, which tells when.
     """
@@ -291,7 +308,10 @@ def _with_source_signals(graph: PowerGraph, source_signals: Mapping[str, Express
         if breaks:
             name = unused(f"{port.law.input}_course", taken)
             taken.add(name)
-            signals.append(Value(name, course, breaks, port.place))
+            # It is shown as what the input is, for its own name is one that nobody chose.
+            texts_of = {FORMULA: texts.get(port.element, "")}
+            definition = SignalDefinition(port.law.input, FORMULA, {FORMULA: course}, texts=texts_of)
+            signals.append(Value(name, course, breaks, port.place, definition=definition))
             course = symbol(name)
         ports.append(replace(port, law=replace(port.law, signal=course)))
     return replace(graph, ports=tuple(ports), signals=tuple(signals))

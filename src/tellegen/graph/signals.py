@@ -1,11 +1,12 @@
 """Signals once lowered: causal, without power. Every controller, sensor, reference and table is made of these six; and where
 formulas of time jump or bend.
 
-Expressions are over power variables of ports, states, displacements, other signals, parameters and TIME.
+Expressions are over power variables of ports, states, displacements, other signals, parameters and TIME. A signal that is a share
+of what its author wrote in fewer words, a controller or a shape, keeps that as its `definition`, for those who print it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, islice, product
 from typing import Literal, final
 
@@ -25,6 +26,7 @@ from tellegen.expressions import (
     symbol,
 )
 from tellegen.expressions.nodes import Mul, Pow
+from tellegen.model.signals import SignalDefinition
 
 Interpolation = Literal["linear", "previous", "cubic"]
 
@@ -53,6 +55,7 @@ class Value:
     unit: str = ""
     named: bool = False
     between: tuple[str, str] | None = None
+    definition: SignalDefinition | None = field(default=None, compare=False)
 
 
 @final
@@ -65,6 +68,7 @@ class Integral:
     initial: Expression
     place: Place | None = None
     unit: str = ""
+    definition: SignalDefinition | None = field(default=None, compare=False)
 
 
 @final
@@ -83,6 +87,7 @@ class Sampled:
     initial: Expression
     place: Place | None = None
     unit: str = ""
+    definition: SignalDefinition | None = field(default=None, compare=False)
 
     @property
     def is_latch(self) -> bool:
@@ -101,6 +106,7 @@ class Delayed:
     initial: Expression
     place: Place | None = None
     unit: str = ""
+    definition: SignalDefinition | None = field(default=None, compare=False)
 
 
 @final
@@ -115,6 +121,7 @@ class Table:
     interpolation: Interpolation = "linear"
     place: Place | None = None
     unit: str = ""
+    definition: SignalDefinition | None = field(default=None, compare=False)
 
 
 @final
@@ -131,6 +138,7 @@ class External:
     place: Place | None = None
     unit: str = ""
     breaks: tuple[Break, ...] = ()
+    definition: SignalDefinition | None = field(default=None, compare=False)
 
 
 SignalLaw = Value | Integral | Sampled | Delayed | Table | External

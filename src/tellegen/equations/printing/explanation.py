@@ -7,7 +7,7 @@ Terms that vanish are left out. With the sign "+" the equation is `L x' = A x + 
 place on the left. Text, LaTeX and JSON read what stands here and decide nothing but how it is written.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar, final
 
@@ -16,6 +16,8 @@ from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, t
 from tellegen.expressions import ONE, ZERO, Expression, symbol, to_text, total
 from tellegen.expressions.elimination import with_definitions
 from tellegen.graph.signals import Delayed, Sampled, Table
+from tellegen.notations.signals.blocks import FORMULA
+from tellegen.notations.signals.formulas import NestedText, as_written
 
 if TYPE_CHECKING:  # the forms print themselves, so they import their printers
     from tellegen.equations.forms.hamiltonian import HamiltonianSystem
@@ -350,31 +352,74 @@ class ElementModes(NamedTuple):
     now: str
 
 
-def signal_lines(signals: "SignalEquations") -> Iterator[tuple[str, bool, str, tuple[Expression, ...]]]:
-    """What is said of each signal: its name, whether its rate is given, a word such as `delay`, and what stands in it.
+class SignalStatement(NamedTuple):
+    """What is said of a signal: its name, whether its rate is given, a word such as `delay`, and what stands in it.
 
-    Formulas and rates have no word and one expression. What drives inputs comes last.
+    Formulas and rates have no word and one expression. `written` are the keys of a block, or of a formula with shapes, with the
+    texts of their author; the word is then that of the block, and `words` are the keys that hold a word and no formula.
     """
+
+    name: str
+    is_rate: bool
+    word: str
+    inside: tuple[Expression, ...]
+    written: Mapping[str, NestedText] | None = None
+    words: frozenset[str] = frozenset()
+
+
+def signal_lines(signals: "SignalEquations") -> Iterator[SignalStatement]:
+    """The signals, those that their author wrote by the name of a block or a shape as that; what drives inputs comes last."""
+    lines = list(_lines_of_laws(signals))
+    definitions = {law.name: law.definition for law in signals.laws if law.definition is not None}
+    written = {d.name: found for d in definitions.values() if (found := as_written(d, signals.names)) is not None}
+    meant = {d.name: d for d in definitions.values()}
+    shares = {name: d.name for name, d in definitions.items() if d.name in written}
+    # A share of a block that something else reads stays: its name would stand there without a meaning.
+    formulas = [e for line in lines if line.name not in shares for e in line.inside]
+    formulas += [e for d in definitions.values() if d.name in written for e in d.formulas()]
+    read = frozenset[str]().union(*(e.free_symbols for e in formulas))
+    for line in lines:
+        whole = shares.get(line.name)
+        if whole is None and line.name in written and line.name not in signals.names:
+            whole = line.name  # an input, whose course is one of the signals
+        if whole == line.name:
+            block, settings = meant[whole].block, meant[whole].settings
+            words = frozenset(key for key, held in settings.items() if isinstance(held, str))
+            yield SignalStatement(line.name, False, "" if block == FORMULA else block, (), written[whole], words)
+        elif whole is None or (line.name in read and whole in signals.names):
+            yield line
+
+
+MOST_POINTS = 6
+"""A longer list is shown by its ends."""
+
+
+def ends_of(texts: Sequence[NestedText]) -> Sequence[NestedText]:
+    """A list as far as it is shown."""
+    return texts if len(texts) <= MOST_POINTS else [*texts[:2], "...", texts[-1]]
+
+
+def _lines_of_laws(signals: "SignalEquations") -> Iterator[SignalStatement]:
     named = signals.named
     for name, value in signals.values.items():
         if name not in named:
-            yield name, False, "", (value,)
+            yield SignalStatement(name, False, "", (value,))
     for name, rate in signals.states.items():
-        yield name, True, "", (rate,)
+        yield SignalStatement(name, True, "", (rate,))
     # Signals with a memory have no formula of the same instant; a word tells what they are.
     for law in signals.others:
         if isinstance(law, Sampled) and law.is_latch:
-            yield law.name, False, "latch", (law.expression,)
+            yield SignalStatement(law.name, False, "latch", (law.expression,))
         elif isinstance(law, Sampled):
-            yield law.name, False, "sample", (law.expression, law.period)
+            yield SignalStatement(law.name, False, "sample", (law.expression, law.period))
         elif isinstance(law, Delayed):
-            yield law.name, False, "delay", (law.expression, law.by)
+            yield SignalStatement(law.name, False, "delay", (law.expression, law.by))
         elif isinstance(law, Table):
-            yield law.name, False, "table", (law.argument,)
+            yield SignalStatement(law.name, False, "table", (law.argument,))
         else:
-            yield law.name, False, "function", law.arguments
+            yield SignalStatement(law.name, False, "function", law.arguments)
     for name, value in signals.drivers.items():
-        yield name, False, "", (value,)
+        yield SignalStatement(name, False, "", (value,))
 
 
 def summaries(equations: "EquationSystem", sign: Sign) -> Iterator[tuple[str, Expression]]:

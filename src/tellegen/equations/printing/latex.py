@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tellegen.core.errors import TellegenError
 from tellegen.core.language import Phrases
 from tellegen.core.names import numbered
 from tellegen.equations.matrices import Matrix
@@ -21,12 +22,15 @@ from tellegen.expressions import (
     Number,
     latex_name,
     number,
+    parse,
     postorder,
     to_latex,
     to_text,
     total,
 )
 from tellegen.expressions.simplification import NamedParts, collected
+from tellegen.notations.signals.blocks import FORMULA
+from tellegen.notations.signals.formulas import NestedText, WrittenPiece, written_pieces
 
 if TYPE_CHECKING:
     from tellegen.equations.forms.descriptor import DescriptorSystem
@@ -216,10 +220,88 @@ def _itself(expression: Expression) -> Expression:
 
 def _signals(signals: "SignalEquations") -> Iterator[str]:
     yield from _definitions(signals.named)
-    for name, is_rate, word, inside in shown.signal_lines(signals):
-        texts = ",\\; ".join(map(to_latex, inside))
-        right = rf"\operatorname{{{word}}}\left({texts}\right)" if word else texts
-        yield f"{dotted(name) if is_rate else latex_name(name)} &= {right}"
+    for line in shown.signal_lines(signals):
+        texts = (
+            ",\\; ".join(map(to_latex, line.inside))
+            if line.written is None
+            else _as_written(line, line.written, signals.names)
+        )
+        right = rf"\operatorname{{{line.word}}}\left({texts}\right)" if line.word else texts
+        # A sum of shapes takes a line for each where one line would be too long.
+        first, *rest = right.split(r" + \operatorname{") if len(right) > LONGEST_LINE else [right]
+        yield f"{dotted(line.name) if line.is_rate else latex_name(line.name)} &= {first}"
+        yield from (rf"&\qquad + \operatorname{{{piece}" for piece in rest)
+
+
+def _as_written(line: shown.SignalStatement, keys: Mapping[str, NestedText], names: frozenset[str]) -> str:
+    """The keys of a block as its arguments; what stands behind its own word comes first, without a key."""
+    parts = []
+    for key, text in keys.items():
+        name = latex_name(key) if "_" in key else rf"\text{{{key}}}"
+        found = rf"\text{{{_escaped(str(text))}}}" if key in line.words else _nested(text, names)
+        parts.append(found if key in (line.word, FORMULA) else f"{name} = {found}")
+    return _NEXT.join(parts)
+
+
+_NEXT = r",\; "
+
+
+def _nested(found: NestedText, names: frozenset[str]) -> str:
+    if isinstance(found, str):
+        return written_latex(found, names)
+    if isinstance(found, Mapping):
+        parts = [rf"\text{{{_escaped(key)}}}: {_nested(text, names)}" for key, text in found.items()]
+        return rf"\{{{_NEXT.join(parts)}\}}"
+    return rf"\left[{_NEXT.join(_nested(text, names) for text in shown.ends_of(found))}\right]"
+
+
+def written_latex(text: str, names: frozenset[str]) -> str:
+    """A formula as its author wrote it, quantities with their units and shapes by their names; `names` are no units."""
+    # Quantities and shapes stand as names while the formula around them is set.
+    pieces = list(written_pieces(text, names))
+    holders = {f"held_{k}": piece for k, piece in enumerate(pieces)}
+    plain, at = "", 0
+    for name, piece in holders.items():
+        plain, at = f"{plain}{text[at : piece.begin]}{name}", piece.end
+    plain += text[at:]
+    if plain == "held_0":
+        return _piece(pieces[0], names)
+    try:
+        found = to_latex(parse(plain))
+    except TellegenError:  # a word, a path, a condition in other words
+        return "\\ldots" if text == "..." else rf"\text{{{_escaped(text)}}}"
+    for name, piece in holders.items():
+        # `6*pi*(1 rad)` has its brackets for readers.
+        bracketed = text[: piece.begin].endswith("(") and text[piece.end :].startswith(")")
+        made = _piece(piece, names)
+        found = found.replace(latex_name(name), rf"\left({made}\right)" if bracketed else made)
+    return found
+
+
+def _piece(piece: WrittenPiece, names: frozenset[str]) -> str:
+    if not piece.shape:
+        mantissa, _, power = piece.number.lower().partition("e")
+        factor = "" if mantissa in ("1", "1.") else rf"{mantissa} \cdot "
+        value = rf"{factor}10^{{{int(power)}}}" if power else mantissa
+        return rf"{value}\,{_unit(piece.unit)}"
+    arguments = []
+    for argument in piece.arguments:
+        key, given, value = argument.partition("=")
+        is_named = bool(given) and key.strip().isidentifier() and not value.startswith("=")
+        name = rf"\text{{{key.strip()}}} = " if is_named else ""
+        arguments.append(name + written_latex(value.strip() if is_named else argument, names))
+    return rf"\operatorname{{{piece.shape}}}\left({_NEXT.join(arguments)}\right)"
+
+
+def _unit(unit: str) -> str:
+    """A unit in upright letters, after the SI brochure."""
+    text = unit.replace("ohm", r"\Omega ").replace("*", r"\,").replace("%", r"\%").replace("µ", r"\mu ")
+    text = re.sub(r"\^(?:\(([^)]*)\)|(-?\d+))", lambda found: f"^{{{found[1] or found[2]}}}", text)
+    return rf"\mathrm{{{text}}}"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([_&%#$])", r"\\\1", text)
 
 
 def hamiltonian_to_latex(form: "HamiltonianSystem", *, environment: str = "align*") -> str:
@@ -295,21 +377,25 @@ def dotted(name: str) -> str:
 
 
 def _section(n: int, section: shown.ExplanationSection) -> str:
-    """A paragraph; neighbours of one kind share an environment."""
+    return "\n".join([rf"\paragraph{{{n}. {section.title}}}", items_to_latex(section.items)])
+
+
+def items_to_latex(items: Iterable[shown.Item]) -> str:
+    """Items of a derivation; neighbours of one kind share an environment."""
     parts: list[tuple[str, list[str]]] = []
-    for item in section.items:
-        kind, lines = _item(item)
+    for item in items:
+        kind, lines = item_lines(item)
         if parts and parts[-1][0] == kind:
             parts[-1][1].extend(lines)
         else:
             parts.append((kind, lines))
-    bodies = [_body(kind, lines) for kind, lines in parts]
-    return "\n".join([rf"\paragraph{{{n}. {section.title}}}", *bodies])
+    return "\n".join(_body(kind, lines) for kind, lines in parts)
 
 
-def _item(item: shown.Item) -> tuple[str, list[str]]:
+def item_lines(item: shown.Item) -> tuple[str, list[str]]:
+    """The environment of an item, and its lines there; prose stands in none, or in a list."""
     if isinstance(item, shown.Sentence):
-        return ("itemize", [rf"\item {_prose(item.text)}"]) if item.listed else ("", [_prose(item.text)])
+        return ("itemize", [rf"\item {prose(item.text)}"]) if item.listed else ("", [prose(item.text)])
     if isinstance(item, shown.NamedFormula):
         return "align*", [f"{_quotient(item.name)} &= {to_latex(item.value)}"]
     if isinstance(item, shown.ExplainedEntry):
@@ -359,7 +445,7 @@ def _quotient(name: str) -> str:
 _IN_PROSE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """A sentence with its names and letters in mathematics."""
     return _IN_PROSE.sub(lambda found: f"${latex_name(found[1]) if found[1] else _symbols(found[2])}$", text)
 

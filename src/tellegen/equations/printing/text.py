@@ -10,6 +10,8 @@ from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
 from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text, total
 from tellegen.expressions.simplification import collected
+from tellegen.notations.signals.blocks import FORMULA
+from tellegen.notations.signals.formulas import NestedText
 
 if TYPE_CHECKING:
     from tellegen.equations.forms.descriptor import DescriptorSystem
@@ -50,12 +52,27 @@ def _rates(displacements: Mapping[str, Expression], width: int) -> str:
 def _signals(signals: "SignalEquations", width: int) -> str:
     """The formulas of variables with names of their own, of signals and of their states."""
     lines = []
-    for name, is_rate, word, inside in shown.signal_lines(signals):
-        texts = ", ".join(map(to_text, inside))
-        left = f"{name}'" if is_rate else name
-        lines.append(_wrapped(f"{left} = {f'{word}({texts})' if word else texts}", width))
+    for line in shown.signal_lines(signals):
+        texts = ", ".join(map(to_text, line.inside)) if line.written is None else _as_written(line.word, line.written)
+        left = f"{line.name}'" if line.is_rate else line.name
+        lines.append(_wrapped(f"{left} = {f'{line.word}({texts})' if line.word else texts}", width))
     parts = [_named("variables", signals.named, width), "\n".join(["signals", *lines]) if lines else ""]
     return "\n\n".join(part for part in parts if part)
+
+
+def _as_written(word: str, keys: Mapping[str, NestedText]) -> str:
+    """The keys of a block as its arguments; what stands behind its own word comes first, without a key."""
+    return ", ".join(
+        _nested(text) if key in (word, FORMULA) else f"{key}={_nested(text)}" for key, text in keys.items()
+    )
+
+
+def _nested(found: NestedText) -> str:
+    if isinstance(found, str):
+        return found
+    if isinstance(found, Mapping):
+        return f"{{{', '.join(f'{key}: {_nested(text)}' for key, text in found.items())}}}"
+    return f"[{', '.join(map(_nested, shown.ends_of(found)))}]"
 
 
 def _variables(form: "EquationSystem | HamiltonianSystem | StateSpaceForm", units: Mapping[str, str]) -> str:

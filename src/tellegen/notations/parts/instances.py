@@ -1,5 +1,6 @@
 """A part as it stands in the whole: its elements, parameters, displacements and signals under the names that they have there."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import final
@@ -7,6 +8,7 @@ from typing import final
 from tellegen.core.domains import REFERENCES
 from tellegen.core.names import TIME
 from tellegen.expressions import Expression, Number, Symbol, symbol, to_text
+from tellegen.expressions.tokens import PATH
 from tellegen.model.laws import Law, MatrixField
 from tellegen.model.model import (
     NOTHING,
@@ -90,7 +92,8 @@ def part_instance(part: Part) -> PartInstance:
         if element.name not in replaced:
             made = names.element(element, letters.get(element.name, ()))
             given = part.signals.get(input_name(element)) if element.kind.role == "source" and part.signals else None
-            found.elements[made.name] = made if given is None else replace(made, signal=given, signal_text="")
+            text = part.texts.get(input_name(element), "")
+            found.elements[made.name] = made if given is None else replace(made, signal=given, signal_text=text)
     for name, parameter in model.parameters.items():
         full = names.path(name)
         bound = part.bindings.get(name)
@@ -99,7 +102,7 @@ def part_instance(part: Part) -> PartInstance:
     for name, definition in model.signals.items():
         course = part.signals.get(name)
         found.signals[names.path(name)] = (
-            names.signal(definition) if course is None else names.driven(definition, course)
+            names.signal(definition) if course is None else names.driven(definition, course, part.texts.get(name, ""))
         )
     found.fields = [names.matrix_field(f) for f in model.fields]
     found.vectors = {
@@ -193,6 +196,7 @@ class Renaming:
             notes=element.notes,
             multiport=None if multiport is None else replace(multiport, K=self._matrix(multiport.K)),
             signal=None if course is None else self.expression(course),
+            signal_text="" if course is None else self._text(element.signal_text, course.free_symbols),
             switching=None if modes is None else self._switching(modes),
         )
 
@@ -248,14 +252,21 @@ class Renaming:
         dimension, unit = definition.dimension, definition.unit
         ends = definition.between
         between = None if ends is None else (self.path(ends[0]), self.path(ends[1]))
+        read = frozenset[str]().union(*(formula.free_symbols for formula in definition.formulas()))
+        texts = {key: self._text(text, read) for key, text in definition.texts.items()}
         return SignalDefinition(
-            name, definition.block, settings, dimension, definition.place, unit=unit, between=between
+            name, definition.block, settings, dimension, definition.place, texts, unit=unit, between=between
         )
 
-    def driven(self, definition: SignalDefinition, course: Expression) -> SignalDefinition:
+    def _text(self, text: str, read: Collection[str]) -> str:
+        """The text of a formula with full names for what it reads; who prints it looks whether it still is that formula."""
+        return re.sub(PATH, lambda m: str(self._symbol(m[0])) if m[0] in read else m[0], text) if text else text
+
+    def driven(self, definition: SignalDefinition, course: Expression, text: str) -> SignalDefinition:
         """A signal input that the whole gives a formula."""
         name = self.path(definition.name)
-        return SignalDefinition(name, FORMULA, {FORMULA: course}, definition.dimension, definition.place)
+        texts = {FORMULA: text}
+        return SignalDefinition(name, FORMULA, {FORMULA: course}, definition.dimension, definition.place, texts)
 
     def _setting(self, value: SignalSetting) -> SignalSetting:
         if isinstance(value, Expression):

@@ -29,6 +29,7 @@ from tellegen.expressions import (
     number,
     relation,
     symbol,
+    to_text,
 )
 from tellegen.expressions.tokens import AFTER_NUMBER, NUMBER, unit_end
 from tellegen.model import dimensions
@@ -395,6 +396,47 @@ def angular_frequency(text: str) -> ArgumentText | None:
 _WORD = re.compile(r"[A-Za-z]+")
 _QUANTITY = re.compile(rf"({NUMBER}){AFTER_NUMBER.pattern}")
 
+
+class WrittenPiece(NamedTuple):
+    """A piece of a formula that no formula prints as it was written: a quantity, or the call of a shape with its arguments."""
+
+    begin: int
+    end: int
+    number: str = ""
+    unit: str = ""
+    shape: str = ""
+    arguments: tuple[str, ...] = ()
+
+
+def written_pieces(text: str, names: frozenset[str]) -> Iterator[WrittenPiece]:
+    """The quantities and the shapes of a formula, in order; those inside the arguments of a shape belong to these."""
+
+    def joins(word: str) -> bool:
+        return word not in NOT_UNITS | names and is_unit(word)
+
+    calls = [
+        WrittenPiece(m.start(), m.end() + len(_inside(text, m.end())) + 1, "", "", m[1]) for m in _CALL.finditer(text)
+    ]
+    quantities = [
+        m
+        for m in _QUANTITY.finditer(text)
+        if joins(m[3]) and text[m.start() - 1 : m.start()].strip(" (+-*/<>=,[") == ""
+    ]
+    ends = [(m.start(), unit_end(text, m.end(3), joins), m) for m in quantities]
+    pieces = [*calls, *(WrittenPiece(begin, end, m[1], text[m.start(3) : end]) for begin, end, m in ends)]
+    reached = 0
+    for piece in sorted(pieces):
+        if piece.begin < reached:
+            continue
+        reached = piece.end
+        inside = text[text.index("(", piece.begin) + 1 : piece.end - 1] if piece.shape else ""
+        yield (
+            piece._replace(arguments=tuple(part.strip() for _, part in split_at_commas(inside)))
+            if piece.shape
+            else piece
+        )
+
+
 NOT_UNITS = frozenset({TIME})
 """In `2 V*t` the `t` is the time and not the unit."""
 
@@ -575,6 +617,22 @@ def signal_keys(
             wanted = definition.dimension if key.name == FORMULA else SECOND if key.holds == PERIOD else None
             written = definition.texts.get(key.name, "")
             yield key.name, _text(found, written, names, lambda e, unit=wanted: annotate(e, unit))  # type: ignore[misc]
+
+
+def names_a_shape(definition: SignalDefinition) -> bool:
+    """Whether a formula has a shape in it, which stands for more than is written."""
+    return definition.block == FORMULA and _CALL.search(definition.texts.get(FORMULA, "")) is not None
+
+
+def as_written(definition: SignalDefinition, names: frozenset[str]) -> dict[str, NestedText] | None:
+    """What the author wrote for each key of a block, or for a formula; None for a formula that is another one by now."""
+    found = dict(signal_keys(definition, _quantity, names))
+    return None if definition.block == FORMULA and found[FORMULA] != definition.texts.get(FORMULA) else found
+
+
+def _quantity(expression: Expression, unit: Dimension | None) -> str:
+    text = to_text(expression)
+    return f"{text} s" if unit == SECOND and isinstance(expression, Number) else text
 
 
 def _state_keys(definition: SignalDefinition, annotate: Annotate) -> Iterator[tuple[str, dict[str, str | list[str]]]]:
