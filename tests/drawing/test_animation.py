@@ -18,6 +18,9 @@ from PIL import Image
 import tellegen as tg
 from tellegen.core.errors import FigureError
 from tellegen.drawing import Animation, animate, check_scene
+from tellegen.notations.loading import as_model, example_names
+from tellegen.notations.reading import read_model
+from tellegen.scenes.geometry import outline_points
 from tellegen.scenes.scene import Curve, Label, Shape
 
 FRAMES = 6
@@ -233,3 +236,85 @@ def test_mechanism_needs_its_model() -> None:
     run = tg.simulate("five_bar", progress=False)
     with pytest.raises(FigureError, match=r"F200(.|\n)*animate\(model, 'mechanism', run=run\)"):
         animate(run, "mechanism")
+
+
+# Networks in motion
+
+SWINGING = """
+system: Two masses
+network:
+  F:   {force source: [frame, a]}
+  m_1: {mass: [a], m: 1 kg}
+  K_0: {spring: [a, frame], K: 200 N/m}
+  K:   {spring: [a, b], K: 100 N/m}
+  d:   {damper: [a, b], b: 1 N*s/m}
+  m_2: {mass: [b], m: 2 kg}
+  d_2: {damper: [b, frame], b: 1 N*s/m}
+experiment: {until: 2 s, inputs: {F: "step(10 N, 0.1 s)"}}
+"""
+
+
+def extent(shapes: tuple[Shape, ...], element: str, axis: int) -> tuple[float, float]:
+    """The least and the largest coordinate of a symbol."""
+    curves = [s for s in shapes if isinstance(s, Curve) and s.origin.element == element and s.origin.part == "symbol"]
+    values = [point[axis] for curve in curves for point in outline_points(curve.outline)]
+    return min(values), max(values)
+
+
+def units_per_metre(moving: Animation) -> float:
+    """What the figure says of its motion."""
+    bar, *_ = of_part(moving.still.shapes, "motion scale")
+    (told,) = [s.text for s in moving.still.shapes if isinstance(s, Label) and s.origin.part == "motion scale"]
+    length = re.match(r"([0-9.]+)\\,\\mathrm\{(\w*)m\}", told)
+    assert length is not None
+    (start, end) = outline_points(bar.outline)
+    return (end[0] - start[0]) / (float(length[1]) * {"": 1.0, "m": 1e-3, r"\mu ": 1e-6}[length[2]])
+
+
+@pytest.mark.parametrize(("model", "axis", "bodies", "between"), [
+    (SWINGING, 0, {"m_1": "v_m_1", "m_2": "v_m_2"}, {"K": ("m_1", "m_2"), "d": ("m_1", "m_2"), "K_0": ("m_1", "")}),
+    ("quarter_car", 1, {"m_u": "v_u", "m_s": "v_s"}, {"K_s": ("m_s", "m_u"), "b_s": ("m_s", "m_u")}),
+])  # fmt: skip
+def test_masses_move_as_far_as_the_figure_says(
+    model: str, axis: int, bodies: dict[str, str], between: dict[str, tuple[str, str]]
+) -> None:
+    read = read_model(model) if "\n" in model else as_model(model)
+    run = tg.simulate(read, progress=False)
+    moving = animate(read, "network", run=run, frames=9)
+    scale = units_per_metre(moving) * (1 if axis == 0 else -1)
+    start = {name: extent(moving.frames[0], name, axis) for name in (*bodies, *between)}
+    moved: dict[str, list[float]] = {"": [0.0] * 9}
+    for name, velocity in bodies.items():
+        speed = run.values(velocity)
+        way = [0.0, *((speed[1:] + speed[:-1]) / 2 * (run.t[1:] - run.t[:-1])).cumsum()]
+        at = [min(range(len(run.t)), key=lambda k, time=time: abs(run.t[k] - time)) for time in moving.times]
+        moved[name] = [extent(shapes, name, axis)[0] - start[name][0] for shapes in moving.frames]
+        assert max(map(abs, moved[name])) > 8  # it can be seen
+        assert moved[name] == pytest.approx([scale * way[k] for k in at], abs=0.7)
+    # What is between two bodies reaches from one to the other all the time.
+    for name, (first, second) in between.items():
+        for k, shapes in enumerate(moving.frames):
+            low, high = extent(shapes, name, axis)
+            assert low - start[name][0] == pytest.approx(moved[first][k], abs=0.01)
+            assert high - start[name][1] == pytest.approx(moved[second][k], abs=0.01)
+            assert check_scene(moving.figure(k).scene) == ()
+
+
+BODIES = [
+    name for name in example_names()
+    if as_model(name).mechanism is None and as_model(name).experiment is not None
+    and any(e.kind.name in ("mass", "spring") for e in as_model(name).elements)
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BODIES)
+def test_networks_in_motion_keep_their_wires(name: str) -> None:
+    moving = animate(name, "network", frames=5)
+    for k in range(5):
+        assert check_scene(moving.figure(k).scene) == ()
+        assert moving.still.box.contains((moving.still.box.left + 1, moving.still.box.top + 1))
+
+
+def test_what_does_not_move_has_no_scale_of_motion() -> None:
+    assert not of_part(animate("rlc", "network", frames=2).still.shapes, "motion scale")

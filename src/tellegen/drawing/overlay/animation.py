@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from tellegen.core.language import Language, Phrases
 from tellegen.drawing import rules
 from tellegen.drawing.figures import Figure
 from tellegen.drawing.mechanism.pose import MechanismPose
@@ -22,6 +23,10 @@ from tellegen.drawing.mechanism.scene import MechanismMotion, mechanism_motion
 from tellegen.drawing.options import DEFAULTS, Options, read_options, with_layout
 from tellegen.drawing.overlay import results
 from tellegen.drawing.overlay.marks import Array
+from tellegen.drawing.schematic.motion import SchematicMotion, node_motions
+from tellegen.drawing.schematic.plan import schematic_elements
+from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
 from tellegen.results import Run
 from tellegen.scenes.geometry import Box
@@ -83,6 +88,8 @@ def _ffmpeg() -> str:
 class Animation:
     """A scene that stays, and shapes over it for each frame. `times` are those of the run, `seconds` is how long it plays.
 
+    The page of frames that are no times of a run says `captions` in their place.
+
     >>> from tellegen.drawing import animate
     >>> len(animate("rlc", "bond", frames=5).times)
     5
@@ -93,6 +100,8 @@ class Animation:
     times: tuple[float, ...] = field(repr=False)
     seconds: float = 6.0
     options: Options = DEFAULTS
+    captions: tuple[str, ...] = field(default=(), repr=False)
+    language: Language = "en"
 
     def figure(self, number: int) -> Figure:
         """One frame as a figure, counted from 0."""
@@ -114,7 +123,8 @@ class Animation:
 
         It plays at once, unless the reader asked the system for less motion.
         """
-        theme, writer, told = THEMES[self.options.theme], self._writer(), [f"{time:.4g}" for time in self.times]
+        theme, writer, say = THEMES[self.options.theme], self._writer(), Phrases(self.language)
+        told = self.captions or tuple(f"t = {time:.4g} s" for time in self.times)
         groups = [
             f'<g class="frame{" shown" * (k == 0)}">{writer.bare(shapes)}</g>' for k, shapes in enumerate(self.frames)
         ]
@@ -125,8 +135,14 @@ class Animation:
             ink=theme.colour("ink"),
             drawing=writer.document(groups),
             last=len(self.frames) - 1,
-            first=f"t = {told[0]} s",
-            times=json.dumps(told),
+            first=escape(told[0]),
+            told=json.dumps(told).replace("<", "\\u003c"),
+            language=self.language,
+            way="column" if self.captions else "row",
+            play=say("page.play"),
+            stop=say("page.pause"),
+            button=say("page.play_or_pause"),
+            slider=say("page.stage" if self.captions else "page.time"),
             pause=round(1000 * self.seconds / len(self.frames)),
         )
 
@@ -257,8 +273,9 @@ def animate(
     """An animation of a run: `what` is a model, which is simulated unless its `run` is given, or a run alone.
 
     `notation` is `pog`, `bond` or `network`: arrows as wide as the root of the power, bars of stored energy, dotted arrows of
-    losses; or `mechanism`: its bodies in motion, with the trails of their points, and the same marks in a column beside it. There
-    are so many `frames`, at even times of the run, in so many `seconds` of the viewer. Options are those of `draw`.
+    losses, and in a network masses and springs that move; or `mechanism`: its bodies in motion, with the trails of their points,
+    and the same marks in a column beside it. There are so many `frames`, at even times of the run, in so many `seconds` of the
+    viewer. Options are those of `draw`.
 
     Raises: FigureError for notations and options that do not exist (F101, F102, F200), a run of another model (F201), a number of
     frames that makes no film (F204), or a model without a mechanism (F181).
@@ -272,14 +289,31 @@ def animate(
         if model.mechanism is not None:
             return _motion(model, run, frames, seconds, chosen)
         shown, _ = results.shown_run(model, run)
-        overlay = results.network_overlay(model, shown, chosen, float(shown.t[0]))
-    else:
-        overlaid = results.overlaid_notation(notation)
-        shown, graph = results.shown_run(what, run)
-        placed = chosen if isinstance(what, Run) else with_layout(chosen, as_model(what), notation)
-        overlay = results.overlay_of(shown, overlaid, placed, graph)
+        times = _times(shown, frames)
+        still, moving = _network_motion(model, shown, times, chosen)
+        return Animation(still, moving, tuple(times.tolist()), float(seconds), chosen)
+    overlaid = results.overlaid_notation(notation)
+    shown, graph = results.shown_run(what, run)
+    placed = chosen if isinstance(what, Run) else with_layout(chosen, as_model(what), notation)
+    overlay = results.overlay_of(shown, overlaid, placed, graph)
     times = _times(shown, frames)
     return Animation(overlay.still, tuple(overlay.frames(times)), tuple(times.tolist()), float(seconds), chosen)
+
+
+def _network_motion(model: Model, run: Run, times: Array, options: Options) -> MechanismMotion:
+    """The schematic with its marks; what is translational moves, enlarged or reduced as its figure says."""
+    scene, ways = schematic_scene(model, options), node_motions(run)
+    elements = schematic_elements(model)
+    if not ways or not (motion := SchematicMotion(scene.shapes, elements, ways)).carried:
+        overlay = results.physical_overlay(scene, run)
+        return overlay.still, tuple(overlay.frames(times))
+    overlay = results.physical_overlay(motion.with_room(scene), run)
+    # The same motion again, where the room for the marks has put all shapes.
+    placed = {node: np.interp(times, run.t, way) for node, way in ways.items()}
+    motion = SchematicMotion(overlay.still.shapes, elements, placed, motion.scale)
+    marks = overlay.frames(times, shift=lambda k, element: motion.mark_shift(element, k))
+    frames = tuple((*motion.at(k), *shown) for k, shown in enumerate(marks))
+    return replace(overlay.still, shapes=tuple(s for s in overlay.still.shapes if not motion.moves(s))), frames
 
 
 def _motion(what: AnyModel | Run, run: Run | None, frames: int, seconds: float, options: Options) -> Animation:

@@ -6,6 +6,7 @@ beside a source points up where it gives power, down where it takes some. A mech
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Literal, final, get_args
 
@@ -266,6 +267,9 @@ NOTE, VALUE = 13.0, 11.0
 """Sizes of texts."""
 
 
+MarkShift = Callable[[int, str], Point]
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Overlay:
@@ -279,14 +283,19 @@ class Overlay:
     spans: tuple[tuple[float, float], ...]
     """For each mark of stored energy, its least and its largest value; zero to `most_power` for the others."""
 
-    def frames(self, times: Array, *, values: bool = False) -> list[tuple[Shape, ...]]:
+    def frames(self, times: Array, *, values: bool = False, shift: MarkShift | None = None) -> list[tuple[Shape, ...]]:
         """What the marks show at some times; with `values`, the powers of sections in numbers.
+
+        `shift` tells how far what a mark stands beside has moved: of an element, in a frame.
 
         Raises: SimulationError (S205) for times outside the run.
         """
         flows = self.measure(self.run.resampled(times))
         rows = [_rows(mark, flows) for mark in self.marks]
-        return [(*self._shapes([row[k] for row in rows], values), self._time(t)) for k, t in enumerate(times)]
+        return [
+            (*self._shapes([row[k] for row in rows], values, shift and partial(shift, k)), self._time(t))
+            for k, t in enumerate(times)
+        ]
 
     def at(self, time: float) -> Scene:
         """The figure at one time.
@@ -297,9 +306,12 @@ class Overlay:
         about = f"{self.still.about} Powers and energies at t = {time:g} s."
         return tidy(replace(self.still, about=about.strip(), shapes=(*self.still.shapes, *shapes)))
 
-    def _shapes(self, values: list[float], with_numbers: bool) -> list[Shape]:
+    def _shapes(
+        self, values: list[float], with_numbers: bool, shift: Callable[[str], Point] | None = None
+    ) -> list[Shape]:
         found: list[Shape] = []
-        for mark, (least, most), value in zip(self.marks, self.spans, values, strict=True):
+        marks_here = self.marks if shift is None else [mark.moved(*shift(mark.keys[0])) for mark in self.marks]
+        for mark, (least, most), value in zip(marks_here, self.spans, values, strict=True):
             found += marks.mark_shapes(mark, value - least, most - least)
             if with_numbers and mark.kind == "power" and mark.numbered:
                 found.append(self._number(mark, value))
@@ -426,8 +438,12 @@ def network_overlay(model: Model, run: Run, options: Options, time: float, *, bo
         # Its bodies are drawn where they are at that time, or the powers would stand at the wrong places.
         (row,) = coordinates_at(MechanismPose(model), run.resampled(np.array([time])))
         scene = mechanism_scene(model, options, row)
-    names = [s.origin.element for s in scene.shapes if isinstance(s, Label) and s.origin.part in NAMED]
+    return physical_overlay(scene, run)
 
+
+def physical_overlay(scene: Scene, run: Run) -> Overlay:
+    """A scene of elements or bodies with places for powers and energies beside their names."""
+    names = [s.origin.element for s in scene.shapes if isinstance(s, Label) and s.origin.part in NAMED]
     return overlay_on(scene, run, lambda at: _flows(names, at), _marks)
 
 
