@@ -218,6 +218,8 @@ export interface ParameterFacts {
   mathml: string;
   elements: string[];
   limits: boolean;
+  span: number;
+  moved_by: string[];
 }
 
 /** A view as SVG, as lines of MathML, or as plain text; or why there is none. `places` are the centres of what can be moved. */

@@ -285,7 +285,8 @@ class ElementFacts:
 class ParameterFacts:
     """A parameter: its text, its number and unit where it is a plain value, its name as a formula, and who uses it.
 
-    `limits` says that it can be taken to zero or to infinity.
+    `limits` says that it can be taken to zero or to infinity, `span` how far a slider goes that begins at 0, and `moved_by` the
+    parameters with a number of their own that a formula follows.
     """
 
     name: str
@@ -298,6 +299,8 @@ class ParameterFacts:
     mathml: str
     elements: tuple[str, ...]
     limits: bool
+    span: float
+    moved_by: tuple[str, ...]
 
 
 @final

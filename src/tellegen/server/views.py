@@ -221,7 +221,31 @@ def _parameters(model: Model, tree: object) -> Iterator[ParameterFacts]:
             mathml=inline_formula(name_latex(name)),
             elements=tuple(users.get(name, ())),
             limits=name in limited and own,
+            span=_span(item, model) if number == 0 else 0.0,
+            moved_by=() if plain else _moved_by(name, model),
         )
+
+
+def _span(item: Parameter, model: Model) -> float:
+    """How far from 0 a value may well be: as far as the largest value of its unit; a right angle; else one unit."""
+    alike = [one for one in model.parameters.values() if one.unit == item.unit and one.expression is not None]
+    plain = [one.expression.evaluate({}) for one in alike if one.expression and not one.expression.free_symbols]
+    largest = max((abs(_measured(item, float(value))[0]) for value in plain), default=0.0)
+    return largest or {"deg": 90.0, "rad": 1.5}.get(item.unit, 1.0)
+
+
+def _moved_by(name: str, model: Model) -> tuple[str, ...]:
+    """The parameters with numbers that the formula of a parameter comes down to."""
+    found: list[str] = []
+    left, seen = [name], {name}
+    while left:
+        item = model.parameters.get(one := left.pop(0))
+        needed = sorted(item.expression.free_symbols) if item is not None and item.expression is not None else []
+        if item is not None and not needed and one != name:
+            found.append(one)
+        left += [other for other in needed if other not in seen]
+        seen.update(needed)
+    return tuple(found)
 
 
 _PLAIN = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?(\s+\S+)?\s*")
