@@ -13,6 +13,8 @@ from support.strategies import networks
 from tellegen.cli.main import run
 from tellegen.core.language import LANGUAGES, Language
 from tellegen.notations.reading import read_model
+from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.scene import Label
 from tellegen.teaching.sheets import read_sheet
 from tellegen.teaching.tasks import Hidden
 from tellegen.teaching.variants import TASKS
@@ -84,6 +86,17 @@ def test_each_wrong_sign_is_found_at_its_sum(item: str) -> None:
     first, sign, second = right[item].split()
     swapped = {**right, item: f"{first} {'-' if sign == '+' else '+'} {second}"}
     assert [(m.item, second in m.reason) for m in task.marks(swapped) if not m.right] == [(item, True)]
+
+
+@pytest.mark.parametrize("name", ["rlc", MOTOR, "quarter_car"])
+def test_sums_speak_of_variables_by_the_names_in_the_figure(name: str) -> None:
+    task = tg.exercise(name, "signs")[0].task
+    figure = {shape.text for shape in task.figure.scene.shapes if isinstance(shape, Label)}
+    known = {v for port in task.scheme.causal.graph.ports for v in (port.across, port.through)}  # type: ignore[attr-defined]
+    told = {*task.items, *(word for text in task.solution().values() for word in text.replace("-", "+").split(" + "))}
+    # What no element has is found in the figure only.
+    invented = {name.strip() for name in told} - known
+    assert {name_latex(one) for one in invented} <= figure
 
 
 def test_each_wrong_value_is_found_and_a_wrong_prefix_is_told() -> None:
