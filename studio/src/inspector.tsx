@@ -144,45 +144,78 @@ function Parameter({ parameter, strong = false }: { parameter: ParameterFacts; s
           onChange={(event) => setTyped(event.target.value)} onBlur={settle} onKeyDown={(event) => event.key === "Enter" && settle()}
         />
       </label>
-      {parameter.plain && parameter.number !== 0 && <Slider parameter={parameter} />}
+      {parameter.plain ? <Slider parameter={parameter} /> : <Follows parameter={parameter} />}
     </div>
   );
 }
 
-/** From a tenth of the value to ten times as much, of its sign, evenly on a logarithmic scale; at the ends stand the limits. */
+/** What a slider may write, from its left end at 0 to its right end at 1. */
+interface Scale { rest: number; at: (position: number) => number }
+
+/** From a tenth of the value to ten times as much, of its sign; a value of 0 grows to what is usual, both ways but for elements. */
+function scaleOf({ number, span, limits }: ParameterFacts): Scale {
+  if (number !== 0) return { rest: 0.5, at: (position) => number * 10 ** (DECADES * (2 * position - 1)) };
+  return limits ? { rest: 0, at: (position) => span * position } : { rest: 0.5, at: (position) => span * (2 * position - 1) };
+}
+
+const ENDS = { "0": "zero", inf: "infinity" };
+
+/** At the ends of a slider stand the limits: what they make of the model is shown there, and letting go takes them. */
 function Slider({ parameter }: { parameter: ParameterFacts }) {
-  const [from, setFrom] = useState(parameter.number);
-  const [at, setAt] = useState(0.5);
+  const [scale, setScale] = useState(() => scaleOf(parameter));
+  const [at, setAt] = useState(scale.rest);
   const [holding, setHolding] = useState(false);
   useEffect(() => {
     if (holding) return;
-    setFrom(parameter.number);
-    setAt(0.5);
-  }, [parameter.number, holding]);
-  const textAt = (position: number) => {
-    if (position === 0.5) return parameter.text;
-    const value = from * 10 ** (DECADES * (2 * position - 1));
-    return `${Number(value.toPrecision(3))}${parameter.unit ? ` ${parameter.unit}` : ""}`;
-  };
+    const found = scaleOf(parameter);
+    setScale(found);
+    setAt(found.rest);
+  }, [parameter.number, parameter.span, holding]);
+  const hasEnds = parameter.limits && parameter.number !== 0;
+  const end = hasEnds && (at === 0 || at === 1) ? (at === 0 ? "0" : "inf") : null;
+  const textAt = (position: number) => (position === scale.rest ? parameter.text : `${Number(scale.at(position).toPrecision(3))}${parameter.unit ? ` ${parameter.unit}` : ""}`);
   const slide = (position: number) => {
     setHolding(true);
     setAt(position);
+    if (hasEnds && (position === 0 || position === 1)) return store.tryLimit(parameter.name, position === 0 ? "0" : "inf");
+    store.leaveLimit();
     store.hold({ [parameter.name]: textAt(position) });
   };
-  const letGo = () => {
+  const letGo = (takes: boolean) => {
     if (!holding) return;
     setHolding(false);
-    store.release(parameter, textAt(at));
+    if (!end) return store.release(parameter, textAt(at));
+    store.release(parameter, parameter.text);
+    setAt(scale.rest);
+    if (takes) store.takeLimit();
+    else store.leaveLimit();
   };
+  const button = (value: "0" | "inf", sign: string) => (
+    <button
+      type="button" className={end === value ? "end reached" : "end"} title={`${parameter.name} to ${ENDS[value]}: a smaller model`} aria-label={`${parameter.name} ${sign}`}
+      onClick={() => (store.tryLimit(parameter.name, value), store.takeLimit())} data-testid={`${value === "0" ? "zero" : "inf"}-${parameter.name}`}
+    >{sign}</button>
+  );
   return (
     <div className="slider">
-      {parameter.limits && <button type="button" className="end" title={`${parameter.name} to zero: a smaller model`} aria-label={`${parameter.name} →0`} onClick={() => store.takeLimit(parameter.name, "0")} data-testid={`zero-${parameter.name}`}>→0</button>}
+      {hasEnds && button("0", "→0")}
       <input
-        type="range" min={0} max={STEPS} value={Math.round(at * STEPS)} aria-label={`Slider of ${parameter.name}`} aria-valuetext={textAt(at)} data-testid={`slider-${parameter.name}`}
-        onChange={(event) => slide(Number(event.target.value) / STEPS)} onPointerUp={letGo} onKeyUp={letGo} onBlur={letGo}
+        type="range" min={0} max={STEPS} value={Math.round(at * STEPS)} aria-label={`Slider of ${parameter.name}`} aria-valuetext={end ? ENDS[end] : textAt(at)} data-testid={`slider-${parameter.name}`}
+        onChange={(event) => slide(Number(event.target.value) / STEPS)} onPointerUp={() => letGo(true)} onKeyUp={(event) => letGo(event.key !== "Escape")} onBlur={() => letGo(false)}
       />
-      {parameter.limits && <button type="button" className="end" title={`${parameter.name} to infinity: a smaller model`} aria-label={`${parameter.name} →∞`} onClick={() => store.takeLimit(parameter.name, "inf")} data-testid={`inf-${parameter.name}`}>→∞</button>}
+      {hasEnds && button("inf", "→∞")}
     </div>
+  );
+}
+
+/** Why a parameter has no slider, with the way to those that move it. */
+function Follows({ parameter }: { parameter: ParameterFacts }) {
+  if (!parameter.moved_by.length) return <p className="hint follows" data-testid={`follows-${parameter.name}`}>{parameter.own ? "a formula without parameters: edit its text" : "its value stands in a part"}</p>;
+  return (
+    <p className="hint follows" data-testid={`follows-${parameter.name}`}>
+      a formula; it moves with{" "}
+      {parameter.moved_by.map((name) => <button key={name} type="button" className="plain" onClick={() => document.querySelector<HTMLInputElement>(`[data-testid="slider-${CSS.escape(name)}"]`)?.focus()}>{name}</button>)}
+    </p>
   );
 }
 

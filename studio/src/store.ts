@@ -26,6 +26,14 @@ export interface Notice {
   fix: string;
 }
 
+/** A limit that is looked at: whether its account is known, whether it is taken, and what was shown before. */
+interface Trial {
+  limits: Record<string, string>;
+  known: boolean;
+  taken: boolean;
+  tab: Tab;
+}
+
 export interface Shown {
   picture: ViewPicture;
   version: number;
@@ -66,6 +74,7 @@ export interface State {
   flows: Map<View, FlowDone>;
   moment: number;
   limit: LimitDone | null;
+  trying: boolean;
   forms: FormsDone | "asked" | null;
   locked: boolean;
   inserting: boolean;
@@ -105,6 +114,7 @@ export class Store {
   private liveNext: Record<string, string> | null = null;
   private ranVersion = -1;
   private runWanted = false;
+  private trial: Trial | null = null;
   private lastInserted: Record<string, unknown> | null = null;
 
   constructor() {
@@ -113,7 +123,7 @@ export class Store {
       link: "connecting", hello: null, file: null, history: { kind: "undostate", undo: "", redo: "", saved: "", refusal: "" },
       structure: null, shown: new Map(), runs: [], current: null, running: null, seconds: 0, held: {}, chosen: [], hovered: [],
       nodes: [], variables: [], notices: [], panes: kept("panes", DEFAULT_PANES), tab: "plots", theme: resolved(choice),
-      themeChoice: choice, power: false, flows: new Map(), moment: 0, limit: null, forms: null, locked: kept("locked", false), inserting: false, typed: "", helping: false,
+      themeChoice: choice, power: false, flows: new Map(), moment: 0, limit: null, trying: false, forms: null, locked: kept("locked", false), inserting: false, typed: "", helping: false,
     };
     this.text = new TextModel(this);
     this.connection = new Connection({ link: (link) => this.linked(link), message: (m, numbers) => this.heard(m, numbers) });
@@ -162,6 +172,7 @@ export class Store {
     this.set({ link, ...(link === "open" ? {} : { running: null }) });
     if (link !== "open") {
       this.liveInFlight = 0;
+      this.trial = null;
       this.asked.clear();
     }
   }
@@ -212,10 +223,11 @@ export class Store {
     if (again) this.text.resume(message.version, message.changes, message.text);
     else this.text.restart(message.file, message.version, message.text);
     const fresh = again ? {} : {
-      structure: null, shown: new Map(), runs: [], current: null, chosen: [], nodes: [], variables: [], flows: new Map(), limit: null, forms: null,
+      structure: null, shown: new Map(), runs: [], current: null, chosen: [], nodes: [], variables: [], flows: new Map(), limit: null, trying: false, forms: null,
       power: false, tab: "plots" as Tab, held: {}, running: null, seconds: 0,
     };
     if (!again) {
+      this.trial = null;
       this.ranVersion = -1;
       this.counted = 0;
     }
@@ -457,15 +469,39 @@ export class Store {
     this.send({ kind: "redo" });
   }
 
-  /** A parameter at its end: the account of the limit is fetched, then it is taken. */
-  takeLimit(parameter: string, value: "0" | "inf"): void {
+  /** A parameter at its end: what the limit would make of the model is fetched and shown. */
+  tryLimit(parameter: string, value: "0" | "inf"): void {
     const limits = { [parameter]: value };
+    if (this.trial?.limits[parameter] === value) return;
+    const trial: Trial = { limits, known: false, taken: false, tab: this.trial?.tab ?? this.state.tab };
+    this.trial = trial;
     this.text.flush();
     this.ask((id) => ({ kind: "previewlimit", id, limits }), (answer) => {
-      if (answer.kind !== "limitdone") return;
-      this.set({ limit: answer, tab: "limit" });
-      this.gesture("limit", { limits });
+      if (this.trial !== trial) return;
+      if (answer.kind !== "limitdone") return void (this.trial = null);
+      trial.known = true;
+      this.set({ limit: answer, tab: "limit", trying: true });
+      if (trial.taken) this.takeLimit();
     });
+  }
+
+  /** The limit that is tried is taken, as one step; where its account is not there yet, once it is. */
+  takeLimit(): void {
+    const { trial } = this;
+    if (!trial) return;
+    trial.taken = true;
+    if (!trial.known) return;
+    this.trial = null;
+    this.set({ trying: false });
+    this.gesture("limit", { limits: trial.limits });
+  }
+
+  /** The slider has left its end: nothing was done. */
+  leaveLimit(): void {
+    if (!this.trial || this.trial.taken) return;
+    const { tab } = this.trial;
+    this.trial = null;
+    if (this.state.trying) this.set({ trying: false, limit: null, tab: tab === "limit" ? "plots" : tab });
   }
 
   /** The forms of dependent storages side by side: runs of all of them, so that it is asked for. */

@@ -1,3 +1,4 @@
+import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -85,7 +86,7 @@ def test_a_scheme_grows_by_the_columns_of_its_ladder() -> None:
     assert "parallel block" in stages[-2].reason
 
 
-@pytest.mark.parametrize("name", ["quarter_car", "crank_rod", "piston_cylinder"])
+@pytest.mark.parametrize("name", ["quarter_car", "crank_rod", pytest.param("piston_cylinder", marks=pytest.mark.slow)])
 def test_what_is_no_single_ladder_is_complete_in_the_end(name: str) -> None:
     last = tg.stages(name, "pog")[-1].scene
     whole = tg.draw(name, "pog").scene
@@ -114,6 +115,17 @@ def test_the_files_of_stages(tmp_path: Path) -> None:
     film = stages.animation()
     assert len(film.frames) == 5
     assert film.svg().count("<animate ") == 5
+
+
+def test_the_page_that_plays_stages_says_each_one_with_its_reason_in_its_language() -> None:
+    stages = tg.stages("rlc", "bond", language="it")
+    page = stages.animation().html()
+    told = json.loads(re.findall(r"const told = (\[.*\]), pause", page)[0])
+    assert told == [f"{k}: {stage.reason.replace('`', '')}" for k, stage in enumerate(stages)]
+    assert '<html lang="it">' in page
+    assert ">Avvia</button>" in page
+    assert 'aria-label="fase"' in page
+    assert not re.search(r"\b(Play|Pause|time)\b", page)
 
 
 @pytest.mark.slow

@@ -277,6 +277,106 @@ def test_letters_insert_wires_are_dragged_and_values_are_typed_on_the_figure(
 
 
 @pytest.mark.slow
+def test_the_ends_of_a_slider_are_the_limits(browser: Browser, studio: RunningStudio, folder: Path) -> None:
+    file = folder / "motor.yaml"
+    file.write_text(_example("dc_motor_pump"))
+    with studio_page(browser, studio.url) as page:
+        at(page, "open-motor.yaml").click()
+        _states(page, "3 states: I_a, omega_m, P_0")
+        box = at(page, "slider-J_m").bounding_box()
+        assert box is not None
+        y, left, right = box["y"] + box["height"] / 2, box["x"] + 2, box["x"] + box["width"] - 2
+        page.mouse.move(box["x"] + box["width"] / 2, y)
+        page.mouse.down()
+        # At the end it is seen what would go; away from there nothing has happened.
+        page.mouse.move(left, y, steps=5)
+        expect(at(page, "limit-states")).to_contain_text("3 states would become 2")
+        expect(at(page, "loss")).to_contain_text("% of its size")
+        page.mouse.move(left + 40, y, steps=3)
+        expect(at(page, "limit")).to_have_count(0)
+        expect(at(page, "plots")).to_be_visible()
+        page.mouse.move(right, y, steps=5)
+        expect(at(page, "limit").locator("h2")).to_have_text("J_m → ∞")
+        page.mouse.move(left, y, steps=5)
+        expect(at(page, "limit").locator("h2")).to_have_text("J_m → 0")
+        assert file.read_text() == _example("dc_motor_pump")
+        page.mouse.up()
+        _states(page, "2 states: I_a, P_0")
+        expect(at(page, "limit-states")).to_contain_text("3 states become 2")
+        assert "J_m" not in {one.name for one in tg.read(file).elements}
+        at(page, "undo").click()
+        _states(page, "3 states: I_a, omega_m, P_0")
+        assert file.read_text() == _example("dc_motor_pump"), "one step brings all of it back"
+        # The same by keys: Home is the end, and letting go of it takes the limit; leaving the slider there does not.
+        at(page, "slider-J_m").focus()
+        page.keyboard.down("Home")
+        expect(at(page, "limit-trial")).to_be_visible()
+        page.keyboard.up("Home")
+        _states(page, "2 states: I_a, P_0")
+        at(page, "undo").click()
+        _states(page, "3 states: I_a, omega_m, P_0")
+
+
+@pytest.mark.slow
+def test_a_value_of_zero_has_a_slider_and_a_formula_says_what_moves_it(
+    browser: Browser, studio: RunningStudio, folder: Path
+) -> None:
+    file = folder / "offset.yaml"
+    file.write_text(
+        "system: Offset\nparameters:\n  m: 1 kg\n  F0: 0 N\n  Fs: 20 N\n  b: 0 N*s/m\n  D: 0.5\n  K: 4 N/m\n  h: K*s\n"
+        "  s: 2*D\nnetwork:\n  F: {force source: [frame, n1]}\n  m: {mass: [n1]}\n  b: {damper: [n1, frame]}\n"
+        "  K1: {spring: [n1, frame], K: h}\nexperiment: {until: 5 s, inputs: {F: F0 + Fs}}\n"
+    )
+    with studio_page(browser, studio.url) as page:
+        at(page, "open-offset.yaml").click()
+        expect(at(page, "element-b")).to_be_visible()
+        # A force goes both ways, as far as the other force; the constant of a damper is never negative.
+        for name, place, text in (("F0", "100", "-10 N"), ("b", "200", "0.5 N*s/m")):
+            slider = at(page, f"slider-{name}")
+            slider.fill(place)
+            expect(slider).to_have_attribute("aria-valuetext", text)
+            slider.blur()
+            expect(at(page, f"value-{name}")).to_have_value(text)
+        expect(at(page, "follows-h")).to_have_text("a formula; it moves with KD")
+        at(page, "follows-h").get_by_role("button", name="D").click()
+        expect(at(page, "slider-D")).to_be_focused()
+        expect(at(page, "slider-h")).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_an_element_that_a_finding_speaks_of_has_a_sign_with_its_words(
+    browser: Browser, studio: RunningStudio, folder: Path
+) -> None:
+    (folder / "signs.yaml").write_text(_example("dc_motor_pump"))
+    with studio_page(browser, studio.url) as page:
+        at(page, "open-signs.yaml").click()
+        expect(at(page, "element-L_a")).to_be_visible()
+        for view in ("network", "pog", "bond"):
+            expect(at(page, f"pane-{view}").locator("svg")).to_be_visible()
+        expect(page.locator(".badge")).to_have_count(0)
+        (folder / "signs.yaml").write_text(_example("dc_motor_pump").replace("{inductor:", "{inducto:"))
+        sign = at(page, "pane-network").get_by_test_id("badge-L_a")
+        expect(sign).to_have_class("badge error")
+        expect(sign).to_have_attribute(
+            "aria-label", re.compile("'inducto' is not a kind of element.*did you mean 'inductor'")
+        )
+        expect(page.locator(".badge")).to_have_count(3)
+        sign.click()
+        # What follows from it is told, and has no remedy of its own.
+        expect(page.locator(".finding")).to_have_count(2)
+        expect(page.locator(".finding").nth(1)).to_contain_text("mend L_a first")
+        expect(at(page, "remedy")).to_have_text(["Write 'inductor'"])
+        at(page, "remedy").click()
+        expect(page.locator(".badge")).to_have_count(0)
+        # Two sources that fight: a sign at each of them, and in dark colours too.
+        at(page, "theme").click()
+        fights = "\n  V_z: {voltage source: [a, gnd]}\n  L_a:"
+        (folder / "signs.yaml").write_text(_example("dc_motor_pump").replace("\n  L_a:     {", f"{fights} {{"))
+        for name in ("V_a", "V_z"):
+            expect(at(page, "pane-network").get_by_test_id(f"badge-{name}")).to_have_class("badge error")
+
+
+@pytest.mark.slow
 def test_forms_of_dependent_storages_are_compared_and_one_is_taken(browser: Browser, studio: RunningStudio) -> None:
     with studio_page(browser, studio.url) as page:
         opened_example(page, "crank_rod")

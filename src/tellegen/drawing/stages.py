@@ -66,6 +66,7 @@ class Stages:
     title: str
     stages: tuple[Stage, ...]
     options: Options = DEFAULTS
+    language: Language = "en"
 
     def __len__(self) -> int:
         return len(self.stages)
@@ -87,7 +88,9 @@ class Stages:
     def animation(self) -> Animation:
         """The stages as an animation: what they have in common stays."""
         still, frames = _overlays(self._scenes())
-        return Animation(still, frames, tuple(map(float, range(len(self)))), SECONDS * len(self), self.options)
+        captions = tuple(f"{number}: {stage.reason.replace('`', '')}" for number, stage in enumerate(self))
+        times, seconds = tuple(map(float, range(len(self)))), SECONDS * len(self)
+        return Animation(still, frames, times, seconds, self.options, captions=captions, language=self.language)
 
     def tikz(self, *, standalone: bool = False) -> str:
         """The stages as the overlays of a beamer frame, or of a whole document that pdflatex reads."""
@@ -219,7 +222,7 @@ def _strokes(what: AnyModel, options: Options, say: Phrases) -> Stages:
     if conflicts := [finding.what for finding in scheme.causal.contradictions]:
         told[-1] = ". ".join((told[-1].removesuffix("."), *conflicts)) + "."
     scenes = (with_strokes(figure.scene, sequence[:count]) for count in range(len(sequence) + 1))
-    return Stages(figure.scene.title, tuple(map(Stage, scenes, told)), options)
+    return Stages(figure.scene.title, tuple(map(Stage, scenes, told)), options, say.language)
 
 
 def scalar_bond_graph(causal: CausalGraph) -> BondGraphScheme:
@@ -268,7 +271,7 @@ def _building(what: AnyModel, options: Options, say: Phrases) -> Stages:
         made.append(Stage(_built(drawn, beside, columns, count, entries), _reason_of(column, scheme, say)))
     # What belongs to no column, such as equations under the figure, comes last.
     made.append(Stage(_stacked(beside, drawn), say("building.whole" if scheme.vectorial else "building.rest")))
-    return Stages(drawn.title, tuple(made), options)
+    return Stages(drawn.title, tuple(made), options, say.language)
 
 
 def _beginning(scheme: PogScheme, entries: Sequence[str], say: Phrases) -> str:
@@ -334,7 +337,7 @@ def _reduction(what: AnyModel, options: Options, say: Phrases) -> Stages:
     made = [Stage(_captioned(panel), panel.words.removesuffix(",").capitalize() + ".") for panel in panels]
     if notes:
         made[-1] = replace(made[-1], reason=" ".join((made[-1].reason, *notes)))
-    return Stages(what.original.name, tuple(made), options)
+    return Stages(what.original.name, tuple(made), options, say.language)
 
 
 def _captioned(panel: StepPanel) -> Scene:

@@ -21,6 +21,7 @@ import numpy as np
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.hidden_characters import visible
+from tellegen.core.language import Phrases
 from tellegen.core.units import parse_unit
 from tellegen.plots import Panel
 from tellegen.plots.axes import Array, engineering
@@ -28,6 +29,7 @@ from tellegen.plots.texts import look_of, variable_latex
 from tellegen.plots.values import Line, told
 from tellegen.reporting.formulas import CONTINUED, LinkedNames, inline_formula, to_mathml, width_of
 from tellegen.reporting.pages import (
+    Beside,
     Folded,
     Listing,
     LiveRun,
@@ -37,6 +39,7 @@ from tellegen.reporting.pages import (
     PageSection,
     PageTable,
     Paragraph,
+    Prose,
     Report,
     Slider,
 )
@@ -53,8 +56,6 @@ MOST_ROWS = 1500
 """A curve of more points is shown by its extremes: a screen has no more columns."""
 MOST_SHARED = 6
 """A name that more elements share, such as a common speed, says nothing about any of them."""
-
-HINT = "Point at an element to see it everywhere; Ctrl and the wheel zoom a figure, a double click resets it."
 
 
 def to_html(report: Report) -> str:
@@ -85,7 +86,7 @@ class _Page:
     """Writes one page, and knows what it has written once for several figures."""
 
     def __init__(self, report: Report) -> None:
-        self.report = report
+        self.report, self.say = report, Phrases(report.language)
         self.links = {name: found for name, found in report.links.items() if len(found) <= MOST_SHARED}
         self.names = LinkedNames(self.links)
         # Letters of figures, each once for the page.
@@ -105,16 +106,20 @@ class _Page:
         sections = "".join(map(self._section, report.sections))
         defined = f"<defs>{''.join(self.symbols.values())}</defs>"
         letters = f'<svg width="0" height="0" style="position:absolute" aria-hidden="true">{defined}</svg>'
-        hint = f'<p class="hint">{HINT}</p>' if 'class="zooms"' in sections else ""
+        hint = f'<p class="hint">{escape(self.say("page.hint"))}</p>' if 'class="zooms"' in sections else ""
         return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f'<!DOCTYPE html>\n<html lang="{report.language}">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
             f"<title>{escape(report.title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
-            f'<nav aria-label="Sections">{links}<button type="button" hidden>Dark</button></nav>\n<main>\n{letters}'
+            f'<nav aria-label="{self.say("page.sections")}">{links}{self._toggle()}</nav>\n<main>\n{letters}'
             f'<header><h1>{escape(report.title)}</h1><p class="about">{escape(report.about)}</p>{hint}</header>\n'
             f"{sections}</main>\n<script>{script}</script>\n</body>\n</html>\n"
         )
+
+    def _toggle(self) -> str:
+        dark, light = self.say("page.dark"), self.say("page.light")
+        return f'<button type="button" data-dark="{dark}" data-light="{light}" hidden>{dark}</button>'
 
     def _section(self, section: PageSection) -> str:
         head = f'<h2 id="{section.anchor}">{escape(section.title)}</h2>\n'
@@ -125,6 +130,12 @@ class _Page:
             case Paragraph(text, strong):
                 style = "strong" if strong else "lines" if "\n" in text else ""
                 return f'<p class="{style}">{escape(text)}</p>\n' if style else f"<p>{escape(text)}</p>\n"
+            case Prose(text, listed):
+                return f'<p class="{"listed" if listed else "prose"}">{self._prose(text)}</p>\n'
+            case Beside(blocks, picture):
+                words = "".join(map(self._block, blocks))
+                shown = "" if picture is None else self._picture(picture)
+                return f'<div class="beside"><div>\n{words}</div>\n{shown}</div>\n'
             case PageFormulas(lines):
                 shown = "".join(map(self._formula, lines, [*lines[1:], ""]))
                 return f'<div class="many">\n{shown}</div>\n' if len(lines) > MANY else shown
@@ -154,6 +165,11 @@ class _Page:
         # Beside each other on a wide screen, parts of one sum could not be put together again.
         goes_on = any(text.startswith(CONTINUED) for text in (line, following))
         return f'<div class="formula{" alone" if goes_on else ""}"{style}>{self._linked(mathml)}</div>\n'
+
+    def _prose(self, text: str) -> str:
+        parts = text.split("$")
+        formulas = range(1, len(parts), 2)
+        return "".join(self._linked(inline_formula(p)) if k in formulas else escape(p) for k, p in enumerate(parts))
 
     def _linked(self, mathml: str) -> str:
         return self.names.linked(mathml)

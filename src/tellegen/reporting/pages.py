@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
+from tellegen.core.language import Language
 from tellegen.plots import Panel
 
 
@@ -79,6 +80,24 @@ class Folded:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Prose:
+    """A sentence with formulas between dollars, in LaTeX; a `listed` one is a line of a list."""
+
+    text: str
+    listed: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Blocks with the picture of what they speak of: beside them where there is room, else below."""
+
+    blocks: "tuple[PageBlock, ...]"
+    picture: PagePicture | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Slider:
     """A value that a reader may move, in the unit that it is shown in: times `factor`, plus `offset`, it is SI.
 
@@ -109,7 +128,7 @@ class LiveRun:
     shows: str
 
 
-PageBlock = Paragraph | PageFormulas | PagePicture | PageTable | Listing | Folded | LiveRun
+PageBlock = Paragraph | Prose | PageFormulas | PagePicture | PageTable | Listing | Folded | Beside | LiveRun
 
 
 @final
@@ -129,12 +148,13 @@ class PageSection:
 @final
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All sections, in order. `links` tell the elements that a name of the model belongs to."""
+    """All sections, in order. `links` tell the elements that a name of the model belongs to, `language` that of its words."""
 
     title: str
     about: str
     sections: tuple[PageSection, ...]
     links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    language: Language = "en"
 
     @property
     def errors(self) -> int:
@@ -154,6 +174,8 @@ def pictures(report: Report) -> Iterator[PagePicture]:
 def _pictures_of(block: PageBlock) -> Iterator[PagePicture]:
     if isinstance(block, PagePicture):
         yield block
+    elif isinstance(block, Beside) and block.picture is not None:
+        yield block.picture
     elif isinstance(block, Folded):
         for inner in block.blocks:
             yield from _pictures_of(inner)

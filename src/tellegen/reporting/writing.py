@@ -13,6 +13,7 @@ from tellegen.core.files import failure_reason, write_bytes
 from tellegen.core.names import did_you_mean
 from tellegen.reporting.html import escape, to_html
 from tellegen.reporting.pages import (
+    Beside,
     Folded,
     Listing,
     LiveRun,
@@ -21,6 +22,7 @@ from tellegen.reporting.pages import (
     PagePicture,
     PageTable,
     Paragraph,
+    Prose,
     Report,
     pictures,
 )
@@ -73,6 +75,8 @@ def _markdown_block(block: PageBlock, folder: str) -> Iterator[str]:
         case Paragraph(text, strong):
             lines = _plain(text).splitlines()
             yield "\n".join(f"> {line}" for line in lines) if strong else "  \n".join(lines)
+        case Prose(text, listed):
+            yield f"- {_plain(text)}" if listed else _plain(text)
         case PageFormulas(lines):
             yield from (f"$$\n{line}\n$$" for line in lines)
         case PagePicture(name, _, caption):
@@ -89,6 +93,9 @@ def _markdown_block(block: PageBlock, folder: str) -> Iterator[str]:
             yield f"{fence}{language}\n{text.rstrip()}\n{fence}"
         case LiveRun():
             return  # paper and Markdown run nothing
+        case Beside(blocks, picture):
+            for inner in (*blocks, *((picture,) if picture is not None else ())):
+                yield from _markdown_block(inner, folder)
         case Folded(title, blocks):
             yield f"**{_plain(title)}**"
             for inner in blocks:

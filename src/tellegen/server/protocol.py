@@ -251,7 +251,10 @@ class Remedy:
 @final
 @dataclass(frozen=True, slots=True)
 class FindingLine:
-    """A finding with its place in the text: lines and columns count from 1, 0 where it has none."""
+    """A finding with its place in the text: lines and columns count from 1, 0 where it has none; and the elements it speaks of.
+
+    `follows` names an entry of the text that is wrong itself: mended there, this finding is gone.
+    """
 
     code: str
     severity: Severity
@@ -262,6 +265,8 @@ class FindingLine:
     column: int
     length: int
     members: tuple[str, ...]
+    elements: tuple[str, ...]
+    follows: str
     remedies: tuple[Remedy, ...]
 
 
@@ -285,7 +290,8 @@ class ElementFacts:
 class ParameterFacts:
     """A parameter: its text, its number and unit where it is a plain value, its name as a formula, and who uses it.
 
-    `limits` says that it can be taken to zero or to infinity.
+    `limits` says that it can be taken to zero or to infinity, `span` how far a slider goes that begins at 0, and `moved_by` the
+    parameters with a number of their own that a formula follows.
     """
 
     name: str
@@ -298,6 +304,8 @@ class ParameterFacts:
     mathml: str
     elements: tuple[str, ...]
     limits: bool
+    span: float
+    moved_by: tuple[str, ...]
 
 
 @final

@@ -12,6 +12,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.language import Phrases
 from tellegen.core.units import describe
 from tellegen.drawing import Figure, draw
+from tellegen.drawing.pog.texts import PogNames
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.quantities import value_of
@@ -187,8 +188,8 @@ class SignsTask:
         say = self.say
         at = {name: c.name for ladder in self.scheme.ladders for c in ladder.all_columns() for name in c.summations}
         return tuple(
-            say("exercise.sum", sum=f"`{output}`", element=f"`{at.get(output) or output}`", names=say.names(inputs))
-            for output, inputs in self.sums.items()
+            say("exercise.sum", sum=f"`{shown}`", element=f"`{at.get(output) or shown}`", names=say.names(inputs))
+            for output, (shown, inputs) in zip(_summed(self.scheme), self.sums.items(), strict=True)
         )
 
     def solution(self) -> Answers:
@@ -214,6 +215,12 @@ def _scheme(model: Model) -> PogScheme:
 
 
 def _sums(scheme: PogScheme) -> dict[str, dict[str, int]]:
+    """The inputs of each summation with their signs, by the names in the figure: students read no others."""
+    shown = PogNames(scheme).shown
+    return {shown(output): {shown(n): sign for n, sign in inputs.items()} for output, inputs in _summed(scheme).items()}
+
+
+def _summed(scheme: PogScheme) -> dict[str, dict[str, int]]:
     return {s.output: dict(s.inputs) for s in scheme.summations.values() if len(s.inputs) > 1}
 
 

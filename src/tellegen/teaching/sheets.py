@@ -266,8 +266,8 @@ def _html(sheet: ExerciseSheet, path: Path, solved: bool) -> str:
     blocks += [PageFormulas(text.formulas)] if text.formulas else []
     blocks += [Paragraph(_plain(line)) for line in text.solution]
     blocks += [Paragraph(_plain(text.file_title)), Listing(text.file, "yaml")]
-    page = to_html(Report(text.title, "", (PageSection(Phrases(sheet.language)("exercise.heading"), tuple(blocks)),)))
-    page = page.replace('<html lang="en"', f'<html lang="{sheet.language}"', 1)
+    section = PageSection(Phrases(sheet.language)("exercise.heading"), tuple(blocks))
+    page = to_html(Report(text.title, "", (section,), language=sheet.language))
     return page.replace("</body>", f"<!-- tellegen-exercise:{sheet.record()} -->\n</body>", 1)
 
 

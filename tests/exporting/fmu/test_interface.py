@@ -143,6 +143,50 @@ def test_a_state_that_was_saved_and_serialised_is_gone_back_to(tmp_path: Path) -
         made.freeFMUState(restored)
 
 
+def with_its_sum(data: bytes, first: int) -> bytes:
+    """Bytes of a state, changed, under the sum over them (FNV-1a) that stands before them."""
+    total = 14695981039346656037
+    for byte in data[first:]:
+        total = (total ^ byte) * 1099511628211 % 2**64
+    return data[: first - 8] + total.to_bytes(8, "little") + data[first:]
+
+
+@pytest.mark.parametrize("kind", [FMU2Slave, pytest.param(FMU3Slave, marks=pytest.mark.slow)])
+def test_bytes_that_are_no_state_of_the_unit_are_refused(kind: Any, tmp_path: Path) -> None:
+    unit = exported("bouncing_ball", tmp_path, "2" if kind is FMU2Slave else "3", sources="experiment")
+    at = [references(unit)[n] for n in unit.states]
+    with instance(unit, kind) as made:
+        values = made.getReal if kind is FMU2Slave else made.getFloat64
+        if kind is FMU2Slave:
+            begun(made)
+        else:
+            made.enterInitializationMode()
+            made.exitInitializationMode()
+        made.doStep(0.0, 0.5)
+        saved = made.getFMUState()
+        data = made.serializeFMUState(saved)
+        first = len(unit.description.guid or unit.description.instantiationToken) + 1 + 8
+        assert with_its_sum(data, first) == data
+        random = np.random.default_rng(5)
+        wrong = [b"", data[:-1], data + b"\0", data[:first], bytes(len(data))]
+        for place in random.integers(0, len(data), 40):
+            wrong.append(data[:place] + bytes([data[place] ^ int(random.integers(1, 256))]) + data[place + 1 :])
+        # The phase stands first among the values, the mode fifth: numbers that there are not, under a sum that fits.
+        for word in (0, 4):
+            for number in (-1, 99, 2**31 - 1, -(2**31)):
+                place = first + 4 * word
+                forged = data[:place] + number.to_bytes(4, "little", signed=True) + data[place + 4 :]
+                wrong.append(with_its_sum(forged, first))
+        for given in wrong:
+            with pytest.raises(Exception, match=r"fmi2DeSerializeFMUstate|fmi3DeserializeFMUState"):
+                made.deserializeFMUState(given)
+        # The instance is what it was, and goes on.
+        before = values(at)
+        made.setFMUState(made.deserializeFMUState(data))
+        assert values(at) == before
+        made.doStep(0.5, 0.5)
+
+
 def test_another_token_makes_no_instance(tmp_path: Path) -> None:
     unit = exported("rlc", tmp_path, "3")
     made = FMU3Slave(

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from tellegen.cli import output
-from tellegen.cli.options import OfModel, Sign, as_json, as_latex, command, sign
+from tellegen.cli.options import OfModel, Sign, as_json, as_latex, command, force, sign
 from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.domains import DOMAINS
 from tellegen.core.language import LANGUAGES
@@ -35,6 +37,10 @@ from tellegen.model.model import Model, Parameter
 from tellegen.notations.loading import as_model
 from tellegen.workflow.deriving import Derived, DeriveOptions
 from tellegen.workflow.deriving import derive as derived
+from tellegen.workflow.files import refuse_overwriting
+
+if TYPE_CHECKING:
+    from tellegen.reduction import Reduction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +49,15 @@ class ShownEquations(DeriveOptions, OfModel):
 
     sign: Sign = sign()
     language: str = option("en", "The language of --steps.", choices=LANGUAGES)
+    target: Path | None = option(
+        None,
+        "Where to write the --steps with their figures: .html or .tex (LaTeX).",
+        flag="--output",
+        short="-o",
+        metavar="FILE",
+        needs="steps",
+    )
+    force: bool = force()
     as_json: bool = as_json(excludes=("as_latex",))
     as_latex: bool = as_latex()
 
@@ -51,7 +66,7 @@ class ShownEquations(DeriveOptions, OfModel):
     "tellegen derive dc_motor_pump",
     "tellegen derive rlc --form tf --latex",
     "tellegen derive m.yaml --json",
-    "tellegen derive rlc --steps --language it",
+    "tellegen derive rlc --steps --language it -o steps.html",
 )
 def derive(options: ShownEquations) -> None:
     """Derive the equations of a model."""
@@ -92,7 +107,21 @@ def _show_steps(model: Model, options: ShownEquations) -> None:
         steps = lagrange_steps(model)
     else:
         steps = derivation_steps(derived(model, mode=options.mode), sign=options.sign, language=options.language)  # type: ignore[arg-type]
-    show_steps(options, steps)
+    if options.target is None:
+        show_steps(options, steps)
+    else:
+        write_lesson(model, steps, options.target, overwrite=options.force)
+
+
+def write_lesson(what: "Model | Reduction", steps: Explanation, target: Path, *, overwrite: bool) -> None:
+    """Write a derivation or a reduction step by step, with its figures."""
+    # What draws is loaded for those who want figures.
+    from tellegen.teaching.lessons import check_lesson_file, lesson
+
+    check_lesson_file(target)
+    refuse_overwriting(target, force=overwrite)
+    lesson(what, steps).save(target)
+    output.say_written(str(target))
 
 
 def show_steps(options: object, steps: Explanation) -> None:

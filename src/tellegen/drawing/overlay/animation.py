@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from tellegen.core.language import Language, Phrases
 from tellegen.drawing import rules
 from tellegen.drawing.figures import Figure
 from tellegen.drawing.mechanism.pose import MechanismPose
@@ -87,6 +88,8 @@ def _ffmpeg() -> str:
 class Animation:
     """A scene that stays, and shapes over it for each frame. `times` are those of the run, `seconds` is how long it plays.
 
+    The page of frames that are no times of a run says `captions` in their place.
+
     >>> from tellegen.drawing import animate
     >>> len(animate("rlc", "bond", frames=5).times)
     5
@@ -97,6 +100,8 @@ class Animation:
     times: tuple[float, ...] = field(repr=False)
     seconds: float = 6.0
     options: Options = DEFAULTS
+    captions: tuple[str, ...] = field(default=(), repr=False)
+    language: Language = "en"
 
     def figure(self, number: int) -> Figure:
         """One frame as a figure, counted from 0."""
@@ -118,7 +123,8 @@ class Animation:
 
         It plays at once, unless the reader asked the system for less motion.
         """
-        theme, writer, told = THEMES[self.options.theme], self._writer(), [f"{time:.4g}" for time in self.times]
+        theme, writer, say = THEMES[self.options.theme], self._writer(), Phrases(self.language)
+        told = self.captions or tuple(f"t = {time:.4g} s" for time in self.times)
         groups = [
             f'<g class="frame{" shown" * (k == 0)}">{writer.bare(shapes)}</g>' for k, shapes in enumerate(self.frames)
         ]
@@ -129,8 +135,14 @@ class Animation:
             ink=theme.colour("ink"),
             drawing=writer.document(groups),
             last=len(self.frames) - 1,
-            first=f"t = {told[0]} s",
-            times=json.dumps(told),
+            first=escape(told[0]),
+            told=json.dumps(told).replace("<", "\\u003c"),
+            language=self.language,
+            way="column" if self.captions else "row",
+            play=say("page.play"),
+            stop=say("page.pause"),
+            button=say("page.play_or_pause"),
+            slider=say("page.stage" if self.captions else "page.time"),
             pause=round(1000 * self.seconds / len(self.frames)),
         )
 

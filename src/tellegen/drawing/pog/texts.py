@@ -47,7 +47,11 @@ class PogNames:
 
     def variable(self, name: str) -> str:
         """A variable of a section."""
-        return name_latex(self._shown.get(name, name))
+        return name_latex(self.shown(name))
+
+    def shown(self, name: str) -> str:
+        """The name by which the figure calls a variable."""
+        return self._shown.get(name, name)
 
     def energy(self, block: SchemeBlock) -> str:
         """The energy variable of a storage; empty where the block has none."""

@@ -377,21 +377,25 @@ def dotted(name: str) -> str:
 
 
 def _section(n: int, section: shown.ExplanationSection) -> str:
-    """A paragraph; neighbours of one kind share an environment."""
+    return "\n".join([rf"\paragraph{{{n}. {section.title}}}", items_to_latex(section.items)])
+
+
+def items_to_latex(items: Iterable[shown.Item]) -> str:
+    """Items of a derivation; neighbours of one kind share an environment."""
     parts: list[tuple[str, list[str]]] = []
-    for item in section.items:
-        kind, lines = _item(item)
+    for item in items:
+        kind, lines = item_lines(item)
         if parts and parts[-1][0] == kind:
             parts[-1][1].extend(lines)
         else:
             parts.append((kind, lines))
-    bodies = [_body(kind, lines) for kind, lines in parts]
-    return "\n".join([rf"\paragraph{{{n}. {section.title}}}", *bodies])
+    return "\n".join(_body(kind, lines) for kind, lines in parts)
 
 
-def _item(item: shown.Item) -> tuple[str, list[str]]:
+def item_lines(item: shown.Item) -> tuple[str, list[str]]:
+    """The environment of an item, and its lines there; prose stands in none, or in a list."""
     if isinstance(item, shown.Sentence):
-        return ("itemize", [rf"\item {_prose(item.text)}"]) if item.listed else ("", [_prose(item.text)])
+        return ("itemize", [rf"\item {prose(item.text)}"]) if item.listed else ("", [prose(item.text)])
     if isinstance(item, shown.NamedFormula):
         return "align*", [f"{_quotient(item.name)} &= {to_latex(item.value)}"]
     if isinstance(item, shown.ExplainedEntry):
@@ -441,7 +445,7 @@ def _quotient(name: str) -> str:
 _IN_PROSE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """A sentence with its names and letters in mathematics."""
     return _IN_PROSE.sub(lambda found: f"${latex_name(found[1]) if found[1] else _symbols(found[2])}$", text)
 

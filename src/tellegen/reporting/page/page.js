@@ -11,7 +11,7 @@
   const redraw = [];
   function setTheme(theme) {
     root.dataset.theme = theme;
-    toggle.textContent = theme === "dark" ? "Light" : "Dark";
+    toggle.textContent = theme === "dark" ? toggle.dataset.light : toggle.dataset.dark;
     for (const draw of redraw) draw();
   }
   toggle.hidden = false;

@@ -149,21 +149,21 @@ TG_EXPORT fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state) {
 
 TG_EXPORT fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size) {
   (void)c, (void)state;
-  *size = sizeof(tg_values);
+  *size = TG_BYTES;
   return fmi2OK;
 }
 
 TG_EXPORT fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size) {
-  if (!state || size < sizeof(tg_values)) return tg_refused((tg_instance *)c, "fmi2SerializeFMUstate");
-  memcpy(bytes, state, sizeof(tg_values));
+  if (!state || size < TG_BYTES) return tg_refused((tg_instance *)c, "fmi2SerializeFMUstate");
+  tg_put_state((const tg_values *)state, (unsigned char *)bytes);
   return fmi2OK;
 }
 
 TG_EXPORT fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state) {
-  if (size != sizeof(tg_values)) return tg_refused((tg_instance *)c, "fmi2DeSerializeFMUstate");
-  if (!*state) *state = malloc(sizeof(tg_values));
-  if (!*state) return fmi2Error;
-  memcpy(*state, bytes, sizeof(tg_values));
+  tg_values *found = tg_state_from((const tg_instance *)c, (const unsigned char *)bytes, size);
+  if (!found) return tg_refused((tg_instance *)c, "fmi2DeSerializeFMUstate");
+  if (*state) memcpy(*state, found, sizeof *found), free(found);
+  else *state = found;
   return fmi2OK;
 }
 

@@ -214,21 +214,21 @@ TG_EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState *state) {
 
 TG_EXPORT fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t *size) {
   (void)c, (void)state;
-  *size = sizeof(tg_values);
+  *size = TG_BYTES;
   return fmi3OK;
 }
 
 TG_EXPORT fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size) {
-  if (!state || size < sizeof(tg_values)) return tg_refused((tg_instance *)c, "fmi3SerializeFMUState");
-  memcpy(bytes, state, sizeof(tg_values));
+  if (!state || size < TG_BYTES) return tg_refused((tg_instance *)c, "fmi3SerializeFMUState");
+  tg_put_state((const tg_values *)state, (unsigned char *)bytes);
   return fmi3OK;
 }
 
 TG_EXPORT fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState *state) {
-  if (size != sizeof(tg_values)) return tg_refused((tg_instance *)c, "fmi3DeserializeFMUState");
-  if (!*state) *state = malloc(sizeof(tg_values));
-  if (!*state) return fmi3Error;
-  memcpy(*state, bytes, sizeof(tg_values));
+  tg_values *found = tg_state_from((const tg_instance *)c, (const unsigned char *)bytes, size);
+  if (!found) return tg_refused((tg_instance *)c, "fmi3DeserializeFMUState");
+  if (*state) memcpy(*state, found, sizeof *found), free(found);
+  else *state = found;
   return fmi3OK;
 }
 

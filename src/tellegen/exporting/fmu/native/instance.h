@@ -337,6 +337,40 @@ static int tg_along(tg_instance *x, const unsigned *unknown, size_t n_unknown, c
   return 0;
 }
 
+/* ---- the state as bytes -------------------------------------------------------------------------------------------------- */
+
+/* Bytes come from files, and maybe from those of another unit: before the values stand the token of the unit and a sum over them. */
+enum { TG_FIRST_BYTE = sizeof TG_TOKEN + sizeof(uint64_t), TG_BYTES = TG_FIRST_BYTE + sizeof(tg_values) };
+
+static uint64_t tg_sum_of(const unsigned char *bytes) {
+  uint64_t sum = 14695981039346656037u; /* FNV-1a */
+  for (size_t k = 0; k < sizeof(tg_values); k++) sum = (sum ^ bytes[k]) * 1099511628211u;
+  return sum;
+}
+
+static TG_UNUSED void tg_put_state(const tg_values *v, unsigned char *bytes) {
+  memcpy(bytes + TG_FIRST_BYTE, v, sizeof *v);
+  uint64_t sum = tg_sum_of(bytes + TG_FIRST_BYTE);
+  memcpy(bytes, TG_TOKEN, sizeof TG_TOKEN);
+  memcpy(bytes + sizeof TG_TOKEN, &sum, sizeof sum);
+}
+
+/* Values that the instance can go on from; null where the bytes are none of this unit, or what they say would lead astray. */
+static TG_UNUSED tg_values *tg_state_from(const tg_instance *x, const unsigned char *bytes, size_t size) {
+  if (!bytes || size != TG_BYTES || memcmp(bytes, TG_TOKEN, sizeof TG_TOKEN)) return 0;
+  uint64_t sum = tg_sum_of(bytes + TG_FIRST_BYTE);
+  tg_values *v = memcmp(bytes + sizeof TG_TOKEN, &sum, sizeof sum) ? 0 : malloc(sizeof *v);
+  if (!v) return 0;
+  memcpy(v, bytes + TG_FIRST_BYTE, sizeof *v);
+  int other = x->co_simulation ? v->phase == TG_EVENT_MODE || v->phase == TG_CONTINUOUS : v->phase == TG_STEPPING;
+  if (other || v->phase < TG_INSTANTIATED || v->phase > TG_TERMINATED || v->mode < 0 || v->mode >= TG_MODES || !tg_modes_of[v->mode].rhs) {
+    free(v);
+    return 0;
+  }
+  v->known &= ~TG_KNOWN_TIMES; /* they follow from parameters, and bound what is looped over */
+  return v;
+}
+
 /* ---- known times --------------------------------------------------------------------------------------------------------- */
 
 /* The first of at, at + period, ... strictly behind t. */

@@ -1,0 +1,98 @@
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+
+import tellegen as tg
+from support.networks import Network
+from support.strategies import networks
+from tellegen.cli.main import run
+from tellegen.drawing.stages import NEW
+from tellegen.equations.printing.explanation import ExplainedEntry
+from tellegen.equations.steps import Explanation
+from tellegen.scenes.scene import Band, Section
+from tellegen.teaching.lessons import Lesson, LessonStep, lesson
+
+
+def told(model: tg.Model) -> Lesson:
+    explanation = tg.derive(model, steps=True)
+    assert isinstance(explanation, Explanation)
+    return lesson(model, explanation)
+
+
+def steps_of(found: Lesson) -> list[LessonStep]:
+    return [step for part in found.parts for step in part.steps]
+
+
+def marked(step: LessonStep) -> set[str]:
+    assert step.figure is not None
+    shapes = (s for s in step.figure.scene.shapes if not isinstance(s, Band | Section))
+    return {shape.origin.element for shape in shapes if shape.tone == NEW and shape.origin.element}
+
+
+@settings(max_examples=3)
+@given(network=networks())
+def test_a_lesson_tells_every_item_once_and_marks_what_a_path_passes(network: Network) -> None:
+    model = network.model()
+    try:
+        found = told(model)
+    except tg.TellegenError:
+        assume(False)
+        raise
+    items = [item for section in found.explanation.sections for item in section.items]
+    assert [item for step in steps_of(found) for item in step.items] == items
+    drawn = {e.name for e in model.elements}
+    for step in steps_of(found):
+        entry = step.items[0]
+        if isinstance(entry, ExplainedEntry) and step.figure is not None:
+            passed = {stop for path in entry.paths for stop in path.stops} & drawn
+            assert passed <= set(step.elements)
+            assert marked(step) <= set(step.elements)
+
+
+def test_the_figure_of_an_entry_shows_its_path() -> None:
+    found = told(tg.load("dc_motor_pump"))
+    entries = {s.items[0].place: s for s in steps_of(found) if isinstance(s.items[0], ExplainedEntry)}
+    assert marked(entries["A[1,2]"]) == {"J_m", "motor", "L_a"}
+    assert marked(entries["A[3,3]"]) == {"C_0", "alpha_p"}
+
+
+@pytest.mark.slow
+def test_a_model_drawn_as_one_vector_block_is_shown_by_its_elements() -> None:
+    found = told(tg.load("piston_cylinder"))
+    first = next(step for step in steps_of(found) if step.figure is not None)
+    assert {"cylinder", "piston", "beam"} <= marked(first)
+
+
+def test_a_page_has_the_language_of_its_steps(tmp_path: Path) -> None:
+    assert run(["derive", "rlc", "--steps", "--language", "de", "-o", str(tmp_path / "s.html")]) == 0
+    page = (tmp_path / "s.html").read_text(encoding="utf-8")
+    assert '<html lang="de">' in page
+    assert "Schritt für Schritt" in page
+    assert "Wer auf ein Element zeigt" in page
+    words = re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert not re.search(r"\b(the|of|Dark)\b", words)
+
+
+@pytest.mark.parametrize(("arguments", "code"), [
+    (["-o", "s.pdf", "--steps"], 1), (["-o", "s.html"], 2), (["-o", "there.html", "--steps"], 1),
+])  # fmt: skip
+def test_a_lesson_that_cannot_be_written_is_refused(
+    arguments: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.html").write_text("kept", encoding="utf-8")
+    assert run(["derive", "rlc", *arguments]) == code
+    assert (tmp_path / "there.html").read_text(encoding="utf-8") == "kept"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dc_motor_pump", "quarter_car", "crank_rod", "pmsm"])
+def test_latex_sets_a_lesson(name: str, tmp_path: Path, system_tool: Callable[[str], str]) -> None:
+    told(tg.load(name)).save(tmp_path / "steps.tex")
+    command = [system_tool("pdflatex"), "-halt-on-error", "steps.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
