@@ -173,6 +173,9 @@ def domains_page() -> str:
         "whose product is power. In the domain *heat* it is temperature and heat flow, as engineers use them: temperatures count\n"
         "from the `ambient`, the heat flow is a power by itself, and the energy books count heat. Nothing keeps the integral of a\n"
         "temperature or of a magnetomotive force, so these domains have one kind of storage.",
+        "In the domain *pneumatic* the across variable is the gas potential `R*T*log(P/P_0)`: what a kilogram of gas can do\n"
+        "at the temperature of its surroundings, until it is at the pressure of the `atmosphere`. Its product with the mass flow\n"
+        "is power; that of pressure and mass flow is none. The parts of the library take and show absolute pressures.",
         "## The two readings",
         table(("domain", "across", "through", "effort", "flow", "reference"), map(_readings, DOMAINS.values())),
         "## Storages",

@@ -37,18 +37,21 @@ def _best(model: Model) -> EquationSystem | None:
 
 
 def _pieces(model: Model) -> Iterator[Model]:
-    """The part by what is joined: elements share a node that is no reference."""
+    """The part by what is joined: elements share a node that is no reference, or a field."""
     references = {domain.reference for domain in DOMAINS.values()}
     groups: list[set[str]] = []
-    for element in model.elements:
-        nodes = {*element.nodes} - references
+    by_name = {element.name: element.nodes for element in model.elements}
+    coupled = [{node for member in field.members for node in by_name[member]} for field in model.fields]
+    for joined in [*map(set, by_name.values()), *coupled]:
+        nodes = joined - references
         met = [group for group in groups if group & nodes]
         groups = [group for group in groups if group not in met] + [nodes.union(*met)]
     for group in groups:
         elements = tuple(e for e in model.elements if group & {*e.nodes})
         ports = {name: port for name, port in model.ports.items() if group & {*port.nodes}}
         if ports:
-            yield replace(model, elements=elements, ports=ports)
+            fields = tuple(f for f in model.fields if group & {*by_name[f.members[0]]})
+            yield replace(model, elements=elements, ports=ports, fields=fields)
 
 
 def _driven(model: Model) -> Iterator[Model]:

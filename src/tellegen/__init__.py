@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from tellegen.results import Run, compare_runs, read_run
     from tellegen.server.studio import Studio, studio
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
+    from tellegen.studies.control_design import Design, design
     from tellegen.studies.inversion import Inverse, invert
     from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
@@ -94,6 +95,7 @@ __all__ = [
     "ConditioningError",
     "DescriptionError",
     "DescriptorSystem",
+    "Design",
     "EquationError",
     "EquationSystem",
     "Example",
@@ -147,6 +149,7 @@ __all__ = [
     "course",
     "derive",
     "derive_equations",
+    "design",
     "draw",
     "equilibrium",
     "examples",
@@ -241,6 +244,7 @@ _NAMES_OF_MODULE = {
     "server.studio": "Studio studio",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.losses": "reduction_study trajectory_loss",
+    "studies.control_design": "Design design",
     "studies.inversion": "Inverse invert",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",

@@ -48,6 +48,7 @@ LONG = (
             "corking_machine",
             "crank_rod",
             "electric_car",
+            "gripper",
             "heat_pump_house",
             "identification",
             "mobile_manipulator",

@@ -16,7 +16,7 @@ def test_advice_names_kinds_for_words_that_are_none() -> None:
     [
         ("Motor", "one of 'dc machine', 'hydraulic motor', 'linear motor'"),
         ("dashpot", "the kind is 'damper'"),
-        ("conductor", "did you mean 'thermal conductor', 'entropy conductor'?"),
+        ("conductor", "did you mean 'thermal conductor', 'gas conductor', 'entropy conductor'?"),
         ("capcitor", "did you mean 'capacitor'?"),
         ("ground", ADVICE["ground"]),
     ],

@@ -38,6 +38,7 @@ COMMANDS = {
     ),
     "analyse": CommandPlace("experiments", "Poles, zeros, damping, gains, structure and the split of power."),
     "invert": CommandPlace("invert", "The inputs with which outputs follow a course: what an actuator has to give."),
+    "design": CommandPlace("design", "Design a controller or an observer from a model, and write it into its file."),
     "reduce": CommandPlace("transforming", "Reduce a model: parameters at zero or infinity, fewer states."),
     "draw": CommandPlace(
         "draw",

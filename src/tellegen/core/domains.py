@@ -5,6 +5,9 @@ electrical and hydraulic domains and swap in mechanics. Nothing else in the code
 
 Temperature and entropy flow are the true pair of heat: temperatures are absolute. Temperature and heat flow are what engineers use:
 their product is no power, temperatures count from the ambient.
+
+The product of pressure and mass flow is no power. Gas potential and mass flow are the true pair: the potential is the work that a
+kilogram of gas can do until it is at the pressure of the atmosphere.
 """
 
 from dataclasses import dataclass
@@ -138,9 +141,19 @@ MAGNETIC = Domain(
     effort="across",
     told_by_units=False,
 )
+PNEUMATIC = Domain(
+    name="pneumatic",
+    code="",
+    reference="atmosphere",
+    across=Variable("gas potential", "mu", ("mu",), "J/kg"),
+    through=Variable("mass flow", "dm", ("dm",), "kg/s"),
+    across_energy=Variable("gas mass", "m", ("m",), "kg"),
+    through_energy=Variable("potential integral", "Gamma", ("Gamma",), "J*s/kg"),
+    effort="across",
+)
 
 DOMAINS: dict[str, Domain] = {
-    d.name: d for d in (ELECTRICAL, TRANSLATIONAL, ROTATIONAL, HYDRAULIC, THERMAL, HEAT, MAGNETIC)
+    d.name: d for d in (ELECTRICAL, TRANSLATIONAL, ROTATIONAL, HYDRAULIC, THERMAL, HEAT, MAGNETIC, PNEUMATIC)
 }
 THERMAL_DOMAINS = (THERMAL.name, HEAT.name)
 BY_CODE: dict[str, Domain] = {d.code: d for d in DOMAINS.values() if d.code}

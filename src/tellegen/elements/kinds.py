@@ -341,6 +341,12 @@ thermal:
 absolute: give it an initial temperature | grounded energy=C*T
   absolute temperature source | T = input | - | imposes a temperature
   entropy flow source | dS = input | - | brings entropy from its first node to its second
+pneumatic:
+  gas capacity | m = C*mu | C, capacity, kg^2/J | keeps gas; about one pressure, where its law is a line | grounded
+  gas conductor | dm = G*mu | G, conductance, kg^2/(J*s) | lets gas pass; dm = G mu
+  gas resistor | mu = R*dm | R, resistance, J*s/kg^2 | a gas conductor given by its resistance
+  gas potential source | mu = input | - | imposes a gas potential, R T ln(P/P_0) for a pressure P
+  mass flow source | dm = input | - | drives gas from its first node to its second
 thermal thermal:
   entropy conductor | heat = G*(T_1 - T_2) | G, conductance, W/K | passes on the heat G (T_1 - T_2), and adds entropy
   radiator | heat = k*(T_1^4 - T_2^4) | k, radiation constant, W/K^4 | passes on the heat k (T_1^4 - T_2^4), and adds entropy

@@ -98,6 +98,8 @@ def state_value(place: InitialName, amount: float, values: Values) -> float | No
 def _solved(formula: Expression, wanted: float, values: Values) -> float | None:
     """The argument at which a law has a value, by Newton's method from zero."""
     # From zero, where every law of a storage is regular.
+    if not formula.free_symbols <= {*values, ARGUMENT}:
+        return None  # what other ports hold decides it too
     slope, x = formula.derivative(ARGUMENT), 0.0
     try:
         for _ in range(STEPS):

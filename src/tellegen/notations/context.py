@@ -518,6 +518,13 @@ class ReadingContext:
             return None
         return None if isinstance(measure, NoDimension) else measure
 
+    def dimension_of_text(self, node: Scalar, counters: Mapping[str, int] | None = None) -> Dimension | None:
+        """The dimension of a text as far as it is known now; None for plain numbers, and where nothing can be said."""
+        try:
+            return self.dimension_of(read_quantity(node.text, lambda: self.text_place(node), counters or {}))
+        except TellegenError:
+            return None
+
     def wrong_dimension(self, subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
         """The finding for a quantity in a unit of something else; it also says where a parameter was read as a unit."""
         if wanted == DIMENSIONLESS:

@@ -106,14 +106,17 @@ class ElementWriter:
         pairs += [self._law(element.law, element)] if element.law else []
         pairs += [(_word(element, form, side), quoted(name)) for side, name in element.variables.items()]
         if element.initial is not None:
-            held = element.initial_content
-            unit = kind.domain.energy(kind.side).unit if held else _output_unit(kind)
-            pairs.append(("initial", quoted(self.units.text(element.initial, initial_dimension(form, held), unit))))
+            pairs.append(("initial", quoted(self._start(element, form))))
         if element.prefer is not None:
             pairs.append(("causality", _causality(element)))
         if element.notes:
             pairs.append(("notes", tree_text(element.notes)))
         return line_text(pairs)
+
+    def _start(self, element: Element, form: LineForm) -> str:
+        held, kind = element.initial_content, element.kind
+        unit = kind.domain.energy(kind.side).unit if held else _output_unit(kind)
+        return self.units.text(element.initial or ZERO, initial_dimension(form, held), unit)
 
     def _value(self, element: Element, form: LineForm) -> list[tuple[str, str]]:
         if element.value is None or element.kind.quantity is None:
@@ -214,11 +217,7 @@ class ElementWriter:
                 word = side if mixed else _word(members[0], make_form(kinds[0]), side)
                 pairs.append((word, list_text(_variable(member, side) for member in members)))
         if any(member.initial is not None for member in members):
-            starts = [
-                (member.initial or ZERO, make_form(member.kind).initial, _output_unit(member.kind))
-                for member in members
-            ]
-            pairs.append(("initial", list_text(self.units.text(*start) for start in starts)))
+            pairs.append(("initial", list_text(self._start(member, make_form(member.kind)) for member in members)))
         return line_text([*pairs, self._field_law(field, members, kinds)])
 
     def _field_law(self, field: MatrixField, members: list[Element], kinds: list[ElementKind]) -> tuple[str, str]:

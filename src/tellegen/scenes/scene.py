@@ -16,7 +16,17 @@ from tellegen.scenes.typesetting import Typeset, set_math, set_words
 Weight = Literal["thin", "bold", "double", "signal", "hair"]
 """Thin for scalars, bold (or double) for vectors, signal for modulation and measurement, hair for outlines in symbols."""
 Tone = Literal[
-    "ink", "quiet", "warning", "power", "electrical", "translational", "rotational", "hydraulic", "thermal", "magnetic"
+    "ink",
+    "quiet",
+    "warning",
+    "power",
+    "electrical",
+    "translational",
+    "rotational",
+    "hydraulic",
+    "thermal",
+    "magnetic",
+    "pneumatic",
 ]
 """What a colour means; a theme says which colour it is."""
 MARGIN = 26.0

@@ -50,18 +50,18 @@ def _theme(tones: str, domains: str, bands: str) -> Theme:
     return Theme(paints, areas | ({"heat": areas["thermal"]} if areas else {}))
 
 
-_DOMAINS = ("electrical", "translational", "rotational", "hydraulic", "thermal", "magnetic")
+_DOMAINS = ("electrical", "translational", "rotational", "hydraulic", "thermal", "magnetic", "pneumatic")
 THEMES: Mapping[ThemeName, Theme] = {
     "colour": _theme(
         "#000000 #FFFFFF #555555 #C45500 #1B6E3C",
-        "#1F5FA8 #9A3D7A #2C7A43 #B26413 #7F6A1E #5B4FA3",
-        "#E8F0FA #F6EAF2 #EAF5EC #FBF1E6 #F3EFE4 #EDEBF7",
+        "#1F5FA8 #9A3D7A #2C7A43 #B26413 #7F6A1E #5B4FA3 #0F7580",
+        "#E8F0FA #F6EAF2 #EAF5EC #FBF1E6 #F3EFE4 #EDEBF7 #E6F3F4",
     ),
-    "mono": _theme("#000000 #FFFFFF #555555 #000000 #000000", "#000000 " * 6, ""),
+    "mono": _theme("#000000 #FFFFFF #555555 #000000 #000000", "#000000 " * 7, ""),
     "dark": _theme(
         "#E8E8E8 #16181D #8A8A8A #FFA14A #6FCF97",
-        "#7FB2F0 #E39BC9 #7CCB93 #F0B36B #D3BE6A #B3A8F0",
-        "#1C2431 #2B2029 #1B2A20 #2C251B #2A271C #23212F",
+        "#7FB2F0 #E39BC9 #7CCB93 #F0B36B #D3BE6A #B3A8F0 #6CC6D0",
+        "#1C2431 #2B2029 #1B2A20 #2C251B #2A271C #23212F #1A282A",
     ),
 }
 

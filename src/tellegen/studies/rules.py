@@ -83,3 +83,22 @@ plane where the run begins.""",
     why="an inverse exchanges zeros and poles: a zero of the model in the right half plane is an unstable pole of its inverse",
     severity="warning",
 )
+
+WRONG_DESIGN = INVERSES.rule(
+    "S461",
+    "controller that is not asked for rightly",
+    meaning="A design was asked for with a name that the linear model does not have, or something that it needs is missing.",
+    why="gains follow from a channel with a crossover and a margin, from sizes, or from poles",
+)
+OUT_OF_REACH = INVERSES.rule(
+    "S462",
+    "loop that cannot be",
+    meaning="No controller of this kind reaches the crossover with the phase margin, and holds the loop stable.",
+    why="at the crossover a controller turns the phase by an angle that its kind limits, and each crossover has a margin of its own",
+)
+MODE_OUT_OF_REACH = INVERSES.rule(
+    "S463",
+    "mode that is out of reach",
+    meaning="A mode is not moved by the inputs of a state feedback, or not seen in what an observer measures.",
+    why="no gain changes a pole that no input moves, or that no output shows",
+)

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from support.networks import agree, equations
 from tellegen import bond_graph, pog, simulate
 from tellegen.causality import assign_causality
-from tellegen.core.errors import DescriptionError
+from tellegen.core.errors import DescriptionError, TellegenError
 from tellegen.equations.system import EquationSystem
 from tellegen.graph import lower
 from tellegen.model.model import Model
@@ -329,3 +329,26 @@ def test_the_energy_of_a_field_is_that_of_its_stiffnesses(k: list[float]) -> Non
     system = equations(read_model(text))
     L = np.array([[e.evaluate({**system.values()}) for e in row] for row in system.matrices["L"]])[3:, 3:]
     assert np.linalg.inv(np.round(K, 2)) == pytest.approx(L, rel=1e-9)
+
+
+MAGNET = """
+system: Test
+network:
+  magnet: {field: [a, gnd, x, frame], kinds: [inductor, compliance], energy: phi_1^2*(4e-3 m + x_2)/(4e-5 H*m), initial: [INITIAL]}
+  R: {resistor: [a], R: 2 ohm}
+  m: {mass: [x], m: 0.1 kg}
+"""
+
+
+def test_an_energy_of_several_variables_may_begin_with_what_its_ports_hold() -> None:
+    model = read_model(MAGNET.replace("INITIAL", "2 mWb, -1 mm"))
+    for found in (model, read_model(to_yaml(model))):
+        run = simulate(found, until=1e-3)
+        assert run.values("phi_magnet[1]")[0] == pytest.approx(2e-3)
+        assert run.values("x_magnet[2]")[0] == pytest.approx(-1e-3)
+
+
+def test_one_output_of_an_energy_of_several_variables_does_not_say_what_is_held() -> None:
+    with pytest.raises(TellegenError) as caught:
+        simulate(read_model(MAGNET.replace("INITIAL", "1 A, 1 N")), until=1e-3)
+    assert caught.value.findings[0].code == "S303"

@@ -226,9 +226,10 @@ _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     **dict.fromkeys(("hard stop", "rotational stop"), _STOP),
     "switch": _SWITCH,
     "shutoff valve": _SHUTOFF,
-    **dict.fromkeys(("hydraulic resistor", "leak"), _THROTTLE),
+    **dict.fromkeys(("hydraulic resistor", "leak", "gas conductor", "gas resistor"), _THROTTLE),
     "fluid inertia": _SLUG,
     **dict.fromkeys(("accumulator", "stiff chamber"), _ACCUMULATOR),
+    "gas capacity": _led(60, 24, 10, *_VESSEL),
     "shorted turn": _boxed(_WINDING),
 }
 

@@ -208,6 +208,7 @@ class FieldReader:
         variables: Sequence[Mapping[str, str]],
         initial: Sequence[Expression | None],
         prefer: Sequence[Side | None] | None = None,
+        contents: Sequence[bool] | None = None,
     ) -> None:
         """Add the members of the field to the model, and the field itself."""
         place, members = self.context.place(self.key), []
@@ -221,6 +222,7 @@ class FieldReader:
                 law=law.laws[k] if law.laws else None,
                 variables=variables[k],
                 initial=initial[k],
+                initial_content=contents is not None and contents[k],
                 prefer=None if prefer is None else prefer[k],
                 place=place,
             )

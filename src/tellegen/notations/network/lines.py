@@ -220,18 +220,12 @@ class _LineReader:
             self.context.refuse_scale(scalar, f"the initial value of {self.name}")
         self.line.initial_node = scalar
         # Its unit tells whether the output is meant or what is held: 1 V, or 1 uC.
-        self.line.initial_content = self._dimension_of(scalar) == initial_dimension(self.form, content=True)
+        counters = dict.fromkeys(self.indices, 1)
+        found = self.context.dimension_of_text(scalar, counters)
+        self.line.initial_content = found == initial_dimension(self.form, content=True)
         if not (self.indices and "[" in scalar.text):
             wanted = initial_dimension(self.form, content=self.line.initial_content)
             self.line.initial = self.settled(scalar, wanted, "initial value")
-
-    def _dimension_of(self, node: Scalar) -> Dimension | None:
-        """The dimension of a text as far as it is known now; None for plain numbers, and where nothing can be said."""
-        counters = dict.fromkeys(self.indices, 1)
-        try:
-            return self.context.dimension_of(read_quantity(node.text, lambda: self.context.text_place(node), counters))
-        except TellegenError:
-            return None
 
     def read_law(self, key: Scalar, node: Node, form: str) -> None:
         self.decide(key)

@@ -168,11 +168,14 @@ class _MultiportLine:
             fix = f"add 'matrix: [[...], ...]' with {len(kinds)} rows"
             self._refuse(notations_rules.MISSING_KEY, self.key, what, fix)
         chosen = [{side: texts[k] for side, texts in names.items()} for k in range(len(kinds))]
-        starts = [self._start(k, kind, chosen[k], initial) for k, kind in enumerate(kinds)]
-        reader.add(law, list(zip(self.nodes[::2], self.nodes[1::2], strict=True)), chosen, starts)
+        starts = [self._start(k, kind, chosen[k], initial, law) for k, kind in enumerate(kinds)]
+        ends, held = list(zip(self.nodes[::2], self.nodes[1::2], strict=True)), [held for _, held in starts]
+        reader.add(law, ends, chosen, [start for start, _ in starts], contents=held)
 
-    def _start(self, k: int, kind: ElementKind, chosen: dict[str, str], initial: list[Scalar]) -> Expression | None:
-        """The initial value of a member, whose names nothing else has."""
+    def _start(
+        self, k: int, kind: ElementKind, chosen: dict[str, str], initial: list[Scalar], law: FieldLaw
+    ) -> tuple[Expression | None, bool]:
+        """The initial value of a member, whose names nothing else has, and whether it is what the member holds."""
         member = f"{self.key.text}[{k + 1}]"
         for name in chosen.values():
             if self.context.variables.setdefault(name, member) != member:
@@ -180,9 +183,13 @@ class _MultiportLine:
                 fix = "name every port's variable differently"
                 self._refuse(notations_rules.VARIABLE_TWICE, self.key, what, fix, self.key.text)
         if not initial:
-            return None
-        power = parse_unit(kind.domain.power(kind.side).unit).dimension
-        return self.context.checked_quantity(initial[k], power, f"an entry of {self.key.text}").expression
+            return None, False
+        domain, subject = kind.domain, f"an entry of {self.key.text}"
+        outputs, contents = (parse_unit(v.unit).dimension for v in (domain.power(kind.side), domain.energy(kind.side)))
+        # What is held decides the outputs of an energy, so that one of them alone decides nothing; a unit tells which is meant.
+        held = law.energy is not None and self.context.dimension_of_text(initial[k]) == contents
+        found = self.context.checked_quantity(initial[k], contents if held else outputs, subject)
+        return found.expression, held
 
     def _field_kinds(self) -> list[ElementKind]:
         """The kind of each port: all the same, or as `kinds` says."""
