@@ -60,6 +60,7 @@ MEASURED = """t,v_m
 1,0.0492
 1.1,-0.0576
 """
+ANSWERS = "strokes: {1: I_a, 2: I_a}\n"
 """What the examples of the commands may name."""
 
 
@@ -74,7 +75,8 @@ def commands_page() -> str:
         f"```yaml m.yaml\n{EXAMPLE}```",
         f"this netlist of POG_Modeler:\n\n```text example_1.txt\n{NETLIST}```",
         f"this deck of SPICE:\n\n```text charging.cir\n{DECK}```",
-        f"and these measured data:\n\n```text measured.csv\n{MEASURED}```",
+        f"these measured data:\n\n```text measured.csv\n{MEASURED}```",
+        f"and these answers of a student:\n\n```yaml answers.yaml\n{ANSWERS}```",
     ]
     for name in COMMANDS:
         parts += _command(name)

@@ -115,6 +115,7 @@ WITHOUT_EXAMPLE = {
     "E134": "an input asked for, not something in a file",
     **{f"E14{k}": "an inverse asked for, not something in a file" for k in range(3)},
     **{f"S45{k}": "an inverse asked for, not something in a file" for k in range(1, 7)},
+    **{f"S46{k}": "a controller asked for, not something in a file" for k in range(1, 4)},
     **{f"C1{k:02}": "a form or a motion asked for, not something in a file" for k in range(1, 12)},
     "T130": "a transformation asked for, not something in a file",
     "T140": "a limit asked for, not something in a file",

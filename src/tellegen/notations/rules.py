@@ -500,7 +500,7 @@ SYMBOL_OF_NOTHING = RULES.rule(
     "symbol of something that is not there",
     meaning="`symbols` gives a symbol to a name that nothing in the model has.",
     why="a symbol that is never used is a slip in its name",
-    example=_lettered(r"{R_2: 'R_\tau'}"),
+    example=_lettered(r"{R_c: 'R_\tau'}"),
     instead=_lettered(r"{R_1: 'R_\tau'}"),
 )
 SYMBOL_TAKEN = RULES.rule(

@@ -354,7 +354,8 @@ def test_an_element_between_two_ports_at_one_node_is_shorted(tmp_path: Path) -> 
 
 def test_an_open_port_of_a_single_element_is_a_warning(tmp_path: Path) -> None:
     found = read_model(write(tmp_path, whole=line("{use: coil.yaml}"), coil=COIL)).findings
-    assert [(f.code, f.severity, f.what) for f in found] == [("D608", "warning", "the port 'ends' of left is open")]
+    told = [(f.code, f.severity, f.what) for f in found if f.code != "D139"]  # the bare file has unused parameters
+    assert told == [("D608", "warning", "the port 'ends' of left is open")]
 
 
 def test_a_source_that_formulas_read_keeps_its_place(tmp_path: Path) -> None:
