@@ -48,6 +48,7 @@ LONG = (
             "corking_machine",
             "crank_rod",
             "electric_car",
+            "excavator",
             "gripper",
             "hybrid",
             "heat_pump_house",
