@@ -9,9 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tellegen.core.errors import GraphError
+from tellegen.elements import KINDS
 from tellegen.expressions import Expression, number, parse, symbol
 from tellegen.graph import PowerGraph, SourceLaw, algebraic_signals, drive, lower
 from tellegen.graph.signals import Break, Delayed, External, Integral, Sampled, SignalLaw, Table, Value, breaks_of
+from tellegen.model.model import Element, known_variables
 from tellegen.notations.network.builder import Network
 from tellegen.notations.reading import read_model
 from tellegen.notations.signals.formulas import SHAPES
@@ -353,3 +355,11 @@ signals: {seen: 2*V_R, behind: V_R_1}
     seen = {law.name: law.expression for law in laws if isinstance(law, Value)}
     assert seen["seen"] is parse("2*V_R")
     assert "V_R_1" not in seen["behind"].free_symbols
+
+
+@pytest.mark.parametrize("name", ["pi_", "g", "g_1"])
+def test_a_formula_reads_both_sides_of_a_coupling_whatever_its_name(name: str) -> None:
+    gear = Element(name, KINDS["gear"], ("a", "frame", "b", "frame"), number(2))
+    names = [told for told in known_variables([gear]) if not told.startswith("power.")]
+    assert len(names) == 6
+    assert [parse(told) for told in names] == [symbol(told) for told in names]

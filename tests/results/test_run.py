@@ -359,3 +359,12 @@ def test_a_run_is_compared_with_measured_columns(run: Run) -> None:
     assert found.differences["I_a"].largest == pytest.approx(0.25)
     with pytest.raises(tg.SimulationError, match="S204"):
         run.compare({"I_a": run.values("I_a")})
+
+
+def test_a_run_is_compared_with_a_data_frame(run: Run) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"t": run.t, "I_a": run.values("I_a") + 0.5})
+    for given in (frame, frame.set_index("t")):
+        assert run.compare(given).differences["I_a"].largest == pytest.approx(0.5)
+    with pytest.raises(tg.SimulationError, match="'I_a' holds what is no number"):
+        run.compare(frame.assign(I_a="much"))

@@ -13,7 +13,7 @@ from tellegen.importing.imported import Imported
 from tellegen.importing.spice.reading import read_spice
 from tellegen.importing.twenty_sim.reading import read_twenty_sim
 from tellegen.importing.units import read_unit_file
-from tellegen.notations.loading import FOREIGN
+from tellegen.notations.loading import FOREIGN, NETLIST_SUFFIX, SPICE, holds_spice_deck
 from tellegen.notations.netlist.loading import read_netlist
 from tellegen.notations.writing import to_yaml
 
@@ -24,7 +24,7 @@ def _pog_netlist(path: Path, name: str) -> Imported:
 
 READERS: dict[str, Callable[..., Imported]] = {
     "POG_Modeler netlist": _pog_netlist,
-    "SPICE deck": read_spice,
+    SPICE: read_spice,
     "20-sim model": read_twenty_sim,
     "functional mock-up unit": read_unit_file,
     "BondGraphTools model": read_bond_graph_tools,
@@ -40,6 +40,9 @@ def imported(path: Path, name: str, **options: Any) -> Imported:
     everything that is wrong in the file.
     """
     word = FOREIGN.get(path.suffix.lower())
+    # A deck has any name: what stands in it tells.
+    if word in (None, FOREIGN[NETLIST_SUFFIX]) and holds_spice_deck(path):
+        word = SPICE
     if word is None:
         fix = f"these are read: {listing([f'{end} ({word})' for end, word in FOREIGN.items()], 20)}"
         closed = path.suffix.lower() in _AS_UNITS

@@ -405,7 +405,8 @@ def side_names(coupling: Element, port: int, side: Side) -> tuple[str, ...]:
     """
     chosen = coupling.variables.get(f"{side}_{port + 1}")
     own = named_after(DOMAINS[coupling.kind.domains[port]].power(side).symbol, coupling.name)
-    return (chosen,) if chosen else (own, f"{own}_{port + 1}")
+    # A formula reads no name with two underscores in a row, which stand for the dot of a path in C.
+    return (chosen,) if chosen else (own, f"{own.removesuffix('_')}_{port + 1}")
 
 
 def _dimension(unit: str) -> Dimension:

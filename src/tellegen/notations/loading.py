@@ -1,10 +1,11 @@
 """Models by name: a built-in example, a file, a network built in Python."""
 
 import os
+import re
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from tellegen.core.errors import Rulebook
+from tellegen.core.errors import Rulebook, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.model.model import Model
 from tellegen.notations.netlist.loading import read_netlist
@@ -35,15 +36,25 @@ NOT_A_MODEL_FILE = RULES.rule(
 )
 
 NETLIST_SUFFIX = ".txt"
+SPICE = "SPICE deck"
 FOREIGN = {
     NETLIST_SUFFIX: "POG_Modeler netlist",
-    **dict.fromkeys((".cir", ".net", ".sp", ".ckt"), "SPICE deck"),
+    **dict.fromkeys((".cir", ".net", ".sp", ".ckt"), SPICE),
     ".emx": "20-sim model",
     ".fmu": "functional mock-up unit",
     ".bg": "BondGraphTools model",
 }
 """The files of other tools that can be imported, by their endings."""
 _ENDINGS = (".yaml", ".yml", *FOREIGN)
+MOST_CHARACTERS = 100_000
+"""So much of a file tells what it is."""
+_DECK_CARD = re.compile(
+    r"\.(?:tran|op|ac|dc|ends?|subckt|model|param|inc(?:lude)?|lib|ic|options?|print|plot|meas(?:ure)?|temp|global)\b",
+    re.I,
+)
+_DECK_ELEMENT = re.compile(r"[a-z]\w*(?:\s+[^\s:,]+){3,}", re.I)
+_PASSIVE = re.compile(r"[rclvi]\w*\s+\w+\s+\w+\s+(?:[-+.\d{]|(?:dc|ac|pulse|sin|pwl|exp)\b)", re.I)
+"""What prose is not."""
 
 
 @runtime_checkable
@@ -80,12 +91,33 @@ def read(path: str | os.PathLike[str]) -> Model:
     """
     file = Path(path)
     ending = file.suffix.lower()
-    if ending == NETLIST_SUFFIX:
-        return read_netlist(file)
-    if ending in FOREIGN:
-        fix = f"import it: tellegen import {file} -o {file.with_suffix('.yaml')}"
-        raise NOT_A_MODEL_FILE.error(f"'{file}' is a {FOREIGN[ending]}, no model file", fix=fix)
-    return read_model(file)
+    if ending in FOREIGN and ending != NETLIST_SUFFIX:
+        raise _not_a_model(file, FOREIGN[ending])
+    try:
+        return read_netlist(file) if ending == NETLIST_SUFFIX else read_model(file)
+    except TellegenError:
+        if holds_spice_deck(file):
+            raise _not_a_model(file, SPICE) from None
+        raise
+
+
+def _not_a_model(file: Path, word: str) -> TellegenError:
+    target = file.with_suffix(".yaml")
+    target = file.with_name(f"{file.stem}_model.yaml") if target == file else target
+    fix = f"import it: tellegen import {file} -o {target}"
+    return NOT_A_MODEL_FILE.error(f"'{file}' is a {word}, no model file", fix=fix)
+
+
+def holds_spice_deck(file: Path) -> bool:
+    """Whether a file is a SPICE deck, whatever its name: cards with a dot, or lines of elements alone, below a title."""
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            lines = opened.read(MOST_CHARACTERS).splitlines()[1:]
+    except OSError:
+        return False
+    told = [line.strip() for line in lines if line.strip() and line.lstrip()[0] not in "*+;$"]
+    elements = [line for line in told if _DECK_ELEMENT.match(line)]
+    return bool(elements) and (any(_DECK_CARD.match(line) for line in told) or all(map(_PASSIVE.match, told)))
 
 
 def open_model(text: str) -> Model:

@@ -136,11 +136,13 @@ class _Columns:
 
     @classmethod
     def of(cls, given: Any) -> "_Columns | None":
-        """The columns; None of what has none, or no times."""
+        """The columns; None of what has none, or no times. The times of a DataFrame may be its index."""
+        if getattr(getattr(given, "index", None), "name", None) == "t":
+            given = given.reset_index()
         names = list(getattr(given, "columns", given if isinstance(given, Mapping) else ()))
         if "t" not in names:
             return None
-        found = {str(name): np.asarray(given[name], dtype=float) for name in names}
+        found = {str(name): _numbers(str(name), given[name]) for name in names}
         return cls(found.pop("t"), found)
 
     @property
@@ -149,6 +151,14 @@ class _Columns:
 
     def table(self, names: Sequence[str]) -> Array:
         return np.column_stack([self.columns[name] for name in names])
+
+
+def _numbers(name: str, given: Any) -> Array:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        fix = "leave the column out, or make numbers of it"
+        raise rules.NOTHING_IN_COMMON.error(f"the column '{name}' holds what is no number", fix=fix) from None
 
 
 def compare_runs(one: Recorded, two: "Recorded | Any", *names: str) -> Comparison:

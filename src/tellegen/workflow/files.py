@@ -8,6 +8,7 @@ from typing import Any, final
 from tellegen.core.files import write_bytes
 from tellegen.importing.imported import Imported
 from tellegen.importing.imports import imported
+from tellegen.notations.loading import holds_spice_deck
 from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import Migration, migration
 from tellegen.notations.yaml.document import write_text
@@ -88,7 +89,7 @@ def imported_and_written(
 ) -> Imported:
     """The same with all there is to say about it."""
     file = Path(path)
-    if file.suffix.lower() in {".yaml", ".yml"}:
+    if file.suffix.lower() in {".yaml", ".yml"} and not holds_spice_deck(file):
         raise NOTHING_TO_IMPORT.error(f"'{file}' is a model file already", fix="use it as it is")
     # Made whole before anything is written.
     found = imported(file, Path(file if output is None else output).stem, **options)
