@@ -171,6 +171,7 @@ function Limit() {
       <div className="account">
         <h2>{written}</h2>
         <p data-testid="limit-states">{limit.before.length} states {trying ? "would become" : "become"} {limit.after.length}{limit.removed.length > 0 && <>: {limit.removed.join(", ")} {limit.removed.length === 1 ? "follows" : "follow"} from the others</>}.</p>
+        {trying && <p className="hint" data-testid="limit-trial">Let the slider go here to take the limit; move it back to keep the parameter.</p>}
         {limit.poles.length > 0 && <p>Removed poles: {limit.poles.join(", ")}</p>}
         {limit.loss.length > 0 && (
           <table data-testid="loss"><caption>What it costs</caption><tbody>
@@ -178,9 +179,7 @@ function Limit() {
           </tbody></table>
         )}
         {limit.note && <p className="hint">{limit.note}</p>}
-        {trying
-          ? <p className="hint" data-testid="limit-trial">Let the slider go here to take the limit; move it back to keep the parameter.</p>
-          : <button type="button" onClick={() => store.undo()} data-testid="limit-undo">Undo the limit</button>}
+        {!trying && <button type="button" onClick={() => store.undo()} data-testid="limit-undo">Undo the limit</button>}
       </div>
       {limit.svg && <div className="drawing" dangerouslySetInnerHTML={{ __html: limit.svg }} />}
     </div>

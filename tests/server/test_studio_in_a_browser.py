@@ -344,6 +344,39 @@ def test_a_value_of_zero_has_a_slider_and_a_formula_says_what_moves_it(
 
 
 @pytest.mark.slow
+def test_an_element_that_a_finding_speaks_of_has_a_sign_with_its_words(
+    browser: Browser, studio: RunningStudio, folder: Path
+) -> None:
+    (folder / "signs.yaml").write_text(_example("dc_motor_pump"))
+    with studio_page(browser, studio.url) as page:
+        at(page, "open-signs.yaml").click()
+        expect(at(page, "element-L_a")).to_be_visible()
+        for view in ("network", "pog", "bond"):
+            expect(at(page, f"pane-{view}").locator("svg")).to_be_visible()
+        expect(page.locator(".badge")).to_have_count(0)
+        (folder / "signs.yaml").write_text(_example("dc_motor_pump").replace("{inductor:", "{inducto:"))
+        sign = at(page, "pane-network").get_by_test_id("badge-L_a")
+        expect(sign).to_have_class("badge error")
+        expect(sign).to_have_attribute(
+            "aria-label", re.compile("'inducto' is not a kind of element.*did you mean 'inductor'")
+        )
+        expect(page.locator(".badge")).to_have_count(3)
+        sign.click()
+        # What follows from it is told, and has no remedy of its own.
+        expect(page.locator(".finding")).to_have_count(2)
+        expect(page.locator(".finding").nth(1)).to_contain_text("mend L_a first")
+        expect(at(page, "remedy")).to_have_text(["Write 'inductor'"])
+        at(page, "remedy").click()
+        expect(page.locator(".badge")).to_have_count(0)
+        # Two sources that fight: a sign at each of them, and in dark colours too.
+        at(page, "theme").click()
+        fights = "\n  V_z: {voltage source: [a, gnd]}\n  L_a:"
+        (folder / "signs.yaml").write_text(_example("dc_motor_pump").replace("\n  L_a:     {", f"{fights} {{"))
+        for name in ("V_a", "V_z"):
+            expect(at(page, "pane-network").get_by_test_id(f"badge-{name}")).to_have_class("badge error")
+
+
+@pytest.mark.slow
 def test_forms_of_dependent_storages_are_compared_and_one_is_taken(browser: Browser, studio: RunningStudio) -> None:
     with studio_page(browser, studio.url) as page:
         opened_example(page, "crank_rod")

@@ -251,7 +251,10 @@ class Remedy:
 @final
 @dataclass(frozen=True, slots=True)
 class FindingLine:
-    """A finding with its place in the text: lines and columns count from 1, 0 where it has none."""
+    """A finding with its place in the text: lines and columns count from 1, 0 where it has none; and the elements it speaks of.
+
+    `follows` names an entry of the text that is wrong itself: mended there, this finding is gone.
+    """
 
     code: str
     severity: Severity
@@ -262,6 +265,8 @@ class FindingLine:
     column: int
     length: int
     members: tuple[str, ...]
+    elements: tuple[str, ...]
+    follows: str
     remedies: tuple[Remedy, ...]
 
 
