@@ -96,6 +96,7 @@ def test_what_is_no_single_ladder_is_complete_in_the_end(name: str) -> None:
 def test_the_steps_of_a_reduction_are_a_picture_each() -> None:
     told = [stage.reason for stage in tg.stages(tg.reduce("dc_motor_pump", {"J_m": 0}), "steps", language="it")]
     assert told == ["Modello esteso.", "Anello invertito.", "Modello ridotto."]
+    assert tg.stages(tg.reduce("dc_motor_pump", {"J_m": 0}), "steps", language="de")[0].reason == "Erweitertes Modell."
 
 
 @pytest.mark.parametrize(("what", "notation", "options"), [

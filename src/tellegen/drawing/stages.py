@@ -334,7 +334,11 @@ def _reduction(what: AnyModel, options: Options, say: Phrases) -> Stages:
         fix = "give a limit: --limit J_m=0, or stages(reduce(model, {'J_m': 0}), 'steps')"
         raise rules.NO_STAGES.error(told, fix=fix)
     panels, notes = reduction_panels(what, options, say)
-    made = [Stage(_captioned(panel), panel.words.removesuffix(",").capitalize() + ".") for panel in panels]
+    words = [panel.words.removesuffix(",") for panel in panels]
+    # Only the first letter: German nouns keep theirs.
+    made = [
+        Stage(_captioned(panel), f"{told[:1].upper()}{told[1:]}.") for panel, told in zip(panels, words, strict=True)
+    ]
     if notes:
         made[-1] = replace(made[-1], reason=" ".join((made[-1].reason, *notes)))
     return Stages(what.original.name, tuple(made), options, say.language)
