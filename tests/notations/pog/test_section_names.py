@@ -149,7 +149,6 @@ def test_every_name_of_a_section_has_the_value_that_the_blocks_beside_it_ask_for
     assert not list(broken_laws(chain, rows, chance.normal(size=len(next(iter(rows.values()))))))
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 2**20), st.sampled_from(NOTATIONS))
 def test_names_of_sections_survive_in_every_notation(seed: int, notation: Notation) -> None:
     chain = chain_of(seed)
