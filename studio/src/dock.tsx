@@ -93,6 +93,7 @@ function Energy() {
       </table>
       <div className="bars">
         <p>stored at t = {number(at)} s</p>
+        {done.left_out && <p className="hint left-out" data-testid="left-out">{done.left_out} The books are of the whole run.</p>}
         {energies.map(({ curve, value }) => (
           <div key={curve.name} className="bar" data-link={curve.elements.join(" ")}>
             <span dangerouslySetInnerHTML={{ __html: curve.mathml }} />
@@ -171,6 +172,7 @@ function Limit() {
       <div className="account">
         <h2>{written}</h2>
         <p data-testid="limit-states">{limit.before.length} states {trying ? "would become" : "become"} {limit.after.length}{limit.removed.length > 0 && <>: {limit.removed.join(", ")} {limit.removed.length === 1 ? "follows" : "follow"} from the others</>}.</p>
+        {trying && <p className="hint" data-testid="limit-trial">Let the slider go here to take the limit; move it back to keep the parameter.</p>}
         {limit.poles.length > 0 && <p>Removed poles: {limit.poles.join(", ")}</p>}
         {limit.loss.length > 0 && (
           <table data-testid="loss"><caption>What it costs</caption><tbody>
@@ -178,9 +180,7 @@ function Limit() {
           </tbody></table>
         )}
         {limit.note && <p className="hint">{limit.note}</p>}
-        {trying
-          ? <p className="hint" data-testid="limit-trial">Let the slider go here to take the limit; move it back to keep the parameter.</p>
-          : <button type="button" onClick={() => store.undo()} data-testid="limit-undo">Undo the limit</button>}
+        {!trying && <button type="button" onClick={() => store.undo()} data-testid="limit-undo">Undo the limit</button>}
       </div>
       {limit.svg && <div className="drawing" dangerouslySetInnerHTML={{ __html: limit.svg }} />}
     </div>

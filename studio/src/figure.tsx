@@ -1,7 +1,7 @@
 // A figure that the server drew, as it is: selected, zoomed and dragged here, never laid out here.
 import { memo, useEffect, useRef, useState } from "react";
 import { light, linked, Waiting } from "./pane";
-import type { View } from "./protocol";
+import type { FindingLine, View } from "./protocol";
 import { store, useStudio } from "./store";
 import { editValue } from "./inspector";
 
@@ -69,6 +69,7 @@ export function Figure({ view }: { view: View }) {
     const k = Math.min(flow.frames.length - 1, Math.round(moment * (flow.frames.length - 1)));
     over.innerHTML = flow.frames[k] ?? "";
   }, [svg, flow, moment]);
+  useEffect(() => badge(drawing(), structure?.findings ?? []), [svg, structure]);
   useEffect(() => {
     const turned = (event: WheelEvent) => {
       if (!event.ctrlKey && !event.metaKey) return;
@@ -218,6 +219,37 @@ export function Figure({ view }: { view: View }) {
     </div>
   );
 }
+
+/** At each element that a finding speaks of stands a sign with its words: the worst one, where there are several. */
+function badge(drawing: SVGSVGElement | null, findings: FindingLine[]): void {
+  drawing?.querySelector("g.badges")?.remove();
+  const serious = findings.filter((one) => one.severity !== "notice").sort((one, other) => one.severity.localeCompare(other.severity));
+  if (!drawing || !serious.length) return;
+  const over = document.createElementNS(SVG, "g");
+  over.setAttribute("class", "badges");
+  drawing.append(over);
+  // As large on every figure, however small that is drawn.
+  const size = 1.1 / (drawing.getScreenCTM()?.a || 1);
+  for (const name of new Set(serious.flatMap((one) => one.elements))) {
+    const group = drawing.querySelector<SVGGElement>(`[data-element="${CSS.escape(name)}"]:not([data-part=name], [data-part=value])`) ?? drawing.querySelector<SVGGElement>(`[data-element="${CSS.escape(name)}"]`);
+    const own = serious.filter((one) => one.elements.includes(name));
+    if (!group || !own[0]) continue;
+    const box = group.getBBox();
+    const sign = document.createElementNS(SVG, "g");
+    sign.setAttribute("class", `badge ${own[0].severity}`);
+    sign.setAttribute("role", "img");
+    sign.setAttribute("data-testid", `badge-${name}`);
+    sign.setAttribute("transform", `translate(${box.x + box.width} ${box.y}) scale(${size})`);
+    sign.innerHTML = `<title></title><path d="${own[0].severity === "error" ? "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0" : "M0 -7L7 5.5H-7Z"}"/><path class="mark" d="M0 -3.4V1M0 3v0.6"/>`;
+    const words = own.map((one) => `${one.code}: ${one.what}${one.fix ? ` (try: ${one.fix})` : ""}`).join("\n");
+    sign.setAttribute("aria-label", words);
+    sign.querySelector("title")!.textContent = words;
+    sign.addEventListener("click", () => store.set({ tab: "findings" }));
+    over.append(sign);
+  }
+}
+
+const SVG = "http://www.w3.org/2000/svg";
 
 function far(press: Press, event: React.PointerEvent): boolean {
   return Math.hypot(event.clientX - press.x, event.clientY - press.y) >= GRID;

@@ -180,7 +180,7 @@ export interface Remedy {
   arguments: Record<string, unknown>;
 }
 
-/** A finding with its place in the text: lines and columns count from 1, 0 where it has none. */
+/** A finding with its place in the text: lines and columns count from 1, 0 where it has none; and the elements it speaks of. */
 export interface FindingLine {
   code: string;
   severity: Severity;
@@ -191,6 +191,8 @@ export interface FindingLine {
   column: number;
   length: number;
   members: string[];
+  elements: string[];
+  follows: string;
   remedies: Remedy[];
 }
 
@@ -298,6 +300,7 @@ export interface RunDone {
   points: number;
   parameters: Record<string, string>;
   curves: RunCurve[];
+  left_out: string;
   shown: string[];
   final: Record<string, number>;
   books: Record<string, number>;

@@ -1,17 +1,19 @@
 """Any model has a POG figure in which nothing overlaps and in which every element stands once."""
 
-from hypothesis import assume, given
+from random import Random
+
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from drawing.reading_pogs import shown_elements, signal_loops
-from schemes.comparing import legal_causality
+from schemes.comparing import causal_of, legal_causality
 from support.amount import FEWER, SLOW
 from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph
 from tellegen.core.errors import GraphError
-from tellegen.drawing.options import LabelChoice, MeshChoice, Options
-from tellegen.drawing.pog.scene import pog_scene
+from tellegen.drawing.options import DEFAULTS, LabelChoice, MeshChoice, Options
+from tellegen.drawing.pog.scene import plan_model_pog, pog_scene
 from tellegen.drawing.pog.steps import reduction_scene, steps_scene
 from tellegen.graph import SourceLaw
 from tellegen.scenes.ink import check_scene
@@ -78,3 +80,31 @@ def test_orientations_are_drawn_side_by_side(network: Network) -> None:
         assume(error.finding.code != "G208")  # too many loops
         raise
     assert check_scene(scene) == ()
+
+
+def differentials(seed: int) -> str:
+    """Shafts that differentials join, each with an inertia or friction and, at random, a torque."""
+    chance = Random(seed)
+    shafts = ["a", "b", *(f"s{k}" for k in range(chance.randint(1, 3)))]
+    lines = []
+    for k, shaft in enumerate(shafts):
+        if k > 1:
+            ends = ", ".join(f"{end}, frame" for end in (*chance.sample(shafts[:k], 2), shaft))
+            relation = f"across_3 = {chance.choice([-2, 3])}*across_1 + {chance.choice([1, 2])}*across_2"
+            domains = "[rotational, rotational, rotational]"
+            lines.append(f"  g{k}: {{multiport: [{ends}], domains: {domains}, relation: {relation}}}")
+        kind = "inertia" if chance.random() < 0.8 else "friction"
+        lines.append(f"  e{k}: {{{kind}: [{shaft}, frame]}}")
+        if chance.random() < 0.8:
+            lines.append(f"  tau{k}: {{torque source: [frame, {shaft}]}}")
+    return "\n".join(["system: differentials", "network:", *chance.sample(lines, len(lines)), ""])
+
+
+@settings(max_examples=60 if SLOW else 5)
+@given(st.integers(0, 2**16))
+def test_differentials_with_dependent_inertias_show_every_input(seed: int) -> None:
+    causal = causal_of(differentials(seed))
+    plan, _ = plan_model_pog(causal, DEFAULTS)
+    shown = [name for ladder in plan.ladders for section in ladder.all_sections() for name, _ in section.given]
+    sources = [port.element for port in causal.graph.ports if isinstance(port.law, SourceLaw)]
+    assert sorted(shown) == sorted(sources)

@@ -33,7 +33,7 @@ def test_fractions_are_brought_together_where_that_is_shorter(text: str, expecte
         ("a*b + a*c + d*b + d*c", "(a + d)*(b + c)"),
         ("J_c + J_s*(k + 1)^2", "J_c + J_s*(k + 1)^2"),
         ("b_m + H^2*b_p", "b_m + H^2*b_p"),
-        ("a/c + b/c", "a/c + b/c"),
+        ("a/c + b/c", "(a + b)/c"),
         ("a + a*b", "a + a*b"),
         ("a*b", "a*b"),
     ],

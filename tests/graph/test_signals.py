@@ -329,7 +329,8 @@ def test_drive_takes_numbers_expressions_and_signals_of_an_experiment() -> None:
 def test_what_nothing_drives_is_zero_and_told() -> None:
     found = drive(graph("r: 1 A", ""), {})
     assert course(found) is number(0)
-    assert [(f.code, f.severity, f.what) for f in found.findings] == [
+    # Parameters that only other signals of these tests read are told too.
+    assert [(f.code, f.severity, f.what) for f in found.findings if f.code != "D139"] == [
         ("G124", "notice", "nothing drives the input 'V': it is zero")
     ]
 

@@ -147,6 +147,69 @@ def test_the_first_two_minutes_of_a_new_user(browser: Browser, installed: Runnin
         said("the POG is a file, the same as 'draw' writes")
 
 
+def _tab_to(page: Page, name: str) -> None:
+    """Go to what has a test id by the Tab key alone."""
+    for _ in range(250):
+        if page.evaluate("document.activeElement.dataset.testid") == name:
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"the Tab key never reaches {name}")
+
+
+@pytest.mark.slow
+def test_the_first_two_minutes_by_keys_alone(browser: Browser, studio: RunningStudio, folder: Path) -> None:
+    said = clock()
+    with studio_page(browser, studio.url) as page:
+        _tab_to(page, "search")
+        page.keyboard.type("dc_motor_pump")
+        _tab_to(page, "open-example:dc_motor_pump")
+        page.keyboard.press("Enter")
+        expect(at(page, "plots").locator("canvas").first).to_be_visible()
+        said("the example is open, and its first run is plotted")
+        _tab_to(page, "tab-poles")
+        page.keyboard.press("Enter")
+        before = _poles(page)
+        _tab_to(page, "slider-J_m")
+        page.keyboard.down("PageUp")
+        expect(at(page, "poles")).not_to_have_text(before)
+        page.keyboard.up("PageUp")
+        expect(at(page, "saved")).to_have_text("saved")
+        page.keyboard.press("Escape")
+        said("the slider moved the poles")
+        _tab_to(page, "undo")
+        page.keyboard.press("Enter")
+        expect(at(page, "value-J_m")).to_have_value("1e-3 kg*m^2")
+        _tab_to(page, "slider-J_m")
+        page.keyboard.press("Home")
+        _states(page, "2 states: I_a, P_0")
+        said("the limit is taken")
+        _tab_to(page, "undo")
+        page.keyboard.press("Enter")
+        _states(page, "3 states: I_a, omega_m, P_0")
+        _tab_to(page, "element-R_a")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Delete")
+        expect(at(page, "element-R_a")).to_have_count(0)
+        page.keyboard.press("Control+z")
+        expect(at(page, "element-R_a")).to_have_count(1)
+        said("an element went and came back")
+        page.keyboard.press("p")
+        expect(at(page, "pane-network").locator("g.flow path").first).to_be_attached()
+        _tab_to(page, "scrubber")
+        early = at(page, "pane-network").locator("g.flow").inner_html()
+        for _ in range(20):
+            page.keyboard.press("PageUp")
+        expect(at(page, "scrub-time")).not_to_have_text("t = 0.00 s")
+        assert at(page, "pane-network").locator("g.flow").inner_html() != early
+        _tab_to(page, "export")
+        page.keyboard.press("Enter")
+        with page.expect_download() as waited:
+            _tab_to(page, "export-pog-tex")
+            page.keyboard.press("Enter")
+        assert waited.value.suggested_filename.endswith(".tex")
+        said("the POG is a file")
+
+
 def _exported(page: Page, what: str, folder: Path) -> bytes:
     """The file of an entry of the menu."""
     at(page, "export").click()
@@ -341,6 +404,58 @@ def test_a_value_of_zero_has_a_slider_and_a_formula_says_what_moves_it(
         at(page, "follows-h").get_by_role("button", name="D").click()
         expect(at(page, "slider-D")).to_be_focused()
         expect(at(page, "slider-h")).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_an_element_that_a_finding_speaks_of_has_a_sign_with_its_words(
+    browser: Browser, studio: RunningStudio, folder: Path
+) -> None:
+    (folder / "signs.yaml").write_text(_example("dc_motor_pump"))
+    with studio_page(browser, studio.url) as page:
+        at(page, "open-signs.yaml").click()
+        expect(at(page, "element-L_a")).to_be_visible()
+        for view in ("network", "pog", "bond"):
+            expect(at(page, f"pane-{view}").locator("svg")).to_be_visible()
+        expect(page.locator(".badge")).to_have_count(0)
+        (folder / "signs.yaml").write_text(_example("dc_motor_pump").replace("{inductor:", "{inducto:"))
+        sign = at(page, "pane-network").get_by_test_id("badge-L_a")
+        expect(sign).to_have_class("badge error")
+        expect(sign).to_have_attribute(
+            "aria-label", re.compile("'inducto' is not a kind of element.*did you mean 'inductor'")
+        )
+        expect(page.locator(".badge")).to_have_count(3)
+        sign.click()
+        # What follows from it is told, and has no remedy of its own.
+        expect(page.locator(".finding")).to_have_count(2)
+        expect(page.locator(".finding").nth(1)).to_contain_text("mend L_a first")
+        expect(at(page, "remedy")).to_have_text(["Write 'inductor'"])
+        at(page, "remedy").click()
+        expect(page.locator(".badge")).to_have_count(0)
+        # Two sources that fight: a sign at each of them, and in dark colours too.
+        at(page, "theme").click()
+        fights = "\n  V_z: {voltage source: [a, gnd]}\n  L_a:"
+        (folder / "signs.yaml").write_text(_example("dc_motor_pump").replace("\n  L_a:     {", f"{fights} {{"))
+        for name in ("V_a", "V_z"):
+            expect(at(page, "pane-network").get_by_test_id(f"badge-{name}")).to_have_class("badge error")
+
+
+@pytest.mark.slow
+def test_curves_over_each_other_and_on_logarithmic_axes(browser: Browser, studio: RunningStudio) -> None:
+    with studio_page(browser, studio.url) as page:
+        opened_example(page, "dc_motor_pump")
+        at(page, "over").select_option("I_a")
+        expect(at(page, "phase")).to_have_count(3)
+        # A variable over itself is the diagonal.
+        points = at(page, "phase").first.locator("polyline").get_attribute("points") or ""
+        places = np.array([pair.split(",") for pair in points.split()], dtype=float)
+        assert len(places) > 100
+        assert np.ptp(places[:, 0]) > 100
+        assert abs(np.corrcoef(places.T)[0, 1]) == pytest.approx(1.0, abs=1e-4)
+        at(page, "over").select_option("")
+        expect(at(page, "phase")).to_have_count(0)
+        for scales in ("y", "x", "xy"):
+            at(page, "log").select_option(scales)
+            expect(at(page, "plots").locator("canvas")).to_have_count(3)
 
 
 @pytest.mark.slow

@@ -10,9 +10,11 @@ import tellegen as tg
 from support.networks import Network
 from support.strategies import networks
 from tellegen.cli.main import run
+from tellegen.core.language import LANGUAGES, Language, Phrases
 from tellegen.drawing.stages import NEW
 from tellegen.equations.printing.explanation import ExplainedEntry
 from tellegen.equations.steps import Explanation
+from tellegen.reduction.steps import reduction_steps
 from tellegen.scenes.scene import Band, Section
 from tellegen.teaching.lessons import Lesson, LessonStep, lesson
 
@@ -75,6 +77,34 @@ def test_a_page_has_the_language_of_its_steps(tmp_path: Path) -> None:
     assert "Wer auf ein Element zeigt" in page
     words = re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert not re.search(r"\b(the|of|Dark)\b", words)
+
+
+WORDS = re.compile(r"\b(the|of|is|are|and|with|no|nothing|so|this|These)\b")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("command", ["derive two_mass_drive --form lagrange", "reduce dc_motor_pump --limit J_m=0"])
+def test_other_derivations_are_told_in_every_language(
+    command: str, language: Language, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*command.split(), "--steps", "--language", language]
+    assert run(words) == 0
+    title, _, text = capsys.readouterr().out.partition("\n")
+    assert title.endswith(Phrases(language)("steps.title", name=""))
+    assert bool(WORDS.search(text)) == (language == "en")
+    # Without steps there is nothing to be told in a language.
+    assert run([word for word in words if word != "--steps"]) == (0 if language == "en" else 2)
+
+
+def test_a_reduction_is_shown_on_the_scheme(tmp_path: Path) -> None:
+    reduction = tg.reduce("dc_motor_pump", {"J_m": 0})
+    found = lesson(reduction, reduction_steps(reduction, language="it"))
+    assert [step.items[0].text for step in found.parts[-1].steps] == [  # type: ignore[union-attr]
+        "Modello esteso.", "Anello invertito.", "Modello ridotto.",
+    ]  # fmt: skip
+    page = tmp_path / "steps.html"
+    assert run(["reduce", "dc_motor_pump", "--limit", "J_m=0", "--steps", "-o", str(page)]) == 0
+    assert page.read_text(encoding="utf-8").count('class="zooms"') > 3
 
 
 @pytest.mark.parametrize(("arguments", "code"), [

@@ -25,6 +25,7 @@ from tellegen.conditioning.fields import MergedStorages, merged_inertias, named_
 from tellegen.conditioning.opened_constraints import fresh_name
 from tellegen.core.domains import DOMAINS, other_side
 from tellegen.core.errors import TellegenError
+from tellegen.core.language import ENGLISH, Language, Phrases
 from tellegen.core.names import TIME, identifier, listing, named_after
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, solved_linear_system
 from tellegen.equations.outputs import PortVariables
@@ -444,7 +445,7 @@ def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
     )
 
 
-def lagrange_sections(form: LagrangeSystem) -> tuple[ExplanationSection, ...]:
+def lagrange_sections(form: LagrangeSystem, say: Phrases = ENGLISH) -> tuple[ExplanationSection, ...]:
     """The equation, what its letters stand for, and the matrices."""
     speeds = "q'" if form.plain else "nu"
     rates = "q''" if form.plain else "nu'"
@@ -457,7 +458,7 @@ def lagrange_sections(form: LagrangeSystem) -> tuple[ExplanationSection, ...]:
     items.append(Sentence(f"$q$ = {_listed(form.q)}"))
     items.append(Sentence(f"${speeds}$ = {_listed(form.nu)}"))
     if form.torques or not form.forces:
-        items.append(Sentence(f"$tau$ = {_listed(form.torques) or 'nothing'}"))
+        items.append(Sentence(f"$tau$ = {_listed(form.torques) or say('lagrange.nothing')}"))
     if form.forces:
         items.append(Sentence(f"$F$ = {_listed(form.forces)}"))
     if not form.plain:
@@ -471,7 +472,9 @@ def lagrange_sections(form: LagrangeSystem) -> tuple[ExplanationSection, ...]:
     for name, vector in (("G", form.G), ("f", form.f)):
         if not _vanishes((vector,)):
             matrices.append(ShownMatrix(name, tuple((e,) for e in vector)))
-    return ExplanationSection("Lagrange form", tuple(items)), ExplanationSection("Matrices", tuple(matrices))
+    shown_as = (say("lagrange.form"), items), (say("lagrange.matrices"), matrices)
+    equation_and_letters, entries = (ExplanationSection(title, tuple(found)) for title, found in shown_as)
+    return equation_and_letters, entries
 
 
 def half_sum(matrix: Matrix, sign: int) -> Matrix:
@@ -492,29 +495,30 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def lagrange_steps(model: Model) -> Explanation:
-    """The Lagrange form of a model, by the procedure that makes it.
+def lagrange_steps(model: Model, language: Language = "en") -> Explanation:
+    """The Lagrange form of a model, by the procedure that makes it, told in a language.
 
     Raises: ConditioningError (C105) naming a coordinate without inertia.
     """
     found = constrained_model(model)
-    form = lagrange_of(found)
-    sections = (_sources(found), *_artificial(found, form), _efforts(form), *lagrange_sections(form))
-    return replace(form.explained(), sections=sections)
+    form, say = lagrange_of(found), Phrases(language)
+    procedure = (_sources(found, say), *_artificial(found, form, say), _efforts(form, say))
+    return replace(form.explained(), sections=(*procedure, *lagrange_sections(form, say)), language=language)
 
 
-def _sources(found: ConstrainedModel) -> ExplanationSection:
+def _sources(found: ConstrainedModel, say: Phrases) -> ExplanationSection:
     ports = found.causal.graph.ports
     items: list[Item] = []
     for k in found.causal.sources:
         law = ports[k].law
         assert isinstance(law, SourceLaw), "sources have inputs"
         word = "effort" if law.side == DOMAINS[ports[k].domain].effort else "flow"
-        items.append(Sentence(f"`{ports[k].element}` imposes its {word}", listed=True))
-    return ExplanationSection("Sources get their causality", tuple(items) or (Sentence("There are no sources."),))
+        items.append(Sentence(say(f"lagrange.{word}", element=ports[k].element), listed=True))
+    none = Sentence(say("lagrange.no_sources"))
+    return ExplanationSection(say("lagrange.title_sources"), tuple(items) or (none,))
 
 
-def _artificial(found: ConstrainedModel, form: LagrangeSystem) -> Iterator[ExplanationSection]:
+def _artificial(found: ConstrainedModel, form: LagrangeSystem, say: Phrases) -> Iterator[ExplanationSection]:
     """One section for each artificial source: the flows that it decides together with those before it."""
     # All flows by speeds; each artificial source decides those that read only speeds imposed so far (Karnopp 1977).
     flows = _flows(found)
@@ -523,13 +527,13 @@ def _artificial(found: ConstrainedModel, form: LagrangeSystem) -> Iterator[Expla
     owners = {found.causal.graph.ports[k].state: found.causal.graph.ports[k].element for k in found.causal.integral}
     for count, (q, nu) in enumerate(zip(form.q, form.nu, strict=False), 1):
         known.add(nu)
-        text = f"An artificial flow source at the 1-junction of `{owners[nu]}` imposes `{nu}`, the rate of `{q}`."
+        text = say("lagrange.artificial", element=owners[nu], speed=nu, coordinate=q)
         items: list[Item] = [Sentence(text)]
         decided = [name for name, e in flows.items() if (e.free_symbols & speeds) and e.free_symbols & speeds <= known]
         if decided:
-            items.append(Sentence("Causality spreads; these flows are decided now:"))
+            items.append(Sentence(say("lagrange.spreads")))
             items += [NamedFormula(name, flows.pop(name)) for name in decided]
-        yield ExplanationSection(f"Artificial source {count}", tuple(items))
+        yield ExplanationSection(say("lagrange.title_artificial", number=count), tuple(items))
 
 
 def _flows(found: ConstrainedModel) -> dict[str, Expression]:
@@ -547,19 +551,19 @@ def _flows(found: ConstrainedModel) -> dict[str, Expression]:
     return {name: with_definitions(e, field.where) for name, e in {**flows, **dependent}.items()}
 
 
-def _efforts(form: LagrangeSystem) -> ExplanationSection:
+def _efforts(form: LagrangeSystem, say: Phrases) -> ExplanationSection:
     """The efforts at the artificial sources: momenta, and what changes them."""
     m = form.matrices
     nu, tau = [symbol(name) for name in form.nu], [symbol(name) for name in form.tau]
-    items: list[Item] = [Sentence("The inertias give the momenta $p = M nu$ at the artificial sources:")]
+    items: list[Item] = [Sentence(say("lagrange.momenta"))]
     items += [NamedFormula(f"p_{name}", dot(row, nu)) for name, row in zip(form.nu, m["M"], strict=True)]
-    items.append(Sentence("All efforts that come in at an artificial source add up to the rate of its momentum:"))
+    items.append(Sentence(say("lagrange.efforts")))
     for i, name in enumerate(form.nu):
         turned = [row[i] for row in m["C"]]
         effort = dot(turned, nu) - dot(m["R"][i], nu) - form.G[i] - form.f[i] + dot(m["W"][i], tau)
         items.append(NamedFormula(f"p_{name}'", effort))
-    items.append(Sentence("With $M' = C + C^T$ this is the Lagrange form."))
-    return ExplanationSection("Efforts at the artificial sources", tuple(items))
+    items.append(Sentence(say("lagrange.closing")))
+    return ExplanationSection(say("lagrange.title_efforts"), tuple(items))
 
 
 @final

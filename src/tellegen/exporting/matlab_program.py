@@ -33,10 +33,8 @@ from tellegen.expressions.matlab import MatlabLines, constant_parts, has_choice,
 from tellegen.graph.signals import Table
 from tellegen.simulation.solvers.coefficients import DORMAND_PRINCE_8
 
-# The steps are written out instead of left to ode45 and ode15s, for four reasons. Octave has ode15s only where it
-# was built with SUNDIALS. Both tools should take the same steps, so that a difference is a mistake. Evaluations have
-# to stay inside an interval between two jumps, where the solvers of MATLAB ask at its very ends. And delayed signals
-# read what lies between steps that are still being made.
+# The steps are written out instead of left to ode45 and ode15s (decision 026). Delays read between steps and modes hand over, which
+# needs them anyway. Octave's ode15s gives up at these tolerances. Both tools take the same steps: a difference is a mistake.
 RTOL = 1e-9
 ATOL = 1e-12
 ESTIMATED = 0.1 * RTOL ** (-1 / 3)

@@ -11,7 +11,7 @@ from typing import final
 
 from tellegen.expressions.calculus import rebuild
 from tellegen.expressions.canonical import number, power, product, split_coefficient, symbol, total
-from tellegen.expressions.nodes import Add, Expression, Mul, Number, Pow, Symbol, postorder
+from tellegen.expressions.nodes import Add, Call, Expression, Mul, Number, Pow, Symbol, postorder
 from tellegen.expressions.printing import to_text
 
 MOST_TERMS = 200
@@ -82,24 +82,67 @@ def collected(expression: Expression) -> Expression:
     # -(a + b), and not (-a - b).
     if all(split_coefficient(term)[0] < 0 for term in inside):
         common, inside = -common, [-term for term in inside]
+    # (a + b)/2, and not a/2 + b/2.
+    (below, *others) = {Fraction(split_coefficient(term)[0]).denominator for term in inside}
+    if below > 1 and not others:
+        common, inside = common / below, [below * term for term in inside]
     rest = [term for term, factors in terms if not _holds(factors, shared)]
     made = total([number(expression.constant), total(rest), common * collected(total(inside))])
     # Sums that were alike are factors now: a (b + c) + d (b + c). Each time something is written once less, so it ends.
     return collected(made)
 
 
+MOST_NODES = 1000
+"""Larger formulas are printed as they are: looking through them would take longer than deriving them."""
+_MIRRORED = {"cos": 1, "cosh": 1, **dict.fromkeys(("sin", "tan", "asin", "atan", "sinh", "tanh"), -1)}
+"""Functions of the negative argument, by what they are of the argument: cos(-x) is cos(x), sin(-x) is -sin(x)."""
+
+
+def readable(expression: Expression) -> Expression:
+    """The expression as people write it: every sum in it as `collected` has it, no cosine of a negative angle.
+
+    One that is too large to be read stays as it is.
+    """
+    nodes = postorder(expression)
+    if len(nodes) > MOST_NODES or not any(isinstance(node, Add | Call) for node in nodes):
+        return expression
+    made: dict[Expression, Expression] = {}
+    for node in nodes:
+        args = tuple([made[part] for part in node.args])
+        found = node if all(a is b for a, b in zip(args, node.args, strict=True)) else rebuild(node, args)
+        made[node] = collected(_upright(found))
+    return made[expression]
+
+
+def readable_terms(expression: Expression) -> Expression:
+    """The same of each term of a sum, which stay by themselves: an energy is told element by element."""
+    if not isinstance(expression, Add):
+        return readable(expression)
+    return total([number(expression.constant), *(readable(number(c) * term) for term, c in expression.terms)])
+
+
+def _upright(node: Expression) -> Expression:
+    """cos(-x) as cos(x), and sin(-a - b) as -sin(a + b)."""
+    if not isinstance(node, Call) or node.name not in _MIRRORED:
+        return node
+    (x,) = node.args
+    terms = [(c, term) for term, c in x.terms] if isinstance(x, Add) else [split_coefficient(x)]
+    negative = all(c < 0 for c, _ in terms) and (not isinstance(x, Add) or x.constant <= 0)
+    return number(_MIRRORED[node.name]) * rebuild(node, (-x,)) if negative else node
+
+
 def _whole_factors(term: Expression) -> dict[Expression, int]:
-    """The factors of a term with their whole positive powers."""
+    """The factors of a term with their whole powers."""
     if isinstance(term, Mul):
-        return {base: q for base, q in term.factors if type(q) is int and q > 0}
+        return {base: q for base, q in term.factors if type(q) is int}
     if isinstance(term, Pow) and isinstance(term.exponent, Number):
         q = term.exponent.rational
-        return {term.base: q} if type(q) is int and q > 0 else {}
+        return {term.base: q} if type(q) is int else {}
     return {term: 1}
 
 
 def _holds(factors: dict[Expression, int], shared: dict[Expression, int]) -> bool:
-    return all(factors.get(base, 0) >= q for base, q in shared.items())
+    return all(0 < q <= factors.get(base, 0) or factors.get(base, 0) <= q < 0 for base, q in shared.items())
 
 
 def _most_shared(terms: list[dict[Expression, int]]) -> dict[Expression, int]:
@@ -108,12 +151,13 @@ def _most_shared(terms: list[dict[Expression, int]]) -> dict[Expression, int]:
     saved = 0
     for k, one in enumerate(terms):
         for two in terms[:k]:
-            shared = {base: min(q, two[base]) for base, q in one.items() if base in two}
-            # Alone in its term a factor would leave a one behind: a + a*b is no shorter as a*(1 + b).
-            if not shared or shared in (one, two):
+            alike = ((base, q, two[base]) for base, q in one.items() if base in two and q * two[base] > 0)
+            shared = {base: min(p, q, key=abs) for base, p, q in alike}
+            # Alone in its term a factor would leave a one behind: a + a*b is no shorter as a*(1 + b), but a*b + a*b*c is.
+            if not shared or (len(shared) == 1 and shared in (one, two)):
                 continue
             holding = [term for term in terms if _holds(term, shared)]
-            worth = (len(holding) - 1) * len(shared) if shared not in holding else 0
+            worth = (len(holding) - 1) * len(shared) - (shared in holding)
             if worth > saved:
                 best, saved = shared, worth
     return best

@@ -2,12 +2,13 @@
 and its pictures on the POG scheme.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
+from tellegen.core.language import Language, Phrases
 from tellegen.core.names import listing
 from tellegen.equations.matrices import Matrix, negative
 from tellegen.equations.printing.explanation import ExplanationSection, Item, NamedFormula, Sentence, ShownMatrix, Sign
@@ -101,29 +102,30 @@ def _split_model(reduction: Reduction, limited: ModelAtLimits) -> Model:
     return replace(limited.model, elements=elements)
 
 
-def reduction_steps(reduction: Reduction, *, sign: Sign = "-") -> Explanation:
-    """How the reduced equations follow from the full ones, as a teacher would write it."""
-    return _ReductionSteps(reduction, sign).derivation()
+def reduction_steps(reduction: Reduction, *, sign: Sign = "-", language: Language = "en") -> Explanation:
+    """How the reduced equations follow from the full ones, as a teacher would write it in a language."""
+    return _ReductionSteps(reduction, sign, Phrases(language)).derivation()
 
 
 class _ReductionSteps:
-    def __init__(self, reduction: Reduction, sign: Sign) -> None:
+    def __init__(self, reduction: Reduction, sign: Sign, phrases: Phrases) -> None:
         self.reduction = reduction
-        self.sign = sign
+        self.sign, self.phrases = sign, phrases
         self.full, self.small = reduction.full, reduction.equations
         shared = {**self.small.where, **reduction.where}
         variables = (*self.full.states, *self.full.inputs, *self.full.outputs, *self.full.displacements)
         self.glossary = Glossary([*variables, *self.full.parameters], shared)
 
     def derivation(self) -> Explanation:
-        sections = (
-            ExplanationSection("Power sections", tuple(self._sections())),
-            ExplanationSection("Elements at their limit", tuple(self._elements())),
-            ExplanationSection("Equations of the full model", tuple(self._full())),
-            ExplanationSection("Static relations", tuple(self._relations())),
-            ExplanationSection("Congruent transformation", tuple(self._transformation())),
-            ExplanationSection("Reduced model", tuple(self._small())),
-        )
+        told = {
+            "title_ports": self._sections(),
+            "title_limits": self._elements(),
+            "title_full": self._full(),
+            "title_static": self._relations(),
+            "title_transformation": self._transformation(),
+            "title_reduced": self._small(),
+        }
+        sections = tuple(ExplanationSection(self._say(title), tuple(items)) for title, items in told.items())
         small = self.small
         where = {**small.where, **self.reduction.where, **self.glossary.where}
         shown = [e for section in sections for item in section.items for e in _formulas(item)]
@@ -139,22 +141,29 @@ class _ReductionSteps:
             sections=sections,
             where={name: e for name, e in where.items() if name in needed},
             symbols=self.full.symbols,
+            language=self.phrases.language,
         )
+
+    def _say(self, key: str, **parts: object) -> str:
+        return self.phrases(f"reduce.{key}", **parts)
+
+    def _told(self, key: str, names: Sequence[str]) -> Sentence:
+        """A sentence about one name or several."""
+        return Sentence(self._say(f"{key}_many" if len(names) > 1 else f"{key}_one", names=_names(names)))
 
     def _sections(self) -> Iterator[Item]:
-        yield Sentence("Power enters and leaves through the inputs and the variables that answer them:")
+        yield Sentence(self._say("ports"))
         for u, y in zip(self.full.inputs, self.full.outputs, strict=True):
-            yield Sentence(f"`{u}` with `{y}`", listed=True)
+            yield Sentence(self._say("port", input=u, output=y), listed=True)
 
     def _elements(self) -> Iterator[Item]:
-        yield Sentence(
-            "In the full model every storage has a state of its own where it can. These parameters tend to a limit:"
-        )
+        yield Sentence(self._say("limits"))
         for limit in self.reduction.limits:
-            yield Sentence(f"`{limit.name}` to {'infinity' if limit.to is None else limit.value}", listed=True)
+            value = self._say("infinity") if limit.to is None else limit.value
+            yield Sentence(self._say("limit", name=limit.name, value=value), listed=True)
 
     def _full(self) -> Iterator[Item]:
-        yield Sentence(f"The states of the full model are {_names(self.full.states)}:")
+        yield Sentence(self._say("full_states", names=_names(self.full.states)))
         yield from self._matrices(self.full, ("L", "A", "B"))
 
     def _relations(self) -> Iterator[Item]:
@@ -165,30 +174,18 @@ class _ReductionSteps:
         ]
         others = [name for name in gone if name in self.reduction.recovered and self.reduction.follows_from_rates(name)]
         if static:
-            yield Sentence(
-                "In the limit the equations of these states hold no rate any more, or tie states to each other:"
-            )
+            yield Sentence(self._say("static"))
             for name in static:
                 yield NamedFormula(name, self.reduction.recovered[name])
         if others:
-            yield Sentence(
-                f"{_names(others)} carry the constraints: they follow from rates, and drop out of the congruent transformation."
-                if len(others) > 1
-                else f"{_names(others)} carries the constraint: it follows from rates, and drops out of the transformation."
-            )
+            yield self._told("carry", others)
         frozen = [name for name in gone if name in self.small.inputs]
         if frozen:
-            keep = (
-                "keep the value that they start with: they are inputs"
-                if len(frozen) > 1
-                else "keeps the value that it starts with: it is an input"
-            )
-            yield Sentence(f"{_names(frozen)} {keep} now.")
+            yield self._told("frozen", frozen)
 
     def _transformation(self) -> Iterator[Item]:
         states, inputs = self.small.states, self.small.inputs
-        z = _names(states) if states else "no state"
-        yield Sentence(f"So $x = T z + T_u u$ with z: {z}." if states else "So $x = T_u u$: no state is left.")
+        yield Sentence(self._say("states_left", names=_names(states)) if states else self._say("no_states_left"))
         if states:
             yield ShownMatrix("T", self.reduction.transformation)
         if inputs and any(str(e) != "0" for row in self.reduction.input_transformation for e in row):
@@ -201,30 +198,35 @@ class _ReductionSteps:
     def _pictures(self) -> Iterator[Item]:
         """The same on the scheme: the loop, the inverted loop, the simplified scheme."""
         pictures = scheme_pictures(self.reduction)
-        for note in pictures.notes:
+        english = self.phrases.language == "en"
+        # The notes of findings are English; other languages tell in their own words what happens.
+        for note in pictures.notes if english else ():
             yield Sentence(f"On the scheme {note}.")
         for stage in pictures.stages:
-            yield Sentence(f"The same on the scheme, where `{stage.element}` is at its limit:")
-            for letter, account in zip("abc", stage.accounts, strict=True):
+            yield Sentence(self._say("scheme", element=stage.element))
+            for letter, account in zip("abc", stage.accounts if english else self._accounts(stage), strict=True):
                 yield Sentence(f"{letter}) {account}", listed=True)
         if pictures.why_not:
-            yield Sentence(f"On the scheme: {pictures.why_not}.")
+            yield Sentence(f"On the scheme: {pictures.why_not}." if english else self._say("equations_only"))
+
+    def _accounts(self, stage: ReductionPictures) -> tuple[str, str, str]:
+        """The loop, whether it is inverted, and what goes."""
+        loop = self._say("loop", names=_names(stage.loop)) if stage.loop else self._say("no_loop")
+        return loop, self._say("inverted" if stage.loop else "not_inverted"), self._say("left", element=stage.element)
 
     def _matrices_left(self) -> Iterator[Item]:
         if not self.small.states:
-            yield Sentence(
-                "Nothing dynamic is left: $y = D u$" + (" with rates of the inputs:" if self._has("D_1") else ":")
-            )
+            yield Sentence(self._say("static_left_rates" if self._has("D_1") else "static_left"))
             yield from self._matrices(
                 self.small, tuple(name for name in ("D", "D_1") if name == "D" or self._has(name))
             )
             return
-        yield Sentence("$T^T L T$, $T^T A T$ and $T^T B$ are the matrices of the reduced model:")
+        yield Sentence(self._say("congruence"))
         further = [name for name in ("N", "B_1", "D", "D_1") if self._has(name)]
         yield from self._matrices(self.small, ("L", "A", "B", "C", *further))
         poles = self.reduction.account
         if poles.removed_poles:
-            yield Sentence(f"Poles removed: {', '.join(f'{p:.4g}' for p in poles.removed_poles)}.")
+            yield Sentence(self._say("poles", poles=", ".join(f"{p:.4g}" for p in poles.removed_poles)))
 
     def _has(self, name: str) -> bool:
         return not self.small.is_zero(name)  # type: ignore[arg-type]
@@ -237,7 +239,7 @@ class _ReductionSteps:
                 yield ShownMatrix(name, negative(written) if name == "A" and self.sign == "+" else written)
 
 
-def _names(names: tuple[str, ...] | list[str]) -> str:
+def _names(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names) if names else listing(names)
 
 

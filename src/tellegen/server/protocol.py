@@ -251,7 +251,10 @@ class Remedy:
 @final
 @dataclass(frozen=True, slots=True)
 class FindingLine:
-    """A finding with its place in the text: lines and columns count from 1, 0 where it has none."""
+    """A finding with its place in the text: lines and columns count from 1, 0 where it has none; and the elements it speaks of.
+
+    `follows` names an entry of the text that is wrong itself: mended there, this finding is gone.
+    """
 
     code: str
     severity: Severity
@@ -262,6 +265,8 @@ class FindingLine:
     column: int
     length: int
     members: tuple[str, ...]
+    elements: tuple[str, ...]
+    follows: str
     remedies: tuple[Remedy, ...]
 
 
@@ -384,7 +389,10 @@ class Channel:
 @final
 @dataclass(frozen=True, slots=True)
 class RunDone:
-    """A run. The numbers in the frame: times, then a row for each curve; then frequencies, then gain and phase by channel."""
+    """A run. The numbers in the frame: times, then a row for each curve; then frequencies, then gain and phase by channel.
+
+    `left_out` says why the powers and energies of the elements are not among the curves.
+    """
 
     id: int
     version: int
@@ -397,6 +405,7 @@ class RunDone:
     points: int
     parameters: Mapping[str, str]
     curves: tuple[RunCurve, ...]
+    left_out: str
     shown: tuple[str, ...]
     final: Mapping[str, float]
     books: Mapping[str, float]

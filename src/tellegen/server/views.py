@@ -4,14 +4,15 @@ All of it comes from the functions that the command line calls; here it is only 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 
 from tellegen.causality import assign_causality
 from tellegen.causality.rules import DEPENDENT_STORAGE
-from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.errors import Finding, Place, TellegenError
 from tellegen.core.units import parse_unit
 from tellegen.drawing import draw
 from tellegen.drawing.memory import Memory
@@ -24,7 +25,7 @@ from tellegen.expressions.symbols import written_with
 from tellegen.graph import lower
 from tellegen.model.model import Element, Model, Parameter
 from tellegen.notations.reading import model_of_document
-from tellegen.notations.yaml.document import read_document
+from tellegen.notations.yaml.document import MappingNode, read_document
 from tellegen.notations.yaml.writing import tree_of
 from tellegen.reporting.formulas import LinkedNames, inline_formula, page_lines, readable_unit, to_mathml
 from tellegen.reporting.reports import element_links
@@ -57,11 +58,12 @@ def model_of(text: str, file: str, folder: str) -> Model:
 def structure(version: int, text: str, file: str, folder: str) -> Structure:
     """What a text says, without its views."""
     began = perf_counter()
-    tree = _tree(text, file)
+    root = _root(text, file)
+    tree = tree_of(root) if root is not None else {}
     try:
         model = model_of(text, file, folder)
     except TellegenError as error:
-        return _broken(version, file, tree, text, error, began)
+        return _broken(version, file, tree, _findings(error.findings, root, text), began)
     found = check(model)
     return Structure(
         version=version,
@@ -70,7 +72,7 @@ def structure(version: int, text: str, file: str, folder: str) -> Structure:
         about=model.about,
         notation=_notation(tree),
         rows={title: told for title, told in found.rows().items() if told},
-        findings=tuple(_finding(one, tree, text) for one in found.findings),
+        findings=_findings(found.findings, root, text),
         elements=tuple(_element(one, tree) for one in model.elements),
         parameters=tuple(_parameters(model, tree)),
         nodes=tuple(dict.fromkeys(node for one in model.elements for node in one.nodes)),
@@ -82,7 +84,7 @@ def structure(version: int, text: str, file: str, folder: str) -> Structure:
     )
 
 
-def _broken(version: int, file: str, tree: object, text: str, error: TellegenError, began: float) -> Structure:
+def _broken(version: int, file: str, tree: object, findings: tuple[FindingLine, ...], began: float) -> Structure:
     """What can be said of a text that is no model."""
     return Structure(
         version=version,
@@ -91,7 +93,7 @@ def _broken(version: int, file: str, tree: object, text: str, error: TellegenErr
         about="",
         notation=_notation(tree),
         rows={},
-        findings=tuple(_finding(one, tree, text) for one in error.findings),
+        findings=findings,
         elements=(),
         parameters=(),
         nodes=(),
@@ -103,11 +105,12 @@ def _broken(version: int, file: str, tree: object, text: str, error: TellegenErr
     )
 
 
-def _tree(text: str, file: str) -> object:
+def _root(text: str, file: str) -> MappingNode | None:
+    """The text as a tree with places; None where it is none."""
     try:
-        return tree_of(read_document(text, file).root)
+        return read_document(text, file).root
     except TellegenError:
-        return {}
+        return None
 
 
 def _at(tree: object, *path: str) -> object:
@@ -128,12 +131,26 @@ def _inputs(found: Check, tree: object) -> dict[str, str]:
 
 # -- Findings ----------------------------------------------------------------------------------------------------------------------
 
+Entries = list[tuple[int, int, str]]
+"""Where the entries of a text begin, and how they are called; what belongs to none has no name."""
+
+_QUOTED = re.compile(r"'([^']+)'")
+_DESCRIBED = ("parameters", "network", "bond graph", "pog", "mechanism", "signals")
 _MEANT = re.compile(r"did you mean '([^']+)'\?")
 _REMOVE = re.compile(r"remove (?:one of )?((?:'[^']+'(?:, | or )?)+)")
 _JOIN = re.compile(r"join '([^']+)' to another element or to '([^']+)'")
 
 
-def _finding(found: Finding, tree: object, text: str) -> FindingLine:
+def _findings(findings: Iterable[Finding], root: MappingNode | None, text: str) -> tuple[FindingLine, ...]:
+    """Findings for the page. What is said of an entry that is wrong itself follows from that, and has no remedy of its own."""
+    tree = tree_of(root) if root is not None else {}
+    entries = _entries(root) if root is not None else []
+    found = tuple(findings)
+    wrong = {_entry_at(entries, one.place) for one in found if one.severity == "error"} - {""}
+    return tuple(_finding(one, tree, text, entries, wrong) for one in found)
+
+
+def _finding(found: Finding, tree: object, text: str, entries: Entries, wrong: set[str]) -> FindingLine:
     place = found.place
     line, column = (place.line, place.column) if place is not None else (0, 0)
     lines = text.split("\n")
@@ -141,18 +158,38 @@ def _finding(found: Finding, tree: object, text: str) -> FindingLine:
     if not 1 <= line <= len(lines):
         line = column = 0
     length = len(place.text.strip()) if place is not None and line and place.text.strip() in lines[line - 1] else 0
+    own = _entry_at(entries, place)
+    follows = next((name for name in _QUOTED.findall(found.what) if name in wrong and name != own), "")
     return FindingLine(
         code=found.code,
         severity=found.severity,
         what=found.what,
         why=found.why,
-        fix=found.fix,
+        fix=f"mend {follows} first: this follows from it" if follows else found.fix,
         line=line,
         column=column,
         length=length,
         members=found.members,
-        remedies=tuple(_remedies(found, tree, length)),
+        elements=tuple(dict.fromkeys((*found.members, *([own] if own and line else [])))),
+        follows=follows,
+        remedies=() if follows else tuple(_remedies(found, tree, length)),
     )
+
+
+def _entries(root: MappingNode) -> Entries:
+    found = [(key.line, key.column, "") for key in root.keys]
+    for section in _DESCRIBED:
+        inner = root.get(section)
+        found += [(key.line, key.column, key.text) for key in inner.keys] if isinstance(inner, MappingNode) else []
+    return sorted(found)
+
+
+def _entry_at(entries: Entries, place: Place | None) -> str:
+    """The entry in which something stands."""
+    if place is None:
+        return ""
+    after = bisect_right(entries, (place.line, place.column), key=lambda entry: entry[:2])
+    return entries[after - 1][2] if after else ""
 
 
 def _remedies(found: Finding, tree: object, length: int) -> Iterator[Remedy]:

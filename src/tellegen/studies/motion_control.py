@@ -1,6 +1,9 @@
 """Motions that are wanted: the inputs that produce them, tau = W^-1 (M q'' + C q' + R q' + G), and the controller that tracks them.
 
 W is solved through W^T W, which is definite wherever W has full rank, so that no pivot vanishes along the motion.
+
+`invert` follows outputs of any model and gives values by time. What is here stays beside it because the Lagrange form gives inputs
+as formulas over coordinates and rates: the terms M, C, R and G of a controller, which signals of a model then say.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set

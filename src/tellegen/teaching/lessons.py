@@ -134,17 +134,14 @@ class Lesson:
             yield LessonPart(Phrases(self.explanation.language)("steps.where"), (LessonStep(items),))
 
 
-LESSON_FILES = (".html", ".tex")
-
-
 def check_lesson_file(path: Path) -> str:
     """The suffix of a lesson.
 
     Raises: LessonError (L105) for any other one.
     """
     suffix = path.suffix.lower()
-    if suffix not in LESSON_FILES:
-        fix = did_you_mean(suffix, LESSON_FILES) or f"end the name in {' or '.join(LESSON_FILES)}"
+    if suffix not in rules.LESSON_FILES:
+        fix = did_you_mean(suffix, rules.LESSON_FILES) or f"end the name in {' or '.join(rules.LESSON_FILES)}"
         raise rules.SHEET_NOT_WRITTEN.error(f"steps are not written as '{suffix or path.name}'", fix=fix)
     return suffix
 

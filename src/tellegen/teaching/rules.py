@@ -58,3 +58,5 @@ UNREADABLE_ANSWER = RULES.rule(
     meaning="An answer is no formula, no equation or no value.",
     why="answers are read by the grammar of model files; nothing in them is run",
 )
+LESSON_FILES = (".html", ".tex")
+"""The endings of steps with figures."""

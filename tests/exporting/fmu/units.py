@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,8 @@ from fmpy.validation import validate_fmu
 import tellegen as tg
 
 ROWS = 200
-LEAST = 1e-3
+SHARE_OF_UNIT = 1e-2
+ZERO = 1e-12
 
 
 @dataclass(frozen=True)
@@ -64,30 +65,22 @@ def exported(model: Any, folder: Path, version: str = "2", **options: Any) -> Un
     return Unit(path)
 
 
-def largest(run: tg.Run, names: Iterable[str]) -> Mapping[str, float]:
-    """The largest value among all variables of the same unit: what a quantity is measured by.
+def worst(run: tg.Run, result: Any, names: Iterable[str], usual: tg.Run | None = None) -> tuple[float, str]:
+    """The largest difference of a variable beside its own largest value, of the usual run where one is given, and where.
 
-    Less than a thousandth counts as that, as it does for the absolute tolerance of a run: below it stand forces that are zero, and
-    what a loop is still open by.
+    A variable that is less than a hundredth of the largest of its unit, as a small difference of large forces is, is measured by
+    that. What is zero but for rounding in both, such as the gap of a closed loop, does not differ.
     """
-    found: dict[str, float] = {}
+    assert len(result) == len(run.t)
     names = list(names)
-    for name in names:
-        unit = run.unit(name)
-        found[unit] = max(found.get(unit, LEAST), float(np.max(np.abs(run.values(name)))))
-    return {name: found[run.unit(name)] for name in names}
-
-
-def worst(run: tg.Run, result: Any, names: Iterable[str]) -> tuple[float, str]:
-    """The largest difference, of the largest value, and where. Rows at changes of mode are left out: either side may be shown."""
-    names = list(names)
-    scale = largest(run, names)
-    changes = np.array([event.t for event in run.events])
-    apart = np.array([not np.any(np.abs(changes - t) < 1e-9 * run.t[-1]) for t in run.t])
+    sizes = {name: float(np.max(np.abs((usual or run).values(name)))) for name in names}
+    of_unit: dict[str, float] = {}
+    for name, size in sizes.items():
+        of_unit[run.unit(name)] = max(of_unit.get(run.unit(name), 0.0), size)
     found: list[tuple[float, str]] = []
-    for name in names:
+    for name, size in sizes.items():
         values: npt.NDArray[np.float64] = np.asarray(result[name])
-        assert len(values) == len(run.t)
-        off = np.abs(run.values(name) - values)[apart]
-        found.append((float(np.max(off, initial=0.0)) / scale[name], name))
+        scale = max(size, SHARE_OF_UNIT * of_unit[run.unit(name)])
+        if max(scale, float(np.max(np.abs(values)))) > ZERO:
+            found.append((float(np.max(np.abs(run.values(name) - values))) / max(scale, ZERO), name))
     return max(found, default=(0.0, ""))

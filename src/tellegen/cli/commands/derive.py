@@ -48,7 +48,7 @@ class ShownEquations(DeriveOptions, OfModel):
     """What `derive` is asked for: the equations, and how they are printed."""
 
     sign: Sign = sign()
-    language: str = option("en", "The language of --steps.", choices=LANGUAGES)
+    language: str = option("en", "The language of --steps.", choices=LANGUAGES, needs="steps")
     target: Path | None = option(
         None,
         "Where to write the --steps with their figures: .html or .tex (LaTeX).",
@@ -76,8 +76,6 @@ def derive(options: ShownEquations) -> None:
         raise typer.BadParameter("--steps goes with the power equations, not with --closed")
     if options.steps and (options.numeric or options.form not in ("pog", "lagrange")):
         raise typer.BadParameter("--steps goes with the forms pog and lagrange, and with symbols")
-    if options.language != "en" and (not options.steps or options.form != "pog"):
-        raise typer.BadParameter("--language goes with --steps of the form pog")
     model = as_model(options.model)
     if options.steps:
         _show_steps(model, options)
@@ -104,7 +102,7 @@ def _point(texts: Mapping[str, object]) -> dict[str, float]:
 
 def _show_steps(model: Model, options: ShownEquations) -> None:
     if options.form == "lagrange":
-        steps = lagrange_steps(model)
+        steps = lagrange_steps(model, options.language)  # type: ignore[arg-type]
     else:
         steps = derivation_steps(derived(model, mode=options.mode), sign=options.sign, language=options.language)  # type: ignore[arg-type]
     if options.target is None:

@@ -3,13 +3,14 @@
 """
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import typer
 
 from tellegen.cli import output
-from tellegen.cli.commands.derive import show_steps, units_of
+from tellegen.cli.commands.derive import show_steps, units_of, write_lesson
 from tellegen.cli.options import (
     PRINTED,
     OfModel,
@@ -22,6 +23,7 @@ from tellegen.cli.options import (
     printed_or_written,
     sign,
 )
+from tellegen.core.language import LANGUAGES
 from tellegen.core.options import option, required
 from tellegen.equations.printing.text import equations_to_text
 from tellegen.notations.writing import to_yaml
@@ -29,6 +31,7 @@ from tellegen.notations.yaml.document import write_text
 from tellegen.reduction import Reduction
 from tellegen.reduction.steps import reduction_steps
 from tellegen.schemes.translation import Notation
+from tellegen.teaching.rules import LESSON_FILES
 from tellegen.workflow.files import refuse_overwriting
 from tellegen.workflow.transforming import reduce as reduced
 from tellegen.workflow.transforming import stiffen as stiffened
@@ -48,9 +51,12 @@ class ReduceOptions(OfModel):
     keep: tuple[str, ...] = option((), "States that should remain, by name.", metavar="x,y")
     sign: Sign = sign()
     steps: bool = option(False, "The reduction step by step.")
+    language: str = option("en", "The language of --steps.", choices=LANGUAGES, needs="steps")
     as_json: bool = as_json(excludes=("as_latex",))
     as_latex: bool = as_latex()
-    target: Path | None = model_file("Where to write the reduced model; '-' prints it.")
+    target: Path | None = model_file(
+        "Where to write the reduced model; '-' prints it; --steps with figures as .html or .tex."
+    )
     force: bool = force()
     loss: bool = option(False, "Run both models, and tell how far they are apart.")
     study: bool = option(False, "Measure the order of convergence to the limit.")
@@ -99,6 +105,10 @@ def reduce(options: ReduceOptions) -> None:
 
 def _show_reduction(options: ReduceOptions) -> None:
     found = reduced(options.model, options.limit, keep=options.keep)
+    steps = partial(reduction_steps, found, sign=options.sign, language=options.language)  # type: ignore[arg-type]
+    if options.steps and options.target is not None and options.target.suffix.lower() in LESSON_FILES:
+        write_lesson(found, steps(), options.target, overwrite=options.force)
+        return
     if options.target == PRINTED:
         output.write(to_yaml(found.model))
         return
@@ -107,7 +117,7 @@ def _show_reduction(options: ReduceOptions) -> None:
     if options.loss or options.study:
         _show_cost(found, options)
     elif options.steps:
-        show_steps(options, reduction_steps(found, sign=options.sign))
+        show_steps(options, steps())
     else:
         units = units_of(found.model, found.equations)
         width, unicode = output.width(), output.shows_unicode()

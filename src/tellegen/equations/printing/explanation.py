@@ -15,6 +15,7 @@ from tellegen.core.names import unused
 from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, transposed
 from tellegen.expressions import ONE, ZERO, Expression, symbol, to_text, total
 from tellegen.expressions.elimination import with_definitions
+from tellegen.expressions.simplification import readable, readable_terms
 from tellegen.graph.signals import Delayed, Sampled, Table
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import NestedText, as_written
@@ -403,7 +404,7 @@ def _lines_of_laws(signals: "SignalEquations") -> Iterator[SignalStatement]:
     named = signals.named
     for name, value in signals.values.items():
         if name not in named:
-            yield SignalStatement(name, False, "", (value,))
+            yield SignalStatement(name, False, "", (readable(value),))
     for name, rate in signals.states.items():
         yield SignalStatement(name, True, "", (rate,))
     # Signals with a memory have no formula of the same instant; a word tells what they are.
@@ -429,11 +430,11 @@ def summaries(equations: "EquationSystem", sign: Sign) -> Iterator[tuple[str, Ex
     """
     taken = {*equations.parameters, *equations.states, *equations.inputs, *equations.outputs, *equations.where}
     if equations.stored_energy is not None and equations.stored_energy is not ZERO:
-        yield "E(x)" if "E" in taken else "E", equations.stored_energy
+        yield "E(x)" if "E" in taken else "E", readable_terms(equations.stored_energy)
     if equations.potential_energy is not ZERO:
-        yield "V(q)" if "V" in taken else "V", equations.potential_energy
+        yield "V(q)" if "V" in taken else "V", readable_terms(equations.potential_energy)
     if equations.dissipated_power is not ZERO:
-        yield "P_d", equations.dissipated_power if sign == "-" else -equations.dissipated_power
+        yield "P_d", readable_terms(equations.dissipated_power if sign == "-" else -equations.dissipated_power)
 
 
 def measured_formulas(equations: "EquationSystem") -> dict[str, Expression]:

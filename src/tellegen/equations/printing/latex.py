@@ -28,7 +28,7 @@ from tellegen.expressions import (
     to_text,
     total,
 )
-from tellegen.expressions.simplification import NamedParts, collected
+from tellegen.expressions.simplification import NamedParts, readable
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import NestedText, WrittenPiece, written_pieces
 
@@ -140,7 +140,7 @@ def _entries(names: shown.PlaceNames[Any], formula: Change) -> list[str]:
     for name, e in names.definitions.items():
         read = ", ".join(map(latex_name, names.reads(name)))
         left = rf"{latex_name(name)}\left({read}\right)" if read else latex_name(name)
-        lines += _equation_lines(left, formula(collected(e)))
+        lines += _equation_lines(left, readable(formula(e)))
     return lines
 
 
@@ -171,7 +171,7 @@ def _lines(given: "EquationSystem", sign: Sign, entry: Change, formula: Change) 
     lines += _definitions(shown.measured_formulas(given), formula)
     lines += [line for e in given.algebraic.residuals for line in _equation_lines("0", formula(e))]
     energies = {_NAMES_OF_SUMMARIES[name]: e for name, e in shown.summaries(given, sign)}
-    rates = {dotted(name): e for name, e in given.displacements.items()}
+    rates = {dotted(name): readable(e) for name, e in given.displacements.items()}
     lines += [line for name, e in {**energies, **rates}.items() for line in _equation_lines(name, formula(e))]
     lines += _definitions(given.dependent, formula)
     lines += [*_signals(given.signals), *_point(given.point)]
@@ -473,7 +473,7 @@ def _environment(name: str, lines: Iterable[str]) -> str:
 def _definitions(
     names: Mapping[str, Expression], formula: Change = _itself, written: Callable[[str], str] = latex_name
 ) -> list[str]:
-    return [line for name, e in names.items() for line in _equation_lines(written(name), formula(e))]
+    return [line for name, e in names.items() for line in _equation_lines(written(name), readable(formula(e)))]
 
 
 def _sums(sums: Iterable[MatrixSum]) -> str:
@@ -510,7 +510,7 @@ def _braced(body: str, label: str) -> str:
 
 
 def _matrix(rows: Matrix) -> str:
-    return _bracketed([[to_latex(collected(e)) for e in row] for row in rows])
+    return _bracketed([[to_latex(readable(e)) for e in row] for row in rows])
 
 
 def _column(cells: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from tellegen.equations.matrices import Matrix
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import EquationSides, MatrixSum, Sign
 from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text, total
-from tellegen.expressions.simplification import collected
+from tellegen.expressions.simplification import readable
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import NestedText
 
@@ -90,7 +90,7 @@ def _named(title: str, names: Mapping[str, Expression], width: int) -> str:
     """Names with their formulas under a title; nothing without names."""
     if not names:
         return ""
-    return "\n".join([title, *(_wrapped(f"{name} = {to_text(e)}", width) for name, e in names.items())])
+    return "\n".join([title, *(_wrapped(f"{name} = {to_text(readable(e))}", width) for name, e in names.items())])
 
 
 def _wrapped(text: str, width: int, indent: str = "  ", hanging: int = 6) -> str:
@@ -411,7 +411,7 @@ def _ending(
         parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in form.algebraic.residuals))
     parts += [
         _signals(form.signals, width),
-        _named("where", {**form.where, **{name: collected(e) for name, e in names.items()}}, width),
+        _named("where", {**form.where, **names}, width),
     ]
     return [*parts, parameters_to_text(form.parameters, form.values(), units)]
 
