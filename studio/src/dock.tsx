@@ -93,6 +93,7 @@ function Energy() {
       </table>
       <div className="bars">
         <p>stored at t = {number(at)} s</p>
+        {done.left_out && <p className="hint left-out" data-testid="left-out">{done.left_out} The books are of the whole run.</p>}
         {energies.map(({ curve, value }) => (
           <div key={curve.name} className="bar" data-link={curve.elements.join(" ")}>
             <span dangerouslySetInnerHTML={{ __html: curve.mathml }} />

@@ -15,8 +15,11 @@ export const told = (value: number | null | undefined): string => (value === nul
 export function Plots() {
   const { current, runs, variables } = useStudio();
   const [choosing, setChoosing] = useState(false);
+  const [log, setLog] = useState("");
+  const [over, setOver] = useState("");
   if (!current) return <p className="none">No run yet: Run follows the experiment of the text.</p>;
   const { curves } = current.done;
+  const across = curves.find((one) => one.name === over);
   const beside = runs.filter((one) => one.pinned && one.number !== current.number);
   const panels = new Map<string, RunCurve[]>();
   for (const name of variables) {
@@ -26,9 +29,18 @@ export function Plots() {
   return (
     <div className="plots" data-testid="plots" data-run={current.number} data-id={current.done.id} data-live={String(current.done.live)}>
       <div className="panels">
-        {[...panels.values()].map((group) => <Panel key={group.map((one) => one.name).join()} curves={group} run={current} beside={beside} />)}
+        {across
+          ? [...panels.values()].map((group) => <Phase key={group.map((one) => one.name).join()} across={across} curves={group} run={current} />)
+          : [...panels.values()].map((group) => <Panel key={group.map((one) => one.name).join()} curves={group} run={current} beside={beside} log={log} />)}
       </div>
       <div className="chooser">
+        <select value={over} aria-label="Horizontal axis" title="Over time, or over another variable" onChange={(event) => setOver(event.target.value)} data-testid="over">
+          <option value="">over time</option>
+          {curves.map((one) => <option key={one.name} value={one.name}>over {one.name}</option>)}
+        </select>
+        <select value={log} aria-label="Scales" title="What is not positive is not on a logarithmic axis" disabled={across !== undefined} onChange={(event) => setLog(event.target.value)} data-testid="log">
+          <option value="">linear</option><option value="y">log</option><option value="x">log time</option><option value="xy">log both</option>
+        </select>
         <button type="button" aria-expanded={choosing} onClick={() => setChoosing(!choosing)} data-testid="variables">Variables</button>
         {choosing && (
           <div className="variables">
@@ -46,14 +58,14 @@ export function Plots() {
 }
 
 /** Curves of one unit. The data are replaced while a slider is held; the plot is made anew only when its curves are others. */
-function Panel({ curves, run, beside }: { curves: RunCurve[]; run: KeptRun; beside: KeptRun[] }) {
+function Panel({ curves, run, beside, log }: { curves: RunCurve[]; run: KeptRun; beside: KeptRun[]; log: string }) {
   const { theme, chosen, hovered } = useStudio();
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [marks, setMarks] = useState<number[]>([]);
   const drawnMarks = useRef(marks);
-  const shape = `${theme} ${curves.map((one) => `${one.name} ${one.factor}`).join()} ${beside.map((one) => one.number).join()}`;
-  const data = useMemo(() => joined(curves, run, beside), [shape, run]);
+  const shape = `${theme} ${log} ${curves.map((one) => `${one.name} ${one.factor}`).join()} ${beside.map((one) => one.number).join()}`;
+  const data = useMemo(() => joined(curves, run, beside, log), [shape, run]);
   useEffect(() => {
     const place = host.current;
     if (!place) return undefined;
@@ -67,7 +79,7 @@ function Panel({ curves, run, beside }: { curves: RunCurve[]; run: KeptRun; besi
     const made = new uPlot({
       width: Math.max(160, place.clientWidth), height: Math.max(90, place.clientHeight - 4),
       legend: { show: false }, padding: [8, 8, 0, 0],
-      scales: { x: { time: false } },
+      scales: { x: { time: false, distr: log.includes("x") ? 3 : 1 }, y: { distr: log.includes("y") ? 3 : 1 } },
       axes: [{ ...axis, size: 26, values: (_plot, ticks) => ticks.map(told) }, { ...axis, size: 52, values: (_plot, ticks) => ticks.map(told) }],
       series: [{ label: "t" }, ...lines],
       cursor: { sync: { key: "time" }, focus: { prox: 24 }, drag: { x: true, y: true, uni: 24 } },
@@ -139,6 +151,48 @@ function Panel({ curves, run, beside }: { curves: RunCurve[]; run: KeptRun; besi
   );
 }
 
+const WIDE = 320;
+const HIGH = 170;
+const EDGE = { left: 50, right: 10, top: 8, bottom: 24 };
+
+/** Curves over another variable: what the states do, without the time. */
+function Phase({ across, curves, run }: { across: RunCurve; curves: RunCurve[]; run: KeptRun }) {
+  const { theme } = useStudio();
+  const rowOf = (curve: RunCurve) => {
+    const row = run.rows[run.done.curves.findIndex((one) => one.name === curve.name)] ?? new Float64Array();
+    return row.map((value) => value / curve.factor);
+  };
+  const { x, rows, horizontal, vertical } = useMemo(() => {
+    const x = rowOf(across);
+    const rows = curves.map(rowOf);
+    return { x, rows, horizontal: rangeOf([x]), vertical: rangeOf(rows) };
+  }, [across, curves, run]);
+  const right = (value: number) => EDGE.left + ((value - horizontal[0]) / (horizontal[1] - horizontal[0])) * (WIDE - EDGE.left - EDGE.right);
+  const up = (value: number) => HIGH - EDGE.bottom - ((value - vertical[0]) / (vertical[1] - vertical[0])) * (HIGH - EDGE.top - EDGE.bottom);
+  const ticks = ([least, most]: [number, number]) => [0, 1, 2, 3, 4].map((k) => least + (k * (most - least)) / 4);
+  return (
+    <figure className="panel">
+      <figcaption>
+        {curves.map((one, k) => <span key={one.name} className="name" style={{ color: TONES[theme][k % 6] }} dangerouslySetInnerHTML={{ __html: one.mathml }} />)}
+        <span className="unit">over <span dangerouslySetInnerHTML={{ __html: across.mathml }} /></span>
+      </figcaption>
+      <svg className="phase" viewBox={`0 0 ${WIDE} ${HIGH}`} role="img" aria-label={`${curves.map((one) => one.name).join(", ")} over ${across.name}`} data-testid="phase">
+        {ticks(horizontal).map((value) => <g key={value}><path d={`M${right(value)} ${EDGE.top}V${HIGH - EDGE.bottom}`} /><text x={right(value)} y={HIGH - 8} textAnchor="middle">{told(Number(value.toPrecision(3)))}</text></g>)}
+        {ticks(vertical).map((value) => <g key={value}><path d={`M${EDGE.left} ${up(value)}H${WIDE - EDGE.right}`} /><text x={EDGE.left - 5} y={up(value) + 3} textAnchor="end">{told(Number(value.toPrecision(3)))}</text></g>)}
+        {rows.map((row, k) => <polyline key={curves[k]?.name} stroke={TONES[theme][k % 6]} points={Array.from(x, (value, n) => `${right(value).toFixed(1)},${up(row[n] ?? 0).toFixed(1)}`).join(" ")} />)}
+      </svg>
+    </figure>
+  );
+}
+
+/** The least and the greatest of some rows, never the same. */
+function rangeOf(rows: Float64Array[]): [number, number] {
+  let [least, most] = [Infinity, -Infinity];
+  for (const row of rows) for (const value of row) [least, most] = [Math.min(least, value), Math.max(most, value)];
+  if (!(least < most)) [least, most] = Number.isFinite(least) ? [least - 1, least + 1] : [0, 1];
+  return [least, most];
+}
+
 /** Plots over time show the same stretch of it. */
 const together = new Set<uPlot>();
 let zooming = false;
@@ -191,14 +245,18 @@ function readOff(place: HTMLElement, plot: uPlot, curves: RunCurve[]): void {
 }
 
 /** Rows of the runs over one axis; where runs have other times they are joined. */
-function joined(curves: RunCurve[], run: KeptRun, beside: KeptRun[]): uPlot.AlignedData {
+function joined(curves: RunCurve[], run: KeptRun, beside: KeptRun[], log: string): uPlot.AlignedData {
+  const least = log.includes("x") ? 0 : -Infinity;
+  const low = log.includes("y") ? 0 : -Infinity;
   const tables = [run, ...beside].map((one): uPlot.AlignedData => {
     const rows = curves.map((curve) => {
       const k = one.done.curves.findIndex((other) => other.name === curve.name);
       const row = one.rows[k];
       return row ? Array.from(row, (value) => value / curve.factor) : Array.from(one.t, () => null);
     });
-    return [Array.from(one.t), ...rows] as uPlot.AlignedData;
+    // A logarithm has no place for what is not positive.
+    const first = Math.max(0, one.t.findIndex((time) => time > least));
+    return [Array.from(one.t).slice(first), ...rows.map((row) => row.slice(first).map((value) => (value !== null && value > low ? value : null)))] as uPlot.AlignedData;
   });
   const [first] = tables;
   return tables.length === 1 && first ? first : uPlot.join(tables);

@@ -300,6 +300,7 @@ export interface RunDone {
   points: number;
   parameters: Record<string, string>;
   curves: RunCurve[];
+  left_out: string;
   shown: string[];
   final: Record<string, number>;
   books: Record<string, number>;

@@ -86,6 +86,14 @@ def test_a_scheme_grows_by_the_columns_of_its_ladder() -> None:
     assert "parallel block" in stages[-2].reason
 
 
+def test_what_lies_behind_a_branch_comes_with_the_column_there() -> None:
+    stages = tg.stages("quarter_car", "pog")
+    at = next(k for k, stage in enumerate(stages) if "branches" in stage.reason)
+    behind = [{s.origin.port for s in stage.scene.shapes if s.origin.part == "variable"} for stage in stages]
+    assert behind[at - 1] == behind[at] < behind[-1]
+    assert "4" not in behind[-3]
+
+
 @pytest.mark.parametrize("name", ["quarter_car", "crank_rod", pytest.param("piston_cylinder", marks=pytest.mark.slow)])
 def test_what_is_no_single_ladder_is_complete_in_the_end(name: str) -> None:
     last = tg.stages(name, "pog")[-1].scene

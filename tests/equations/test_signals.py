@@ -384,3 +384,20 @@ def test_examples_print_what_stands_in_their_files(name: str) -> None:
         elif "quintic(" in (text := signal.texts.get("formula", "")):
             assert f"{signal.name} = {text}" in joined
             assert latex.count(r"\operatorname{quintic}") >= text.count("quintic(")
+
+
+def test_conditions_of_states_are_set_as_formulas_and_drawn() -> None:
+    text = """
+system: Room
+network:
+  heater: {heat source: [ambient, room], signal: Q}
+  C:      {heat capacity: [room], C: 200 kJ/K, temperature: T}
+signals:
+  on:   {relay: 20 K - T, hysteresis: 1 K}
+  mode: {states: {idle: {when: on < 0.5}, heat: {when: on > 0.5 and T < 30 K, after: 60 s}}}
+  Q:    1 kW*mode
+"""
+    model = read_model(text)
+    latex = derive(model).to_latex()
+    assert r"\text{when}: \mathrm{on} < \frac{1}{2}\}" in latex
+    assert r"\text{when}: \mathrm{on} > \frac{1}{2} \wedge T < 30" in latex

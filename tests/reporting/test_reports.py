@@ -11,12 +11,14 @@ from html import unescape
 from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
 import tellegen as tg
 from command_line import tellegen
 from tellegen.core.errors import Finding
+from tellegen.notations.reading import read_model
 from tellegen.reporting import reports
 from tellegen.reporting.formulas import LINE, WIDEST, formula_lines, page_lines, to_mathml, width_of
 from tellegen.reporting.html import to_html
@@ -32,6 +34,7 @@ from tellegen.reporting.pages import (
 )
 from tellegen.reporting.reports import FRAMES, Subject, equations_section, findings_section, notices_section
 from tellegen.reporting.writing import write_report
+from tellegen.scenes.typesetting import set_math
 
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 ALONE = [*QUIET, "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -560,3 +563,30 @@ def test_matrix_of_one_long_entry_is_told_in_one_line() -> None:
     long = " + ".join("a" for _ in range(60))
     latex = rf"\begin{{align*}} \underbrace{{\begin{{bmatrix}} {long} \end{{bmatrix}}}}_{{\mathbf{{L}}}} &= 0 \end{{align*}}"
     assert page_lines(latex) == (r"\mathbf{L} = 0", rf"\mathbf{{L}} = \begin{{bmatrix}} {long} \end{{bmatrix}}")
+
+
+@pytest.mark.parametrize(
+    ("latex", "told"), [(r"\text{a < b}", "a < b"), (r"\text{a \& b\_c}", "a & b_c"), (r"x \text{5\% > y}", "x5% > y")]
+)
+def test_signs_in_words_are_no_markup(latex: str, told: str) -> None:
+    assert "".join(fromstring(to_mathml(latex)).itertext()).replace("\xa0", " ") == told
+    assert set_math(latex, 10.0).outlines
+
+
+def test_a_thermostat_with_states_has_a_report_and_a_figure_of_its_equations(tmp_path: Path) -> None:
+    model = read_model(THERMOSTAT)
+    tg.report(model, tmp_path / "report.html")
+    assert "when" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert tg.draw(model, "equations").svg().startswith("<")
+
+
+THERMOSTAT = """
+system: Room
+network:
+  heater: {heat source: [ambient, room], signal: Q}
+  C:      {heat capacity: [room], C: 200 kJ/K, temperature: T}
+signals:
+  on:   {relay: 20 K - T, hysteresis: 1 K}
+  mode: {states: {idle: {when: on < 0.5}, heat: {when: on > 0.5 and T < 30 K, after: 60 s}}}
+  Q:    1 kW*mode
+"""

@@ -147,6 +147,69 @@ def test_the_first_two_minutes_of_a_new_user(browser: Browser, installed: Runnin
         said("the POG is a file, the same as 'draw' writes")
 
 
+def _tab_to(page: Page, name: str) -> None:
+    """Go to what has a test id by the Tab key alone."""
+    for _ in range(250):
+        if page.evaluate("document.activeElement.dataset.testid") == name:
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"the Tab key never reaches {name}")
+
+
+@pytest.mark.slow
+def test_the_first_two_minutes_by_keys_alone(browser: Browser, studio: RunningStudio, folder: Path) -> None:
+    said = clock()
+    with studio_page(browser, studio.url) as page:
+        _tab_to(page, "search")
+        page.keyboard.type("dc_motor_pump")
+        _tab_to(page, "open-example:dc_motor_pump")
+        page.keyboard.press("Enter")
+        expect(at(page, "plots").locator("canvas").first).to_be_visible()
+        said("the example is open, and its first run is plotted")
+        _tab_to(page, "tab-poles")
+        page.keyboard.press("Enter")
+        before = _poles(page)
+        _tab_to(page, "slider-J_m")
+        page.keyboard.down("PageUp")
+        expect(at(page, "poles")).not_to_have_text(before)
+        page.keyboard.up("PageUp")
+        expect(at(page, "saved")).to_have_text("saved")
+        page.keyboard.press("Escape")
+        said("the slider moved the poles")
+        _tab_to(page, "undo")
+        page.keyboard.press("Enter")
+        expect(at(page, "value-J_m")).to_have_value("1e-3 kg*m^2")
+        _tab_to(page, "slider-J_m")
+        page.keyboard.press("Home")
+        _states(page, "2 states: I_a, P_0")
+        said("the limit is taken")
+        _tab_to(page, "undo")
+        page.keyboard.press("Enter")
+        _states(page, "3 states: I_a, omega_m, P_0")
+        _tab_to(page, "element-R_a")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Delete")
+        expect(at(page, "element-R_a")).to_have_count(0)
+        page.keyboard.press("Control+z")
+        expect(at(page, "element-R_a")).to_have_count(1)
+        said("an element went and came back")
+        page.keyboard.press("p")
+        expect(at(page, "pane-network").locator("g.flow path").first).to_be_attached()
+        _tab_to(page, "scrubber")
+        early = at(page, "pane-network").locator("g.flow").inner_html()
+        for _ in range(20):
+            page.keyboard.press("PageUp")
+        expect(at(page, "scrub-time")).not_to_have_text("t = 0.00 s")
+        assert at(page, "pane-network").locator("g.flow").inner_html() != early
+        _tab_to(page, "export")
+        page.keyboard.press("Enter")
+        with page.expect_download() as waited:
+            _tab_to(page, "export-pog-tex")
+            page.keyboard.press("Enter")
+        assert waited.value.suggested_filename.endswith(".tex")
+        said("the POG is a file")
+
+
 def _exported(page: Page, what: str, folder: Path) -> bytes:
     """The file of an entry of the menu."""
     at(page, "export").click()
@@ -374,6 +437,25 @@ def test_an_element_that_a_finding_speaks_of_has_a_sign_with_its_words(
         (folder / "signs.yaml").write_text(_example("dc_motor_pump").replace("\n  L_a:     {", f"{fights} {{"))
         for name in ("V_a", "V_z"):
             expect(at(page, "pane-network").get_by_test_id(f"badge-{name}")).to_have_class("badge error")
+
+
+@pytest.mark.slow
+def test_curves_over_each_other_and_on_logarithmic_axes(browser: Browser, studio: RunningStudio) -> None:
+    with studio_page(browser, studio.url) as page:
+        opened_example(page, "dc_motor_pump")
+        at(page, "over").select_option("I_a")
+        expect(at(page, "phase")).to_have_count(3)
+        # A variable over itself is the diagonal.
+        points = at(page, "phase").first.locator("polyline").get_attribute("points") or ""
+        places = np.array([pair.split(",") for pair in points.split()], dtype=float)
+        assert len(places) > 100
+        assert np.ptp(places[:, 0]) > 100
+        assert abs(np.corrcoef(places.T)[0, 1]) == pytest.approx(1.0, abs=1e-4)
+        at(page, "over").select_option("")
+        expect(at(page, "phase")).to_have_count(0)
+        for scales in ("y", "x", "xy"):
+            at(page, "log").select_option(scales)
+            expect(at(page, "plots").locator("canvas")).to_have_count(3)
 
 
 @pytest.mark.slow

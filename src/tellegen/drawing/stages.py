@@ -294,8 +294,9 @@ def _built(drawn: Scene, beside: Scene | None, columns: Sequence[Column], count:
     """The first columns of the scheme under the schematic, both with the newest element marked."""
     done, newest = columns[:count], columns[count - 1] if count else None
     elements = {column.name for column in done}
-    sections = {*entries, *(name for column in done for name in (column.left, column.right))}
-    new = {newest.name} if newest is not None else set()
+    # What lies behind a branch comes with the column there: before, its wires would lead nowhere.
+    sections = {*entries, *(c.left for c in done), *(c.right for c in done if c.kind != "branch")}
+    new = _new_elements(newest)
 
     def shown(shape: Shape) -> bool:
         origin = shape.origin
@@ -306,6 +307,13 @@ def _built(drawn: Scene, beside: Scene | None, columns: Sequence[Column], count:
     shapes = tuple(_marked(shape, new) for shape in drawn.shapes if shown(shape))
     above = None if beside is None else replace(beside, shapes=tuple(_marked(shape, new) for shape in beside.shapes))
     return _stacked(above, replace(drawn, shapes=shapes))
+
+
+def _new_elements(column: Column | None) -> set[str]:
+    """The element of a column, or those that a branch is about."""
+    if column is None:
+        return set()
+    return {column.name} if column.branch is None else {inner.name for inner in column.branch.columns}
 
 
 def _marked(shape: Shape, new: Set[str]) -> Shape:

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 from tellegen.core.hidden_characters import visible
 from tellegen.scenes.lettering import name_latex
+from tellegen.scenes.typesetting import with_plain_words
 
 SMALL = 0.75
 """The size of an index beside that of its letter."""
@@ -232,7 +233,7 @@ def to_mathml(latex: str) -> str:
     from latex2mathml.converter import convert  # noqa: PLC0415  its tables of symbols are read when a page has formulas
 
     # A letter is the same with and without a row of its own, so that one name is written in one way.
-    return _LONE.sub(r"\1", str(convert(latex, display="block")))
+    return _LONE.sub(r"\1", str(convert(with_plain_words(latex), display="block")))
 
 
 _LONE = re.compile(r"<mrow>(<(m[in])>[^<]*</\2>)</mrow>")

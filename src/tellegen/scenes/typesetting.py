@@ -11,6 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, ClassVar, final
 from xml.etree import ElementTree
+from xml.sax.saxutils import escape
 
 from tellegen.scenes.geometry import Box, Command, Outline, box_outline, hull, outline_points, shifted, union
 
@@ -153,9 +154,17 @@ def _set_once(latex: str, size: float) -> Typeset:
     return _set(latex, size)
 
 
+def with_plain_words(latex: str) -> str:
+    """The formula for what makes MathML of it, which takes words over as they stand: signs of LaTeX and of XML among them."""
+    return _WORDS.sub(lambda found: escape(re.sub(r"\\([_&%#$])", r"\1", found[0])), latex)
+
+
+_WORDS = re.compile(r"(?<=\\text\{)[^{}\\]*(?:\\[_&%#$][^{}\\]*)*(?=\})")
+
+
 def _set(latex: str, size: float) -> Typeset:
     # A minus behind a sign of equality is a sign, not an operation: it stands close to what it belongs to.
-    signed = latex.replace("= -", "= {-}")
+    signed = with_plain_words(latex.replace("= -", "= {-}"))
     # Both packages find their fonts through a function of Python that is deprecated.
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         return Typeset.of(_drawn(_formulas()(signed, size=size).node, 0.0, 0.0))

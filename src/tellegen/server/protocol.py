@@ -389,7 +389,10 @@ class Channel:
 @final
 @dataclass(frozen=True, slots=True)
 class RunDone:
-    """A run. The numbers in the frame: times, then a row for each curve; then frequencies, then gain and phase by channel."""
+    """A run. The numbers in the frame: times, then a row for each curve; then frequencies, then gain and phase by channel.
+
+    `left_out` says why the powers and energies of the elements are not among the curves.
+    """
 
     id: int
     version: int
@@ -402,6 +405,7 @@ class RunDone:
     points: int
     parameters: Mapping[str, str]
     curves: tuple[RunCurve, ...]
+    left_out: str
     shown: tuple[str, ...]
     final: Mapping[str, float]
     books: Mapping[str, float]

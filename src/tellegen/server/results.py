@@ -96,7 +96,7 @@ def run(
             tell(reached, float(until.evaluate({})) if until is not None and not until.free_symbols else 0.0)
 
     found = simulate(model, parameters=parameters or None, on_failure="return", progress=Watch(progress, stop))
-    names = shown_names(found)
+    names, left_out = shown_names(found)
     t, rows = thinned(found.t, found.table(names) if len(found.t) else np.empty((0, len(names))))
     links = element_links(model)
     curves = tuple(_curve(found, name, row, links) for name, row in zip(names, rows, strict=True))
@@ -116,6 +116,7 @@ def run(
         points=len(t),
         parameters=dict(parameters),
         curves=curves,
+        left_out=left_out,
         shown=found.shown or (*found.state_names, *found.displacement_names) or found.output_names,
         final={name: value for name, value in found.final().items() if math.isfinite(value)},
         books={word: value for word, value in books.items() if math.isfinite(value)},
@@ -127,13 +128,21 @@ def run(
     return done, [np.ascontiguousarray(one, dtype="<f8").tobytes() for one in numbers]
 
 
-def shown_names(found: Run) -> list[str]:
-    """What is sent of a run: its variables, and the powers and energies of not too many elements; of a long one what it shows."""
-    if len(found.t) * len(found.names) > MOST_VALUES:
-        return list(found.final())
-    variables = [name for name in found.names if "." not in name or not name.startswith(("power.", "energy."))]
+def shown_names(found: Run) -> tuple[list[str], str]:
+    """What is sent of a run: its variables, and the powers and energies of not too many elements; of a long one what it shows.
+
+    Beside it why powers and energies are left out, where they are.
+    """
+    if (count := len(found.t) * len(found.names)) > MOST_VALUES:
+        limit = f"{MOST_VALUES // 1_000_000} million"
+        return list(
+            found.final()
+        ), f"This run has {count / 1e6:.3g} million numbers; of more than {limit} only what is shown is sent."
     others = [name for name in found.names if name.startswith(("power.", "energy."))]
-    return [*variables, *(others if len(others) <= 2 * FEW else ())]
+    variables = [name for name in found.names if name not in set(others)]
+    if len(others) > 2 * FEW:
+        return variables, f"Powers and energies are sent of up to {FEW} elements; this model has more."
+    return [*variables, *others], ""
 
 
 def _curve(found: Run, name: str, row: Array, links: Mapping[str, Sequence[str]]) -> RunCurve:

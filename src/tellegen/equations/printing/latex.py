@@ -267,8 +267,8 @@ def written_latex(text: str, names: frozenset[str]) -> str:
     if plain == "held_0":
         return _piece(pieces[0], names)
     try:
-        found = to_latex(parse(plain))
-    except TellegenError:  # a word, a path, a condition in other words
+        found = to_latex(_formula_or_condition(plain))
+    except TellegenError:  # a word, a path
         return "\\ldots" if text == "..." else rf"\text{{{_escaped(text)}}}"
     for name, piece in holders.items():
         # `6*pi*(1 rad)` has its brackets for readers.
@@ -276,6 +276,17 @@ def written_latex(text: str, names: frozenset[str]) -> str:
         made = _piece(piece, names)
         found = found.replace(latex_name(name), rf"\left({made}\right)" if bracketed else made)
     return found
+
+
+def _formula_or_condition(text: str) -> Expression:
+    try:
+        return parse(text)
+    except TellegenError:
+        chosen = parse(f"if({text}, 1, 0)")
+        # What always holds, or never, is no choice any more.
+        if isinstance(chosen, Call) and chosen.name == "if":
+            return chosen.arguments[0]
+        raise
 
 
 def _piece(piece: WrittenPiece, names: frozenset[str]) -> str:
