@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.names import named_after
-from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
+from tellegen.expressions import ONE, ZERO, Expression, Number, Pow, number, postorder, symbol, total
 from tellegen.graph.power_graph import Branch, Coupling, Node, Port, ResistiveLaw, SourceLaw, StorageLaw, heat_taken
 from tellegen.model.model import SIDES, Element, side_names
 
@@ -168,10 +168,13 @@ class Measurements:
         # and the last way for those of further couplings.
         around = self._by_balance if side == "through" else self._by_way
         asked = (*asked, (port, side))
-        for find in (partial(around, others=False), partial(self._by_law, side), partial(around, others=True)):
-            if (found := find(port, asked)) is not None:
-                return found
-        return None
+        ways = (
+            partial(around, others=False),
+            partial(self._by_law, side),
+            partial(around, others=True),
+            partial(self._by_inverse, side),
+        )
+        return next((found for find in ways if (found := find(port, asked)) is not None), None)
 
     def _by_way(self, port: _CouplingPort, asked: _Asked, *, others: bool) -> Expression | None:
         """The across variable by those on a way between the nodes."""
@@ -232,6 +235,23 @@ class Measurements:
             terms.append(factor * known)
         return total(terms)
 
+    def _by_inverse(self, side: Side, port: _CouplingPort, asked: _Asked) -> Expression | None:
+        """By the same laws, where the variable stands alone on the right."""
+        coupling = self.couplings[port.coupling]
+        second = port.direction < 0
+        if (port.branch.side == side) == second:
+            return None
+        rows = list(zip(*coupling.K, strict=True)) if second else coupling.K
+        for place, (row, branch) in enumerate(zip(rows, coupling.side_1 if second else coupling.side_2, strict=True)):
+            inverse = _inverse(row[port.place])
+            if inverse is None or any(factor is not ZERO for k, factor in enumerate(row) if k != port.place):
+                continue
+            read = other_side(branch.side) if second else branch.side
+            known = self._variable(_CouplingPort(port.coupling, place, branch, -port.direction), read, asked)
+            if known is not None:
+                return inverse * known
+        return None
+
     @cached_property
     def _at(self) -> dict[int, list[_CouplingPort]]:
         """The ports of couplings at each node."""
@@ -251,6 +271,19 @@ def along(port: Port, side: Side) -> Expression:
     # its arrow. A sum round a loop or at a node that took the name as it stands would have the wrong sign there.
     value = symbol(port.variable(side))
     return -value if isinstance(port.law, SourceLaw) and port.law.side != side else value
+
+
+def _inverse(factor: Expression) -> Expression | None:
+    """One over a factor that is a number or is itself one over something, as notations write a coupling the other way round.
+
+    None for others: a ratio that moves may pass zero, where the variable on the left tells nothing.
+    """
+    if factor is ZERO:
+        return None
+    inverse = ONE / factor
+    raised = (node for node in postorder(inverse) if isinstance(node, Pow) and node.base.free_symbols)
+    divides = any(not isinstance(node.exponent, Number) or node.exponent.value < 0 for node in raised)
+    return None if divides else inverse
 
 
 def _power_into(port: Port) -> Expression:

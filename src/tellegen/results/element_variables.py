@@ -279,6 +279,8 @@ class ElementVariables:
 
     def __init__(self, run: "Run") -> None:
         self.run = run
+        # In a form some forces and flows stand at the field that merged their elements: nodes balance in the model itself.
+        self.graph = run.described or run.graph
 
     def power(self, element: str) -> Array:
         """The power into an element, out of a source; of a coupling, what passes from its first side to its second.
@@ -289,17 +291,16 @@ class ElementVariables:
         places = self.run.catalogue.of("power", element)
         if places:
             return self.run.channels.sums([places])[:, 0]
-        graph = self.run.described or self.run.graph
-        for coupling in graph.couplings:
+        for coupling in self.graph.couplings:
             if coupling.element == element:
-                behind = elements_behind(graph, coupling)
+                behind = elements_behind(self.graph, coupling)
                 return self._entering(element) if behind is None else self._passing(behind)
         raise self.run.channels.unknown(element)
 
     def _entering(self, coupling: str) -> Array:
         """The products of the variables of the first side."""
-        count = sum(len(c.side_1) for c in self.run.graph.couplings if c.element == coupling)
-        first = branches_of(self.run.graph, coupling)[:count]
+        count = sum(len(c.side_1) for c in self.graph.couplings if c.element == coupling)
+        first = branches_of(self.graph, coupling)[:count]
         known = self._sides.known
         if not first or any((j, side) not in known for j in first for side in SIDES):
             raise rules.NO_SEPARATE_SIDES.error(
@@ -326,7 +327,7 @@ class ElementVariables:
 
         Raises: SimulationError for an unknown name (S201), or an element of several ports.
         """
-        branch = branch_named(self.run.graph, element)
+        branch = branch_named(self.graph, element)
         if branch is not None:
             return self._sides.branches[branch].domain
         for port in (*self.run.graph.ports, *(self.run.described.ports if self.run.described is not None else ())):
@@ -337,9 +338,9 @@ class ElementVariables:
     def _without_one_value(self, element: str) -> TellegenError:
         """The error for an element of several ports, whose variables are those of the elements around it."""
         ports = [port for port in self.run.graph.ports if port.element == element]
-        if not ports and all(coupling.element != element for coupling in self.run.graph.couplings):
+        if not ports and all(coupling.element != element for coupling in self.graph.couplings):
             return self.run.channels.unknown(element)
-        sides = [f"{element}.{k + 1}" for k in range(len(branches_of(self.run.graph, element)))]
+        sides = [f"{element}.{k + 1}" for k in range(len(branches_of(self.graph, element)))]
         named = f"ask for one of {listing([port.across for port in ports] or sides)}"
         return rules.SEVERAL_PORTS.error(
             f"'{element}' has several ports, so it has no single effort or flow", where=self.run.name, fix=named
@@ -363,7 +364,7 @@ class ElementVariables:
                 name = stored.get(port.element) or named_after(kept.symbol, port.element)
                 found.setdefault(name, Follower(kept.unit, partial(self._content, k)))
         for element in self.run.elements:
-            if element.kind.role == "coupling" and (branches := branches_of(graph, element.name)):
+            if element.kind.role == "coupling" and (branches := branches_of(self.graph, element.name)):
                 for name, follower in self._of_coupling(element, branches):
                     found.setdefault(name, follower)
         return found
@@ -395,7 +396,7 @@ class ElementVariables:
 
         Raises: SimulationError for an unknown name (S201), or an element of several ports.
         """
-        branch = branch_named(self.run.graph, element)
+        branch = branch_named(self.graph, element)
         if branch is not None:
             unit = DOMAINS[self._sides.branches[branch].domain].power(side).unit
             return data_array(self.run, f"{side}.{element}", self._at_side(element, branch, side), unit)
@@ -407,7 +408,7 @@ class ElementVariables:
 
     @cached_property
     def _sides(self) -> CouplingSides:
-        return CouplingSides(self.run.graph, self._of_port, self._along)
+        return CouplingSides(self.graph, self._of_port, self._along)
 
     def _of_port(self, port: Port, side: Side) -> Array:
         return self.run.values(port.across if side == "across" else port.through)
@@ -425,7 +426,10 @@ class ElementVariables:
 
     def _defined(self, name: str) -> Expression | None:
         """What a parameter stands for that others give."""
-        return self.run.graph.position_dependent.get(name) or self.run.graph.parameters.get(name)
+        given = (
+            which for graph in (self.graph, self.run.graph) for which in (graph.position_dependent, graph.parameters)
+        )
+        return next((found for which in given if (found := which.get(name)) is not None), None)
 
 
 @final

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import tellegen as tg
@@ -150,6 +150,7 @@ def test_every_name_of_a_section_has_the_value_that_the_blocks_beside_it_ask_for
 
 
 @given(st.integers(0, 2**20), st.sampled_from(NOTATIONS))
+@example(7471, "bond").via("what a coupling that is written the other way round gives stands on the right of its law")
 def test_names_of_sections_survive_in_every_notation(seed: int, notation: Notation) -> None:
     chain = chain_of(seed)
     model = legal(chain)
