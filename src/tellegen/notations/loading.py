@@ -113,7 +113,7 @@ def holds_spice_deck(file: Path) -> bool:
     try:
         with file.open(encoding="utf-8", errors="replace") as opened:
             lines = opened.read(MOST_CHARACTERS).splitlines()[1:]
-    except OSError:
+    except (OSError, ValueError):  # no file can have a name with a NUL in it
         return False
     told = [line.strip() for line in lines if line.strip() and line.lstrip()[0] not in "*+;$"]
     elements = [line for line in told if _DECK_ELEMENT.match(line)]
