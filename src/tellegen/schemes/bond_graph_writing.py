@@ -96,7 +96,8 @@ def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> s
     if model is not None:
         # Nodes are gone in a bond graph: ports of the model need junctions of the same name, or they are refused by name.
         said = {name for two_port in scheme.two_ports.values() for name in _port_names(scheme, two_port).values()}
-        named = element_texts.with_named_variables(model, graph, said)
+        scalars = {name: item.port for name, item in scheme.one_ports.items() if not item.parts}
+        named = element_texts.with_named_variables(model, graph, said, element_texts.without_index(scalars))
         kept = element_texts.with_ports(named, scheme.junctions, "bond graph")
         return file_with_notation(kept, lines, element_texts.details_text(details), moduli.parts)
     # Without their blocks, names of signals would be free symbols in the file; variables of sections nobody reads there.

@@ -30,6 +30,7 @@ from tellegen.notations.symbols import symbols_still_named
 from tellegen.notations.yaml.writing import quoted, sentence_text
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import default_variable
+from tellegen.schemes.names import variable_name
 
 
 def refuse_loose_ends(graph: PowerGraph) -> None:
@@ -335,8 +336,11 @@ def mode_details(element: str, settings: Mapping[str, Mapping[str, str]]) -> dic
     return {key: PlainYaml(text) for key, text in settings[element].items()}
 
 
-def with_named_variables(model: Model, graph: PowerGraph, said: Container[str]) -> Model:
-    """The model with signals for the variables to which the author gave names, without those that the notation has `said`."""
+def with_named_variables(model: Model, graph: PowerGraph, said: Container[str], renamed: Mapping[str, str]) -> Model:
+    """The model with signals for the variables to which the author gave names, without those that the notation has `said`.
+
+    Initial values stand under the names of `renamed` variables.
+    """
     signals = {name: definition for name, definition in model.signals.items() if name not in said}
     for law in graph.signals:
         if isinstance(law, Value) and law.named and law.name not in model.signals and law.name not in said:
@@ -346,7 +350,22 @@ def with_named_variables(model: Model, graph: PowerGraph, said: Container[str]) 
             )
     # Names of parts and of copies are other names in these notations.
     symbols = {name: text for name, text in symbols_still_named(model).items() if is_name(name)}
-    return replace(model, signals=signals, symbols=symbols)
+    initial = {renamed.get(name, name): value for name, value in model.experiment.initial.items()}
+    return replace(model, signals=signals, symbols=symbols, experiment=replace(model.experiment, initial=initial))
+
+
+def without_index(scalars: Mapping[str, Port], sections: Container[str] = ()) -> dict[str, str]:
+    """The names that variables with an index, those of copies, get in a file where their elements stand alone.
+
+    A section that carries the variable names it, else the element does.
+    """
+    sides: tuple[Side, Side] = ("across", "through")
+    return {
+        old: made if (made := variable_name(old)) in sections else default_variable(port, name, side)
+        for name, port in scalars.items()
+        for side in sides
+        if "[" in (old := port.variable(side))
+    }
 
 
 def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:

@@ -55,6 +55,8 @@ class LadderFormat:
         self.fresh = UniqueNames(taken)
         self.moduli = element_texts.ModulusTexts(model, taken if short else None)
         self.named: set[str] = set()
+        self.scalars: dict[str, Port] = {}
+        self.carried: set[str] = set()
 
     def write(self) -> tuple[list[LadderEntry], Details]:
         """The entries of `pog:`, and what stands under `elements:`, by element.
@@ -105,6 +107,7 @@ class LadderFormat:
         usual = True
         for lane, piece in enumerate(section.sources or ()):
             names = self._lane_names(section, parts, at, lane)
+            self.carried |= set(names.values())
             for side, row in rows.items():
                 row.append(names[side])
             wanted = _taken(beside, lane)
@@ -198,6 +201,7 @@ class LadderFormat:
 
     def _element(self, element: LadderElement, named: tuple[Side, ...]) -> str:
         item = self.scheme.elements[element.name]
+        self.scalars[element.name] = item.port
         kind = element_texts.element_kind(item.port)
         details = element_texts.element_details(
             item.port, item.name, item.decides, default=kind, ties=self.ties, named=named
@@ -406,7 +410,8 @@ def ladder_text(scheme: PogScheme, *, model: Model | None = None) -> str:
     parts = writing.moduli.parts
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
-        named = element_texts.with_named_variables(model, scheme.causal.graph, writing.named)
+        renamed = element_texts.without_index(writing.scalars, writing.carried)
+        named = element_texts.with_named_variables(model, scheme.causal.graph, writing.named, renamed)
         return file_with_notation(
             element_texts.with_ports(named, (), "ladder"),
             lines,
