@@ -179,6 +179,7 @@ experiment: {until: 0.2 s, rtol: 1e-9, initial: {arm.phi: 0.3, arm.omega: 4 rad/
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["residual", "field", "lagrange"])
 def test_friction_by_the_force_of_a_rigid_joint_is_the_same_in_every_form(form: str) -> None:
     """The friction reads the force of the joint: were that its static share, the pendulum would lose less."""

@@ -43,6 +43,7 @@ def check_forms(chain: Chain) -> None:
 
 
 # Every chain of another structure is another program: few examples, always the same, and no shrinking.
+@pytest.mark.slow
 @settings(max_examples=12 if SLOW else 3, phases=[Phase.generate], derandomize=True)
 @given(open_chains(most=2))
 def test_all_forms_of_an_open_chain_move_alike(chain: Chain) -> None:

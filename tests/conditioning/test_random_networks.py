@@ -47,6 +47,7 @@ def rates(system: EquationSystem, values: Mapping[str, float]) -> dict[str, floa
     return dict(zip(system.states, found.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None, phases=[Phase.generate])
 @given(networks(), st.integers(0, 1000))
 def test_forces_of_residual_sinks_give_the_constrained_motion(network: Network, seed: int) -> None:

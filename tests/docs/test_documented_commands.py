@@ -60,7 +60,7 @@ LONG = (
             "wind_turbine",
         )
     ),
-    *(f"docs/howto/{page}.md" for page in ("draw", "export", "live-pages", "size-an-actuator")),
+    *(f"docs/howto/{page}.md" for page in ("draw", "export", "live-pages", "reduce", "size-an-actuator", "teach")),
     "docs/lectures/pog.md",
     "docs/theory/errata.md",
 )
@@ -102,6 +102,7 @@ def run_commands_in_text(page: Path, folder: Path) -> None:
             assert status == 0, f"line {command.line}: `{command.words}`\n{output}"
 
 
+@pytest.mark.slow
 def test_commands_of_the_first_tutorial_run_as_processes_of_their_own(tmp_path: Path) -> None:
     """As a reader types them into a shell; for the other pages they run inside the tests."""
     for block in blocks(ROOT / "docs/tutorials/first_model.md"):

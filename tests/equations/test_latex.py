@@ -65,6 +65,7 @@ def test_every_example_gives_balanced_latex_in_every_form(name: str) -> None:
     assert_balanced(descriptor_to_latex(tg.derive(name, form="dae")))
 
 
+@pytest.mark.slow
 def test_latex_compiles_every_example(system_tool: Callable[[str], str], tmp_path: Path) -> None:
     """All examples in one document: what is balanced may still be no LaTeX."""
     pdflatex = system_tool("pdflatex")

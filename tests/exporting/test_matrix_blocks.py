@@ -135,6 +135,7 @@ def built(folder: Path, system_tool: Callable[[str], str]) -> Built:
     return MADE[folder]
 
 
+@pytest.mark.slow
 def test_what_is_built_moves_as_the_model_does(built: Built) -> None:
     """Integrators of contents are told through the gains behind them; outputs of states are what a run knows."""
     assert len(built.ends) == len(built.models), built.output

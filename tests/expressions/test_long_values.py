@@ -19,6 +19,7 @@ def modulo(q: Fraction) -> int:
     return q.numerator * pow(q.denominator, -1, PRIME) % PRIME
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.lists(DECIMALS, min_size=3, max_size=7), DECIMALS)
 def test_residues_of_long_values_are_those_of_the_exact_ones(factors: list[Fraction], shift: Fraction) -> None:

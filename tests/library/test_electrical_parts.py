@@ -178,6 +178,7 @@ def test_a_full_bridge_gives_both_signs() -> None:
     assert mean_of_last_period(run, "i", PERIOD) == pytest.approx((2 * DUTY - 1) * 24 / 2, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_six_steps_of_an_inverter_have_the_first_harmonic_of_the_book() -> None:
     """Phase to star: 2 V/pi (Mohan, Undeland, Robbins, Power Electronics)."""
     period = 0.02

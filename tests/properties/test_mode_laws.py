@@ -28,7 +28,7 @@ SHUNT = {
 COURSES = ("2 V", "sine(3 V, 0.8 Hz)", "pulse(2 V, 0.1 s, 0.4 s, 0.7 s)")
 
 STAGE = st.tuples(st.sampled_from(list(SERIES)), st.sampled_from(list(SHUNT)), st.integers(1, 4), st.integers(1, 4))
-MOST_EXAMPLES = max(8, settings().max_examples // 5)
+MOST_EXAMPLES = max(4, settings().max_examples // 5)
 """Every mode that is new is compiled: a run takes about a second."""
 
 

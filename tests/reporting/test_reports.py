@@ -278,6 +278,7 @@ def test_a_model_that_is_not_there_gets_no_report(name: str, tmp_path: Path) -> 
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.slow
 def test_large_model_gets_a_page_that_is_still_small(tmp_path: Path) -> None:
     sections = "".join(
         f"  R{k}: {{resistor: [n{k}, n{k + 1}], R: 1 ohm}}\n  C{k}: {{capacitor: [n{k + 1}, gnd], C: 1 uF}}\n"

@@ -100,6 +100,7 @@ experiment: {until: 1 s, inputs: {F: 1 N}}
     assert "no single value" in proposal.reason
 
 
+@pytest.mark.slow
 def test_shared_parameter_is_not_taken_from_the_others() -> None:
     model = read_model("""
 system: two dampers

@@ -93,6 +93,7 @@ experiment: {until: 1 s, inputs: {P: p_s}}
 """
 
 
+@pytest.mark.slow
 def test_a_signal_can_be_asked_for_as_a_source_can() -> None:
     found = tg.invert(read_model(VALVE), prescribe={"v": "quintic(0, 0.2, from=0.1, to=0.8)"}, for_=["o"])
     assert found.equations.degrees == {"v": 2}

@@ -156,6 +156,7 @@ def test_a_projection_starts_where_the_full_model_does() -> None:
     assert any(e.evaluate({}) for e in starts.values())
 
 
+@pytest.mark.slow
 def test_a_projection_is_drawn_and_reduced_again(tmp_path: Path) -> None:
     pytest.importorskip("pymor", reason=MISSING)
     file = tmp_path / "small.yaml"
@@ -166,6 +167,7 @@ def test_a_projection_is_drawn_and_reduced_again(tmp_path: Path) -> None:
     assert tg.derive(tg.reduce(str(file), {"x_1": 0})).states == ("z_2",)
 
 
+@pytest.mark.slow
 def test_record_of_a_projection(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pymor", reason=MISSING)
     assert run(["reduce", "dc_motor_pump", "--order", "2", "--method", "moments", "--json"]) == 0

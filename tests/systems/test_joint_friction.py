@@ -105,6 +105,7 @@ JOINTS = {
 }
 
 
+@pytest.mark.slow
 def test_friction_does_not_depend_on_which_joint_closes_the_loop() -> None:
     """Joints are followed in their order, so the last one closes the loop: once the wrist pin, once the bearing of the crank."""
     runs = []
