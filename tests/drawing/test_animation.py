@@ -287,7 +287,7 @@ def test_masses_move_as_far_as_the_figure_says(
     for name, velocity in bodies.items():
         speed = run.values(velocity)
         way = [0.0, *((speed[1:] + speed[:-1]) / 2 * (run.t[1:] - run.t[:-1])).cumsum()]
-        at = [min(range(len(run.t)), key=lambda k, time=time: abs(run.t[k] - time)) for time in moving.times]
+        at = [int(abs(run.t - time).argmin()) for time in moving.times]
         moved[name] = [extent(shapes, name, axis)[0] - start[name][0] for shapes in moving.frames]
         assert max(map(abs, moved[name])) > 8  # it can be seen
         assert moved[name] == pytest.approx([scale * way[k] for k in at], abs=0.7)

@@ -356,7 +356,7 @@ def test_shapes_and_controllers_print_as_their_author_wrote_them() -> None:
     assert r"K_{i} = 3\,\mathrm{\Omega /s}" in latex
     assert r"\text{anti-windup} = \text{clamp}" in latex
     # What they stand for is there for those who ask.
-    assert "V_x_integral" in system.to_json()["signal_states"]
+    assert "V_x_integral" in str(system.to_json()["signal_states"])
 
 
 def test_signals_of_parts_print_with_the_names_of_the_whole(tmp_path: Path) -> None:
