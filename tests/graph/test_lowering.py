@@ -228,6 +228,17 @@ def test_a_variable_named_like_a_parameter_is_refused() -> None:
     assert finding.fix == "give the variable another name, such as 'R_L'"
 
 
+def test_a_source_named_like_a_parameter_is_told_where_its_value_stands() -> None:
+    finding = refused(
+        model(element("R", "voltage source", "a", "gnd"), element("R_1", "resistor", "a", "gnd", value="R"))
+    )
+    assert finding.what == "'R' names a variable 'R', which is the parameter 'R'"
+    assert finding.fix == (
+        "a source gives its name to its input: rename the parameter, and write 'signal: R_0' on the line of 'R', or take the "
+        "parameter away and give its value under 'experiment: inputs:'"
+    )
+
+
 def test_a_variable_named_like_an_input_is_refused() -> None:
     finding = refused(
         model(element("V", "voltage source", "a", "gnd"), element("L", "inductor", "a", "gnd", through="V"))

@@ -155,11 +155,18 @@ def _channel_rows(found: "Analysis") -> Iterator[tuple[str, ...]]:
 
 
 def _structure(found: "Analysis") -> list[tuple[str, str]]:
-    control, observe = found.controllability, found.observability
+    control, observe, model = found.controllability, found.observability, found.model
     words = {True: "yes", False: "no", None: "not decided by W"}
+    # "0 of 2 states" would be read as a flaw of the machine, where nobody has said what moves or shows it.
     return [
-        ("controllable", f"{control.rank} of {control.states} states"),
-        ("observable", f"{observe.rank} of {observe.states} states"),
+        (
+            "controllable",
+            f"{control.rank} of {control.states} states" if model.inputs else "no inputs: --as-inputs names some",
+        ),
+        (
+            "observable",
+            f"{observe.rank} of {observe.states} states" if model.outputs else "no outputs: --outputs names some",
+        ),
         ("passive", words[found.passivity.passive]),
     ]
 

@@ -65,11 +65,17 @@ class VariableNames:
         holder = self._taken.get(name)
         if holder is not None:
             own = f"{name}_{element.name.rpartition('.')[2]}"
+            fix = f"give the variable another name, such as '{own}'"
+            if element.kind.role == "source" and name == element.name and holder.startswith("the parameter"):
+                fix = (
+                    f"a source gives its name to its input: rename the parameter, and write 'signal: {name}_0' on the line of "
+                    f"'{name}', or take the parameter away and give its value under 'experiment: inputs:'"
+                )
             self.findings.append(
                 rules.NAME_TAKEN.finding(
                     f"'{element.name}' names a variable '{name}', which is {holder}",
                     where=element.name,
-                    fix=f"give the variable another name, such as '{own}'",
+                    fix=fix,
                     place=element.place,
                     members=[element.name],
                 )

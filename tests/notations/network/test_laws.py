@@ -117,6 +117,12 @@ def test_a_linear_law_with_a_number_is_a_parameter_of_the_element() -> None:
             "the left side is 'v' or 'i'",
         ),
         (
+            'friction: [a], law: "F = 3*v"',
+            "D150",
+            "the law of X has 'F' on its left side",
+            "the left side is 'tau' or 'omega', as in 'tau = b*omega'; 'damper', ",
+        ),
+        (
             'capacitor: [a], law: "q = C*i"',
             "D151",
             "the law of X uses a variable that a law of a capacitor",

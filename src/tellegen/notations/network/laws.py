@@ -13,7 +13,7 @@ from tellegen.core.domains import Side, Variable, other_side
 from tellegen.core.errors import DescriptionError, Rule
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.elements import ElementKind
+from tellegen.elements import KINDS, ElementKind
 from tellegen.expressions import ZERO, Expression, is_zero, symbol, to_text
 from tellegen.expressions.polynomials import interpolated
 from tellegen.model.dimensions import (
@@ -94,7 +94,7 @@ class LawReader:
         group = self.group_of.get(left.strip())
         if group is None:
             choices = [self.letters[g][0] for g in self.given]
-            fix = f"the left side is {' or '.join(repr(c) for c in choices)}, as in '{self.kind.law}'"
+            fix = f"the left side is {' or '.join(repr(c) for c in choices)}, as in '{self.kind.law}'{self._kinds_with(left)}"
             what = f"has '{left.strip()}' on its left side, which is no variable of {with_article(self.kind.name)}"
             self._refuse(rules.BAD_LAW, what, fix)
         if group not in self.given:
@@ -109,6 +109,15 @@ class LawReader:
         return self._reading(
             law, marked, self._is_own_law(form, group), self._pending(node, marked, self._dimension(group))
         )
+
+    def _kinds_with(self, left: str) -> str:
+        """The kinds of the same role whose own law has a letter on its left: who wrote `F` for a friction meant a damper."""
+        kinds = [
+            k.name
+            for k in KINDS.values()
+            if k.role == self.kind.role and k.law.partition("=")[0].strip() == left.strip()
+        ]
+        return f"; {listing(kinds, 3)} {'has' if len(kinds) == 1 else 'have'} '{left.strip()}' there" if kinds else ""
 
     def _read_energy(self, node: Scalar, form: LawForm) -> LawReading:
         # Conditions compare by `==` and `<=`: these are no equations.
