@@ -91,3 +91,54 @@ def test_rows_between_changes_lie_on_the_motion(stages: list[tuple[str, str, int
             told = steps * 0.5 * (yp[1:, k] + yp[:-1, k])
             room = steps * np.abs(np.diff(yp[:, k])) + 1e-6 * (1.0 + np.abs(y[1:, k]))
             assert np.all(np.abs(moved - told) <= room), model.names[k]
+
+
+THRESHOLDS = st.tuples(
+    st.sampled_from(("resistor", "inductor", "threshold diode")),
+    st.sampled_from(("capacitor", "resistor", "clamp", "clamped capacitor")),
+    st.integers(1, 4),
+    st.integers(1, 4),
+)
+HELD_BY_A_LAW = [("resistor", "clamped capacitor", 1, 2), ("threshold diode", "capacitor", 1, 3)]
+"""A capacitor that a threshold holds, and one that follows another at a constant distance."""
+
+
+def thresholds(stages: list[tuple[str, str, int, int]], course: str, *, apart: bool) -> str:
+    """A ladder of diodes with a threshold and no resistance; `apart`, each is an ideal diode and a battery."""
+
+    def diode(name: str, a: str, b: str, volts: str) -> list[str]:
+        if not apart:
+            return [f"  {name}: {{diode: [{a}, {b}], V_f: {volts}}}"]
+        return [
+            f"  {name}: {{diode: [{a}, k{name}]}}",
+            f"  E{name}: {{voltage source: [k{name}, {b}], signal: {volts}}}",
+        ]
+
+    lines = ["  V: {voltage source: [n0]}", "  R_0: {resistor: [n0, m0], R: 0.5 ohm}"]
+    for k, (series, shunt, x, y) in enumerate(stages):
+        a, b = f"m{k}", f"m{k + 1}"
+        lines += (
+            diode(f"S{k}", a, b, "0.3 V")
+            if series == "threshold diode"
+            else [f"  A{k}: " + SERIES[series].format(a=a, b=b, x=x)]
+        )
+        if "clamp" in shunt:
+            lines += diode(f"P{k}", b, "gnd", f"0.{x} V")
+        if shunt != "clamp":
+            lines.append(f"  B{k}: " + SHUNT["capacitor" if "capacitor" in shunt else "resistor"].format(a=b, x=y))
+    lines.append(f"  R_end: {{resistor: [m{len(stages)}], R: 2 ohm}}")
+    network = "\n".join(lines)
+    return f"system: random\nnetwork:\n{network}\nexperiment: {{until: 2 s, inputs: {{V: '{course}'}}}}\n"
+
+
+@settings(max_examples=MOST_EXAMPLES)
+@given(st.lists(THRESHOLDS, min_size=1, max_size=2), st.sampled_from(COURSES))
+@example(HELD_BY_A_LAW, "sine(3 V, 0.8 Hz)")
+def test_a_threshold_is_a_battery_behind_a_diode(stages: list[tuple[str, str, int, int]], course: str) -> None:
+    one, two = finished(thresholds(stages, course, apart=False)), finished(thresholds(stages, course, apart=True))
+    t = np.linspace(0.0, 2.0, 41)
+    assert np.allclose(
+        np.interp(t, one.t, one.values("V_R_end")), np.interp(t, two.t, two.values("V_R_end")), atol=1e-3
+    )
+    assert np.isclose(one.energy.stored, two.energy.stored, atol=1e-6)
+    assert abs(one.energy.residual) < 1e-5

@@ -503,3 +503,20 @@ def test_changes_of_mode_are_no_part_of_the_set_up(monkeypatch: pytest.MonkeyPat
     assert starts[0] > 1
     assert clock[0] > starts[0]
     assert (made.setup_s, made.solve_s) == (1.0, clock[0] - 1.0)
+
+
+def test_a_spring_behind_a_slider_keeps_the_force_at_which_it_slips() -> None:
+    # The slider holds the force of the spring while it slips, so the storage follows a law that stays: Jenkins 1962.
+    model = """\
+system: a spring and a slider in series
+network:
+  v: {velocity source: [frame, m], signal: "0.1 m/s*cos(t/(1 s))"}
+  K: {spring: [m, n], K: 200 N/m}
+  slip: {dry friction: [n, frame], F_c: 8 N}
+"""
+    found = run(model, until=5 * math.pi / 6)
+    # It slips from x = 40 mm to 100 mm; on the way back to 50 mm the force falls by K times 50 mm.
+    assert abs(final(found, "F_K")) == pytest.approx(2.0, rel=NEAR)
+    assert found.trajectory.books is not None
+    assert found.trajectory.books.dissipated == pytest.approx(8.0 * 0.06, rel=1e-6)
+    books_close(found)

@@ -275,7 +275,19 @@ def _deciding_laws(graph: PowerGraph, dependence: Dependence) -> list[int]:
         return []
     # A storage that resistive elements decide would be a state in any better assignment; that it is none means that the
     # law could not be inverted.
-    return [k for k in dependence.on if isinstance(graph.ports[k].law, ResistiveLaw) and not _is_ideal(graph, k)]
+    return [k for k in dependence.on if isinstance(graph.ports[k].law, ResistiveLaw) and not _stays(graph, k)]
+
+
+def _stays(graph: PowerGraph, port: int) -> bool:
+    """Whether a law gives the same value at all times, as the threshold of a diode does: what follows it stands still."""
+    law = graph.ports[port].law
+    fixed = graph.parameters.keys() - graph.position_dependent.keys()
+    return _is_ideal(graph, port) or (
+        isinstance(law, ResistiveLaw)
+        and law.expression is not None
+        and law.potential is None
+        and law.free_symbols <= fixed
+    )
 
 
 def _following(graph: PowerGraph) -> list[int]:
