@@ -18,6 +18,14 @@ def test_advice_names_kinds_for_words_that_are_none() -> None:
         ("dashpot", "the kind is 'damper'"),
         ("conductor", "did you mean 'thermal conductor', 'gas conductor', 'entropy conductor'?"),
         ("capcitor", "did you mean 'capacitor'?"),
+        ("rack and pinion", "did you mean 'rack'?"),
+        (
+            "battery",
+            "the kind is 'voltage source'; there is also a part of the library: under 'parts:' write 'NAME: {use: battery}', "
+            "and join its ports",
+        ),
+        ("tyre", "it is a part of the library: under 'parts:' write 'NAME: {use: tyre}', and join its ports"),
+        ("heat pump", "it is a part of the library: under 'parts:' write 'NAME: {use: heat_pump}', and join its ports"),
         ("ground", ADVICE["ground"]),
     ],
 )

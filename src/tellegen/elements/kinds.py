@@ -19,6 +19,7 @@ from typing import Literal, final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.core.names import did_you_mean, listing
+from tellegen.core.shipped import part_names
 
 Role = Literal["storage", "potential", "resistive", "source", "coupling", "switching"]
 """What a port does with power: keep it as a content or as a height, lose it, bring it, pass it on, or change its mind (an element
@@ -241,10 +242,18 @@ def kind_advice(word: str, further: tuple[str, ...] = ()) -> str:
     plain = word.lower()
     if plain in ADVICE:
         return ADVICE[plain]
+    # `tyre` is no kind, and yet it is there; a battery is both, and a kind of the same words comes after a part.
+    part = plain.replace(" ", "_")
+    ready = f"part of the library: under 'parts:' write 'NAME: {{use: {part}}}', and join its ports"
     if plain in KINDS_BY_WORD:
-        return f"{'one of' if len(KINDS_BY_WORD[plain]) > 1 else 'the kind is'} {listing(KINDS_BY_WORD[plain])}"
+        kinds = f"{'one of' if len(KINDS_BY_WORD[plain]) > 1 else 'the kind is'} {listing(KINDS_BY_WORD[plain])}"
+        return f"{kinds}; there is also a {ready}" if part in part_names() else kinds
+    if part in part_names():
+        return f"it is a {ready}"
     known = (*KINDS, *further)
     containing = [kind for kind in known if plain in kind.split()]
+    # `rack and pinion` says more than the kind is called.
+    containing = containing or [kind for kind in known if set(kind.split()) <= set(plain.split())]
     if containing:
         return f"did you mean {listing(containing)}?"
     return did_you_mean(word, known) or f"the kinds are {listing([*kind_names(), *further], 60)}"

@@ -7,10 +7,10 @@ from typing import Protocol, runtime_checkable
 
 from tellegen.core.errors import Rulebook, TellegenError
 from tellegen.core.names import did_you_mean, listing
+from tellegen.core.shipped import example_file, example_names
 from tellegen.model.model import Model
 from tellegen.notations.netlist.loading import read_netlist
 from tellegen.notations.network.builder import Network
-from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 
 RULES = Rulebook("D")
@@ -81,7 +81,7 @@ def load(name: str) -> Model:
     if name not in names:
         fix = did_you_mean(name, names) or f"the examples are {listing(names, 40)}"
         raise NO_SUCH_EXAMPLE.error(f"there is no built-in example '{name}'", fix=fix)
-    return read_model(SYSTEMS / f"{name}.yaml")
+    return read_model(example_file(name))
 
 
 def read(path: str | os.PathLike[str]) -> Model:
@@ -147,11 +147,6 @@ def as_model(model: AnyModel) -> Model:
     if isinstance(model, Modelled):
         return model.model
     return read(model)
-
-
-def example_names() -> list[str]:
-    """The names of the built-in examples."""
-    return [path.stem for path in sorted(SYSTEMS.glob("*.yaml"))]
 
 
 def _looks_like_a_file(text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import final
 from tellegen.core.domains import DOMAINS, REFERENCES, Side, Variable
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import is_name, joined, named_after, unused
+from tellegen.core.shipped import SUFFIX
 from tellegen.core.units import Dimension, dimension_of, parse_unit
 from tellegen.elements import START, ElementKind, coupling_kind, schedule_key
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, symbol, to_text
@@ -40,7 +41,6 @@ from tellegen.notations.network.keys import (
 from tellegen.notations.network.laws import table_text
 from tellegen.notations.parameters import FormulaWriter, closure_texts, closures_of_parts, curve_keys
 from tellegen.notations.parts.instances import part_instance, written_names
-from tellegen.notations.parts.reading import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import formula_text, readable_dimensions, signal_keys

@@ -16,6 +16,7 @@ from tellegen.analysis.summary import Analysis
 from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
+from tellegen.core.shipped import example_file
 from tellegen.core.tables import TitledTable
 from tellegen.core.units import describe, parse_unit
 from tellegen.drawing import Animation, animate, draw
@@ -30,7 +31,6 @@ from tellegen.expressions.symbols import NO_SYMBOLS, written_with
 from tellegen.graph import lower
 from tellegen.model.model import Model, Parameter
 from tellegen.notations.loading import AnyModel, as_model
-from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.writing import to_yaml
 from tellegen.plots import Line, Panel, Plot, panels_plot
 from tellegen.reduction import Limit, Limits, Reduction, read_limits, reduce_model
@@ -716,7 +716,7 @@ def _subject(model: AnyModel) -> Subject:
 def _source_text(model: AnyModel, read_one: Model | None = None) -> str:
     """The file of a model as it is, else the model written as one."""
     named = str(model) if isinstance(model, str | os.PathLike) else ""
-    for file in (Path(named), SYSTEMS / f"{named}.yaml"):
+    for file in (Path(named), example_file(named)):
         if os.path.isfile(file):
             return file.read_text(encoding="utf-8", errors="replace")
     return to_yaml(read_one) if read_one is not None else ""

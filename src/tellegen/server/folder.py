@@ -8,8 +8,7 @@ from typing import final
 
 from tellegen.core.files import MAX_BYTES
 from tellegen.core.names import did_you_mean
-from tellegen.notations.loading import example_names
-from tellegen.notations.parts.reading import SYSTEMS
+from tellegen.core.shipped import example_file, example_names
 from tellegen.server import rules
 
 ENDINGS = (".yaml", ".yml")
@@ -88,7 +87,7 @@ class Folder:
         return name
 
 
-def example_file(name: str) -> Path:
+def built_in(name: str) -> Path:
     """The file of a built-in example.
 
     Raises: DescriptionError (D721).
@@ -97,7 +96,7 @@ def example_file(name: str) -> Path:
     if name not in names:
         fix = did_you_mean(name, names) or "choose one of the list"
         raise rules.NO_MODEL_FILE.error(f"there is no built-in example '{name}'", fix=fix)
-    return SYSTEMS / f"{name}.yaml"
+    return example_file(name)
 
 
 def _is_small(path: Path) -> bool:

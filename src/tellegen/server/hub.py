@@ -12,7 +12,7 @@ from tellegen.elements import KINDS
 from tellegen.model.bond_graph import ITEMS
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, read_document
 from tellegen.server.document import OpenDocument
-from tellegen.server.folder import EMPTY_PAGE, EXAMPLE, Folder, example_file
+from tellegen.server.folder import EMPTY_PAGE, EXAMPLE, Folder, built_in
 from tellegen.server.protocol import Hello, ModelCard, PaletteEntry, Theme
 from tellegen.server.text import read_file
 from tellegen.server.workers import Workers
@@ -59,7 +59,7 @@ class Hub:
         known = self.documents.get(name)
         if known is not None and known.listeners and known.on_disk is None:
             return known
-        file, _ = read_file(example_file(name.removeprefix(EXAMPLE)))
+        file, _ = read_file(built_in(name.removeprefix(EXAMPLE)))
         own = self.folder.free_name(name.removeprefix(EXAMPLE))
         return self._keep(name, OpenDocument.new(own, self.folder.path / own, file.text))
 
@@ -102,7 +102,7 @@ class Hub:
         Raises: TellegenError where it cannot be drawn.
         """
         if name.startswith(EXAMPLE):
-            path, folder = example_file(name.removeprefix(EXAMPLE)), self.folder.path
+            path, folder = built_in(name.removeprefix(EXAMPLE)), self.folder.path
         else:
             path = self.folder.existing(name)
             folder = path.parent
@@ -156,7 +156,7 @@ def files_of(folder: Folder) -> Iterator[ModelCard]:
 def examples_of() -> Iterator[ModelCard]:
     """The built-in examples."""
     for example in examples():
-        title, _ = title_of(example_file(example.name))
+        title, _ = title_of(built_in(example.name))
         yield ModelCard(f"{EXAMPLE}{example.name}", title, example.about)
 
 

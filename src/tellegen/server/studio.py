@@ -11,8 +11,9 @@ from typing import final
 import uvicorn
 
 from tellegen.core.names import joined
+from tellegen.core.shipped import example_names
 from tellegen.model.model import Model
-from tellegen.notations.loading import AnyModel, as_model, example_names
+from tellegen.notations.loading import AnyModel, as_model
 from tellegen.notations.network.builder import Network
 from tellegen.notations.writing import to_yaml
 from tellegen.notations.yaml.document import write_text

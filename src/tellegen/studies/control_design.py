@@ -26,12 +26,12 @@ from tellegen.analysis.poles import Pole, channel, conjugate_pairs
 from tellegen.analysis.responses import transfer_values
 from tellegen.analysis.summary import Analysis
 from tellegen.core.names import did_you_mean, identifier, listing
+from tellegen.core.shipped import example_file
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.experiments.analysing import analyse
 from tellegen.experiments.quantities import Quantity, value_of
 from tellegen.model.model import Model
 from tellegen.notations.loading import AnyModel, as_model
-from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
@@ -691,8 +691,8 @@ def _document_of(model: AnyModel, described: Model) -> Document:
     text = model if isinstance(model, str) else model.__fspath__() if isinstance(model, os.PathLike) else ""
     if text:
         file = Path(text)
-        if not file.is_file() and (SYSTEMS / f"{model}.yaml").is_file():
-            file = SYSTEMS / f"{model}.yaml"
+        if not file.is_file() and example_file(text).is_file():
+            file = example_file(text)
         if file.suffix in (".yaml", ".yml"):
             return read_document(file)
     return read_document(to_yaml(described))

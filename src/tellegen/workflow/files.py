@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, final
 
 from tellegen.core.files import write_bytes
+from tellegen.core.shipped import example_file, example_names
 from tellegen.importing.imported import Imported
 from tellegen.importing.imports import imported
 from tellegen.notations.loading import holds_spice_deck
-from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import Migration, migration
 from tellegen.notations.yaml.document import write_text
 from tellegen.workflow.rules import NOTHING_TO_IMPORT, WOULD_OVERWRITE
@@ -30,7 +30,7 @@ def examples() -> tuple[Example, ...]:
     >>> [example.name for example in examples()][:2]
     ['cauer_low_pass', 'dc_motor']
     """
-    return tuple(Example(path.stem, _about(path)) for path in sorted(SYSTEMS.glob("*.yaml")))
+    return tuple(Example(name, _about(example_file(name))) for name in example_names())
 
 
 def _about(path: Path) -> str:

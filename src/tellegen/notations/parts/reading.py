@@ -10,6 +10,7 @@ from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, is_name, listing
+from tellegen.core.shipped import LIBRARY, SUFFIX, SYSTEMS, part_names
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.expressions import RESERVED_WORDS, Expression, Number
 from tellegen.model.dimensions import UNKNOWN, si_unit, without_marks
@@ -38,16 +39,9 @@ from tellegen.notations.signals.formulas import parse_formula
 from tellegen.notations.yaml import rules as yaml_rules
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
 
-PACKAGE = Path(__file__).parent.parent.parent
-LIBRARY = PACKAGE / "library"
-"""The component library: one file a part, named like it."""
-SYSTEMS = PACKAGE / "systems"
-"""The built-in examples: one file a system, named like it; those that offer ports can be parts too."""
-
 MOST_LEVELS = 16
 MOST_FILES = 1000
 MOST_PARTS = 200_000
-SUFFIX = ".yaml"
 
 
 PartReader = Callable[[Document, "PartLibrary", Mapping[str, int]], Model]
@@ -178,11 +172,6 @@ class PartLibrary:
         way = f": {' uses '.join(chain)}" if len(chain) > 2 else ""
         what = f"'{path.name}' is a part of itself{way}"
         return context.error(rules.RECURSION, use, what, fix="use another file, or leave the part out")
-
-
-def part_names() -> list[str]:
-    """The parts of the library, by name."""
-    return [name.removesuffix(SUFFIX) for name in _files(LIBRARY)]
 
 
 def _files(folder: Path) -> list[str]:
