@@ -77,7 +77,7 @@ EARLY_TURNS: Final = 10
 """So many leave no doubt that a run swings on: it is looked at before its end."""
 STIFF_TURNS: Final = 20
 FINE_RTOL: Final = 1e-9
-"""The same where an implicit solver was chosen, not asked for: what decays fast forgets its errors. At tolerances finer than this
+"""The same where an implicit solver was chosen for a linear model, not asked for: what decays fast forgets its errors. At tolerances finer than this
 errors of its many steps add up sooner."""
 
 GROWN: Final = 1000.0
@@ -180,7 +180,7 @@ def run_within_tolerance(
     if not _may_add_up(model, first, settings, rows):
         return first
     try:
-        error = coarser.error_of(settings, rows, first.steps)
+        error = coarser.error_of(settings, rows, first)
     except _CancelledError:
         return first
     return _corrected(attempt, settings, rows, first, 1.0, error)
@@ -277,7 +277,7 @@ def _pausing(model: NumericModel, settings: SolverSettings, rows: RunRows, solve
 
 def _expected_at_end(coarser: "_Coarser", settings: SolverSettings, rows: RunRows, paused: Attempt) -> float:
     """The error at the end in tolerances, if it grows with time as it did up to the pause."""
-    error = coarser.error_of(settings, rows, paused.steps, paused.ends[-1].standing.t)
+    error = coarser.error_of(settings, rows, paused, paused.ends[-1].standing.t)
     return error * float((rows.t[-1] - rows.t[0]) / (rows.t[rows.done - 1] - rows.t[0]))
 
 
@@ -362,7 +362,18 @@ def _may_add_up(model: NumericModel, first: Attempt, settings: SolverSettings, r
     if has_memory(model) or first.ends[-1].status != jobs.FINISHED:
         return False
     solver, least = first.choice.solver, fewest_oscillations(first.choice.solver, first.choice.reason, settings.rtol)
-    return solver in ("runge-kutta", "cvode", "ida") and (first.turns >= least or _grows(settings, rows))
+    if solver not in FINEST:
+        return False
+    return first.turns >= least or _may_magnify(solver, model) or _grows(settings, rows)
+
+
+def _may_magnify(solver: str, model: NumericModel) -> bool:
+    """Whether errors of a stiff run may grow where nothing turns: on leaving a steep part of a law.
+
+    A storage that has been charged along a steep law, such as an exponential or a saturated coil, keeps an error of its charge when
+    the law gets flat: there it is an error of its voltage as many times larger as the slopes differ. No books show it.
+    """
+    return solver != "runge-kutta" and not model.linear
 
 
 def fewest_oscillations(solver: str, reason: str, rtol: float) -> int:
@@ -428,7 +439,7 @@ class _Coarser:
         passed = made.ends[-1].standing.t - float(self._of.t[0])
         return made.steps * self._settings.max_step < HELD_BACK * passed
 
-    def error_of(self, settings: SolverSettings, found: RunRows, steps: int, until: float | None = None) -> float:
+    def error_of(self, settings: SolverSettings, found: RunRows, of: Attempt, until: float | None = None) -> float:
         """The error of what was found, in tolerances, as far as this run tells."""
         ratio = self._settings.rtol / settings.rtol
         # A run asked for at nearly the coarsest tolerance has no coarser one to be compared with.
@@ -436,10 +447,12 @@ class _Coarser:
             return 0.0
         made = self.go_on(until)
         index = self.index[self.index < found.done]
-        if self.rows.done < len(index) or made.steps > SAME_STEPS * steps or self._is_held_back(made):
+        if self.rows.done < len(index) or made.steps > SAME_STEPS * of.steps or self._is_held_back(made):
             return UNTOLD
         y = found.y[index]
-        return GROWTH / ratio * float(np.max(np.abs(self.rows.y[: len(index)] - y) / _size(settings, y)))
+        apart = float(np.max(np.abs(self.rows.y[: len(index)] - y) / _size(settings, y)))
+        # Another solver may be the better one at a coarser tolerance: then all of the difference is an error of what was found.
+        return GROWTH / ratio * apart if made.choice.solver == of.choice.solver else min(apart, UNTOLD)
 
 
 def _size(settings: SolverSettings, found: Array) -> Array:
@@ -462,7 +475,7 @@ def _again(attempt: AttemptFunction, settings: SolverSettings, rows: RunRows) ->
 
 
 def _told(made: Attempt, turns: int, factor: float) -> Attempt:
-    over = f"over {turns // 2} oscillations" if turns > 1 else "where variables grow"
+    over = f"over {turns // 2} oscillations" if turns > TURNS else "where small errors grow"
     told = replace(made.choice, reason=tightened(made.choice.reason, over, factor))
     return replace(made, choice=told, share=factor)
 
@@ -545,9 +558,11 @@ def _over(first: Trajectory) -> str:
 
 
 def _whole_run_may_add_up(first: Trajectory, rtol: float) -> bool:
-    if first.status != "finished" or first.solver not in ("runge-kutta", "cvode", "ida"):
+    if first.status != "finished" or first.solver not in FINEST:
         return False
-    return first.turns >= fewest_oscillations(first.solver, first.reason, rtol)
+    if first.turns >= fewest_oscillations(first.solver, first.reason, rtol):
+        return True
+    return any(_may_magnify(first.solver, segment.model) for segment in first.segments)
 
 
 @final
