@@ -18,7 +18,15 @@ import tellegen as tg
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler import code
 from tellegen.compiler.code import Code, kept_code, unrolled_code
-from tellegen.compiler.kept_files import ABANDONED_S, CODE_SUFFIX, LARGEST_BYTES, SUFFIX, DistrustError, kept_files
+from tellegen.compiler.kept_files import (
+    ABANDONED_S,
+    CODE_SUFFIX,
+    LARGEST_BYTES,
+    MAKING,
+    SUFFIX,
+    DistrustError,
+    kept_files,
+)
 from tellegen.compiler.toolchain import build
 from tellegen.graph import lower
 from tellegen.notations.reading import read_model
@@ -208,14 +216,14 @@ def test_a_pipe_in_the_place_of_the_folder_is_done_without(cache: Path) -> None:
 
 def test_what_was_never_finished_is_removed_when_something_is_kept(cache: Path) -> None:
     cache.mkdir(mode=0o700)
+    old, new, somebodys = f"{MAKING}{1:016x}", f"{MAKING}{2:016x}", f"{MAKING}of.mp4"
     long_ago = time.time() - 2 * ABANDONED_S
-    (cache / "making-folder").mkdir()
-    (cache / "making-file").write_bytes(b"half")
-    (cache / "making-now").write_bytes(b"half")
-    for name in ("making-folder", "making-file"):
+    for name in (old, new, somebodys):
+        (cache / name).write_bytes(b"half")
+    for name in (old, somebodys):
         os.utime(cache / name, (long_ago, long_ago))
     build(MINE)
-    assert [path.name for path in cache.glob("making-*")] == ["making-now"]
+    assert {path.name for path in cache.glob(f"{MAKING}*")} == {new, somebodys}
 
 
 def test_without_proc_a_private_copy_is_loaded(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.expressions import latex_name
 from tellegen.expressions.symbols import GREEK, WORDS, NoSymbolError, read_symbol, written_with
 from tellegen.model.model import Model, known_variables
+from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 from tellegen.scenes.scene import Label, Scene
@@ -219,3 +220,10 @@ def test_a_smaller_model_counts_for_itself() -> None:
         found = figure_formulas(model)
         assert r"\mathbf{K}_{1}" in found
         assert r"\mathbf{H}_1" not in found
+
+
+@pytest.mark.parametrize("name", ["corking_transmission", "dc_motor"])
+def test_a_figure_tells_symbols_of_what_it_does_not_count(name: str) -> None:
+    right = (SYSTEMS / f"{name}.yaml").read_text(encoding="utf-8")
+    wrong = right.replace("symbols:", "symbols:\n  K_7: Z") if "symbols:" in right else f"{right}\nsymbols: {{K_7: Z}}"
+    assert ["counted as 'K_7'" in tg.draw(read_model(text), "pog").svg() for text in (right, wrong)] == [False, True]

@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import ctypes
 import os
+import re
 import shutil
 import stat
 import sys
@@ -31,6 +32,10 @@ CODE_SUFFIX = ".code"
 
 MAKING = "making-"
 """Begins the names of files that are not whole yet."""
+
+OURS = re.compile(rf"[0-9a-f]{{40}}(-[0-9a-f]+{re.escape(SUFFIX)}|[\w.-]*{re.escape(CODE_SUFFIX)})")
+_HALF_MADE = re.compile(rf"{MAKING}[0-9a-f]{{16}}")
+"""Only files that a run can have made are counted and removed: somebody may have set the cache to a folder with more in it."""
 
 ABANDONED_S = 3600.0
 """A file is written in no time: what is not whole after an hour belongs to a run that was killed."""
@@ -133,11 +138,10 @@ class KeptFiles:
         """Remove what was never finished, and the files not used for longest until the rest fits."""
         self.remove_abandoned()
         found = []
-        for name in self.names():
-            if name.endswith((SUFFIX, CODE_SUFFIX)):
-                with contextlib.suppress(OSError):
-                    state = self.state(name)
-                    found.append((state.st_mtime, state.st_size, name))
+        for name in filter(OURS.fullmatch, self.names()):
+            with contextlib.suppress(OSError):
+                state = self.state(name)
+                found.append((state.st_mtime, state.st_size, name))
         size = sum(bytes_ for _, bytes_, _ in found)
         # Those not used for longest first.
         for _, bytes_, name in sorted(found):
@@ -151,13 +155,9 @@ class KeptFiles:
 
     def remove_abandoned(self) -> None:
         """Remove what a run that was killed has left half made."""
-        for name in self.names():
+        for name in filter(_HALF_MADE.fullmatch, self.names()):
             with contextlib.suppress(OSError):
-                if not name.startswith(MAKING) or time.time() - self.state(name).st_mtime < ABANDONED_S:
-                    continue
-                if stat.S_ISDIR(self.state(name).st_mode):
-                    shutil.rmtree(self._place(name), ignore_errors=True, dir_fd=self.number)
-                else:
+                if time.time() - self.state(name).st_mtime > ABANDONED_S:
                     self.remove(name)
 
     def _place(self, name: str) -> str:

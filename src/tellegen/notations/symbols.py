@@ -15,8 +15,8 @@ from tellegen.notations.context import ReadingContext
 from tellegen.notations.yaml.document import Node
 
 _LETTERS = {v.symbol for domain in DOMAINS.values() for v in (domain.across, domain.through)}
-OF_FIGURES = re.compile(rf"(?:[A-Za-z]|{'|'.join(sorted(_LETTERS))})_[1-9]\d*")
-"""Names that figures give to vectors and matrices that nobody named, by counting: `K_1`, `omega_2`."""
+OF_FIGURES = re.compile(rf"(?:[LRGKqat]|{'|'.join(sorted(_LETTERS))})_[1-9]\d*")
+"""Names that figures give to vectors and matrices that nobody named, by counting: `K_1`, `omega_2`. A figure says how far."""
 
 
 class ReadSymbols(NamedTuple):

@@ -1,7 +1,6 @@
 """What was compiled and is kept for later runs: where it lies, how much there is, and how to be rid of it."""
 
 import contextlib
-import re
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,15 +9,12 @@ from typing import final
 from tellegen.compiler.kept_files import (
     CODE_SUFFIX,
     LARGEST_BYTES,
-    SUFFIX,
+    OURS,
     DistrustError,
     KeptFiles,
     cache_folder,
     kept_files,
 )
-
-_NAME = re.compile(rf"[0-9a-f]{{40}}(-[0-9a-f]+{re.escape(SUFFIX)}|[\w.-]*{re.escape(CODE_SUFFIX)})")
-"""Only files that a run can have made are counted and removed: somebody may have set the cache to a folder with more in it."""
 
 
 @final
@@ -76,7 +72,7 @@ def cache(*, clear: bool = False) -> KeptCode:
 
 def _counted(files: KeptFiles, *, clear: bool) -> KeptCode:
     libraries = codes = size = 0
-    for name in filter(_NAME.fullmatch, files.names()):
+    for name in filter(OURS.fullmatch, files.names()):
         with contextlib.suppress(OSError):  # another process may have removed it meanwhile
             state = files.state(name)
             codes += name.endswith(CODE_SUFFIX)

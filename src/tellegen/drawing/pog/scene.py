@@ -1,6 +1,6 @@
 """The figure of a POG: the plan that suits a scheme and its checks, then places, shapes, areas of domains and the legend."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import ceil, floor
@@ -236,7 +236,7 @@ def lanes_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
             ladder = LanePlanner(scheme, texts, named).ladder()
     except NoLanesError:
         return None
-    return _figure(scheme, (ladder,), texts, ())
+    return _figure(scheme, (ladder,), texts, (), planner.boxes.counted)
 
 
 def _why_vectorial(scheme: PogScheme) -> str:
@@ -256,7 +256,18 @@ def _dependent(scheme: PogScheme) -> str:
     return f"{listing(names)} {'depends' if len(names) == 1 else 'depend'}"
 
 
-def _figure(scheme: PogScheme, ladders: tuple[LadderPlan, ...], texts: PogTexts, notes: tuple[str, ...]) -> FigurePlan:
+def _figure(
+    scheme: PogScheme,
+    ladders: tuple[LadderPlan, ...],
+    texts: PogTexts,
+    notes: tuple[str, ...],
+    counted: Container[str] = (),
+) -> FigurePlan:
+    strange = [name for name in scheme.causal.graph.counted_symbols if name not in counted]
+    if strange and texts.options.lanes:
+        notes += (
+            f"No vector or matrix is counted as {listing(strange)} here: symbols of what is counted are not used.",
+        )
     modes = scheme.causal.graph.mode
     if modes:
         notes += (f"Modes: {', '.join(f'{element} {mode}' for element, mode in modes.items())}.",)
