@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 from tellegen.core.domains import REFERENCES
 from tellegen.core.union_find import UnionFind
 from tellegen.scenes.geometry import Box, Point, hull
-from tellegen.scenes.ink import Grid, Stroke, distance, strokes_through
+from tellegen.scenes.ink import Grid, Stroke, distance, strokes_through, touch
 from tellegen.scenes.scene import Curve, Scene, Wire
 
 NEAR = 0.5
@@ -48,8 +48,14 @@ def wires_through_symbols(scene: Scene) -> list[tuple[str, str]]:
     boxes = {name: box.grown(-1.5) for name, box in symbol_boxes(scene).items() if box.width > 3 and box.height > 3}
     for wire in wires(scene):
         for a, b in pairwise(wire.points):
-            piece = hull((a, b)).grown(0.01)
-            found += [(wire.origin.port, name) for name, box in boxes.items() if box.overlaps(piece)]
+            (piece,) = strokes_through((a, b))
+            # The box of a slanted symbol is larger than the symbol: what leads to it ends inside.
+            slanted = a[0] != b[0] and a[1] != b[1]
+            found += [
+                (wire.origin.port, name)
+                for name, box in boxes.items()
+                if touch(box, piece, 0) and not (slanted and (box.contains(a) or box.contains(b)))
+            ]
     return found
 
 

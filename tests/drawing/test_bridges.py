@@ -15,7 +15,7 @@ from tellegen.model.model import Model
 from tellegen.notations.reading import read_model
 from tellegen.scenes.geometry import Point
 from tellegen.scenes.ink import ink_box
-from tellegen.scenes.scene import Curve, Scene
+from tellegen.scenes.scene import Curve, Scene, Wire
 
 SUPPLY = ["V: {voltage source: [p, gnd]}"]
 
@@ -102,6 +102,26 @@ def test_a_rectifier_has_its_load_between_the_lines_on_the_right(below: str) -> 
     assert_legs(at, "ab", "D")
     assert at["D_ap"][0] < at["V"][0] < at["D_bp"][0] < at["C"][0] < at["R"][0]
     assert at["V"][1] == pytest.approx(at["C"][1], abs=8)
+
+
+PASSIVE = st.sampled_from(("inductor", "resistor", "capacitor"))
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(PASSIVE, max_size=3),
+    st.lists(st.lists(PASSIVE, min_size=1, max_size=2), min_size=1, max_size=2),
+    st.sampled_from(("gnd", "n")),
+)
+def test_any_rectifier_of_four_diodes_is_a_diamond(feeding: list[str], loads: list[list[str]], below: str) -> None:
+    feed = chain("V", "a", "b", ("voltage source", *feeding))
+    rest = [line for k, load in enumerate(loads) for line in chain("XY"[k], "p", below, tuple(load))]
+    scene, at = drawn([*feed, *diodes("ab", below), *rest])
+    assert crossings(scene) == []
+    corners = {shape.points for shape in scene.shapes if isinstance(shape, Wire)}
+    slanted = [points for points in corners if all(abs(u - v) > 1 for u, v in zip(*points[:2], strict=True))]
+    assert len(slanted) >= 4  # the sides, which stand on their corners
+    assert at["V_0"][1] == pytest.approx(at[f"V_{len(feeding)}"][1], abs=8)
 
 
 def test_a_rectifier_whose_source_is_at_the_reference_has_its_mark_beside_a_leg() -> None:

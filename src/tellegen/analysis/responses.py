@@ -18,8 +18,8 @@ from tellegen.scenes.lettering import name_latex
 DECADES = 1.5
 """How far a Bode diagram reaches beyond the poles and zeros."""
 
-SMALL = 12
-"""Up to so many states each frequency is solved by itself: hundreds of small solutions cost less than loading SciPy."""
+SMALL = 1e8
+"""Up to so many frequencies times cubes of states each one is solved by itself, which costs less than loading SciPy."""
 
 SETTLED = 7.0
 """A step response is shown for so many of the slowest time constants: e^-7 is a thousandth."""
@@ -79,7 +79,7 @@ def transfer_values(space: StateSpace, s: ComplexArray) -> ComplexArray:
     direct = space.D[None] + s[:, None, None] * space.D_1[None]
     if not space.A.size:
         return np.asarray(direct, dtype=complex)
-    if len(space.A) <= SMALL:
+    if len(s) * len(space.A) ** 3 <= SMALL:
         with suppress(np.linalg.LinAlgError):  # at a pole
             shifted = s[:, None, None] * np.eye(len(space.A)) - space.A
             return np.asarray(space.C @ np.linalg.solve(shifted, space.B[None].astype(complex)) + direct)

@@ -13,12 +13,12 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import unescape
 from itertools import pairwise
 from math import dist, inf
 from pathlib import Path
 from statistics import fmean, median_high, median_low
 from typing import Literal, Protocol, TypeGuard, TypeVar, final
-from xml.sax.saxutils import unescape
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.files import failure_reason

@@ -8,12 +8,12 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 from importlib.resources import files
 from typing import Any, ClassVar, final
 from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
-from tellegen.scenes.geometry import Box, Command, Outline, box_outline, hull, outline_points, shifted, union
+from tellegen.scenes.geometry import WHOLE, Box, Command, Outline, box_outline, hull, outline_points, shifted, union
 
 _TOKEN = re.compile(r"[MLQCZ]|-?\d*\.?\d+(?:e-?\d+)?")
 _POINTS = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}
@@ -156,7 +156,7 @@ def _set_once(latex: str, size: float) -> Typeset:
 
 def with_plain_words(latex: str) -> str:
     """The formula for what makes MathML of it, which takes words over as they stand: signs of LaTeX and of XML among them."""
-    return _WORDS.sub(lambda found: escape(re.sub(r"\\([_&%#$])", r"\1", found[0])), latex)
+    return _WORDS.sub(lambda found: escape(re.sub(r"\\([_&%#$])", r"\1", found[0]), quote=False), latex)
 
 
 _WORDS = re.compile(r"(?<=\\text\{)[^{}\\]*(?:\\[_&%#$][^{}\\]*)*(?=\})")
@@ -190,10 +190,15 @@ def _drawn(node: Any, x: float, y: float) -> Iterator[Outline]:
 
 
 def _placed(glyph: Any, x: float, y: float, scale: float) -> Iterator[Outline]:
-    """A glyph with its points rounded as ziamath writes them, so that figures are the same on all machines."""
+    """A glyph with its points in thousandths, as ziamath writes them, so that figures are the same on all machines."""
     steps: list[Command] = []
     for letter, points in _steps_of(glyph):
-        at = tuple([(round(x + right * scale, _PLACES), round(y - up * scale, _PLACES)) for right, up in points])
+        at = tuple(
+            [
+                (((x + right * scale) * 1e3 + WHOLE - WHOLE) / 1e3, ((y - up * scale) * 1e3 + WHOLE - WHOLE) / 1e3)
+                for right, up in points
+            ]
+        )
         if letter == "L" and steps[-1] == ("M", at):
             continue  # a glyph repeats its first point
         steps.append((letter, at))
@@ -203,7 +208,6 @@ def _placed(glyph: Any, x: float, y: float, scale: float) -> Iterator[Outline]:
 
 _STYLED = {"mathvariant", "displaystyle", "display", "mathcolor", "mathbackground", "mathsize", "scriptlevel", "style"}
 _LETTER_FORMS = frozenset("ϕϵϑϱϖϰ")
-_PLACES = 3
 _GLYPHS: dict[str, Outline] = {}
 
 
@@ -281,11 +285,15 @@ def _formulas() -> Any:
 @lru_cache(maxsize=1024)
 def set_words(text: str, size: float) -> Typeset:
     """Plain words in a sans serif font."""
-    from ziafont.config import config  # noqa: PLC0415
-    from ziafont.font import Text  # noqa: PLC0415
-
-    config.svg2 = False
-    return _typeset(Text(text, font=_words_font(), size=size).svg())
+    font = _words_font()
+    scale = size / font.info.layout.unitsperem
+    outlines: list[Outline] = []
+    for k, line in enumerate(text.splitlines()):
+        x = 0
+        for glyph in map(font.glyph, line):
+            outlines += _placed(glyph, x * scale, k * size, scale)
+            x += glyph.advance()
+    return Typeset.of(outlines)
 
 
 @lru_cache(maxsize=1)
@@ -309,10 +317,6 @@ def _beside(one: Typeset, two: Typeset, gap: float) -> Typeset:
     shift = one.box.right + gap - two.box.left
     moved = tuple(_shifted(outline, shift) for outline in two.outlines)
     return Typeset((*one.outlines, *moved), union([one.box, two.box.moved(shift, 0.0)]))
-
-
-def _typeset(svg: str) -> Typeset:
-    return Typeset.of(outline for item in ElementTree.fromstring(svg).iter() for outline in _outlines(item))
 
 
 def _outlines(item: ElementTree.Element) -> list[Outline]:

@@ -34,7 +34,7 @@ from tellegen.model.kinematics import components
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, Element, Model
 from tellegen.results import Run
-from tellegen.scenes.geometry import Box, Point, polyline, union
+from tellegen.scenes.geometry import WHOLE, Box, Point, polyline, union
 from tellegen.scenes.ink import Pen, ink_box
 from tellegen.scenes.lettering import name_latex
 from tellegen.scenes.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, label_box, moved, tidy
@@ -449,7 +449,7 @@ def _way(
 ) -> tuple[Point, ...]:
     x, y = components(pose.tree.position(mark))
     points = map(view.page, zip(_along(x, rows), _along(y, rows), strict=True))
-    return tuple((round(u, 2), round(v, 2)) for u, v in points)
+    return tuple(((u * 1e2 + WHOLE - WHOLE) / 1e2, (v * 1e2 + WHOLE - WHOLE) / 1e2) for u, v in points)
 
 
 def _along(formula: Expression, rows: Sequence[Mapping[str, float]]) -> list[float]:

@@ -74,6 +74,14 @@ class Bridge:
     right: BridgeSide = ()
     fed: bool = False
 
+    @property
+    def is_diamond(self) -> bool:
+        """Whether it is a rectifier of four diodes with what feeds it between the middles, none of which is a reference."""
+        arms = [arm for leg in self.legs for arm in (leg.upper, leg.lower)]
+        single = all(len(arm) == 1 and arm[0].kind.behaviour == "one way" for arm in arms)
+        middles = {leg.middle for leg in self.legs}
+        return single and len(arms) == 4 and len(self.joined) == 1 and not self.star and middles.isdisjoint(REFERENCES)
+
 
 def lines_of_switches(elements: tuple[Element, ...]) -> list[BridgeLines]:
     """The nodes that may be the lines above and below, with the legs of switches between them; those with most legs come first."""
@@ -318,6 +326,8 @@ RUNG, STEP = 0.75, 0.88
 APART, SPARE = 0.55, 0.15
 """Between the lines to a star, and between the outer ones and the switches."""
 
+DIAMOND = 1.25
+"""Half the width and half the height of a rectifier at least, which has a diode in each side."""
 MARK = 0.4, 0.55
 """From a leg whose middle is a reference to the wire of the mark, and how far above the line below this ends."""
 
@@ -340,6 +350,8 @@ class _BridgeSketch(AbstractSketchMaker):
 
     def sketch(self) -> Sketch:
         bridge = self.bridge
+        if bridge.is_diamond:
+            return self._diamond()
         star_leads = bool(bridge.star) and bridge.fed
         self._ladder(_reversed(bridge.left))
         ends: list[str] = []
@@ -356,10 +368,30 @@ class _BridgeSketch(AbstractSketchMaker):
         if bridge.star:
             self._star(ends, self.points[ends[0]].real - self._reach() - RUNG if star_leads else self.x + self._reach())
             self.x += 0.0 if star_leads else self._reach() + RUNG / 2
-        self._ladder(bridge.right)
+        return self._finished()
+
+    def _finished(self) -> Sketch:
+        self._ladder(self.bridge.right)
         # The line below is drawn last: only now is known what all stands on it, from left to right.
         self.wires += pairwise(sorted(self.feet, key=lambda foot: self.points[foot].real))
         return self.made()
+
+    def _diamond(self) -> Sketch:
+        """A rectifier as books draw it: a diode in each side, what feeds it across, the lines from the corners above and below."""
+        (left, right), (chain,) = self.bridge.legs, self.bridge.joined
+        rise = max(DIAMOND, (len(chain) * STEP + 2 * SPARE) / 2)
+        self.top = 2 * rise
+        self._ladder(_reversed(self.bridge.left))
+        upper = self._hold(self.bridge.above, self.x + rise)
+        lower = self._foot(self.x + rise)
+        corners = [self._point(leg.middle, x, rise) for leg, x in ((left, self.x), (right, self.x + 2 * rise))]
+        # Labels stand outside, on the left of the left corner and on the right of the right one.
+        for leg, corner, side in zip((left, right), corners, (1, -1), strict=True):
+            self.element(leg.upper[0], corner, upper, side)
+            self.element(leg.lower[0], corner, lower, side)
+        self._chain(chain, *corners)
+        self.x += 2 * rise + RUNG / 2
+        return self._finished()
 
     def _reach(self) -> float:
         return STEP * max(map(len, self.bridge.star))

@@ -6,7 +6,7 @@ Each shape is a group with an `id` and `data-` attributes that say what it stand
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
-from xml.sax import saxutils
+from html import escape
 
 from tellegen.core.hidden_characters import visible
 from tellegen.scenes import strokes
@@ -36,7 +36,7 @@ def number(value: float) -> str:
 
 def _escaped(text: str) -> str:
     # No escape of XML can stand for a control character: one of them would make the whole figure unreadable.
-    return saxutils.escape(visible(text))
+    return escape(visible(text), quote=False)
 
 
 def path_data(outline: Outline, dx: float = 0, dy: float = 0) -> str:
@@ -111,7 +111,7 @@ class SvgWriter:
             "data-sign": "-1" if origin.sign < 0 else "",
             "data-domain": origin.domain,
         }
-        attributes = "".join(f" {key}={saxutils.quoteattr(visible(value))}" for key, value in words.items() if value)
+        attributes = "".join(f' {key}="{escape(visible(value))}"' for key, value in words.items() if value)
         return f"<g{attributes}>{inside}</g>"
 
     def _primitive(self, item: strokes.Primitive) -> str:
