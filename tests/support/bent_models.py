@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 HOW = ("linear", "cubic")
 
@@ -15,9 +16,9 @@ def bent_model(seed: int) -> str:
         return str(rng.choice(HOW))
 
     def points(span: float, least: int = 2) -> Sequence[float]:
-        return np.sort(rng.uniform(-span, span, int(rng.integers(least, 9)))).round(7).tolist()
+        return [float(x) for x in np.sort(rng.uniform(-span, span, int(rng.integers(least, 9)))).round(7)]
 
-    def table(x: Sequence[float], y: Sequence[float]) -> str:
+    def table(x: Sequence[float], y: NDArray[np.float64]) -> str:
         return f"table: [{', '.join(f'[{a}, {b:.6g}]' for a, b in zip(x, y, strict=True))}], interpolation: {how()}"
 
     way = points(2e-3, 3)

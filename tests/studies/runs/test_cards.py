@@ -13,6 +13,7 @@ import pytest
 import xarray
 
 import tellegen as tg
+from support.bent_models import bent_model
 from tellegen.compiler.context import address_of
 from tellegen.compiler.straight import NotStraightError
 from tellegen.compiler.toolchain import build_files
@@ -26,7 +27,6 @@ from tellegen.studies.runs import makers
 from tellegen.studies.runs.lane_runs import CARD, MOST_ON_CARD, LaneRuns, card_pair, lane_refusal, varied_places
 from tellegen.studies.runs.model_runs import ModelRuns, Plan, RunSettings
 from tellegen.workflow.files import examples
-from tests.support.bent_models import bent_model
 
 AS_C = """\
 #include <math.h>

@@ -12,16 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tellegen as tg
+from support.bent_models import bent_model
 from tellegen.compiler.straight import support
 from tellegen.compiler.toolchain import build_files
 from tellegen.experiments.setup import set_up
+from tellegen.graph.signals import Table
 from tellegen.notations.reading import read_model
 from tellegen.simulation.lanes.processor import FLAGS, LaneBatch
 from tellegen.studies.runs import lane_runs
 from tellegen.studies.runs.lane_runs import lane_refusal, varied_places
 from tellegen.studies.runs.model_runs import Made, ModelRuns, Plan, RunSettings
 from tellegen.workflow.files import examples
-from tests.support.bent_models import bent_model
 
 RTOL = 1e-6
 PROMISED = 20.0
@@ -142,7 +143,7 @@ def test_tables_and_maps_give_in_lanes_what_the_library_gives(seed: int) -> None
     names, kept = ["v", "x_k", "m"], ["at(F_k, 0 s)", "at(g, 0 s)", "at(h, 0 s)", "v", "at(f, 0.3 s)"]
     # beyond the first and the last points too, and on some of them
     values = np.random.default_rng(seed).uniform([-1.5, -3e-3, 1.8], [1.5, 3e-3, 2.2], (96, 3))
-    speeds = next(law for law in set_up(model).graph.signals if law.name == "g").points
+    speeds = next(law.points for law in set_up(model).graph.signals if isinstance(law, Table) and law.name == "g")
     values[: len(speeds), 0] = speeds
     runs = ModelRuns(model, names, values[0].tolist(), RunSettings(until=0.4), kept)
     plan = in_lanes(runs, Plan("batch", "for the test", "runge-kutta", share=0.05), "tsitouras", values)
