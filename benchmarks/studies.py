@@ -2,18 +2,24 @@
 
 10 000 runs of two models with three parameters within 20 %, of which the last values are kept, at a relative tolerance of 1e-6, and
 64 runs of a machine of 20 variables over 2 s: in vector registers ("lanes"), and one after the other ("batch"). One thread;
-preparing the model and choosing the solver are not counted. "simulate" makes some of the runs one after the other, with new values
-each time, and with none. "P1" is the crank of `runs` over 10 s, each program at the loosest tolerance whose error stays below 1e-6,
-ours with last values alone. "buck_converter" changes its mode 8000 times, decided in C and in Python. "fit" finds three
+preparing the model and choosing the solver are not counted, and two threads are counted by the clock. "simulate" makes some of the
+runs one after the other, with new values each time, and with none, "joblib" by two processes whose own time is counted; "vectors by
+hand" is C for crank_rod alone. "P1" is the crank of `runs` over 10 s, each program at the loosest tolerance whose error stays below
+1e-6, ours with last values alone. "buck_converter" changes its mode 8000 times, decided in C and in Python. "fit" finds three
 parameters from 200 measurements. Check: the largest error of some runs against a tolerance of 1e-12; of the fit how far a parameter
 is off. Ratio: CPU time a run over that of what it names.
 """
 
+import ctypes
 import os
 import platform
+import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -22,6 +28,7 @@ import tellegen as tg
 from benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, measure, row
 from benchmarks.runs import ALL, GOAL, RunOf
 from benchmarks.solvers.problems import crank
+from tellegen.compiler.context import address_of
 from tellegen.compiler.kept_files import cache_folder
 from tellegen.notations.reading import read_model
 from tellegen.simulation.hybrid.relay import ModeRelay
@@ -63,6 +70,7 @@ class Batch(AbstractCase):
     in_lanes: bool = False
     narrower: str = ""
     """In lanes: the vector instructions of an older processor."""
+    threads: int = 1
 
     def prepare(self) -> Any:
         runs, values = prepared(self.model)
@@ -78,7 +86,7 @@ class Batch(AbstractCase):
 
     def work(self, given: Any) -> Any:
         runs, values, plan = given
-        return runs.make(values, plan, 1)
+        return runs.make(values, plan, self.threads)
 
     def check(self, given: Any, found: Any) -> Facts:
         _, values, plan = given
@@ -117,6 +125,85 @@ class OneByOne(AbstractCase):
         some = values[: len(found)]
         how = f"simulate, {_kept_files() - before} files left"
         return judged(found, fine.make(some, fine.plan(values), 1).out, how)
+
+
+def simulated_apart(
+    model: tg.Model | str, until: float, values: dict[str, float], names: list[str]
+) -> tuple[Any, float]:
+    """The last values of a run in another process, and what it took there."""
+    began = time.process_time()
+    run = tg.simulate(model, until, parameters=values, samples=1, progress=False)
+    return [run.values(name)[-1] for name in names], time.process_time() - began
+
+
+@final
+@dataclass(frozen=True)
+class ByJoblib(AbstractCase):
+    """Some of the runs by `simulate` in two processes of joblib, which have made as many before."""
+
+    model: str
+
+    def prepare(self) -> Any:
+        runs, values = prepared(self.model)
+        some = values[: MODELS[self.model][3]]
+        self.work((runs, some))
+        return runs, some
+
+    def work(self, given: Any) -> Any:
+        import joblib  # noqa: PLC0415  a peer
+
+        runs, values = given
+        told = [dict(zip(runs.names, row.tolist(), strict=True)) for row in values]
+        names = [kept.name for kept in runs.kept]
+        one = joblib.delayed(simulated_apart)
+        return joblib.Parallel(n_jobs=2)(one(self.model, runs.settings.until, row, names) for row in told)
+
+    def check(self, given: Any, found: Any) -> Facts:
+        _, values = given
+        fine, _ = prepared(self.model, 1e-12)
+        exact = fine.make(values, fine.plan(values), 1).out
+        took = sum(seconds for _, seconds in found)
+        return {**judged(np.array([out for out, _ in found]), exact, "simulate, two processes"), "else": took}
+
+
+@final
+@dataclass(frozen=True)
+class VectorsByHand(AbstractCase):
+    """crank_rod in C written for it, at the loosest tolerance whose error stays below that of P1."""
+
+    def prepare(self) -> Any:
+        source = Path(__file__).parent / "solvers" / "in_vectors.c"
+        target = Path(tempfile.mkdtemp(prefix="tellegen-bench-")) / "in_vectors.so"
+        flags = ["-O3", *processor.vector_flags()[0], "-ffast-math", "-fopenmp-simd", "-shared", "-fPIC"]
+        subprocess.run(["cc", *flags, str(source), "-o", str(target), "-lmvec", "-lm"], check=True)
+        library = ctypes.CDLL(str(target))
+        _, values = prepared("crank_rod")
+        some = np.linspace(0, len(values) - 1, COMPARED).astype(int)
+        fine, _ = prepared("crank_rod", 1e-12)
+        exact = fine.make(values[some], replace(fine.plan(values[some]), pair=""), 1).out
+
+        def make(rtol: float) -> Any:
+            out, atol = np.empty((len(values), 2)), np.full(2, 1e-3 * rtol)
+            until = ctypes.c_double(MODELS["crank_rod"][1])
+            given = (ctypes.c_void_p(address_of(a)) for a in (values, atol, out))
+            rows, scale, place = given
+            library.crank_rods_in_vectors(len(values), rows, until, ctypes.c_double(rtol), scale, place)
+            return out
+
+        for half_digits in range(10, 22):
+            rtol = float(f"{10 ** (-half_digits / 2):.0e}")
+            off = judged(make(rtol)[some], exact, f"Tsitouras, rtol {rtol:g}", GOAL)
+            if off["ok"]:
+                break
+        return make, rtol, off
+
+    def work(self, given: Any) -> Any:
+        make, rtol, _ = given
+        return make(rtol)
+
+    def check(self, given: Any, found: Any) -> Facts:
+        off: Facts = given[-1]
+        return off
 
 
 @final
@@ -220,6 +307,8 @@ def run(full: bool) -> Iterator[Row]:
         for older in NARROWER if name == "crank_rod" and platform.machine() in ("x86_64", "AMD64") else ():
             found = measure(Batch(name, in_lanes=True, narrower=older))
             yield row(f"lanes, {name}, {older}", many, found, ratio=_ratio("batch : these", batch, many, found, many))
+        if name == "crank_rod":
+            yield from _others(many, few, lanes)
         new, same = measure(OneByOne(name)), measure(OneByOne(name, new_values=False))
         yield row(f"simulate, {name}", few, new, ratio=_ratio("this : batch", new, few, batch, many))
         yield row(f"simulate, {name}, no new value", few, same, ratio=_ratio("new : none", new, few, same, few))
@@ -228,6 +317,24 @@ def run(full: bool) -> Iterator[Row]:
     yield row("buck_converter, modes in C", None, quick)
     yield row("buck_converter, modes in Python", None, slow, ratio=_ratio("this : in C", slow, 1, quick, 1))
     yield row("fit, dc_motor_pump", 200, measure(Fitted()))
+
+
+def _others(many: int, few: int, lanes: Outcome | Stopped) -> Iterator[Row]:
+    """Two threads by the clock, C by hand, and processes of joblib."""
+    both = measure(Batch("crank_rod", in_lanes=True, threads=2))
+    told = ""
+    if isinstance(lanes, Outcome) and isinstance(both, Outcome):
+        told = f"one thread : these, by the clock = {lanes.seconds / both.seconds:.3g}"
+    yield row("lanes, crank_rod, two threads", many, both, ratio=told)
+    by_hand = measure(VectorsByHand())
+    yield row("vectors by hand, crank_rod", many, by_hand, ratio=_ratio("this : lanes", by_hand, many, lanes, many))
+    if not find_spec("joblib"):
+        yield Row("joblib, crank_rod", check="absent: 'joblib' is not installed")
+        return
+    found = measure(ByJoblib("crank_rod"))
+    if isinstance(found, Outcome):
+        found = replace(found, cpu=found.facts["else"])
+    yield row("joblib, crank_rod", few, found, ratio=_ratio("this : lanes", found, few, lanes, many))
 
 
 def _at_one_error() -> Iterator[Row]:

@@ -27,7 +27,7 @@ from tellegen.compiler.routines import LONG_RATES, Routines, explicit_form, flat
 from tellegen.compiler.statements import Routine, operation_count, targets_of, variables_in, variables_read
 from tellegen.compiler.units.library import UnitHost
 from tellegen.expressions import ZERO, Expression, symbol
-from tellegen.graph.signals import Break, External
+from tellegen.graph.signals import Break, External, Table
 from tellegen.model.mockup_units import UnitSignal
 
 
@@ -109,10 +109,10 @@ def exchanged_code(
     return replace(code, routines=routines, source=c_source(routines, made.places, len(grids)))
 
 
-def explicit_routines(causal: CausalGraph, told: Sequence[int]) -> tuple[Routine, Routine] | None:
-    """The rates of an explicit model, and what is told of it (`Routines.from_states`); None where there are no rates."""
+def explicit_routines(causal: CausalGraph, told: Sequence[int]) -> tuple[Routine, Routine, list[Table]] | None:
+    """The rates of an explicit model, what is told of it (`Routines.from_states`), and its tables; None without rates."""
     made = _Unrolled(causal)
-    return None if made.explicit is None else made.routines.from_states(told)
+    return None if made.explicit is None else (*made.routines.from_states(told), made.program.signals.tables)
 
 
 def outputs_of(program: Program, further: Iterable[str] = ()) -> frozenset[str]:

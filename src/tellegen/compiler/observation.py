@@ -87,7 +87,7 @@ def discontinuities(steps: Sequence[Step], time: int) -> Iterator[tuple[int, Exp
     for step in steps:
         if isinstance(step, LawGroup) and len(step.targets) <= MOST_MEMBERS:
             nodes = postorder(step.template)
-            asked = [(e, not (isinstance(n, Call) and n.name in BENDING)) for n in nodes for e in _asked(n)]
+            asked = [(e, not (isinstance(n, Call) and n.name in BENDING)) for n in nodes for e in kinks(n)]
             for r in range(len(step.targets)) if asked else ():
                 filled = substitute_all(tuple(e for e, _ in asked), step.slots(r))
                 yield from (
@@ -95,7 +95,8 @@ def discontinuities(steps: Sequence[Step], time: int) -> Iterator[tuple[int, Exp
                 )
 
 
-def _asked(node: Expression) -> Iterator[Expression]:
+def kinks(node: Expression) -> Iterator[Expression]:
+    """What is zero where this node of a formula jumps or bends."""
     if isinstance(node, Call) and node.name in ("sign", "abs"):
         yield node.arguments[0]
     elif isinstance(node, Call) and node.name in ("max", "min"):

@@ -1,12 +1,14 @@
-"""Rates as straight lines, without arrays, branches or calls of a library: one text for vector registers and for graphics cards.
+"""Rates as straight lines, without branches or calls of a library: one text for vector registers and for graphics cards.
 
 What differs between runs is a short list of values; all other parameters and inputs are numbers in the text. Parts of formulas that
-these values alone decide are worked out once a run, and small systems are written out.
+these values alone decide are worked out once a run, and small systems are written out. Tables are polynomials between their points,
+which lie in constant arrays; an interval is searched for in as many halvings for every argument. Behind the rates stands on which
+side of every bend of formulas and tables they are.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Final, final
@@ -15,8 +17,12 @@ import numpy as np
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler.code import explicit_routines
+from tellegen.compiler.context import Array, monotone_slopes
+from tellegen.compiler.observation import kinks
 from tellegen.compiler.statements import (
     Let,
+    Newton,
+    Read,
     Routine,
     Solve,
     Statement,
@@ -46,6 +52,7 @@ from tellegen.expressions import (
 )
 from tellegen.expressions.c import CWriter
 from tellegen.expressions.nodes import intern_symbol
+from tellegen.graph.signals import Table
 
 LARGEST_WRITTEN: Final = 6
 """Systems of more unknowns are not written out."""
@@ -76,6 +83,8 @@ class StraightCode:
     values: int
     constants: int
     told: int
+    bends: int
+    """Numbers behind the rates: they change where these bend."""
     operations: int
     """Of rates."""
 
@@ -94,26 +103,36 @@ def straight_code(
 
     Raises: NotStraightError saying why there is none.
     """
-    found = explicit_routines(causal, told)
-    if found is None:
+    explicit = explicit_routines(causal, told)
+    if explicit is None:
         raise NotStraightError("the rates do not follow from the states by formulas")
+    *found, read = explicit
     fixed = {place: value for place, value in values.items() if place not in varied}
     # Kept apart, for they are asked for at other times; constants of a run serve both.
-    constants = _Constants(varied)
+    constants, rows = _Constants(varied), _Rows()
     try:
-        rates, shown = (_Simplified(routine, fixed, constants).function() for routine in found)
+        rates, shown = (_Simplified(routine, fixed, constants) for routine in found)
     except (ZeroDivisionError, OverflowError, ValueError) as error:
         raise NotStraightError(f"with these numbers a formula has no value ({error})") from error
+    lines, bends = rates.function(_Reads(read, rows))
+    sides = [f"TG_OUT({k}) = {side};" for k, side in enumerate(bends, len(rates.results))]
     text = "\n".join(
         (
-            _function("tg_settle", "TG_SETTLE", constants.lines()),
-            _function("tg_rates", "TG_RATES", rates),
-            _function("tg_told", "TG_TOLD", shown),
+            _function("tg_rates", "TG_RATES", [*lines, *sides]),
+            _function("tg_told", "TG_TOLD", shown.function(_Reads(read, rows))[0]),
         )
     )
-    size = len(found[0].results)
+    settled = _function("tg_settle", "TG_SETTLE", constants.lines())
     operations = operation_count(found[0].statements, found[0].results)
-    return StraightCode(text, size, len(varied), len(constants.made), len(told), operations)
+    return StraightCode(
+        "\n".join((rows.text(), settled, text)),
+        size=len(rates.results),
+        values=len(varied),
+        constants=len(constants.made),
+        told=len(told),
+        bends=len(bends),
+        operations=operations,
+    )
 
 
 def _function(name: str, macro: str, lines: Iterable[str]) -> str:
@@ -202,6 +221,7 @@ class _Simplified:
         self.constants = constants
         self.known: dict[Expression, Expression] = {}
         self.names: dict[str, str] = constants.names
+        self.time = ""
         for k, (word, i) in routine.leaves.items():
             if word in ("p", "u"):
                 value = fixed.get((word, i))
@@ -209,6 +229,7 @@ class _Simplified:
                 self.known[variable(k)] = found
             elif word in ("t", "y"):
                 self.names[f"%{k}"] = "TG_T" if word == "t" else f"TG_Y({i})"
+                self.time = f"%{k}" if word == "t" else self.time
         self.statements: list[Statement] = []
         for statement in routine.statements:
             self._follow(statement)
@@ -237,9 +258,12 @@ class _Simplified:
                 rows = tuple(tuple(self._named(e) for e in row) for row in matrix)
                 self.statements.append(Solve(targets, rows, tuple(map(self._named, right))))
                 self.names |= {f"%{k}": f"v{k}" for k in targets}
+            case Read("table" | "slope", _, target, (place,)):
+                self.statements.append(replace(statement, arguments=(self._named(place),)))
+                self.names[f"%{target}"] = f"v{target}"
             case _:
-                what = "unknowns are searched for" if hasattr(statement, "unknowns") else "tables are looked up"
-                raise NotStraightError(what)
+                newton = isinstance(statement, Newton)
+                raise NotStraightError("unknowns are searched for" if newton else "signals are read from the past")
 
     def _follow_solved(
         self, targets: Sequence[int], matrix: Sequence[Sequence[Expression]], right: Sequence[Expression]
@@ -311,11 +335,12 @@ class _Simplified:
 
     # -- As text ---------------------------------------------------------------------------------------------------------------
 
-    def function(self) -> list[str]:
-        """The lines of a function; results are `TG_OUT(i)`."""
+    def function(self, reads: "_Reads") -> tuple[list[str], list[str]]:
+        """The lines of a function, whose results are `TG_OUT(i)`, and numbers that change where it bends."""
+        bends = self._bends()
         writer = CWriter(self.names, straight=True)
         writer.count(e for s in self.statements for e in expressions_of(s))
-        writer.count(self.results)
+        writer.count((*self.results, *bends))
         lines: list[str] = []
 
         def written(formula: Expression) -> str:
@@ -332,10 +357,128 @@ class _Simplified:
                 matrix = [[written(e) for e in row] for row in statement.matrix]
                 right = [written(e) for e in statement.right]
                 lines.extend(_eliminated(statement.targets, matrix, right))
+            elif isinstance(statement, Read):
+                lines.extend(reads.lines(statement, written(statement.arguments[0])))
         for i, result in enumerate(self.results):
             text = written(result)
             lines.append(f"TG_OUT({i}) = {text};")
-        return lines
+        sides = [(f"({written(bend)} > 0.0 ? 1.0 : 0.0)", 2) for bend in bends]
+        return lines, _packed([*sides, *reads.sides.values()])
+
+    def _bends(self) -> list[Expression]:
+        """What is zero where formulas bend; those that time alone decides are stops of a run."""
+        formulas = [e for s in self.statements for e in expressions_of(s)]
+        found = dict.fromkeys(bend for node in postorder(*formulas, *self.results) for bend in kinks(node))
+        return [e for e in found if self.constants.level_of(e) == MOVING and not e.free_symbols <= {self.time}]
+
+
+MOST_SIDES: Final = 1 << 24
+"""Whole numbers up to here are exact in single precision."""
+
+
+def _packed(sides: Sequence[tuple[str, int]]) -> list[str]:
+    """Digits, each with how many values it has, as few numbers."""
+    packed, weight = list[str](), MOST_SIDES
+    for text, count_of_values in sides:
+        if weight * count_of_values > MOST_SIDES:
+            packed.append(text)
+            weight = count_of_values
+        else:
+            packed[-1] += f" + {float(weight)!r}*{text}"
+            weight *= count_of_values
+    return packed
+
+
+@final
+class _Rows:
+    """Constant arrays of a text, each once."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[float, ...], str] = {}
+
+    def name(self, row: Iterable[float]) -> str:
+        """The name of an array with these numbers."""
+        return self._names.setdefault(tuple(map(float, row)), f"tg_row_{len(self._names)}")
+
+    def text(self) -> str:
+        """All of them."""
+        lists = ((name, ", ".join(map(repr, row))) for row, name in self._names.items())
+        return "\n".join(f"TG_TABLE double {name}[] = {{{numbers}}};" for name, numbers in lists)
+
+
+@final
+class _Reads:
+    """How a function reads tables: those with the same points share a search at a place. `sides` says in which interval each is."""
+
+    def __init__(self, tables: Sequence[Table], rows: _Rows) -> None:
+        self._tables, self._rows = tables, rows
+        self._searched: dict[tuple[str, str], str] = {}
+        self.sides: dict[str, tuple[str, int]] = {}
+
+    def lines(self, statement: Read, place: str) -> list[str]:
+        """The lines that set the target of a statement.
+
+        Beyond the points the last value holds, and what is not a number stays none.
+        """
+        table = self._tables[statement.number]
+        points, pieces = self._rows.name(table.points), _pieces(table)
+        first, last = (f"{points}[{k}]" for k in (0, len(table.points) - 1))
+        lines: list[str] = []
+        tag = self._searched.get((points, place))
+        if tag is None:
+            tag = self._searched[points, place] = str(statement.target)
+            lines.append(f"const double a{tag} = {place}, b{tag} = a{tag} < {first} ? {first} : a{tag};")
+            lines.append(f"const double x{tag} = b{tag} > {last} ? {last} : b{tag};")
+            lines += _search(points, len(table.points), tag)
+            lines.append(f"const double d{tag} = x{tag} - {points}[i{tag}];")
+        self._watch(table, tag, first, last)
+        if statement.kind == "slope":
+            pieces = [power * row for power, row in enumerate(pieces)][1:] or [0.0 * pieces[0]]
+        rows = [f"{self._rows.name(row)}[i{tag}]" for row in pieces]
+        # 0 times the way from the point is not a number where the argument is none
+        value = f"{rows[0]} + 0.0*d{tag}" if len(rows) == 1 else rows[-1]
+        for row in rows[-2::-1]:
+            value = f"{row} + d{tag}*({value})"
+        if statement.kind == "slope":
+            value = f"a{tag} <= {first} ? 0.0 : {value}"
+        return [*lines, f"const double v{statement.target} = {value};"]
+
+    def _watch(self, table: Table, tag: str, first: str, last: str) -> None:
+        """Lines bend at all points, cubics at both ends alone."""
+        begun = f"(a{tag} > {first} ? 1.0 : 0.0)"
+        if table.interpolation != "cubic":
+            self.sides[tag] = (f"((double)i{tag} + {begun})", len(table.points) + 1)
+        elif tag not in self.sides:
+            self.sides[tag] = (f"({begun} + (a{tag} >= {last} ? 1.0 : 0.0))", 3)
+
+
+def _search(points: str, size: int, tag: str) -> list[str]:
+    """The last point that x does not come before: the same halvings for every x, so that lanes go through them together."""
+    lines, found, width = list[str](), "0", size
+    while width > 1:
+        half = width // 2
+        width -= half
+        name = f"i{tag}_{width}" if width > 1 else f"i{tag}"
+        beyond = f"{found} + {half}" if found != "0" else str(half)
+        lines.append(f"const int {name} = x{tag} >= {points}[{beyond}] ? {beyond} : {found};")
+        found = name
+    return lines or [f"const int i{tag} = 0;"]
+
+
+def _pieces(table: Table) -> list[Array]:
+    """The coefficients of a table behind each of its points, in rising powers of the way from there."""
+    points, values = np.array(table.points, dtype=float), np.array(table.values, dtype=float)
+    if table.interpolation == "previous" or len(points) == 1:
+        return [values]
+    h = np.diff(points)
+    # nobody is between two equal points, where values jump, nor behind the last one
+    rise = np.divide(np.diff(values), h, out=np.zeros(len(h)), where=h > 0.0)
+    if table.interpolation == "linear":
+        return [values, np.append(rise, 0.0)]
+    slopes = monotone_slopes(points, values)
+    first, last = slopes[:-1], slopes[1:]
+    square, cube = (3.0 * rise - 2.0 * first - last) / h, (first + last - 2.0 * rise) / h**2
+    return [values, *(np.append(row, 0.0) for row in (first, square, cube))]
 
 
 def _eliminated(targets: Sequence[int], matrix: Sequence[Sequence[str]], right: Sequence[str]) -> list[str]:

@@ -13,11 +13,13 @@ import pytest
 import xarray
 
 import tellegen as tg
+from support.bent_models import bent_model
 from tellegen.compiler.context import address_of
 from tellegen.compiler.straight import NotStraightError
 from tellegen.compiler.toolchain import build_files
 from tellegen.core.errors import SimulationError
 from tellegen.experiments.setup import set_up
+from tellegen.notations.reading import read_model
 from tellegen.simulation.batches import BatchResult
 from tellegen.simulation.lanes.card import CardBatch, SingleLanes, card_text, in_single
 from tellegen.simulation.lanes.processor import FLAGS, LaneControl, Lanes, LaneTables, empty_result, lanes_arrays
@@ -71,12 +73,26 @@ def a_card_of_c(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(makers, "card_name", lambda: "a card of C")
 
 
+ON_CARDS = {
+    "dc_motor_pump": (
+        ["R_a", "J_m"],
+        [0.5, 1e-3],
+        0.1,
+        ["I_a", "max(I_a)", "mean(omega_m)", "at(P_0, 0.013)", "rms(I_a)"],
+    ),
+    "tables": (["m", "b"], [2.0, 20.0], 0.05, ["v", "F_k", "at(h, 0.013)", "mean(g)"]),
+}
+
+
 @pytest.mark.usefixtures("a_card_of_c")
-def test_the_text_for_cards_gives_the_numbers_of_lanes() -> None:
-    model = tg.load("dc_motor_pump")
-    names, settings = ["R_a", "J_m"], RunSettings(until=0.1, samples=4)
-    values = np.random.default_rng(1).uniform([0.4, 9e-4], [0.6, 1.1e-3], (9, 2))
-    kept = ["I_a", "max(I_a)", "mean(omega_m)", "at(P_0, 0.013)", "rms(I_a)"]
+@pytest.mark.parametrize("name", ON_CARDS)
+def test_the_text_for_cards_gives_the_numbers_of_lanes(name: str) -> None:
+    names, base, until, kept = ON_CARDS[name]
+    model, settings = (
+        read_model(bent_model(4)) if name == "tables" else tg.load(name),
+        RunSettings(until=until, samples=4),
+    )
+    values = np.array(base) * np.random.default_rng(1).uniform(0.9, 1.1, (9, 2))
     runs = ModelRuns(model, names, values[0].tolist(), settings, kept)
     tables, _, _ = runs.tables(values)
     places = varied_places(runs.names, runs.ready.numeric, runs.problem.given, tables)
@@ -88,9 +104,9 @@ def test_the_text_for_cards_gives_the_numbers_of_lanes() -> None:
         for device in ("cores", CARD)
     }
     assert (told[CARD].status == 0).all()
-    for name in ("out", "rows"):
-        ours, theirs = getattr(told["cores"], name), getattr(told[CARD], name)
-        assert np.abs(ours - theirs).max() <= 1e-13 * np.abs(ours).max(), name
+    for array in ("out", "rows"):
+        ours, theirs = getattr(told["cores"], array), getattr(told[CARD], array)
+        assert np.abs(ours - theirs).max() <= 1e-13 * np.abs(ours).max(), array
 
 
 @pytest.mark.usefixtures("a_card_of_c")
@@ -183,7 +199,7 @@ def test_every_number_of_a_text_in_single_precision_is_single() -> None:
 
 
 def card_programs() -> list[str]:
-    return [e.name for e in examples()]
+    return ["tables", *(e.name for e in examples())]
 
 
 def nvrtc() -> ctypes.CDLL:
@@ -211,7 +227,7 @@ def compiled(library: ctypes.CDLL, text: str) -> tuple[int, str]:
 
 
 def card_batch(name: str) -> LaneRuns | None:
-    model = tg.load(name)
+    model = read_model(bent_model(4)) if name == "tables" else tg.load(name)
     settings = RunSettings(until=None if model.experiment.until is not None else 1.0)
     ready = set_up(model, until=settings.until)
     numeric = ready.numeric

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tellegen as tg
+from support.bent_models import bent_model
 from tellegen.compiler.straight import support
 from tellegen.compiler.toolchain import build_files
 from tellegen.experiments.setup import set_up
+from tellegen.graph.signals import Table
 from tellegen.notations.reading import read_model
 from tellegen.simulation.lanes.processor import FLAGS, LaneBatch
 from tellegen.studies.runs import lane_runs
@@ -133,6 +135,35 @@ def test_all_functions_give_in_lanes_what_the_library_gives() -> None:
     assert (found.status == 0).all()
     single = runs.make(values, replace(plan, pair=""), 1)
     assert np.abs(found.out - single.out).max() <= PROMISED * 1e-9 * np.abs(single.out).max()
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12))])
+def test_tables_and_maps_give_in_lanes_what_the_library_gives(seed: int) -> None:
+    model = read_model(bent_model(seed))
+    names, kept = ["v", "x_k", "m"], ["at(F_k, 0 s)", "at(g, 0 s)", "at(h, 0 s)", "v", "at(f, 0.3 s)"]
+    # beyond the first and the last points too, and on some of them
+    values = np.random.default_rng(seed).uniform([-1.5, -3e-3, 1.8], [1.5, 3e-3, 2.2], (96, 3))
+    speeds = next(law.points for law in set_up(model).graph.signals if isinstance(law, Table) and law.name == "g")
+    values[: len(speeds), 0] = speeds
+    runs = ModelRuns(model, names, values[0].tolist(), RunSettings(until=0.4), kept)
+    plan = in_lanes(runs, Plan("batch", "for the test", "runge-kutta", share=0.05), "tsitouras", values)
+    made, single = runs.make(values, plan, 1), runs.make(values, replace(plan, pair="", share=1e-3), 1)
+    assert (made.status == 0).all()
+    sizes = np.abs(single.out).max(axis=0)
+    assert (np.abs(made.out - single.out)[:, :3] <= 1e-13 * sizes[:3]).all()
+    assert (np.abs(made.out - single.out) <= PROMISED * RTOL * sizes).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_no_run_over_bends_is_further_off_than_promised(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane_runs, "WORTH", 0.0)
+    vary = {"m": tg.uniform("80 %", "120 %"), "F": tg.uniform("50 %", "150 %")}
+    kept = ["v", "F_k", "mean(v)", "max(v)"]
+    study = tg.sweep(read_model(bent_model(seed)), vary, draws=128, keep=kept, check="all", progress=False)
+    assert study.plan.pair
+    assert study.error is not None
+    assert study.error.largest <= PROMISED
 
 
 def test_functions_are_good_to_few_units_in_the_last_place(tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ typedef int tg_marks[TG_WIDTH];
 #define TG_NO_TIME 1e300
 #define TG_EPSILON 2.220446049250313e-16
 #endif
+/* So much more is asked of a step over a bend. */
+#define TG_BENT 100.0
 #define TG_SEES_INSIDE (TG_EXTREMES + TG_SUMS > 0)
 #define TG_SEES_TIMES (TG_ROW_WIDTH + TG_ATS > 0)
 
@@ -69,7 +71,7 @@ static TG_INLINE float tg_rough_power(float x) {
 
 /* What a lane needs between its steps. */
 typedef struct tg_work {
-  tg_wide constants[TG_N_CONSTANTS + 1], y[TG_N], y1[TG_N], s[TG_N], k[TG_ROWS_OF_RATES][TG_N];
+  tg_wide constants[TG_N_CONSTANTS + 1], y[TG_N], y1[TG_N], s[TG_N], k[TG_ROWS_OF_RATES][TG_N + TG_BENDS];
   tg_wide t, next, step, stop, halt, until, most, at;
   tg_single old, ratio, factor;
   tg_marks rejected, failures, steps, ends, good, fresh;
@@ -344,7 +346,7 @@ static TG_INLINE void tg_first_steps(const tg_lanes *a, tg_work *w) {
     tg_rates(w->at, w->s, w->constants, w->k[TG_STAGES]);
     if (later) break;
     TG_UNROLL_ALL
-    for (int i = 0; i < TG_N; i++) TG_EACH w->k[0][i][l] = w->fresh[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
+    for (int i = 0; i < TG_N + TG_BENDS; i++) TG_EACH w->k[0][i][l] = w->fresh[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
     TG_EACH {
       double size = 0.0, slope = 0.0;
       TG_UNROLL_ALL
@@ -445,6 +447,10 @@ static TG_INLINE void tg_judge(const tg_lanes *a, tg_work *w) {
 #else
 static TG_INLINE void tg_judge(const tg_lanes *a, tg_work *w) {
   tg_wide fine, coarse, none;
+  tg_marks bent;
+  TG_EACH bent[l] = 0;
+  TG_UNROLL_ALL
+  for (int i = TG_N; i < TG_N + TG_BENDS; i++) TG_EACH bent[l] |= w->k[0][i][l] != w->k[TG_STAGES][i][l];
   TG_EACH fine[l] = coarse[l] = none[l] = 0.0;
   TG_UNROLL_ALL
   for (int i = 0; i < TG_N; i++) {
@@ -465,13 +471,16 @@ static TG_INLINE void tg_judge(const tg_lanes *a, tg_work *w) {
     const float now = (float)(fine[l] / (coarse[l] + 1e-300)), larger = now > w->ratio[l] ? now : w->ratio[l];
     const float seen = fine[l] > 0.0 ? larger : w->ratio[l], bound = seen < 1.0f ? seen : 1.0f;
     w->ratio[l] = 0.9f * bound;
-    const double error = fine[l] * (double)(seen / sqrt(seen * seen + 0.01f)) * w->step[l] / TG_SHARE;
+    const double smooth = fine[l] * (double)(seen / sqrt(seen * seen + 0.01f)), rough = fine[l] > coarse[l] ? fine[l] : coarse[l];
 #else
-    const double error = fine[l] * w->step[l] / TG_SHARE;
+    const double smooth = fine[l], rough = fine[l];
 #endif
+    /* In a step over a bend errors of all orders are of a like size, fall with its square, and may be small by chance in any estimate. */
+    const double error = (bent[l] ? TG_BENT * rough : smooth) * w->step[l] / TG_SHARE;
+    const float order = bent[l] ? 2.0f : TG_ORDER;
     const int known = none[l] == 0.0 && error < 1e30;
     const float e = tg_rough_log((float)(error > 1e-10 ? (error < 1e30 ? error : 1e30) : 1e-10));
-    const float shrunk = TG_CAUTION * tg_rough_power(-e / TG_ORDER), less = known ? (shrunk > 0.2f ? shrunk : 0.2f) : 0.25f;
+    const float shrunk = TG_CAUTION * tg_rough_power(-e / order), less = known ? (shrunk > 0.2f ? shrunk : 0.2f) : 0.25f;
     const float grown = TG_CAUTION * tg_rough_power(TG_PI_SHARE * w->old[l] - (1.0f / TG_ORDER - TG_PI_PART * TG_PI_SHARE) * e);
     const float most = w->rejected[l] ? 1.0f : 6.0f, kept = grown > 0.333f ? grown : 0.333f, more = kept < most ? kept : most;
     const int good = known && error <= 1.0;
@@ -488,7 +497,9 @@ TG_ENTRY void tg_run_lanes(TG_LANES *shared) {
   tg_work work, *w = &work;
   const tg_lanes copy = *shared, *a = &copy;
   TG_UNROLL_ALL
-  for (int i = 0; i < TG_N; i++) TG_EACH w->y[i][l] = w->y1[i][l] = w->k[0][i][l] = 0.0;
+  for (int i = 0; i < TG_N; i++) TG_EACH w->y[i][l] = w->y1[i][l] = 0.0;
+  TG_UNROLL_ALL
+  for (int i = 0; i < TG_N + TG_BENDS; i++) TG_EACH w->k[0][i][l] = 0.0;
   TG_UNROLL_ALL
   for (int i = 0; i < TG_N_CONSTANTS; i++) TG_EACH w->constants[i][l] = 1.0;
   TG_SOME {
@@ -550,9 +561,8 @@ TG_ENTRY void tg_run_lanes(TG_LANES *shared) {
     }
     TG_SOME changes |= w->ends[l];
     TG_UNROLL_ALL
-    for (int i = 0; i < TG_N; i++) TG_EACH {
-      w->y[i][l] = w->good[l] ? w->y1[i][l] : w->y[i][l];
-      w->k[0][i][l] = w->good[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
-    }
+    for (int i = 0; i < TG_N; i++) TG_EACH w->y[i][l] = w->good[l] ? w->y1[i][l] : w->y[i][l];
+    TG_UNROLL_ALL
+    for (int i = 0; i < TG_N + TG_BENDS; i++) TG_EACH w->k[0][i][l] = w->good[l] ? w->k[TG_STAGES][i][l] : w->k[0][i][l];
   }
 }

@@ -62,6 +62,7 @@ def lanes_text(code: StraightCode, pair: str, keeping: Keeping, host: str, *, ro
         "N_VALUES": code.values,
         "N_CONSTANTS": code.constants,
         "N_TOLD": code.told,
+        "BENDS": code.bends,
         "KEPT": len(keeping.numbers),
         "ATS": len(ats),
         "EXTREMES": sum(batches.MAX <= kind <= batches.TIME_OF_MIN for kind in kinds),

@@ -62,7 +62,7 @@ def lane_refusal(numeric: NumericModel, solver: str) -> str:
         return f"'{solver}' makes one run at a time"
     if not numeric.explicit:
         return "the rates do not follow from the states by formulas"
-    if numeric.events:
+    if any(event.kind != "bend" for event in numeric.events):
         return "events are watched for"
     if numeric.sample_groups:
         return "signals are sampled"
