@@ -216,7 +216,7 @@ def _with_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exchan
 def _refuse(model: Model, graph: PowerGraph, *, with_modes: bool, with_delays: bool) -> None:
     if graph.switching and not with_modes:
         fix = "export it to simulink or fmu"
-        what = f"'{model.name}' has modes, and functions of the present keep none"
+        what = f"'{model.name}' has modes, and what is written here does not go from one to the next"
         raise rules.MODES.error(what, where=model.name, fix=fix)
     for law in graph.signals:
         # Each mode observes in an order of its own, and the past is one.

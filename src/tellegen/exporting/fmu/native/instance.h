@@ -406,23 +406,24 @@ static int tg_sample_at(tg_instance *x, double t, int first) {
   return 0;
 }
 
-/* Let latches take what they would hold now, together and again until none changes; tells whether any did. */
-static int tg_settle_held(tg_instance *x, int *changed) {
+/* Let latches take what they would hold a moment later, together and again until none changes; tells whether any did. */
+static int tg_settle_held_ahead(tg_instance *x, double ahead, int *changed) {
   tg_values *v = &x->values;
-  *changed = 0;
-  if (!TG_GROUPS) return 0;
-  if (tg_know(x, TG_KNOWN_TIMES)) return 1;
+  tg_context *c = &x->model.context;
   for (int round = 0; round < TG_MOST_ANSWERS; round++) {
-    double next[TG_SIZE(TG_MEMORY)], taken[TG_SIZE(TG_MEMORY)], y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)];
+    double next[TG_SIZE(TG_MEMORY)], taken[TG_SIZE(TG_MEMORY)], y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)], later[TG_SIZE(TG_Y)], rates[TG_SIZE(TG_Y)];
     const tg_mode *m = tg_modes_of + v->mode;
     if (tg_know_rates(x)) return 1;
+    for (int k = 0; k < TG_Y; k++) later[k] = v->y[k] + 0.5 * ahead * v->yp[k];
+    if (tg_common_rates(c, v->t + 0.5 * ahead, later, rates)) return 1;
+    for (int k = 0; k < TG_Y; k++) later[k] = v->y[k] + ahead * rates[k];
     memcpy(next, v->memory, sizeof next);
-    tg_own(m, v->y, y);
-    tg_own(m, v->yp, yp);
+    tg_own(m, later, y);
+    tg_own(m, rates, yp);
     for (int g = 0; g < TG_GROUPS; g++) {
       if (v->times[2 * g] > 0) continue;
       memcpy(taken, v->memory, sizeof taken);
-      if (m->sample(&x->model.context, tg_seen(&x->model.context, v->t), y, yp, g, taken)) return 1;
+      if (m->sample(c, tg_seen(c, v->t), y, yp, g, taken)) return 1;
       for (int k = 0; k < TG_MEMORY; k++)
         if (taken[k] != v->memory[k]) next[k] = taken[k];
     }
@@ -432,6 +433,39 @@ static int tg_settle_held(tg_instance *x, int *changed) {
     *changed = 1;
   }
   return 1;
+}
+
+/* How far latches look ahead: a moment; or until an event function that is about to be zero has passed it, for importers stop on either
+ * side; or longer where one is zero, as of a body that is set in motion just now. */
+static int tg_moments(tg_instance *x, double *moment, double *longer) {
+  tg_values *v = &x->values;
+  tg_context *c = &x->model.context;
+  double run = fmax(fabs(v->t), v->has_stop ? fabs(v->stop) : 1), g[TG_SIZE(TG_EVENTS)], h[TG_SIZE(TG_EVENTS)], later[TG_SIZE(TG_Y)];
+  *moment = TG_MOMENT * run;
+  *longer = 0;
+  if (!TG_EVENTS) return 0;
+  if (tg_know_rates(x) || tg_common_events(c, v->t, v->y, g)) return 1;
+  double probe = 1e-3 * TG_LONG_MOMENT * run;
+  for (int k = 0; k < TG_Y; k++) later[k] = v->y[k] + probe * v->yp[k];
+  if (tg_common_events(c, v->t + probe, later, h)) return 1;
+  for (int e = 0; e < TG_EVENTS; e++) {
+    double left = g[e] * (h[e] - g[e]) < 0 ? probe * fabs(g[e] / (h[e] - g[e])) : 0;
+    if (left < TG_LONG_MOMENT * run) *moment = fmax(*moment, 2 * left);
+    if (g[e] == 0) *longer = TG_LONG_MOMENT * run;
+  }
+  return 0;
+}
+
+static int tg_settle_held(tg_instance *x, int *changed) {
+  double moment, longer;
+  *changed = 0;
+  int latches = 0;
+  if (!TG_GROUPS) return 0;
+  if (tg_know(x, TG_KNOWN_TIMES)) return 1;
+  for (int g = 0; g < TG_GROUPS; g++) latches |= !(x->values.times[2 * g] > 0);
+  if (!latches) return 0;
+  if (tg_moments(x, &moment, &longer) || tg_settle_held_ahead(x, moment, changed)) return 1;
+  return !*changed && longer > 0 && tg_settle_held_ahead(x, longer, changed);
 }
 
 /* From now on formulas see what is behind a known time. */
