@@ -71,6 +71,20 @@ def slopes_code(causal: CausalGraph) -> Code:
     return replace(made.code(slopes_later=True), source=c_source(made.routines.slopes(), made.places, 0))
 
 
+Sloped = tuple[Sequence[int], Sequence[int]]
+"""The places of observables that slopes are told of, and of those that tell storages which follow others."""
+
+
+def sloped_outputs(further: Iterable[str] = ()) -> Callable[[Program], Sloped]:
+    """What has slopes where nothing follows: what a model gives to others."""
+
+    def found(program: Program) -> Sloped:
+        names = outputs_of(program, further)
+        return [k for k, (o, _) in enumerate(program.observables) if o.name in names], ()
+
+    return found
+
+
 UNUSED_BY_OTHERS = ("residual", "tangent_y", "tangent_p", "powers", "stored", "rhs_powers")
 """Routines of our own solvers and books."""
 
@@ -78,15 +92,15 @@ UNUSED_BY_OTHERS = ("residual", "tangent_y", "tangent_p", "powers", "stored", "r
 def exchanged_code(
     causal: CausalGraph,
     start: Sequence[Expression],
-    outputs: Sequence[str] = (),
+    sloped: Callable[[Program], Sloped],
     *,
     breaks: Sequence[Break] | None = None,
     more: Mapping[str, Sequence[Expression]] | None = None,
 ) -> Code:
     """The same for programs of others: with slopes along inputs, and with start, times and given parameters as formulas.
 
-    `start` are those of y as formulas of parameters; slopes are those of conjugates of sources and of observables in `outputs`.
-    `breaks` are known times instead of the model's own, `more` further formulas of parameters by the name of their function.
+    `start` are those of y as formulas of parameters; `sloped` says what has slopes beside the rates. `breaks` are known times
+    instead of the model's own, `more` further formulas of parameters by the name of their function.
     """
     made = _Unrolled(causal)
     signals, constants = made.program.signals, made.routines.constants
@@ -99,7 +113,7 @@ def exchanged_code(
     code = made.code(slopes_later=False)
     routines = [
         *(routine for routine in code.routines if routine.name not in UNUSED_BY_OTHERS),
-        *(made.routines.along(outputs_of(made.program, outputs)) if made.explicit is not None else ()),
+        *(made.routines.along(*sloped(made.program)) if made.explicit is not None else ()),
         constants("initial", first),
         constants("times", times),
         constants("derived", given),

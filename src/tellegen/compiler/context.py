@@ -124,6 +124,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "rhs_powers": ("y",),
     "tangent": ("y", "yp", "dy", "dyp", "dp"),
     "rhs_tangent": ("y", "dy", "dp"),
+    "following": ("y",),
     "rates_along": ("y", "dy", "du", "dp"),
     "outputs_along": ("y", "dy", "du", "dp"),
     "initial": (),

@@ -54,6 +54,8 @@ typedef int tg_rates_along_fn(tg_context *c, double t, const double *y, const do
                               double *dyp);
 typedef int tg_outputs_along_fn(tg_context *c, double t, const double *y, const double *dy, const double *du, const double *dp,
                                 double *out);
+/* rates of observables that tell what follows the states; their slopes stand behind those of the rates, and of the outputs, above */
+typedef int tg_following_fn(tg_context *c, double t, const double *y, double *out);
 /* formulas of parameters: the first y and memory; periods and offsets of sampled groups, then break times and their periods (0: once),
  * then delays; the parameters given by others. And those of time that vanish where a formula jumps or bends */
 typedef int tg_constants_fn(tg_context *c, double t, double *out);

@@ -7,7 +7,7 @@ have no explicit form.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -524,17 +524,38 @@ class Routines:
             ]
         return found
 
-    def along(self, outputs: Container[str]) -> list[Routine]:
-        """Slopes of the rates, and of some observables, along states, inputs and parameters; of an explicit model."""
+    def along(self, outputs: Iterable[int], following: Iterable[int]) -> list[Routine]:
+        """Slopes of the rates, and of some observables, along states, inputs and parameters; of an explicit model.
+
+        Observables that are `following` the states have rates as well: their own function, and slopes behind those of the others.
+        """
         assert self.explicit is not None, "only explicit models are given to others"
         program, explicit = self.flat.program, self.explicit
         along = {"dy": self.form.y, "du": program.inputs, "dp": [self.flat.parameters[name] for name in self.base]}
-        shown = [self.flat.value(k) for o, k in program.observables if o.name in outputs]
+        shown, told = ([self.flat.value(program.observables[k][1]) for k in places] for places in (outputs, following))
         together = self._with_rates()
+        if not told:
+            moving, rates, found = explicit.statements, explicit.rates, []
+        else:
+            moving, followers = self._in_time(together, told)
+            rates, found = [*explicit.rates, *followers], [self._routine("following", moving, followers)]
         return [
-            self._tangent("rates_along", explicit.statements, explicit.rates, along),
-            self._tangent("outputs_along", together, shown, along),
+            *found,
+            self._tangent("rates_along", moving, rates, along),
+            self._tangent("outputs_along", together, [*shown, *told], along),
         ]
+
+    def _in_time(
+        self, statements: Sequence[Statement], results: Sequence[Expression]
+    ) -> tuple[list[Statement], list[Expression]]:
+        """The rates of results as the states move, and the statements that they need."""
+        seeds = {k: variable(rate) for k, rate in zip(self.form.y, self.form.rates, strict=True)}
+        tangents = Tangents({self.flat.program.time: ONE, **seeds}, self.flat.fresh)
+        tangents.follow(needed_statements(statements, results))
+        # Tangents read the rates, which are known behind the statements only.
+        own = set(statements)
+        behind = [s for s in tangents.statements if s not in own]
+        return [*statements, *behind], [tangents.tangent(e) for e in results]
 
     def from_states(self, told: Iterable[int]) -> tuple[Routine, Routine]:
         """The rates of an explicit model, and what is told of it, as functions of time and states.

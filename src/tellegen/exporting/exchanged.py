@@ -8,7 +8,7 @@ from typing import Literal, final
 import numpy as np
 
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler.code import Code, exchanged_code, outputs_of
+from tellegen.compiler.code import Code, exchanged_code, outputs_of, sloped_outputs
 from tellegen.compiler.statements import Routine, variables_in, variables_read
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
@@ -161,7 +161,7 @@ def _without_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exc
     kept = {*(port.state for port in graph.ports), *graph.displacements, *(law.name for law in graph.signals)}
     names = tuple(name for name in setup.numeric.names if name in kept)
     formulas = _start_formulas(setup, names, start)
-    code = exchanged_code(causal, formulas, shown)
+    code = exchanged_code(causal, formulas, sloped_outputs(shown))
     values = tuple(float(start.get(name, 0.0)) for name in names)
     outputs = outputs_of(code.program, shown)
     breaks = tuple(code.program.signals.breaks)
@@ -185,16 +185,16 @@ def _with_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exchan
     run = initial_run(setup)
     first = first_words(setup.graph, run)
     causal = causal_in_mode(graph, first)
-    plain = exchanged_code(causal, [])
+    plain = exchanged_code(causal, [], sloped_outputs(shown))
     storages = tuple(graph.ports[k].state for k in graph.storages())
     others = (plain.program.names[k] for k in plain.y)
     states = tuple(dict.fromkeys((*storages, *others)))
-    modes = exchanged_modes(graph, plain, states)
+    modes = exchanged_modes(graph, plain, states, shown)
     start = {name: float(run.values(name)[0]) for name in states}
     formulas = _start_formulas(setup, states, start)
     breaks = all_breaks(modes)
     more = {"inertia": contents(graph)} if any(mode.following for mode in modes) else {"inertia": []}
-    code = exchanged_code(causal, formulas, shown, breaks=breaks, more=more)
+    code = exchanged_code(causal, formulas, sloped_outputs(shown), breaks=breaks, more=more)
     number_of_first = [mode.words for mode in modes].index(first)
     return Exchanged(
         setup,
@@ -216,7 +216,7 @@ def _with_modes(setup: Setup, graph: PowerGraph, shown: Sequence[str]) -> Exchan
 def _refuse(model: Model, graph: PowerGraph, *, with_modes: bool, with_delays: bool) -> None:
     if graph.switching and not with_modes:
         fix = "export it to simulink or fmu"
-        what = f"'{model.name}' has modes, and functions of the present keep none"
+        what = f"'{model.name}' has modes, and what is written here does not go from one to the next"
         raise rules.MODES.error(what, where=model.name, fix=fix)
     for law in graph.signals:
         # Each mode observes in an order of its own, and the past is one.

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
 from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler.code import Code, exchanged_code
+from tellegen.compiler.code import Code, Sloped, exchanged_code, outputs_of
+from tellegen.compiler.program import Program
 from tellegen.core.errors import CausalityError
 from tellegen.core.names import listing
 from tellegen.exporting import rules
@@ -76,19 +78,24 @@ def causal_in_mode(graph: PowerGraph, words: Words) -> CausalGraph:
     return assign_causality(graph.in_mode(dict(zip(elements, words, strict=True))))
 
 
-def exchanged_modes(graph: PowerGraph, first: Code, states: Sequence[str]) -> tuple[ExchangedMode, ...]:
-    """All modes of a graph; `states` are the names of the states that they share.
+def exchanged_modes(
+    graph: PowerGraph, first: Code, states: Sequence[str], shown: Sequence[str]
+) -> tuple[ExchangedMode, ...]:
+    """All modes of a graph; `states` are the names of the states that they share, `shown` further outputs.
 
     Raises: ExportError (X401) for a mode whose parameters, inputs or samples are not those of the others, or that has no rates.
     """
     found = []
+    names = outputs_of(first.program, shown)
+    outputs = [k for k, (o, _) in enumerate(first.program.observables) if o.name in names]
     for words in mode_choices(graph):
         try:
             causal = causal_in_mode(graph, words)
         except CausalityError:
             found.append(ExchangedMode(words, None))
             continue
-        code = exchanged_code(causal, [], more={"restitutions": _restitutions(graph, words)})
+        sloped = partial(_sloped, causal, first.program, outputs)
+        code = exchanged_code(causal, [], sloped, more={"restitutions": _restitutions(graph, words)})
         _check_alike(first, code, words, graph)
         found.append(_mode(graph, causal, code, words, first, states))
     return tuple(found)
@@ -109,18 +116,10 @@ def _mode(
     graph: PowerGraph, causal: CausalGraph, code: Code, words: Words, first: Code, states: Sequence[str]
 ) -> ExchangedMode:
     program, place = code.program, {name: k for k, name in enumerate(states)}
-    by_name: dict[tuple[str, str, str], int] = {}
-    for k, (o, _) in enumerate(program.observables):
-        by_name.setdefault((o.element, o.kind, o.name), k)
-        # Conjugates are named after states, which differ: they are told by their element.
-        by_name.setdefault((o.element, o.kind, ""), k)
-    observables = [
-        by_name.get((o.element, o.kind, o.name), by_name.get((o.element, o.kind, ""), -1))
-        for o, _ in first.program.observables
-    ]
-    ports = causal.graph.ports
-    following = [ports[k] for k in causal.derivative]
-    told = [by_name[port.element, port.storage.side, ""] for port in following]
+    by_name = _by_name(program)
+    observables = _observables(program, first.program)
+    following = [causal.graph.ports[k].state for k in causal.derivative]
+    told = _told(causal, program)
     changes = []
     events = [e for e, _ in program.events]
     for event, (e, element, transition) in enumerate(_transitions(graph, words)):
@@ -137,10 +136,40 @@ def _mode(
         code=code,
         places=tuple(place[name] for name in names),
         observables=tuple(observables),
-        following=tuple(place[port.state] for port in following),
+        following=tuple(place[name] for name in following),
         told=tuple(told),
         changes=tuple(changes),
     )
+
+
+def _by_name(program: Program) -> dict[tuple[str, str, str], int]:
+    """The place of each observable by element, kind and name."""
+    found: dict[tuple[str, str, str], int] = {}
+    for k, (o, _) in enumerate(program.observables):
+        found.setdefault((o.element, o.kind, o.name), k)
+        # Conjugates are named after states, which differ: they are told by their element.
+        found.setdefault((o.element, o.kind, ""), k)
+    return found
+
+
+def _observables(program: Program, first: Program) -> list[int]:
+    """Where each observable of the first mode stands in this one; -1 where it does not."""
+    found = _by_name(program)
+    return [
+        found.get((o.element, o.kind, o.name), found.get((o.element, o.kind, ""), -1)) for o, _ in first.observables
+    ]
+
+
+def _told(causal: CausalGraph, program: Program) -> list[int]:
+    """The observables that tell the storages which follow others."""
+    found, ports = _by_name(program), [causal.graph.ports[k] for k in causal.derivative]
+    return [found[port.element, port.storage.side, ""] for port in ports]
+
+
+def _sloped(causal: CausalGraph, first: Program, outputs: Sequence[int], program: Program) -> Sloped:
+    """The outputs of the first mode that this one has, and what tells the storages that follow others."""
+    here = _observables(program, first)
+    return [here[k] for k in outputs if here[k] >= 0], _told(causal, program)
 
 
 def _transitions(graph: PowerGraph, words: Words) -> list[tuple[int, str, Transition]]:

@@ -150,7 +150,8 @@ def _mode(words: Words, setup: Setup, run: Run) -> ModeDiagram:
         made = vector_diagram(start, [*outputs, *formulas])
     except TellegenError as error:
         named = ", ".join(f"{e} {w}" for e, w in zip(elements, words, strict=True))
-        raise rules.MODES.error(f"the mode ({named}) has no diagram: {error.finding.what}", where=graph.name) from error
+        what = f"the mode ({named}) has no diagram: {error.finding.what}"
+        raise rules.MODES.error(what, where=graph.name, fix=error.finding.fix or "export it to fmu") from error
     # All modes record the same signals in the same order, or their columns would not fit together.
     recorded = tuple(dict.fromkeys((*(graph.ports[k].state for k in graph.storages()), *made.recorded)))
     return ModeDiagram(words, replace(made, recorded=recorded), guards, following)

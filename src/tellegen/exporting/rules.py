@@ -14,7 +14,7 @@ SIGNALS = RULES.rule(
     "X402",
     "signal that cannot be exported",
     meaning="A signal of the model has no block in the other tool.",
-    why="a Python function lives in this process only, and loops of signals need a state",
+    why="a Python function lives in this process only, what a signal remembers needs someone who finds its instants, and loops of signals need a state",
 )
 UNKNOWN_TARGET = RULES.rule(
     "X403",

@@ -92,11 +92,35 @@ def test_an_open_input_starts_at_what_its_course_gives_just_after_the_start(tmp_
     assert set(unit.names("output")) >= {"I_a", "P_0"}  # conjugates of the sources
 
 
+PRESS = """
+system: A press whose flywheel and ram follow the crank behind a clutch
+parameters: {r: 0.1 m, J_f: 0.3 kg*m^2, J: 0.1 kg*m^2, m: 2 kg, b: 0.3 N*m*s, k: 900 N/m, cap: 400 N*m}
+displacements: {theta: omega}
+network:
+  drive:  {torque source: [frame, wheel]}
+  J_f:    {inertia: [wheel], speed: omega_f}
+  clutch: {clutch: [wheel, crank], start: engaged, tau_c: cap}
+  J:      {inertia: [crank], speed: omega}
+  b:      {friction: [crank, frame]}
+  slider: {connection: [crank, frame, ram, frame], domains: [rotational, translational], relation: across_2 = r*cos(theta)*across_1}
+  m:      {mass: [ram], velocity: v}
+  k:      {spring: [ram, frame], force: F}
+experiment: {until: 1 s, inputs: {drive: 2 N*m}, outputs: [v]}
+"""
+
+
 @pytest.mark.parametrize(
-    "name", ["crank_rod", "dc_motor_pump", "clutch_drive", pytest.param("buck_converter", marks=pytest.mark.slow)]
+    "name",
+    [
+        "crank_rod",
+        "dc_motor_pump",
+        "press.yaml",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("buck_converter", "clutch_drive")),
+    ],
 )
 def test_directional_derivatives_agree_with_differences(name: str, tmp_path: Path) -> None:
-    unit = exported(name, tmp_path)
+    (tmp_path / "press.yaml").write_text(PRESS, encoding="utf-8")
+    unit = exported(tmp_path / name if name.endswith(".yaml") else name, tmp_path)
     at, described = references(unit), unit.description
     unknowns = [v.variable.name for v in (*described.derivatives, *described.outputs)]
     tunable = [v.name for v in described.modelVariables if v.causality == "parameter" and v.variability == "tunable"]
@@ -122,6 +146,57 @@ def test_directional_derivatives_agree_with_differences(name: str, tmp_path: Pat
             assert np.max(np.abs(slopes - differences)) <= 1e-5 * max(np.max(np.abs(differences)), 1e-6), known
 
 
+JOINED = """
+system: A charged capacitor joined by a switch to a coil and a capacitor
+parameters: {C_1: 1 mF, C_2: 3 mF, R: 10 ohm, L: 20 mH, N: 2}
+network:
+  C_1:  {capacitor: [a, gnd], voltage: v_1, initial: 10 V}
+  turn: {transformer: [a, gnd, b, gnd], n: N}
+  join: {switch: [b, c], control: "if(t > 1 ms, 1, -1)"}
+  C_2:  {capacitor: [c, gnd], voltage: v_2}
+  L:    {inductor: [c, gnd], current: i}
+  R:    {resistor: [c, gnd]}
+experiment: {until: 5 ms}
+"""
+
+
+def test_slopes_of_what_follows_others_in_a_mode_are_exact(tmp_path: Path) -> None:
+    path = tmp_path / "joined.yaml"
+    path.write_text(JOINED, encoding="utf-8")
+    unit = exported(path, tmp_path)
+    at = references(unit)
+    with instance(unit, FMU2Model) as made:
+        begun(made)
+        made.setTime(2e-3)
+        made.enterEventMode()
+        made.newDiscreteStates()
+        made.enterContinuousTimeMode()
+        v_1, v_2, i = made.getReal([at["v_1"], at["v_2"], at["i"]])
+        C_1, C_2, R, N = 1e-3, 3e-3, 10.0, 2.0
+        assert v_1 == pytest.approx(N * v_2, rel=1e-12)
+        # Seen from the side of the coil the capacitors are one, and so are their rates.
+        C = C_2 + N**2 * C_1
+        rate = -(v_2 / R + i) / C
+        leader, ratio, v = (
+            ("v_1", N, v_1 / N)
+            if abs(made.getDirectionalDerivative([at["v_2"]], [at["v_1"]], [1.0])[0])
+            else ("v_2", 1.0, v_2)
+        )
+        expected = {
+            leader: -1 / (R * C) / ratio,
+            "i": -1 / C,
+            "R": v / (R**2 * C),
+            "C_2": -rate / C,
+            "C_1": -rate * N**2 / C,
+        }
+        for known, slope in expected.items():
+            found = made.getDirectionalDerivative([at["der(v_1)"], at["der(v_2)"]], [at[known]], [1.0])
+            assert found == pytest.approx([N * slope, slope], rel=1e-12), known
+        # A turn more changes what one voltage is beside the other, too.
+        (turned,) = made.getDirectionalDerivative([at["v_2" if ratio == N else "v_1"]], [at["N"]], [1.0])
+        assert turned == pytest.approx(-v_1 / N**2 if ratio == N else v_2, rel=1e-12)
+
+
 def test_a_state_that_was_saved_and_serialised_is_gone_back_to(tmp_path: Path) -> None:
     unit = exported("sampled_position_control", tmp_path, sources="experiment")
     at = [references(unit)[n] for n in unit.states]
@@ -141,6 +216,24 @@ def test_a_state_that_was_saved_and_serialised_is_gone_back_to(tmp_path: Path) -
         made.doStep(0.123, 0.4)
         assert made.getReal(at) == first
         made.freeFMUState(restored)
+
+
+def test_a_state_of_the_other_kind_is_refused(tmp_path: Path) -> None:
+    unit = exported("bouncing_ball", tmp_path, sources="experiment")
+    at = [references(unit)[n] for n in unit.states]
+    with instance(unit) as stepped, instance(unit, FMU2Model) as asked:
+        begun(stepped)
+        begun(asked)
+        stepped.doStep(0.0, 0.3)
+        for one, other in ((stepped, asked), (asked, stepped)):
+            saved, before = one.getFMUState(), other.getReal(at)
+            with pytest.raises(Exception, match="fmi2SetFMUstate"):
+                other.setFMUState(saved)
+            with pytest.raises(Exception, match="fmi2DeSerializeFMUstate"):
+                other.deserializeFMUState(one.serializeFMUState(saved))
+            assert other.getReal(at) == before
+            one.setFMUState(saved)
+            one.freeFMUState(saved)
 
 
 def with_its_sum(data: bytes, first: int) -> bytes:

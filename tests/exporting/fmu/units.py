@@ -65,11 +65,13 @@ def exported(model: Any, folder: Path, version: str = "2", **options: Any) -> Un
     return Unit(path)
 
 
-def worst(run: tg.Run, result: Any, names: Iterable[str], usual: tg.Run | None = None) -> tuple[float, str]:
+def worst(
+    run: tg.Run, result: Any, names: Iterable[str], usual: tg.Run | None = None, of_others: float = SHARE_OF_UNIT
+) -> tuple[float, str]:
     """The largest difference of a variable beside its own largest value, of the usual run where one is given, and where.
 
-    A variable that is less than a hundredth of the largest of its unit, as a small difference of large forces is, is measured by
-    that. What is zero but for rounding in both, such as the gap of a closed loop, does not differ.
+    A variable that is less than a share of the largest `of_others` with its unit, as a small difference of large forces is, is
+    measured by that. What is zero but for rounding in both, such as the gap of a closed loop, does not differ.
     """
     assert len(result) == len(run.t)
     names = list(names)
@@ -80,7 +82,7 @@ def worst(run: tg.Run, result: Any, names: Iterable[str], usual: tg.Run | None =
     found: list[tuple[float, str]] = []
     for name, size in sizes.items():
         values: npt.NDArray[np.float64] = np.asarray(result[name])
-        scale = max(size, SHARE_OF_UNIT * of_unit[run.unit(name)])
+        scale = max(size, of_others * of_unit[run.unit(name)])
         if max(scale, float(np.max(np.abs(values)))) > ZERO:
             found.append((float(np.max(np.abs(run.values(name) - values))) / max(scale, ZERO), name))
     return max(found, default=(0.0, ""))

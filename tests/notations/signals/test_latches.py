@@ -88,6 +88,30 @@ def test_the_tolerance_holds_through_all_instants(width: float, G: float, P: flo
     assert run.values("n")[-1] == fine.values("n")[-1]
 
 
+PUSHED = """system: a body at rest is pushed
+parameters: {m: 1 kg, k: 40 N/m}
+displacements: {x: v}
+network:
+  F: {force source: [frame, a], signal: push}
+  m: {mass: [a], velocity: v}
+  k: {spring: [a, frame]}
+signals:
+  moving: {timer: v > 0}
+  away: {timer: x > 0}
+  push: step(2 N, 0.2 s)
+experiment: {until: 0.4 s}
+"""
+
+
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode", "ida"])
+def test_a_condition_that_leaves_zero_becomes_true_at_once(solver: str) -> None:
+    # The speed leaves zero by its rate, the place by the rate of its rate: neither passes zero.
+    run = tg.simulate(read_model(PUSHED), solver=solver, rtol=1e-9, samples=40, progress=False)
+    expected = pytest.approx(np.maximum(run.t - 0.2, 0), abs=1e-9)
+    assert run.values("moving") == expected
+    assert run.values("away") == expected
+
+
 def test_a_relay_commands_a_switch() -> None:
     model = read_model(SWITCHED)
     fine = tg.simulate(model, rtol=1e-11, samples=50, progress=False)

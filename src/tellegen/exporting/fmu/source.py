@@ -74,6 +74,10 @@ COMMON = ("initial", "times", "derived", "crossings", "inertia")
 """Functions that all modes share."""
 
 
+FUNCTIONS = ("rhs", "rhs_tangent", "observe", "events", "sample", "rates_along", "outputs_along")
+"""Functions that each mode has of its own."""
+
+
 def _model_parts(made: Exchanged) -> Iterator[str]:
     """The code of the model; where it has modes, what they share and then each of them under names of its own."""
     if len(made.modes) == 1:
@@ -84,9 +88,7 @@ def _model_parts(made: Exchanged) -> Iterator[str]:
     for k, mode in enumerate(made.modes):
         if mode.code is None:
             continue
-        own = [
-            routine for routine in mode.code.routines if routine.name not in (*COMMON, "rates_along", "outputs_along")
-        ]
+        own = [routine for routine in mode.code.routines if routine.name not in COMMON]
         groups = len(sample_groups(mode.code.program.signals.samples))
         names = {f"tg_{function_of(r.name)}" if function_of(r.name) == r.name else r.name for r in own}
         names |= {"tg_sample", "tg_rhs_tangent"}
@@ -209,8 +211,10 @@ def _mode_tables(made: Exchanged) -> Iterator[str]:
                 "n_changes": len(mode.changes),
                 "n_colours": int(colours.max(initial=-1)) + 1,
                 "changes": f"tg_changes_{k}_of",
-                **{name: f"tg_{name}{end}" for name in ("rhs", "rhs_tangent", "observe", "events", "sample")},
+                **{name: f"tg_{name}{end}" for name in FUNCTIONS},
             }
+            if mode.following:
+                fields["follow"] = f"tg_following{end}"
             if len(made.modes) > 1:
                 fields["restitutions"] = f"tg_restitutions{end}"
         rows.append(f"{{{', '.join(f'.{name} = {value}' for name, value in fields.items())}}}")

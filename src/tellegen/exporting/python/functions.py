@@ -154,10 +154,11 @@ def _made(model: Model, sources: Sources) -> Exchanged:
     made = exchanged(model, sources, with_nominal=False, with_modes=False)
     if made.code.program.signals.samples:
         law = made.code.program.signals.samples[0][0]
+        how = "remembers what has happened" if law.is_latch else "is sampled"
         raise rules.SIGNALS.error(
-            f"the signal '{law.name}' is sampled, and functions of the present keep nothing",
+            f"the signal '{law.name}' {how}, and functions of the present keep nothing",
             where=law.name,
-            fix="export it to simulink or fmu, or leave the controller out",
+            fix=f"export it to fmu or {'c' if law.is_latch else 'simulink'}, or leave the controller out",
         )
     return made
 

@@ -274,22 +274,40 @@ static int tg_has_latches(const tg_job *j) {
   return 0;
 }
 
-/* Let latches take what they would hold now, together and again until none changes. Rates must be those of the present point. */
-static int tg_settle_latches(tg_job *j, int *changed) {
-  *changed = 0;
-  if (!tg_has_latches(j)) return 0;
+/* Latches look ahead by these shares of the run: the second time only where an event function is zero. */
+#define TG_MOMENT 1e-13
+#define TG_LONG_MOMENT 1e-7
+
+/* Where the motion will be after a share of the run. What leaves zero just now passes no zero that could be found: a condition such as
+ * v > 0 becomes true where something sets a body at rest in motion. Two rates, because its place leaves zero by the rate of its rate. */
+static void tg_look_ahead(tg_job *j, double share, double *y, double *yp) {
+  int n = j->n / j->blocks;
+  double ahead = share * fmax(fabs(j->t), isfinite(j->until) ? fabs(j->until) : 1);
+  memcpy(y, j->y, sizeof(double) * (size_t)j->n);
+  memcpy(yp, j->yp, sizeof(double) * (size_t)j->n);
+  if (j->rhs && j->rhs(j->context, j->t, j->y, yp)) return;
+  if (j->rhs) {
+    for (int k = 0; k < n; k++) y[k] = j->y[k] + 0.5 * ahead * yp[k];
+    if (j->rhs(j->context, j->t + 0.5 * ahead, y, yp)) ahead = 0;
+  }
+  for (int k = 0; k < j->n_differential; k++) y[k] = j->y[k] + ahead * yp[k];
+}
+
+/* Let latches take what they would hold a moment later, together and again until none changes. */
+static int tg_settle_ahead(tg_job *j, double share, int *changed) {
   size_t size = sizeof(double) * (size_t)j->n_memory;
-  double *next = malloc(2 * size), *held = j->context->memory;
+  double *next = malloc(2 * size + 2 * sizeof(double) * (size_t)j->n), *held = j->context->memory;
   if (!next) return TG_NO_MEMORY;
-  double *taken = next + j->n_memory;
+  double *taken = next + j->n_memory, *y = taken + j->n_memory, *yp = y + j->n;
   int bad = 0, moved = 1, round = 0;
   for (; moved && !bad && round < TG_MOST_ANSWERS; round++) {
     moved = 0;
     memcpy(next, held, size);
+    tg_look_ahead(j, share, y, yp);
     for (int g = 0; g < j->n_groups && !bad; g++) {
       if (j->periods[g] > 0) continue;
       memcpy(taken, held, size);
-      bad = j->sample(j->context, j->t, j->y, j->yp, g, taken) ? TG_NOT_FINITE : 0;
+      bad = j->sample(j->context, j->t, y, yp, g, taken) ? TG_NOT_FINITE : 0;
       for (int k = 0; k < j->n_memory; k++)
         if (taken[k] != held[k]) {
           next[k] = taken[k];
@@ -300,12 +318,30 @@ static int tg_settle_latches(tg_job *j, int *changed) {
     *changed |= moved;
   }
   free(next);
-  if (!bad && moved) bad = TG_CHATTERING;
+  return !bad && moved ? TG_CHATTERING : bad;
+}
+
+/* Whether one of the event functions is zero at the present instant. */
+static int tg_meets_zero(tg_job *j) {
+  double *g = j->n_events ? malloc(sizeof(double) * (size_t)j->n_events) : 0;
+  int found = 0;
+  if (g && !j->events(j->context, j->t, j->y, j->yp, g))
+    for (int e = 0; e < j->n_events; e++) found |= g[e] == 0;
+  free(g);
+  return found;
+}
+
+/* Let latches take what they would hold now, and log it where they change. */
+static int tg_settle_latches(tg_job *j, int *changed) {
+  *changed = 0;
+  if (!tg_has_latches(j)) return 0;
+  int bad = tg_settle_ahead(j, TG_MOMENT, changed);
+  if (!bad && !*changed && tg_meets_zero(j)) bad = tg_settle_ahead(j, TG_LONG_MOMENT, changed);
   if (!bad && *changed && j->sample_log) {
     if (j->n_sampled >= j->sample_room) return TG_NO_MEMORY;
     double *entry = j->sample_log + (size_t)(j->n_memory + 1) * (size_t)j->n_sampled++;
     entry[0] = j->t - 2 * tg_gap(j->t);
-    memcpy(entry + 1, held, size);
+    memcpy(entry + 1, j->context->memory, sizeof(double) * (size_t)j->n_memory);
   }
   return bad;
 }

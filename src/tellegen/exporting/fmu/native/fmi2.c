@@ -136,7 +136,7 @@ TG_EXPORT fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state) {
 
 TG_EXPORT fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state) {
   TG_OF(c);
-  if (!state) return tg_refused(x, "fmi2SetFMUstate");
+  if (!state || ((const tg_values *)state)->kind != v->kind) return tg_refused(x, "fmi2SetFMUstate");
   memcpy(v, state, sizeof *v);
   return fmi2OK;
 }

@@ -201,7 +201,7 @@ TG_EXPORT fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *state) {
 
 TG_EXPORT fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state) {
   TG_OF(c);
-  if (!state) return tg_refused(x, "fmi3SetFMUState");
+  if (!state || ((const tg_values *)state)->kind != v->kind) return tg_refused(x, "fmi3SetFMUState");
   memcpy(v, state, sizeof *v);
   return fmi3OK;
 }

@@ -25,6 +25,9 @@ typedef struct tg_mode {
   tg_observe_fn *observe;
   tg_events_fn *events;
   tg_sample_fn *sample;
+  tg_following_fn *follow;
+  tg_rates_along_fn *rates_along;
+  tg_outputs_along_fn *outputs_along;
   tg_constants_fn *restitutions;
   const int *places, *observables, *following, *told;
   const int *columns, *rows, *colours, *order;
@@ -36,9 +39,12 @@ typedef struct tg_mode {
 /* What has happened to an instance. */
 enum { TG_INSTANTIATED, TG_INITIALIZING, TG_EVENT_MODE, TG_CONTINUOUS, TG_STEPPING, TG_TERMINATED };
 
+/* Whose values they are: a state that an importer hands back may be that of an instance of the other kind. */
+enum { TG_OF_MODEL_EXCHANGE = 0x74676d65, TG_OF_CO_SIMULATION = 0x74676373 };
+
 /* All that moves or may be set. */
 typedef struct tg_values {
-  int phase, known, stiff, has_stop, mode;
+  int phase, known, stiff, has_stop, mode, kind;
   double t, low, high; /* formulas see no time outside of the last and the next known break */
   double stop, rtol, step;
   double y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)], u[TG_SIZE(TG_U)], p[TG_SIZE(TG_P)];
@@ -83,6 +89,7 @@ static void tg_open(tg_instance *x) {
 static void tg_reset(tg_instance *x) {
   tg_values *v = &x->values;
   memset(v, 0, sizeof *v);
+  v->kind = x->co_simulation ? TG_OF_CO_SIMULATION : TG_OF_MODEL_EXCHANGE;
   memcpy(v->p, tg_parameters_of, sizeof(double) * TG_P);
   memcpy(v->u, tg_inputs_of, sizeof(double) * TG_U);
   v->rtol = TG_RTOL;
@@ -263,50 +270,34 @@ static TG_UNUSED int tg_place_of_output(unsigned reference) {
   return -1;
 }
 
-static double tg_scale(double value, double usual) {
-  double size = fmax(fabs(value), fabs(usual));
-  return size > 0 ? size : 1;
-}
-
-/* Slopes of states, and of the rates and outputs that are asked for, along a direction. With modes they are differences of the fourth order of what all modes share, in the
- * present one: a storage that follows others is what the mode tells it, and its rate is a slope already. */
+/* Slopes of states, and of the rates and outputs that are asked for, along a direction, in the present mode. A storage that follows
+ * others is what the mode tells it, and moves with them. */
 static TG_UNUSED int tg_slopes(tg_instance *x, const double *dy, const double *du, const double *dp, double *states, double *rates,
                                double *outputs) {
   tg_values *v = &x->values;
   tg_context *c = &x->model.context;
-#if TG_MODES > 1
-  static const double at[] = {1, -1, 2, -2}, weights[] = {8, -8, -1, 1};
-  double y[TG_SIZE(TG_Y)], u[TG_SIZE(TG_U)], p[TG_SIZE(TG_P)], steepest = 0;
-  int bad = 0;
-  memcpy(y, v->y, sizeof y), memcpy(u, v->u, sizeof u), memcpy(p, v->p, sizeof p);
-  for (int k = 0; k < TG_Y; k++) steepest = fmax(steepest, fabs(dy[k]) / tg_scale(y[k], tg_nominal_of[k]));
-  for (int k = 0; k < TG_U; k++) steepest = fmax(steepest, fabs(du[k]) / tg_scale(u[k], tg_inputs_of[k]));
-  for (int k = 0; k < TG_P; k++) steepest = fmax(steepest, fabs(dp[k]) / tg_scale(p[k], tg_parameters_of[k]));
-  double h = steepest > 0 ? 1e-3 / steepest : 1;
-  memset(states, 0, sizeof(double) * TG_SIZE(TG_Y));
-  if (rates) memset(rates, 0, sizeof(double) * TG_SIZE(TG_Y));
-  if (outputs) memset(outputs, 0, sizeof(double) * TG_SIZE(TG_OUTPUTS));
-  for (int i = 0; i < 4; i++) {
-    double moved[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)], observed[TG_SIZE(TG_OBSERVABLES)];
-    for (int k = 0; k < TG_Y; k++) moved[k] = y[k] + at[i] * h * dy[k];
-    for (int k = 0; k < TG_U; k++) v->u[k] = u[k] + at[i] * h * du[k];
-    for (int k = 0; k < TG_P; k++) v->p[k] = p[k] + at[i] * h * dp[k];
-    bad = tg_tell_followers(c, v->t, moved) || tg_common_rates(c, v->t, moved, yp) || tg_common_observe(c, v->t, moved, observed);
-    if (bad) break;
-    for (int k = 0; k < TG_Y; k++) states[k] += weights[i] * moved[k] / (12 * h);
-    for (int k = 0; k < TG_Y && rates; k++) rates[k] += weights[i] * yp[k] / (12 * h);
-    for (int k = 0; k < TG_OUTPUTS && outputs; k++) outputs[k] += weights[i] * observed[tg_outputs_of[k] - TG_FIRST_OBSERVABLE] / (12 * h);
-  }
-  memcpy(v->u, u, sizeof u), memcpy(v->p, p, sizeof p);
-  return bad;
-#else
-  int along_p = 0;
-  double t = tg_seen(c, v->t);
+  const tg_mode *m = tg_mode_of(c);
+  int along_p = 0, shown = 0;
+  double t = tg_seen(c, v->t), y[TG_SIZE(TG_Y)], own[TG_SIZE(TG_Y)], found[TG_SIZE(TG_OUTPUTS + TG_Y)];
+  tg_own(m, v->y, y);
+  tg_own(m, dy, own);
   memcpy(states, dy, sizeof(double) * TG_SIZE(TG_Y));
   for (int k = 0; k < TG_P; k++) along_p |= dp[k] != 0;
-  if (rates && tg_rates_along(c, t, v->y, dy, du, along_p ? dp : 0, rates)) return 1;
-  return TG_OUTPUTS && outputs && tg_outputs_along(c, t, v->y, dy, du, along_p ? dp : 0, outputs);
-#endif
+  if (!along_p) dp = 0;
+  if (rates) {
+    if (m->rates_along(c, t, y, own, du, dp, found)) return 1;
+    for (int k = 0; k < TG_Y; k++) rates[k] = 0;
+    for (int k = 0; k < m->n; k++) rates[m->places[k]] = found[k];
+    for (int k = 0; k < m->n_following; k++) rates[m->following[k]] = found[m->n + k];
+  }
+  if (!m->n_following && !(TG_OUTPUTS && outputs)) return 0;
+  if (m->outputs_along(c, t, y, own, du, dp, found)) return 1;
+  for (int k = 0; k < TG_OUTPUTS; k++) {
+    double slope = m->observables[tg_outputs_of[k] - TG_FIRST_OBSERVABLE] < 0 ? NAN : found[shown++];
+    if (outputs) outputs[k] = slope;
+  }
+  for (int k = 0; k < m->n_following; k++) states[m->following[k]] = found[shown + k];
+  return 0;
 }
 
 /* Slopes of unknowns along a direction of knowns. Returns 1 for references that have none, 2 where a value is not finite. */
@@ -362,8 +353,7 @@ static TG_UNUSED tg_values *tg_state_from(const tg_instance *x, const unsigned c
   tg_values *v = memcmp(bytes + sizeof TG_TOKEN, &sum, sizeof sum) ? 0 : malloc(sizeof *v);
   if (!v) return 0;
   memcpy(v, bytes + TG_FIRST_BYTE, sizeof *v);
-  int other = x->co_simulation ? v->phase == TG_EVENT_MODE || v->phase == TG_CONTINUOUS : v->phase == TG_STEPPING;
-  if (other || v->phase < TG_INSTANTIATED || v->phase > TG_TERMINATED || v->mode < 0 || v->mode >= TG_MODES || !tg_modes_of[v->mode].rhs) {
+  if (v->kind != x->values.kind || v->phase < TG_INSTANTIATED || v->phase > TG_TERMINATED || v->mode < 0 || v->mode >= TG_MODES || !tg_modes_of[v->mode].rhs) {
     free(v);
     return 0;
   }
@@ -416,23 +406,24 @@ static int tg_sample_at(tg_instance *x, double t, int first) {
   return 0;
 }
 
-/* Let latches take what they would hold now, together and again until none changes; tells whether any did. */
-static int tg_settle_held(tg_instance *x, int *changed) {
+/* Let latches take what they would hold a moment later, together and again until none changes; tells whether any did. */
+static int tg_settle_held_ahead(tg_instance *x, double ahead, int *changed) {
   tg_values *v = &x->values;
-  *changed = 0;
-  if (!TG_GROUPS) return 0;
-  if (tg_know(x, TG_KNOWN_TIMES)) return 1;
+  tg_context *c = &x->model.context;
   for (int round = 0; round < TG_MOST_ANSWERS; round++) {
-    double next[TG_SIZE(TG_MEMORY)], taken[TG_SIZE(TG_MEMORY)], y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)];
+    double next[TG_SIZE(TG_MEMORY)], taken[TG_SIZE(TG_MEMORY)], y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)], later[TG_SIZE(TG_Y)], rates[TG_SIZE(TG_Y)];
     const tg_mode *m = tg_modes_of + v->mode;
     if (tg_know_rates(x)) return 1;
+    for (int k = 0; k < TG_Y; k++) later[k] = v->y[k] + 0.5 * ahead * v->yp[k];
+    if (tg_common_rates(c, v->t + 0.5 * ahead, later, rates)) return 1;
+    for (int k = 0; k < TG_Y; k++) later[k] = v->y[k] + ahead * rates[k];
     memcpy(next, v->memory, sizeof next);
-    tg_own(m, v->y, y);
-    tg_own(m, v->yp, yp);
+    tg_own(m, later, y);
+    tg_own(m, rates, yp);
     for (int g = 0; g < TG_GROUPS; g++) {
       if (v->times[2 * g] > 0) continue;
       memcpy(taken, v->memory, sizeof taken);
-      if (m->sample(&x->model.context, tg_seen(&x->model.context, v->t), y, yp, g, taken)) return 1;
+      if (m->sample(c, tg_seen(c, v->t), y, yp, g, taken)) return 1;
       for (int k = 0; k < TG_MEMORY; k++)
         if (taken[k] != v->memory[k]) next[k] = taken[k];
     }
@@ -442,6 +433,39 @@ static int tg_settle_held(tg_instance *x, int *changed) {
     *changed = 1;
   }
   return 1;
+}
+
+/* How far latches look ahead: a moment; or until an event function that is about to be zero has passed it, for importers stop on either
+ * side; or longer where one is zero, as of a body that is set in motion just now. */
+static int tg_moments(tg_instance *x, double *moment, double *longer) {
+  tg_values *v = &x->values;
+  tg_context *c = &x->model.context;
+  double run = fmax(fabs(v->t), v->has_stop ? fabs(v->stop) : 1), g[TG_SIZE(TG_EVENTS)], h[TG_SIZE(TG_EVENTS)], later[TG_SIZE(TG_Y)];
+  *moment = TG_MOMENT * run;
+  *longer = 0;
+  if (!TG_EVENTS) return 0;
+  if (tg_know_rates(x) || tg_common_events(c, v->t, v->y, g)) return 1;
+  double probe = 1e-3 * TG_LONG_MOMENT * run;
+  for (int k = 0; k < TG_Y; k++) later[k] = v->y[k] + probe * v->yp[k];
+  if (tg_common_events(c, v->t + probe, later, h)) return 1;
+  for (int e = 0; e < TG_EVENTS; e++) {
+    double left = g[e] * (h[e] - g[e]) < 0 ? probe * fabs(g[e] / (h[e] - g[e])) : 0;
+    if (left < TG_LONG_MOMENT * run) *moment = fmax(*moment, 2 * left);
+    if (g[e] == 0) *longer = TG_LONG_MOMENT * run;
+  }
+  return 0;
+}
+
+static int tg_settle_held(tg_instance *x, int *changed) {
+  double moment, longer;
+  *changed = 0;
+  int latches = 0;
+  if (!TG_GROUPS) return 0;
+  if (tg_know(x, TG_KNOWN_TIMES)) return 1;
+  for (int g = 0; g < TG_GROUPS; g++) latches |= !(x->values.times[2 * g] > 0);
+  if (!latches) return 0;
+  if (tg_moments(x, &moment, &longer) || tg_settle_held_ahead(x, moment, changed)) return 1;
+  return !*changed && longer > 0 && tg_settle_held_ahead(x, longer, changed);
 }
 
 /* From now on formulas see what is behind a known time. */

@@ -30,24 +30,16 @@ static int tg_tell_followers(tg_context *c, double t, double *common) {
   return 0;
 }
 
-/* Rates of all: of a storage that follows others, the slope of what it is told along their rates. */
+/* Rates of all: storages that follow others move with what tells them. */
 static int tg_common_rates(tg_context *c, double t, const double *common, double *rates) {
   const tg_mode *m = tg_mode_of(c);
-  double y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)] = {0}, out[TG_SIZE(TG_MOST_OBSERVED)];
+  double y[TG_SIZE(TG_Y)], yp[TG_SIZE(TG_Y)] = {0};
   tg_own(m, common, y);
   if (tg_seen_rhs(c, t, y, yp)) return 1;
   for (int k = 0; k < TG_Y; k++) rates[k] = 0;
   for (int k = 0; k < m->n; k++) rates[m->places[k]] = yp[k];
-  if (!m->n_following) return 0;
-  double size = 0, speed = 0;
-  for (int k = 0; k < m->n; k++) size = fmax(size, fabs(y[k])), speed = fmax(speed, fabs(yp[k]));
-  double h = 1e-5 * (size > 0 ? size : 1) / (speed > 0 ? speed : 1);
-  for (int end = 1; end >= -1; end -= 2) {
-    double moved[TG_SIZE(TG_Y)], rate[TG_SIZE(TG_Y)];
-    for (int k = 0; k < m->n; k++) moved[k] = y[k] + end * h * yp[k];
-    if (tg_seen_rhs(c, t + end * h, moved, rate) || tg_seen_observe(c, t + end * h, moved, rate, out)) return 1;
-    for (int k = 0; k < m->n_following; k++) rates[m->following[k]] += end * out[m->told[k]] / (2 * h);
-  }
+  if (m->n_following && m->follow(c, tg_seen(c, t), y, yp)) return 1;
+  for (int k = 0; k < m->n_following; k++) rates[m->following[k]] = yp[k];
   return 0;
 }
 
