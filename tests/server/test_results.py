@@ -39,6 +39,24 @@ def test_thinned_curves_have_the_extremes_of_every_stretch_up_to_the_end(count: 
     assert rows[1].min() == table[:, 1].min()
 
 
+def test_long_runs_are_told_by_their_extremes() -> None:
+    t = np.linspace(0, 1, 100_001)
+    table = np.stack([np.sin(3000 * t), t, np.where(np.arange(t.size) == 70_013, 9.0, 0.0)], axis=1)
+    times, rows = thinned(t, table)
+    assert rows.shape == (3, len(times))
+    assert len(times) <= MOST_POINTS + 1
+    assert np.all(np.diff(times) > 0)
+    assert rows.max(axis=1) == pytest.approx(table.max(axis=0))
+    assert rows.min(axis=1) == pytest.approx(table.min(axis=0))
+    # A line that rises is drawn as one, and ends where it ends.
+    assert np.all(np.diff(rows[1]) >= 0)
+    assert rows[1, -1] == 1
+    # What was one row wide is seen, and where it was.
+    assert times[rows[2].argmax()] == pytest.approx(0.70013, abs=1e-3)
+    short = thinned(t[:50], table[:50])
+    assert np.array_equal(short[1], table[:50].T)
+
+
 @pytest.mark.parametrize("name", ["dc_motor_pump", "bouncing_ball"])
 def test_a_stretch_that_is_looked_at_is_what_a_run_gives_there(name: str) -> None:
     text = (SYSTEMS / f"{name}.yaml").read_text()

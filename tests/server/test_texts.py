@@ -59,6 +59,21 @@ def test_a_file_that_cannot_be_written_back_is_refused_before_the_first_edit(tmp
         read_file(tmp_path / "latin.yaml")
 
 
+def test_a_file_that_nobody_may_write_is_looked_at_only_until_somebody_may(tmp_path: Path) -> None:
+    path = tmp_path / "kept.yaml"
+    path.write_text("system: A\n")
+    path.chmod(0o444)
+    document = OpenDocument.opened("kept.yaml", path)
+    assert document.refusal == "it is read-only"
+    for act in (lambda: document.edit("x", "system: B\n"), lambda: document.push(0, _typed(document, "system: B\n"))):
+        with pytest.raises(tg.DescriptionError, match="D722"):
+            act()
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("system: A\n", 0o444)
+    path.chmod(0o640)
+    document.edit("x", "system: B\n")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("system: B\n", 0o640)
+
+
 def _typed(document: OpenDocument, new: str) -> list[TextUpdate]:
     return [TextUpdate(change_between(document.text, new), "a")]
 

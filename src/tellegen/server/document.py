@@ -38,6 +38,7 @@ MOST_UPDATES = 20_000
 TYPING_S = 1.0
 """Letters that follow each other faster than this are one step."""
 
+ANY_WRITER = 0o222
 MOST_SNAPSHOTS = 50
 MOST_COMPARED = 200_000
 """Texts with more characters are not compared line by line."""
@@ -113,8 +114,11 @@ class OpenDocument:
         if self.file.refusal:
             return self.file.refusal
         there = self.path if self.path.exists() else self.path.parent
-        # Replaced by renaming, which asks for the rights of the folder; the file's own say what its owner wants.
-        return "" if os.access(there, os.W_OK) and os.access(self.path.parent, os.W_OK) else "it is read-only"
+        # Replaced by renaming, which asks for the rights of the folder; the file's own say what its owner wants, to those too who
+        # may write everything.
+        marked = there == self.path and not there.stat().st_mode & ANY_WRITER
+        own = not marked and os.access(there, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        return "" if own else "it is read-only"
 
     # -- Changes ---------------------------------------------------------------------------------------------------------------
 
