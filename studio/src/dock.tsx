@@ -4,7 +4,7 @@ import { Poles } from "./poles";
 import { Plots } from "./plots";
 import { store, useStudio, type KeptRun, type Tab } from "./store";
 
-const TABS: [Tab, string][] = [["plots", "Curves"], ["power", "Energy"], ["poles", "Poles and Bode"], ["runs", "Runs"], ["findings", "Findings"], ["limit", "Limit"], ["forms", "Forms"]];
+const TABS: [Tab, string][] = [["plots", "Curves"], ["power", "Energy"], ["poles", "Poles and Bode"], ["runs", "Runs"], ["findings", "Findings"], ["limit", "Limit"], ["forms", "Forms"], ["snapshots", "Snapshots"]];
 
 /** The notice of a storage that others decide. */
 const DEPENDENT = "K201";
@@ -32,6 +32,7 @@ export function Dock() {
         {tab === "findings" && <Findings />}
         {tab === "limit" && <Limit />}
         {tab === "forms" && <Forms />}
+        {tab === "snapshots" && <Snapshots />}
       </div>
     </section>
   );
@@ -224,6 +225,56 @@ function Forms() {
         </tbody>
       </table>
       {shown && <pre tabIndex={0}>{shown.text}</pre>}
+    </div>
+  );
+}
+
+/** The text under names: what differs from it now, and the way back. */
+function Snapshots() {
+  const { snapshots, file } = useStudio();
+  const [name, setName] = useState("");
+  const [read, setRead] = useState("");
+  useEffect(() => store.snapshot("list"), [file]);
+  const keepIt = () => {
+    if (name.trim()) store.snapshot("keep", name.trim());
+    setName("");
+  };
+  const shown = snapshots.find((one) => one.name === read);
+  return (
+    <div className="snapshots">
+      <div className="begun">
+        <label className="field">
+          <span>Keep the model as it is, as</span>
+          <input value={name} placeholder="before the gear" onChange={(event) => setName(event.target.value)} onKeyDown={(event) => event.key === "Enter" && keepIt()} data-testid="snapshot-name" />
+        </label>
+        <button type="button" onClick={keepIt} disabled={!name.trim()} data-testid="snapshot-keep">Keep</button>
+      </div>
+      {snapshots.length > 0 && (
+        <table data-testid="snapshots">
+          <thead><tr><th>snapshot</th><th>kept at</th><th>since then</th><th /></tr></thead>
+          <tbody>
+            {snapshots.map((one) => (
+              <tr key={one.name}>
+                <th scope="row">{one.name}</th><td>{one.at}</td>
+                <td>
+                  {one.changes.length
+                    ? <button type="button" aria-pressed={read === one.name} onClick={() => setRead(read === one.name ? "" : one.name)} data-testid={`differs-${one.name}`}>what differs</button>
+                    : "nothing differs"}
+                </td>
+                <td>
+                  <button type="button" disabled={!one.changes.length} onClick={() => store.snapshot("restore", one.name)} title="One step, which undo takes back" data-testid={`restore-${one.name}`}>Go back to it</button>{" "}
+                  <button type="button" className="plain" onClick={() => store.snapshot("forget", one.name)} data-testid={`forget-${one.name}`}>forget</button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {shown && shown.changes.length > 0 && (
+        <pre tabIndex={0} aria-label={`What differs from ${shown.name}`} data-testid="differences">
+          {shown.changes.map((line, k) => <span key={k} data-sign={line[0] === "@" ? "@" : line[0]}>{line}{"\n"}</span>)}
+        </pre>
+      )}
     </div>
   );
 }

@@ -62,7 +62,10 @@ function Elements() {
 }
 
 function Chosen({ element }: { element: ElementFacts }) {
-  const network = useStudio().structure?.notation === "network";
+  const { structure } = useStudio();
+  const network = structure?.notation === "network";
+  // What has a slider below is not told twice.
+  const below = structure?.parameters.filter((one) => one.path[1] === element.name).map((one) => one.path[2]) ?? [];
   return (
     <div className="chosen" data-testid="chosen" data-domain={element.domain}>
       <h2>{element.name} <span>{element.kind}</span></h2>
@@ -74,7 +77,7 @@ function Chosen({ element }: { element: ElementFacts }) {
           </div>
         )
         : <p className="hint">{element.nodes.join(" – ")}</p>}
-      {Object.entries(element.settings).map(([key, text]) => (
+      {Object.entries(element.settings).filter(([key]) => !below.includes(key)).map(([key, text]) => (
         <Field key={key} label={key} text={text} testid={`setting-${key}`} settle={(value) => store.gesture("set", { path: ["network", element.name, key], text: value, selected: element.name })} />
       ))}
       {element.own
@@ -82,6 +85,7 @@ function Chosen({ element }: { element: ElementFacts }) {
           <div className="row">
             <Rename name={element.name} />
             {network && <button type="button" onClick={() => store.duplicate()} title="Another one beside it (Ctrl+D)" data-testid="duplicate">Twice</button>}
+            {network && element.nodes.length === 2 && <button type="button" onClick={() => store.turn()} title="The other way round: its nodes change places (Shift+F)" data-testid="turn">Turn</button>}
             <button type="button" onClick={() => store.deleteChosen()} title="Delete" data-testid="delete">Delete</button>
           </div>
         )
@@ -132,7 +136,7 @@ function Parameter({ parameter, strong = false }: { parameter: ParameterFacts; s
   useEffect(() => setTyped(text), [text]);
   const settle = () => {
     const value = typed.trim();
-    if (value && value !== parameter.text) store.gesture("set", { path: ["parameters", parameter.name], text: value });
+    if (value && value !== parameter.text) store.gesture("set", { path: parameter.path, text: value });
     else setTyped(parameter.text);
   };
   return (

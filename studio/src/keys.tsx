@@ -7,6 +7,7 @@ const KEYS: [string, string][] = [
   ["Click", "select an element in any view; Shift and click on a wire selects a second node"],
   ["Delete", "delete what is selected"],
   ["J", "join two selected nodes; or drag one wire onto another"],
+  ["Shift+F", "turn what is selected round: its two nodes change places"],
   ["Ctrl+D", "another one like it, beside it"],
   ["Enter", "change the value of what is selected"],
   ["F2", "rename what is selected"],
@@ -14,6 +15,7 @@ const KEYS: [string, string][] = [
   ["Ctrl+Enter", "run"],
   ["P", "the flow of power"],
   ["Drag", "move an item of a figure; its place is kept in the file"],
+  ["A file", "dragged into the page becomes one of the folder; decks and files of other tools are imported"],
   ["Ctrl and wheel", "zoom a figure; ⤢ shows all of it"],
   ["Esc", "select nothing"],
 ];

@@ -4,12 +4,13 @@ import { Figure } from "./figure";
 import type { View } from "./protocol";
 import { store, useStudio } from "./store";
 
-const VIEWS: [View, string][] = [
+export const VIEWS: [View, string][] = [
   ["network", "Schematic"], ["bond", "Bond graph"], ["pog", "POG"], ["mechanism", "Mechanism"], ["equations", "Equations"],
   ["steps", "Derivation"], ["text", "Text"],
 ];
 
-export function Pane({ view, place }: { view: View; place: number }) {
+/** A view; without a `place` of its own it stands behind a tab that says which one it is. */
+export function Pane({ view, place }: { view: View; place?: number }) {
   const { shown, structure, power } = useStudio();
   const one = shown.get(view);
   const words = VIEWS.find(([word]) => word === view)?.[1] ?? view;
@@ -17,9 +18,11 @@ export function Pane({ view, place }: { view: View; place: number }) {
   return (
     <section className={`pane ${one?.stale ? "stale" : ""}`} aria-label={words} data-testid={`pane-${view}`} data-version={structure?.version ?? -1} data-drawn={one?.version ?? -1}>
       <div className="pane-head">
-        <select aria-label="View of this pane" value={view} onChange={(event) => store.setPane(place, event.target.value as View)} data-testid={`pane-select-${place}`}>
-          {VIEWS.map(([word, label]) => <option key={word} value={word}>{label}</option>)}
-        </select>
+        {place !== undefined && (
+          <select aria-label="View of this pane" value={view} onChange={(event) => store.setPane(place, event.target.value as View)} data-testid={`pane-select-${place}`}>
+            {VIEWS.map(([word, label]) => <option key={word} value={word}>{label}</option>)}
+          </select>
+        )}
         {(view === "mechanism" || (view === "network" && structure?.notation === "mechanism")) && one?.picture.svg && <button type="button" className="icon" aria-pressed={power} onClick={() => store.togglePower()} title="Let it move as in the run (P)" data-testid="move">▶ Move</button>}
         {one?.stale && <span className="reason" role="status">{one.stale}</span>}
       </div>

@@ -27,7 +27,7 @@ export function Plots() {
     if (curve) panels.set(curve.unit, [...(panels.get(curve.unit) ?? []), curve]);
   }
   return (
-    <div className="plots" data-testid="plots" data-run={current.number} data-id={current.done.id} data-live={String(current.done.live)}>
+    <div className="plots" data-testid="plots" data-run={current.number} data-id={current.done.id} data-live={String(current.done.live)} data-scales={log} data-fine={current.fine ? `${current.fine.begin} ${current.fine.end}` : ""}>
       <div className="panels">
         {across
           ? [...panels.values()].map((group) => <Phase key={group.map((one) => one.name).join()} across={across} curves={group} run={current} />)
@@ -201,6 +201,7 @@ function zoomOthers(plot: uPlot): void {
   const { min, max } = plot.scales["x"] ?? {};
   if (zooming || min == null || max == null) return;
   zooming = true;
+  store.look(min, max);
   for (const other of together) if (other !== plot && other.status === 1) other.setScale("x", { min, max });
   zooming = false;
 }
@@ -225,11 +226,11 @@ function drawMarks(plot: uPlot, marks: number[], ink: string): void {
 }
 
 function difference(curve: RunCurve, run: KeptRun, a: number, b: number): number {
-  const row = run.rows[run.done.curves.indexOf(curve)] ?? run.rows[run.done.curves.findIndex((one) => one.name === curve.name)];
+  const coarse = run.rows[run.done.curves.findIndex((one) => one.name === curve.name)];
+  const finer = run.fine?.rows.get(curve.name);
   const at = (t: number) => {
-    let k = run.t.findIndex((time) => time >= t);
-    if (k < 0) k = run.t.length - 1;
-    return row?.[k] ?? NaN;
+    const close = run.fine && finer && t >= run.fine.begin && t <= run.fine.end;
+    return close ? between(run.fine!.t, finer, t) : coarse ? between(run.t, coarse, t) : NaN;
   };
   return (at(Math.max(a, b)) - at(Math.min(a, b))) / curve.factor;
 }
@@ -252,12 +253,31 @@ function joined(curves: RunCurve[], run: KeptRun, beside: KeptRun[], log: string
     const rows = curves.map((curve) => {
       const k = one.done.curves.findIndex((other) => other.name === curve.name);
       const row = one.rows[k];
-      return row ? Array.from(row, (value) => value / curve.factor) : Array.from(one.t, () => null);
+      return row ? spliced(one, row, one.fine?.rows.get(curve.name)).map((value) => value / curve.factor) : spliced(one, one.t, one.fine?.t).map(() => null);
     });
+    const t = spliced(one, one.t, one.fine?.t);
     // A logarithm has no place for what is not positive.
-    const first = Math.max(0, one.t.findIndex((time) => time > least));
-    return [Array.from(one.t).slice(first), ...rows.map((row) => row.slice(first).map((value) => (value !== null && value > low ? value : null)))] as uPlot.AlignedData;
+    const first = Math.max(0, t.findIndex((time) => time > least));
+    return [t.slice(first), ...rows.map((row) => row.slice(first).map((value) => (value !== null && value > low ? value : null)))] as uPlot.AlignedData;
   });
   const [first] = tables;
   return tables.length === 1 && first ? first : uPlot.join(tables);
+}
+
+/** A row of a run, with its finer points where somebody looks closely; a curve that has none there keeps its own at their times. */
+function spliced({ t, fine }: KeptRun, row: Float64Array, finer: Float64Array | undefined): number[] {
+  if (!fine) return Array.from(row);
+  const from = t.findIndex((time) => time >= fine.begin);
+  let to = t.findIndex((time) => time > fine.end);
+  if (to < 0) to = t.length;
+  const middle = finer ?? fine.t.map((time) => between(t, row, time));
+  return [...row.slice(0, Math.max(0, from)), ...middle, ...row.slice(to)];
+}
+
+function between(t: Float64Array, row: Float64Array, time: number): number {
+  let k = t.findIndex((one) => one >= time);
+  if (k < 0) k = t.length - 1;
+  const [a, b] = [t[k - 1] ?? time, t[k] ?? time];
+  const share = b > a ? (time - a) / (b - a) : 1;
+  return (row[k - 1] ?? row[k] ?? NaN) * (1 - share) + (row[k] ?? NaN) * share;
 }

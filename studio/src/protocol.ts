@@ -22,6 +22,14 @@ export interface New {
   notation: "network" | "bond graph";
 }
 
+/** Take over a file that was dragged into the page: a model, or a file of another tool that is imported. */
+export interface Take {
+  kind: "take";
+  id: number;
+  file: string;
+  text: string;
+}
+
 /** One change of the text, in sections of CodeMirror, and the client that made it. */
 export interface Update {
   changes: unknown[];
@@ -72,6 +80,24 @@ export interface Simulate {
 export interface Cancel {
   kind: "cancel";
   id: number;
+}
+
+/** A stretch of time of an earlier run, as fine as a screen shows it. */
+export interface Refine {
+  kind: "refine";
+  id: number;
+  run: number;
+  variables: string[];
+  begin: number;
+  end: number;
+}
+
+/** Keep the text as it is under a name, take it back, or forget it; `list` only asks which there are. */
+export interface Snapshot {
+  kind: "snapshot";
+  id: number;
+  act: "list" | "keep" | "restore" | "forget";
+  name: string;
 }
 
 /** The power and the energies of a run over time, laid over a figure. */
@@ -217,6 +243,7 @@ export interface ParameterFacts {
   shown_unit: string;
   plain: boolean;
   own: boolean;
+  path: string[];
   mathml: string;
   elements: string[];
   limits: boolean;
@@ -317,6 +344,31 @@ export interface Progress {
   until: number;
 }
 
+/** A stretch of a run: in the numbers its times, then a row for each of the variables that it has. */
+export interface RefineDone {
+  kind: "refinedone";
+  id: number;
+  run: number;
+  begin: number;
+  end: number;
+  points: number;
+  variables: string[];
+}
+
+/** A text that was kept: its name, when, and the lines in which it differs from the present one, as `diff` writes them. */
+export interface SnapshotLine {
+  name: string;
+  at: string;
+  changes: string[];
+}
+
+/** The texts that were kept of this file, the latest first. */
+export interface SnapshotsDone {
+  kind: "snapshotsdone";
+  id: number;
+  snapshots: SnapshotLine[];
+}
+
 /** A figure of a run: what stands still, and what is over it at each time. */
 export interface FlowDone {
   kind: "flowdone";
@@ -392,6 +444,6 @@ export interface Failed {
   fix: string;
 }
 
-export type FromPage = Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | CompareForms | Export;
+export type FromPage = Open | New | Take | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Refine | Snapshot | Flow | PreviewLimit | CompareForms | Export;
 
-export type ToPage = Hello | Opened | Updates | Rebase | UndoState | Structure | ViewDrawn | RunDone | Progress | FlowDone | LimitDone | FormsDone | ExportDone | Did | Failed;
+export type ToPage = Hello | Opened | Updates | Rebase | UndoState | Structure | ViewDrawn | RunDone | Progress | RefineDone | SnapshotsDone | FlowDone | LimitDone | FormsDone | ExportDone | Did | Failed;

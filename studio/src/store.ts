@@ -3,9 +3,17 @@ import { useSyncExternalStore } from "react";
 import { Connection, type Link } from "./connection";
 import { TextModel } from "./text";
 import type {
-  ViewDrawn, ElementFacts, ExportDone, Failed, FlowDone, FormsDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RunDone,
-  Structure, Theme, ToPage, View,
+  ViewDrawn, ElementFacts, ExportDone, Failed, FlowDone, FormsDone, FromPage, Hello, UndoState, LimitDone, Opened, ParameterFacts, ViewPicture, RefineDone, RunDone,
+  SnapshotLine, Structure, Theme, ToPage, View,
 } from "./protocol";
+
+/** A stretch of time of a run, as fine as the screen shows it. */
+export interface Fine {
+  begin: number;
+  end: number;
+  t: Float64Array;
+  rows: Map<string, Float64Array>;
+}
 
 export interface KeptRun {
   done: RunDone;
@@ -15,6 +23,7 @@ export interface KeptRun {
   frequencies: Float64Array;
   responses: Float64Array[];
   pinned: boolean;
+  fine: Fine | null;
   at: Date;
   values: Record<string, string>;
 }
@@ -40,12 +49,16 @@ export interface Shown {
   stale: string;
 }
 
-export type Tab = "plots" | "power" | "poles" | "runs" | "findings" | "limit" | "forms";
+export type Tab = "plots" | "power" | "poles" | "runs" | "findings" | "limit" | "forms" | "snapshots";
 export type Panes = View[];
 
 const MOST_RUNS = 20;
 const FAST_S = 0.8;
 const FIRST = 4;
+const MOST_TAKEN = 4 * 2 ** 20;
+/** A stretch with so many points of its own is fine enough. */
+const ENOUGH = 1500;
+const LOOK_MS = 150;
 const NOTICE_MS = 7000;
 const NOTE_MS = 3000;
 
@@ -80,9 +93,14 @@ export interface State {
   inserting: boolean;
   typed: string;
   helping: boolean;
+  snapshots: SnapshotLine[];
+  /** On a narrow screen one view is seen at a time, or the parameters: which. */
+  narrow: boolean;
+  face: View | "inspector";
 }
 
 const DEFAULT_PANES: Panes = ["network", "pog", "bond", "equations"];
+const narrowScreen = matchMedia("(max-width: 1000px)");
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 
 function kept<T>(key: string, fallback: T): T {
@@ -115,6 +133,9 @@ export class Store {
   private ranVersion = -1;
   private runWanted = false;
   private trial: Trial | null = null;
+  private looking: number | undefined;
+  private stretch: [number, number] | null = null;
+  private refining = new Set<string>();
   private lastInserted: Record<string, unknown> | null = null;
 
   constructor() {
@@ -124,10 +145,15 @@ export class Store {
       structure: null, shown: new Map(), runs: [], current: null, running: null, seconds: 0, held: {}, chosen: [], hovered: [],
       nodes: [], variables: [], notices: [], panes: kept("panes", DEFAULT_PANES), tab: "plots", theme: resolved(choice),
       themeChoice: choice, power: false, flows: new Map(), moment: 0, limit: null, trying: false, forms: null, locked: kept("locked", false), inserting: false, typed: "", helping: false,
+      snapshots: [], narrow: narrowScreen.matches, face: "network",
     };
     this.text = new TextModel(this);
     this.connection = new Connection({ link: (link) => this.linked(link), message: (m, numbers) => this.heard(m, numbers) });
     systemDark.addEventListener("change", () => this.setTheme(this.state.themeChoice));
+    narrowScreen.addEventListener("change", ({ matches }) => {
+      this.set({ narrow: matches });
+      if (this.state.file) this.show();
+    });
     document.documentElement.dataset.theme = this.state.theme;
   }
 
@@ -190,6 +216,7 @@ export class Store {
       case "structure": return this.structured(message);
       case "viewdrawn": return this.drawn(message);
       case "rundone": return this.ran(message, numbers);
+      case "refinedone": return this.refined(message, numbers);
       case "progress":
         if (this.state.running?.id === message.id) this.set({ running: { ...this.state.running, reached: message.reached, until: message.until } });
         return;
@@ -223,13 +250,14 @@ export class Store {
     if (again) this.text.resume(message.version, message.changes, message.text);
     else this.text.restart(message.file, message.version, message.text);
     const fresh = again ? {} : {
-      structure: null, shown: new Map(), runs: [], current: null, chosen: [], nodes: [], variables: [], flows: new Map(), limit: null, trying: false, forms: null,
+      structure: null, shown: new Map(), runs: [], current: null, chosen: [], nodes: [], variables: [], flows: new Map(), limit: null, trying: false, forms: null, snapshots: [],
       power: false, tab: "plots" as Tab, held: {}, running: null, seconds: 0,
     };
     if (!again) {
       this.trial = null;
       this.ranVersion = -1;
       this.counted = 0;
+      this.stretch = null;
     }
     this.set({ file: message, ...fresh });
     this.remember(message.file);
@@ -272,6 +300,27 @@ export class Store {
     this.send({ kind: "new", name: notation === "network" ? "model" : "bond_graph", notation });
   }
 
+  /** Files that were dragged into the page: the last one is open then. */
+  async take(files: Iterable<File>): Promise<void> {
+    this.text.flush();
+    for (const file of files) {
+      if (file.size > MOST_TAKEN) {
+        this.notice("error", `${file.name} is larger than ${MOST_TAKEN / 2 ** 20} MB.`, "Import it at the command line: tellegen import.");
+        continue;
+      }
+      const text = await file.text();
+      this.ask((id) => ({ kind: "take", id, file: file.name, text }), () => undefined);
+    }
+  }
+
+  /** Keep the text under a name, take a kept one back, forget it, or only ask which there are. */
+  snapshot(act: "list" | "keep" | "restore" | "forget", name = ""): void {
+    this.text.flush();
+    this.ask((id) => ({ kind: "snapshot", id, act, name }), (answer) => {
+      if (answer.kind === "snapshotsdone") this.set({ snapshots: answer.snapshots });
+    });
+  }
+
   gallery(): void {
     this.text.leave();
     if (location.hash) history.pushState(null, "", location.pathname);
@@ -282,10 +331,21 @@ export class Store {
 
   // -- Views -------------------------------------------------------------------------------------------------------------------
 
+  /** The views that are on the screen. */
+  views(): View[] {
+    const { narrow, face, panes } = this.state;
+    return narrow ? (face === "inspector" ? [] : [face]) : [...new Set(panes)];
+  }
+
+  face(face: State["face"]): void {
+    this.set({ face });
+    this.show();
+  }
+
   /** Say which views are on the screen. */
   show(): void {
     const theme: Theme = this.state.theme === "dark" ? "dark" : "colour";
-    this.send({ kind: "show", views: [...new Set(this.state.panes)], theme });
+    this.send({ kind: "show", views: this.views(), theme });
     if (this.state.power) this.fetchFlows();
   }
 
@@ -327,6 +387,7 @@ export class Store {
     this.text.diagnose(structure.findings);
     this.runIfQuick();
     if (this.state.power && structure.ok) this.fetchFlows();
+    if (this.state.tab === "snapshots") this.snapshot("list");
   }
 
   private drawn({ picture, version }: ViewDrawn): void {
@@ -397,7 +458,7 @@ export class Store {
     delete held[parameter.name];
     this.liveNext = null;
     this.set({ held });
-    if (text !== parameter.text) this.gesture("set", { path: ["parameters", parameter.name], text });
+    if (text !== parameter.text) this.gesture("set", { path: parameter.path, text });
   }
 
   private ran(done: RunDone, numbers: ArrayBuffer | null): void {
@@ -420,8 +481,53 @@ export class Store {
       if (done.status !== "finished") this.notice(done.status === "failed" ? "error" : "note", done.finding || `The run was ${done.status}.`);
     }
     this.set(change);
+    if (!done.live) this.refine();
     if (done.live) this.runLive();
     else if (this.runWanted) this.run();
+  }
+
+  /** A stretch of time is looked at: where curves have few points there, finer ones are fetched. */
+  look(begin: number, end: number): void {
+    window.clearTimeout(this.looking);
+    if (begin !== this.stretch?.[0] || end !== this.stretch[1]) this.refining.clear();
+    this.stretch = [begin, end];
+    this.looking = window.setTimeout(() => this.refine(), LOOK_MS);
+  }
+
+  private refine(): void {
+    const { current, runs, variables } = this.state;
+    if (!this.stretch || !current) return;
+    const [begin, end] = this.stretch;
+    const key = (run: KeptRun) => `${run.done.id} ${variables.join()}`;
+    const coarse = [current, ...runs.filter((one) => one.pinned && one.number !== current.number)].find((run) => {
+      const { t, fine, done } = run;
+      const first = t[0] ?? 0;
+      const last = t[t.length - 1] ?? 0;
+      // Each run is asked once for a stretch, whatever came of it.
+      if (done.live || (begin <= first && end >= last) || this.refining.has(key(run))) return false;
+      if (fine && fine.begin <= begin && fine.end >= end && fine.end - fine.begin < 2 * (end - begin) && variables.every((name) => fine.rows.has(name))) return false;
+      return t.reduce((count, time) => count + Number(time >= begin && time <= end), 0) < ENOUGH;
+    });
+    if (!coarse) return;
+    this.refining.add(key(coarse));
+    const names = variables.filter((name) => coarse.done.curves.some((one) => one.name === name));
+    // A little more than is seen, so that the lines lead out of it.
+    const more = 0.1 * (end - begin);
+    this.ask((id) => ({ kind: "refine", id, run: coarse.done.id, variables: names, begin: begin - more, end: end + more }), () => undefined);
+  }
+
+  private refined(done: RefineDone, numbers: ArrayBuffer | null): void {
+    this.asked.delete(done.id);
+    if (!done.points || !numbers) return;
+    const t = new Float64Array(numbers, 0, done.points);
+    const rows = new Map(done.variables.map((name, k) => [name, new Float64Array(numbers, 8 * done.points * (k + 1), done.points)]));
+    const fine: Fine = { begin: done.begin, end: done.end, t, rows };
+    const made = (run: KeptRun) => (run.done.id === done.run ? { ...run, fine } : run);
+    const current = this.state.current && made(this.state.current);
+    const runs = this.state.runs.map((run) => (current && run.number === current.number && run.done.id === done.run ? current : made(run)));
+    this.set({ current, runs });
+    // Pinned runs follow, one after the other.
+    this.refine();
   }
 
   pin(run: KeptRun): void {
@@ -439,7 +545,7 @@ export class Store {
   }
 
   private fetchFlows(): void {
-    for (const view of this.state.panes) {
+    for (const view of this.views()) {
       if (view === "equations" || view === "steps" || view === "text") continue;
       this.ask((id) => ({ kind: "flow", id, view, frames: 60 }), (answer) => {
         if (answer.kind === "flowdone") this.set({ flows: new Map(this.state.flows).set(view, answer) });
@@ -537,6 +643,12 @@ export class Store {
     this.gesture("insert", { kind: element.kind, beside: element.name, nodes: element.nodes.filter((_, k) => element.nodes.length > 2 || k === 0), way: "parallel", value });
   }
 
+  /** The element that is selected the other way round. */
+  turn(): void {
+    const name = this.state.chosen[0];
+    if (name) this.gesture("turn", { name });
+  }
+
   deleteChosen(): void {
     const name = this.state.chosen[0];
     if (!name) return;
@@ -616,7 +728,7 @@ function unpacked(done: RunDone, numbers: ArrayBuffer, number: number): KeptRun 
   const rows = done.curves.map(() => next(done.points));
   const frequencies = next(done.frequencies);
   const responses = done.channels.flatMap(() => [next(done.frequencies), next(done.frequencies)]);
-  return { done, number, t, rows, frequencies, responses, pinned: false, at: new Date(), values: {} };
+  return { done, number, t, rows, frequencies, responses, pinned: false, fine: null, at: new Date(), values: {} };
 }
 
 export const store = new Store();

@@ -4,7 +4,7 @@ import { Dock } from "./dock";
 import { Insert } from "./insert";
 import { editValue, Inspector } from "./inspector";
 import { Keys } from "./keys";
-import { Pane } from "./pane";
+import { Pane, VIEWS } from "./pane";
 import type { View } from "./protocol";
 import { keep, store, useStudio } from "./store";
 import { Toolbar } from "./toolbar";
@@ -17,30 +17,48 @@ const LAYOUTS: [string, string, View[]][] = [
 ];
 
 export function Workbench() {
-  const { panes, inserting, helping } = useStudio();
+  const { panes, inserting, helping, narrow, face } = useStudio();
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => keyed(event);
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   }, []);
   return (
-    <div className="workbench">
+    <div className={narrow ? "workbench narrow" : "workbench"}>
       <Toolbar />
-      <main className={`panes of-${panes.length}`}>
-        {panes.map((view, k) => <Pane key={k} view={view} place={k} />)}
-      </main>
-      <Divider name="inspector" sideways />
-      <Inspector layouts={
-        <div className="layouts" role="group" aria-label="Layout">
-          {LAYOUTS.map(([sign, title, views]) => (
-            <button key={title} type="button" className="icon" title={title} aria-label={title} aria-pressed={panes.length === views.length} onClick={() => store.setPanes(views)} data-testid={`layout-${views.length}`}>{sign}</button>
-          ))}
-        </div>
-      } />
+      {narrow && <Faces />}
+      {narrow
+        ? face !== "inspector" && <main className="panes of-1"><Pane key={face} view={face} /></main>
+        : <main className={`panes of-${panes.length}`}>{panes.map((view, k) => <Pane key={k} view={view} place={k} />)}</main>}
+      {!narrow && <Divider name="inspector" sideways />}
+      {(!narrow || face === "inspector") && <Inspector layouts={narrow ? null : <Layouts />} />}
       <Divider name="dock" />
       <Dock />
       {inserting && <Insert />}
       {helping && <Keys />}
+    </div>
+  );
+}
+
+function Layouts() {
+  const { panes } = useStudio();
+  return (
+    <div className="layouts" role="group" aria-label="Layout">
+      {LAYOUTS.map(([sign, title, views]) => (
+        <button key={title} type="button" className="icon" title={title} aria-label={title} aria-pressed={panes.length === views.length} onClick={() => store.setPanes(views)} data-testid={`layout-${views.length}`}>{sign}</button>
+      ))}
+    </div>
+  );
+}
+
+/** On a narrow screen the views stand behind each other, and the parameters with them. */
+function Faces() {
+  const { face } = useStudio();
+  return (
+    <div className="faces tabs" role="tablist" aria-label="Views">
+      {[...VIEWS, ["inspector", "Parameters"] as const].map(([one, words]) => (
+        <button key={one} type="button" role="tab" aria-selected={face === one} onClick={() => store.face(one)} data-testid={`face-${one}`}>{words}</button>
+      ))}
     </div>
   );
 }
@@ -61,6 +79,7 @@ function keyed(event: KeyboardEvent): void {
   else if (event.key === "Delete" || event.key === "Backspace") store.deleteChosen();
   else if (key === "j" && store.state.nodes.length === 2) store.joinNodes();
   else if (event.key === ".") store.insertAgain();
+  else if (event.shiftKey && key === "f" && store.state.chosen.length) store.turn();
   else if (key === "p") store.togglePower();
   else if (event.key === "Enter" && target === document.body) editValue();
   else if (key === "f2") document.querySelector<HTMLInputElement>("[data-testid=rename]")?.focus();

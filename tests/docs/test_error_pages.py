@@ -63,6 +63,8 @@ WITHOUT_EXAMPLE = {
     "D725": "whether pages are built is a matter of the installation",
     "D726": "time and memory are a matter of the machine",
     "D727": "ports are a matter of the machine",
+    "D728": "how many files a folder has is no matter of a model",
+    "D729": "names of snapshots come from a page, not from a model",
     "D200": "a missing file is broken by no file",
     "D201": "control characters cannot be shown on a page",
     "D202": "a file that is too large would make a page that is too large",

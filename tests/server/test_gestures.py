@@ -119,6 +119,8 @@ def test_names_change_wherever_they_are_written() -> None:
         ("replace", {"line": 900, "column": 1, "old": "x", "new": "y"}),
         ("limit", {"limits": {}}),
         ("unlock", {}),
+        ("turn", {"name": "J_m"}),
+        ("turn", {"name": "motor"}),
         ("explode", {}),
     ],
 )
@@ -140,6 +142,15 @@ def read_tree(text: str) -> dict[str, dict[str, object]]:
 
     found: dict[str, dict[str, object]] = tree_of(read_document(text).root)
     return found
+
+
+def test_an_element_is_turned_round_and_a_second_turn_brings_it_back() -> None:
+    turned = act(MOTOR, "turn", name="V_a").text
+    assert next(one.nodes for one in read_model(turned).elements if one.name == "V_a") == ("gnd", "a")
+    at_end = [tg.simulate(read_model(text), 0.5).final()["I_a"] for text in (MOTOR, turned)]
+    alone = tg.simulate(read_model(MOTOR), 0.5, inputs={"V_a": 0}).final()["I_a"]
+    assert at_end[1] - alone == pytest.approx(alone - at_end[0], rel=1e-4)
+    assert act(turned, "turn", name="V_a").text == MOTOR
 
 
 def test_a_limit_keeps_the_comments_of_what_stays() -> None:
@@ -202,7 +213,7 @@ def random_gesture(random: random.Random, text: str) -> tuple[str, dict[str, obj
     nodes = [*shown.nodes, "gnd", "frame", "fresh"]
     parameters = [one.name for one in shown.parameters] or ["x"]
     kinds = ["resistor", "capacitor", "inductor", "mass", "spring", "damper", "voltage source", "force source", "gear"]
-    name = random.choice(["insert", "insert", "delete", "join", "connect", "rename", "set", "move", "limit"])
+    name = random.choice(["insert", "insert", "delete", "join", "connect", "rename", "set", "move", "limit", "turn"])
     arguments: dict[str, dict[str, object]] = {
         "insert": {
             "kind": random.choice(kinds),
@@ -217,6 +228,7 @@ def random_gesture(random: random.Random, text: str) -> tuple[str, dict[str, obj
         "set": {"path": ["parameters", random.choice(parameters)], "text": f"{random.randint(1, 9)}"},
         "move": {"notation": "bond", "name": random.choice(elements), "x": random.randint(0, 400), "y": 10},
         "limit": {"limits": {random.choice(parameters): random.choice(["0", "inf"])}},
+        "turn": {"name": random.choice(elements)},
     }
     return name, arguments[name]
 

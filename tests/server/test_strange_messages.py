@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from server.test_access import cookie_of, socket
 from support.studio import RunningStudio, needs_pages, running_studio
+from tellegen.server.folder import MOST_FILES
 
 pytestmark = [needs_pages, pytest.mark.slow]
 
@@ -39,11 +40,15 @@ WORDS = [
     "export",
     "compareforms",
     "simulate",
+    "take",
+    "refine",
+    "snapshot",
     "nothing",
 ]
 STRANGE: list[object] = [
     None, True, -1, 2**70, 1e308, "", "x" * 3000, "\x00", "\ud800", [], [[]], {}, {"a": {}}, "../../etc/passwd", "model.yaml",
-    "example:rlc", [1, [0, "x"]], ["network", "bond"], "insert", "delete", "limit", {"m": "0"}, {"kind": "mass"}, ["a"],
+    "example:rlc", "keep", "restore", 0.5, ["a"], [1, [0, "x"]], ["network", "bond"], "insert", "delete", "limit",
+    {"m": "0"}, {"kind": "mass"},
 ]  # fmt: skip
 FIELDS = [
     "file",
@@ -63,6 +68,10 @@ FIELDS = [
     "format",
     "at",
     "variables",
+    "act",
+    "run",
+    "begin",
+    "end",
 ]
 
 
@@ -135,7 +144,8 @@ def test_no_message_ends_the_studio_or_leaves_the_folder(tmp_path: Path) -> None
         with socket(studio, cookie) as page:
             assert json.loads(page.recv())["kind"] == "hello"
     assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
-    assert all(name.endswith(".yaml") for name in os.listdir(folder))
+    assert all(name.endswith(".yaml") or name == ".tellegen" for name in os.listdir(folder))
+    assert len(list(folder.rglob("*"))) < 2 * MOST_FILES
 
 
 def test_no_request_ends_the_studio(tmp_path: Path) -> None:

@@ -453,9 +453,6 @@ def test_curves_over_each_other_and_on_logarithmic_axes(browser: Browser, studio
         assert abs(np.corrcoef(places.T)[0, 1]) == pytest.approx(1.0, abs=1e-4)
         at(page, "over").select_option("")
         expect(at(page, "phase")).to_have_count(0)
-        for scales in ("y", "x", "xy"):
-            at(page, "log").select_option(scales)
-            expect(at(page, "plots").locator("canvas")).to_have_count(3)
 
 
 @pytest.mark.slow
@@ -521,6 +518,151 @@ def test_a_stretch_of_time_is_looked_at_and_measured_and_the_address_leads_back(
         expect(page.locator(".cards li").first).to_be_visible()
         page.go_back()
         expect(at(page, "element-L_a")).to_be_visible()
+
+
+def _inked(page: Page) -> tuple[np.ndarray, tuple[float, float]]:
+    """Where the first curve is drawn: for each column of its plot the middle of its pixels, from 0 to 1 from the lower left."""
+    found = page.evaluate(
+        """() => { const canvas = document.querySelector('.panel canvas'), over = document.querySelector('.panel .u-over');
+        const scale = devicePixelRatio, [x, y] = [over.offsetLeft * scale, over.offsetTop * scale];
+        const [width, height] = [over.offsetWidth * scale, over.offsetHeight * scale];
+        const { data } = canvas.getContext('2d').getImageData(x, y, width, height), places = [];
+        for (let i = 0; i < width; i += 1) { const rows = []; for (let j = 0; j < height; j += 1) { const k = 4 * (j * width + i);
+          if (data[k + 3] > 128 && data[k + 2] > 100 && data[k] < 60) rows.push(j); }
+          if (rows.length) places.push([i / width, 1 - rows.reduce((a, b) => a + b) / rows.length / height]); }
+        return [places, width, height]; }"""
+    )
+    return np.array(found[0]), (found[1], found[2])
+
+
+@pytest.mark.slow
+def test_on_logarithmic_axes_a_decay_and_a_power_are_straight_lines(
+    browser: Browser, studio: RunningStudio, folder: Path
+) -> None:
+    # exp(-t) is straight over linear time and a logarithmic height, t^2/2 where both are logarithmic; neither is on other axes.
+    (folder / "decay.yaml").write_text(
+        "system: Decay\nparameters: {C: 1 F, R: 1 ohm}\nnetwork:\n  C: {capacitor: [a, gnd]}\n  R: {resistor: [a, gnd]}\n"
+        "experiment: {until: 8 s, initial: {V_C: 5 V}}\n"
+    )
+    (folder / "power.yaml").write_text(
+        "system: Power\nparameters: {m: 1 kg}\nnetwork:\n  F: {force source: [frame, a]}\n  m: {mass: [a]}\n"
+        "experiment: {until: 8 s, inputs: {F: ramp(1 N/s)}}\n"
+    )
+    for file, straight, curved in (("decay", "y", ("", "x", "xy")), ("power", "xy", ("", "x", "y"))):
+        with studio_page(browser, f"{studio.url}&file={file}.yaml") as page:
+            expect(at(page, "plots").locator("canvas").first).to_be_visible()
+            for scales in (straight, *curved):
+                at(page, "log").select_option(scales)
+                expect(at(page, "plots")).to_have_attribute("data-scales", scales)
+                page.wait_for_timeout(100)  # the next frame of the screen draws it
+                places, (width, height) = _inked(page)
+                assert len(places) > 0.3 * width, (file, scales)
+                slope, offset = np.polyfit(places[:, 0], places[:, 1], 1)
+                off = np.abs(places[:, 1] - slope * places[:, 0] - offset)[3:-3].max() * height
+                assert (off < 3) == (scales == straight), (file, scales, off)
+
+
+@pytest.mark.slow
+def test_who_looks_closely_sees_the_run_computed_anew_there(
+    browser: Browser, studio: RunningStudio, folder: Path
+) -> None:
+    with studio_page(browser, studio.url) as page:
+        opened_example(page, "dc_motor_pump")
+        expect(at(page, "plots")).to_have_attribute("data-fine", "")
+        for share in (0.1, 0.1, 0.2):
+            box = at(page, "plots").locator(".u-over").first.bounding_box()
+            assert box is not None
+            before = at(page, "plots").get_attribute("data-fine") or ""
+            page.mouse.move(box["x"] + 2, box["y"] + 30)
+            page.mouse.down()
+            page.mouse.move(box["x"] + share * box["width"] + 30, box["y"] + 30, steps=6)
+            page.mouse.up()
+            expect(at(page, "plots")).not_to_have_attribute("data-fine", before)
+        begin, end = map(float, (at(page, "plots").get_attribute("data-fine") or "").split())
+        # Less than a step of the run itself: its rows are 0.5 ms apart.
+        assert 0 <= begin < end < 0.03
+        # The value at the cursor is that of the run there.
+        box = at(page, "plots").locator(".u-over").first.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        output = page.locator("output[data-curve=I_a]")
+        expect(output).not_to_be_empty()
+        seen = float(output.inner_text().replace("\N{MINUS SIGN}", "-"))
+        wanted = tg.simulate("dc_motor_pump", times=np.linspace(begin, end, 4001)).values("I_a")
+        middle = wanted[1800:2200]
+        assert middle.min() - 0.05 <= seen <= middle.max() + 0.05
+        page.locator(".u-over").first.dblclick()
+        page.wait_for_function("() => Number(document.querySelector('.panel').dataset.until) === 0.5")
+
+
+DROP = """([name, text]) => { const held = new DataTransfer(); held.items.add(new File([text], name));
+    for (const type of ['dragover', 'drop']) document.body.dispatchEvent(new DragEvent(type,
+        { dataTransfer: held, bubbles: true, cancelable: true })); }"""
+
+
+@pytest.mark.slow
+def test_files_are_dragged_in_and_snapshots_lead_back(browser: Browser, tmp_path: Path) -> None:
+    with running_studio(tmp_path) as studio, studio_page(browser, studio.url) as page:
+        expect(page.locator(".cards li").first).to_be_visible()
+        deck = "low pass\nV1 a 0 DC 1\nR1 a b 1k\nC1 b 0 1u\n.tran 1u 5m\n.end\n"
+        page.evaluate(DROP, ["low pass.cir", deck])
+        expect(at(page, "element-R1")).to_be_visible()
+        assert tg.simulate(tmp_path / "low pass.yaml").final()["V_C1"] == pytest.approx(1, abs=0.01)
+        # A value in the line of its element has a slider, which writes it there.
+        at(page, "slider-R1").fill("300")
+        at(page, "slider-R1").blur()
+        expect(at(page, "undo")).to_be_enabled()
+        page.evaluate(DROP, ["notes.doc", "no model at all"])
+        expect(at(page, "notices")).to_contain_text("notes.doc")
+        page.evaluate(DROP, ["low pass.yaml", _example("rlc")])
+        expect(at(page, "saved")).to_have_text("saved")
+        expect(at(page, "element-R1")).to_have_count(0)
+        path = tmp_path / "low pass_2.yaml"
+        assert path.read_text() == _example("rlc")
+        at(page, "tab-snapshots").click()
+        at(page, "snapshot-name").fill("../../evil")
+        at(page, "snapshot-name").press("Enter")
+        expect(at(page, "notices")).to_contain_text("cannot be the name of a snapshot")
+        at(page, "snapshot-name").fill("as it came")
+        at(page, "snapshot-keep").click()
+        expect(at(page, "restore-as it came")).to_be_disabled()
+        parameter = next(iter(tg.read(path).parameters))
+        at(page, f"value-{parameter}").fill("7")
+        at(page, f"value-{parameter}").press("Enter")
+        at(page, "differs-as it came").click()
+        expect(at(page, "differences")).to_contain_text(f"+  {parameter}: 7")
+        at(page, "restore-as it came").click()
+        expect(at(page, "restore-as it came")).to_be_disabled()
+        assert path.read_text() == _example("rlc")
+        at(page, "undo").click()
+        expect(at(page, f"value-{parameter}")).to_have_value("7")
+        assert sorted(one.name for one in tmp_path.iterdir()) == [".tellegen", "low pass.yaml", "low pass_2.yaml"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 820])
+def test_a_narrow_screen_has_a_tab_for_each_view_and_nothing_beside_it(
+    browser: Browser, studio: RunningStudio, width: int
+) -> None:
+    narrow = browser.new_context(viewport={"width": width, "height": 844}, reduced_motion="reduce")
+    with studio_page(browser, studio.url, context=narrow) as page:
+        opened_example(page, "dc_motor_pump")
+        for view in ("bond", "pog", "equations", "steps", "text", "network"):
+            at(page, f"face-{view}").click()
+            expect(page.locator(".pane")).to_have_count(1)
+            expect(at(page, f"pane-{view}").locator("svg, math, .steps, .cm-content").first).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        at(page, "face-inspector").click()
+        expect(page.locator(".pane")).to_have_count(0)
+        run = at(page, "plots").get_attribute("data-id")
+        at(page, "slider-R_a").focus()
+        page.keyboard.press("ArrowRight")
+        expect(at(page, "plots")).not_to_have_attribute("data-id", run or "")
+        # A wider window has columns again.
+        page.set_viewport_size({"width": 1280, "height": 720})
+        expect(page.locator(".pane")).to_have_count(4)
+        expect(at(page, "slider-R_a")).to_be_visible()
+    narrow.close()
 
 
 EXPORTS = (

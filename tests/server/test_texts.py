@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tellegen as tg
-from tellegen.server.document import OpenDocument, TextUpdate
+from tellegen.server.document import MOST_SNAPSHOTS, OpenDocument, TextUpdate
+from tellegen.server.folder import MOST_FILES, Folder
+from tellegen.server.hub import Hub
 from tellegen.server.text import BadChangeError, apply_change, change_between, read_file
 
 TEXTS = st.text(alphabet=st.sampled_from("ab \n#{}:äΩ\U0001f600"), max_size=30)
@@ -55,6 +57,21 @@ def test_a_file_that_cannot_be_written_back_is_refused_before_the_first_edit(tmp
     (tmp_path / "latin.yaml").write_bytes(b"system: \xe4\n")
     with pytest.raises(tg.DescriptionError, match="UTF-8"):
         read_file(tmp_path / "latin.yaml")
+
+
+def test_a_file_that_nobody_may_write_is_looked_at_only_until_somebody_may(tmp_path: Path) -> None:
+    path = tmp_path / "kept.yaml"
+    path.write_text("system: A\n")
+    path.chmod(0o444)
+    document = OpenDocument.opened("kept.yaml", path)
+    assert document.refusal == "it is read-only"
+    for act in (lambda: document.edit("x", "system: B\n"), lambda: document.push(0, _typed(document, "system: B\n"))):
+        with pytest.raises(tg.DescriptionError, match="D722"):
+            act()
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("system: A\n", 0o444)
+    path.chmod(0o640)
+    document.edit("x", "system: B\n")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("system: B\n", 0o640)
 
 
 def _typed(document: OpenDocument, new: str) -> list[TextUpdate]:
@@ -123,3 +140,80 @@ def test_an_example_becomes_a_file_with_its_first_change(tmp_path: Path) -> None
     assert not (tmp_path / "rlc.yaml").exists()
     document.edit("rename", "system: Mine\n")
     assert (tmp_path / "rlc.yaml").read_text() == "system: Mine\n"
+
+
+def test_a_snapshot_is_kept_differs_is_taken_back_as_one_step_and_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_bytes(b"system: A\r\nabout: old\r\n")
+    document = OpenDocument.opened("model.yaml", path)
+    document.keep("before (1)")
+    assert [(name, changes) for name, _, changes in document.kept()] == [("before (1)", ())]
+    assert list(Folder(tmp_path).names()) == ["model.yaml"], "no model of the folder"
+    document.edit("about", "system: A\nabout: new\n")
+    assert document.kept()[0][2] == ("@@ -1,3 +1,3 @@", " system: A", "-about: old", "+about: new", " ")
+    document.restore("before (1)")
+    assert path.read_bytes() == b"system: A\r\nabout: old\r\n"
+    assert document.undo() == "back to 'before (1)'"
+    assert document.text == "system: A\nabout: new\n"
+    document.forget("before (1)")
+    assert document.kept() == []
+
+
+@pytest.mark.parametrize(
+    "name", ["", "..", "../x", "a/b", "a\\b", ".x", "x ", "x.", "\0", "\ud800", "a\nb", "x" * 61, "CON:"]
+)
+def test_a_snapshot_has_no_name_that_leads_anywhere(tmp_path: Path, name: str) -> None:
+    document = OpenDocument.new("model.yaml", tmp_path / "model.yaml", "system: A\n")
+    for act in (document.keep, document.restore, document.forget):
+        with pytest.raises(tg.DescriptionError, match="D729"):
+            act(name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_snapshots_follow_no_link_and_come_to_an_end(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    for place in (folder, outside / "model.yaml"):
+        place.mkdir(parents=True)
+    (outside / "model.yaml" / "secret.yaml").write_text("system: Secret\n")
+    document = OpenDocument.new("model.yaml", folder / "model.yaml", "system: A\n")
+    document.write()
+    (folder / ".tellegen").symlink_to(outside)
+    assert document.kept() == []
+    for act in (document.keep, document.restore, document.forget):
+        with pytest.raises(tg.DescriptionError, match="D729"):
+            act("secret")
+    (folder / ".tellegen").unlink()
+    for k in range(MOST_SNAPSHOTS):
+        document.keep(f"s{k}")
+    with pytest.raises(tg.DescriptionError, match="has 50 snapshots already"):
+        document.keep("one more")
+    document.keep("s0")  # in the place of an old one
+    with pytest.raises(tg.DescriptionError, match="did you mean 's7'"):
+        document.restore("s7a")
+
+
+def test_a_full_folder_gets_no_more_models_and_an_example_is_looked_at_only(tmp_path: Path) -> None:
+    hub = Hub(tmp_path)
+    assert hub.new("model", "network").name == "model.yaml"
+    assert hub.take("Über (2).yaml", "system: B\n").path.read_text() == "system: B\n"
+    for k in range(MOST_FILES - 2):
+        (tmp_path / f"m{k}.yaml").touch()
+    with pytest.raises(tg.DescriptionError, match="D728"):
+        hub.new("other", "network")
+    with pytest.raises(tg.DescriptionError, match="D728"):
+        hub.take("x.yaml", "system: X\n")
+    assert len(list(tmp_path.iterdir())) == MOST_FILES
+    example = hub.open("example:rlc")
+    assert "500 models" in example.refusal
+    with pytest.raises(tg.DescriptionError, match="D722"):
+        example.edit("x", "system: B\n")
+    # What is there already is edited as ever.
+    hub.open("m0.yaml").edit("x", "system: B\n")
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x.yaml", "a/../../x.yaml", ".x.yaml", "\0", "\ud800", "C:x"])
+def test_a_name_that_is_dropped_in_leads_nowhere(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(tg.DescriptionError, match="D72"):
+        Hub(tmp_path / "folder").take(name, "system: A\n")
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder"]

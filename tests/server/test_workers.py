@@ -13,7 +13,6 @@ import pytest
 import tellegen as tg
 from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.server.protocol import RunDone
-from tellegen.server.results import MOST_POINTS, thinned
 from tellegen.server.workers import WorkerBugError, Workers
 
 ENDLESS = re.sub("until: [^,\\n}]*", "until: 1e6 s", (SYSTEMS / "stick_slip.yaml").read_text())
@@ -83,21 +82,3 @@ def test_work_that_is_lost_is_told_and_the_next_is_done_by_another_worker() -> N
             assert (await pool.call("structure", 0, SMALL, "m.yaml", ".", seconds=100)).ok
 
     asyncio.run(play())
-
-
-def test_long_runs_are_told_by_their_extremes() -> None:
-    t = np.linspace(0, 1, 100_001)
-    table = np.stack([np.sin(3000 * t), t, np.where(np.arange(t.size) == 70_013, 9.0, 0.0)], axis=1)
-    times, rows = thinned(t, table)
-    assert rows.shape == (3, len(times))
-    assert len(times) <= MOST_POINTS + 1
-    assert np.all(np.diff(times) > 0)
-    assert rows.max(axis=1) == pytest.approx(table.max(axis=0))
-    assert rows.min(axis=1) == pytest.approx(table.min(axis=0))
-    # A line that rises is drawn as one, and ends where it ends.
-    assert np.all(np.diff(rows[1]) >= 0)
-    assert rows[1, -1] == 1
-    # What was one row wide is seen, and where it was.
-    assert times[rows[2].argmax()] == pytest.approx(0.70013, abs=1e-3)
-    short = thinned(t[:50], table[:50])
-    assert np.array_equal(short[1], table[:50].T)

@@ -7,14 +7,18 @@ again.
 """
 
 import os
+import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import unified_diff
 from pathlib import Path
 from time import monotonic
 from typing import Literal, final
 
 from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean
 from tellegen.server import rules
 from tellegen.server.text import (
     MOST_BYTES,
@@ -33,6 +37,12 @@ MOST_UPDATES = 20_000
 """Who is further behind than this gets the whole text."""
 TYPING_S = 1.0
 """Letters that follow each other faster than this are one step."""
+
+ANY_WRITER = 0o222
+MOST_SNAPSHOTS = 50
+MOST_COMPARED = 200_000
+"""Texts with more characters are not compared line by line."""
+_SNAPSHOT_NAME = re.compile(r"\w(?:[\w .,+()-]{0,58}[\w)+])?")
 
 Cause = Literal["typing", "gesture", "undo", "redo", "disk"]
 
@@ -89,9 +99,9 @@ class OpenDocument:
         return cls(name, path, file, data, file.text)
 
     @classmethod
-    def new(cls, name: str, path: Path, text: str) -> "OpenDocument":
-        """A document that becomes a file with its first change."""
-        return cls(name, path, FileText(text), None, text)
+    def new(cls, name: str, path: Path, text: str, refusal: str = "") -> "OpenDocument":
+        """A document that becomes a file with its first change; `refusal` says why it cannot."""
+        return cls(name, path, FileText(text, refusal=refusal), None, text)
 
     @property
     def version(self) -> int:
@@ -104,8 +114,11 @@ class OpenDocument:
         if self.file.refusal:
             return self.file.refusal
         there = self.path if self.path.exists() else self.path.parent
-        # Replaced by renaming, which asks for the rights of the folder; the file's own say what its owner wants.
-        return "" if os.access(there, os.W_OK) and os.access(self.path.parent, os.W_OK) else "it is read-only"
+        # Replaced by renaming, which asks for the rights of the folder; the file's own say what its owner wants, to those too who
+        # may write everything.
+        marked = there == self.path and not there.stat().st_mode & ANY_WRITER
+        own = not marked and os.access(there, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        return "" if own else "it is read-only"
 
     # -- Changes ---------------------------------------------------------------------------------------------------------------
 
@@ -187,6 +200,74 @@ class OpenDocument:
         """The change that makes of a text which somebody still has the present one."""
         return change_between(text, self.text)
 
+    # -- Snapshots -------------------------------------------------------------------------------------------------------------
+
+    def keep(self, name: str) -> None:
+        """Keep the text as it is under a name, in a file of its own.
+
+        Raises: DescriptionError (D722, D729).
+        """
+        path = self._snapshot(name)
+        if len(list(self._snapshots())) >= MOST_SNAPSHOTS and not path.is_file():
+            what = f"'{self.name}' has {MOST_SNAPSHOTS} snapshots already"
+            raise rules.SNAPSHOT.error(what, fix="forget one that is not needed any more")
+        if self.on_disk is None:
+            self.write()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, self.file.to_bytes(self.text))
+
+    def restore(self, name: str) -> None:
+        """Take the text of a snapshot, as one step that can be taken back.
+
+        Raises: DescriptionError (D721, D722, D729).
+        """
+        self.look()
+        self.edit(f"back to '{name}'", read_file(self._snapshot(name, known=True))[0].text)
+
+    def forget(self, name: str) -> None:
+        """Remove a snapshot.
+
+        Raises: DescriptionError (D729).
+        """
+        self._snapshot(name, known=True).unlink()
+
+    def kept(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """The snapshots, the latest first: the name, the time, and how the present text differs, in the lines of `diff`."""
+        found = []
+        for path in sorted(self._snapshots(), key=lambda path: path.stat().st_mtime_ns, reverse=True):
+            at = datetime.fromtimestamp(path.stat().st_mtime).isoformat(" ", "minutes")
+            found.append((path.stem, at, _differences(path, self.text)))
+        return found
+
+    @property
+    def _place(self) -> Path:
+        """The folder of the snapshots of this file. Hidden, so that it is no part of what the folder offers."""
+        return self.path.parent / ".tellegen" / self.path.name
+
+    def _snapshots(self) -> Iterator[Path]:
+        place = self._place
+        # A link that came with a folder must not lead the studio elsewhere.
+        if place.is_dir() and Path(os.path.realpath(place)) == Path(
+            os.path.realpath(self.path.parent), *place.parts[-2:]
+        ):
+            yield from (path for path in place.glob("*.yaml") if path.is_file() and not path.is_symlink())
+
+    def _snapshot(self, name: str, *, known: bool = False) -> Path:
+        if not _SNAPSHOT_NAME.fullmatch(name):
+            what = f"'{name[:80]}' cannot be the name of a snapshot"
+            raise rules.SNAPSHOT.error(
+                what, fix="use up to 60 letters, digits, spaces, '.', ',', '-', '+', '(' and ')'"
+            )
+        path = self._place / f"{name}.yaml"
+        there = list(self._snapshots())
+        if known and path not in there:
+            fix = did_you_mean(name, [one.stem for one in there]) or "keep one first"
+            raise rules.SNAPSHOT.error(f"there is no snapshot '{name}' of '{self.name}'", fix=fix)
+        if path not in there and os.path.lexists(self._place) and os.path.realpath(self._place) != str(self._place):
+            what = f"the folder '.tellegen' beside '{self.name}' leads elsewhere"
+            raise rules.SNAPSHOT.error(what, fix="remove the link")
+        return path
+
     # -- The file --------------------------------------------------------------------------------------------------------------
 
     def look(self) -> bool:
@@ -228,3 +309,13 @@ class OpenDocument:
             raise rules.NOT_TO_BE_EDITED.error(what, fix="use parts, or a repeated line")
         write_file(self.path, data)
         self.on_disk = data
+
+
+def _differences(path: Path, text: str) -> tuple[str, ...]:
+    try:
+        before = read_file(path)[0].text
+    except TellegenError as error:
+        return (error.finding.what,)
+    if len(before) + len(text) > MOST_COMPARED:
+        return ("the texts are too long to be compared",) if before != text else ()
+    return tuple(unified_diff(before.split("\n"), text.split("\n"), n=1, lineterm=""))[2:]

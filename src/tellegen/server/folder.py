@@ -17,7 +17,7 @@ EXAMPLE = "example:"
 EMPTY_PAGE = "system: {name}\n\nparameters:\n\n{notation}:\n\nexperiment:\n  until: 10 s\n"
 """A new model. Its sections are there, so that what is put in finds its place."""
 MOST_FILES = 500
-"""More files of a folder are not listed."""
+"""More files of a folder are not listed, and the studio makes no more."""
 DEEPEST = 4
 """Folders inside folders are looked into so far."""
 LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
@@ -37,7 +37,14 @@ class Folder:
         """
         # A name comes from a page: everything that is not a plain relative path is refused before the system sees it.
         parts = name.replace("\\", "/").split("/")
-        if not name or len(name) > 1000 or "\0" in name or ".." in parts or Path(name).is_absolute() or ":" in parts[0]:
+        if (
+            not name
+            or len(name) > 1000
+            or not _is_path(name)
+            or ".." in parts
+            or Path(name).is_absolute()
+            or ":" in parts[0]
+        ):
             raise _outside(name)
         if not name.lower().endswith(ENDINGS) or parts[-1].startswith("."):
             what = f"'{name}' does not end in .yaml or .yml"
@@ -78,6 +85,10 @@ class Folder:
                     if found >= MOST_FILES:
                         return
 
+    def is_full(self) -> bool:
+        """Whether it has as many models as are listed: a page that makes one after the other must come to an end."""
+        return sum(1 for _ in self.names()) >= MOST_FILES
+
     def free_name(self, wanted: str) -> str:
         """The name itself where no file has it, else with the first number that makes it new."""
         stem = wanted[: -len(".yaml")] if wanted.endswith(".yaml") else wanted
@@ -97,6 +108,14 @@ def built_in(name: str) -> Path:
         fix = did_you_mean(name, names) or "choose one of the list"
         raise rules.NO_MODEL_FILE.error(f"there is no built-in example '{name}'", fix=fix)
     return example_file(name)
+
+
+def _is_path(name: str) -> bool:
+    """Whether the system can have a file of this name at all."""
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_small(path: Path) -> bool:

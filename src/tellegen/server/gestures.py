@@ -481,6 +481,18 @@ def connect(page: Page, arguments: Arguments) -> Edit:
     return Edit(document.text, f"{name} to {node}", selected=name)
 
 
+def turn(page: Page, arguments: Arguments) -> Edit:
+    """An element the other way round: its two nodes change places, and with them the way in which its variables count."""
+    name = _text(arguments, "name")
+    at = [(path, text) for path, text in page.terminals() if path[:2] == ("network", name)]
+    if len(at) != 2:
+        what = f"'{name}' has no two nodes of its own in this file"
+        raise _unfit(what, "turn an element between two nodes; others are joined anew at their nodes")
+    (first, start), (second, end) = at
+    document = set_scalar(set_scalar(page.document, first, end), second, start)
+    return Edit(document.text, f"turn {name}", f"{name} goes from {end} to {start} now", name)
+
+
 def rename(page: Page, arguments: Arguments) -> Edit:
     """Another name for an element, a parameter or a node, wherever it is written."""
     old, new = _text(arguments, "name"), _text(arguments, "new").strip()
@@ -640,6 +652,7 @@ GESTURES: Mapping[str, Act] = {
     "delete": delete,
     "join": join,
     "connect": connect,
+    "turn": turn,
     "rename": rename,
     "move": move,
     "unlock": unlock,

@@ -1,6 +1,7 @@
 """What all pages of a studio share: the folder, the open documents, the workers, the pictures of the gallery."""
 
 import asyncio
+import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,8 +12,9 @@ from tellegen.core.errors import TellegenError
 from tellegen.elements import KINDS
 from tellegen.model.bond_graph import ITEMS
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, read_document
+from tellegen.server import rules
 from tellegen.server.document import OpenDocument
-from tellegen.server.folder import EMPTY_PAGE, EXAMPLE, Folder, built_in
+from tellegen.server.folder import EMPTY_PAGE, EXAMPLE, MOST_FILES, Folder, built_in
 from tellegen.server.protocol import Hello, ModelCard, PaletteEntry, Theme
 from tellegen.server.text import read_file
 from tellegen.server.workers import Workers
@@ -20,6 +22,7 @@ from tellegen.workflow.files import examples
 
 LOOK_S = 0.4
 """Files are looked at so often, for what other programs write."""
+FULL = f"the folder has {MOST_FILES} models, and more are not made"
 MOST_PICTURES = 400
 PICTURE_S = 20.0
 MOST_TITLES = 60
@@ -61,18 +64,29 @@ class Hub:
             return known
         file, _ = read_file(built_in(name.removeprefix(EXAMPLE)))
         own = self.folder.free_name(name.removeprefix(EXAMPLE))
-        return self._keep(name, OpenDocument.new(own, self.folder.path / own, file.text))
+        # In a full folder an example can be looked at, and no copy of it is written.
+        refusal = FULL if self.folder.is_full() else ""
+        return self._keep(name, OpenDocument.new(own, self.folder.path / own, file.text, refusal))
 
     def new(self, wanted: str, notation: str) -> OpenDocument:
         """An empty page under a free name; it becomes a file with its first change.
 
         Raises: DescriptionError (D720, D721).
         """
-        stem = wanted.removesuffix(".yaml") or "model"
-        name = self.folder.free_name(stem)
-        path = self.folder.file(name)
+        name = self.folder.free_name(wanted or "model")
         title = Path(name).stem.replace("_", " ").capitalize()
-        document = OpenDocument.new(name, path, EMPTY_PAGE.format(name=title, notation=notation))
+        return self.take(name, EMPTY_PAGE.format(name=title, notation=notation))
+
+    def take(self, wanted: str, text: str) -> OpenDocument:
+        """A text as a new file of the folder, under a free name.
+
+        Raises: DescriptionError (D720, D721; D722 for a text that is too long; D728 for a folder that is full).
+        """
+        if self.folder.is_full():
+            raise rules.FULL_FOLDER.error(FULL, fix="remove some of them, or start the studio in another folder")
+        stem = re.sub(r"\.\w+$", "", wanted)
+        name = self.folder.free_name(stem)
+        document = OpenDocument.new(name, self.folder.file(name), text)
         # Written at once: who makes a new model wants a file.
         document.write()
         return self._keep(name, document)

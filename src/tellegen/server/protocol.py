@@ -40,6 +40,16 @@ class New:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Take:
+    """Take over a file that was dragged into the page: a model, or a file of another tool that is imported."""
+
+    id: int
+    file: str
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Update:
     """One change of the text, in sections of CodeMirror, and the client that made it."""
 
@@ -107,6 +117,28 @@ class Cancel:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Refine:
+    """A stretch of time of an earlier run, as fine as a screen shows it."""
+
+    id: int
+    run: int
+    variables: tuple[str, ...]
+    begin: float
+    end: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Keep the text as it is under a name, take it back, or forget it; `list` only asks which there are."""
+
+    id: int
+    act: Literal["list", "keep", "restore", "forget"]
+    name: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Flow:
     """The power and the energies of a run over time, laid over a figure."""
 
@@ -149,7 +181,22 @@ class Export:
 
 
 FromPage = (
-    Open | New | Push | Gesture | Undo | Redo | Show | Simulate | Cancel | Flow | PreviewLimit | CompareForms | Export
+    Open
+    | New
+    | Take
+    | Push
+    | Gesture
+    | Undo
+    | Redo
+    | Show
+    | Simulate
+    | Cancel
+    | Refine
+    | Snapshot
+    | Flow
+    | PreviewLimit
+    | CompareForms
+    | Export
 )
 
 # -- To a page ---------------------------------------------------------------------------------------------------------------------
@@ -290,7 +337,8 @@ class ElementFacts:
 class ParameterFacts:
     """A parameter: its text, its number and unit where it is a plain value, its name as a formula, and who uses it.
 
-    `limits` says that it can be taken to zero or to infinity, `span` how far a slider goes that begins at 0, and `moved_by` the
+    `path` leads to its text in the file: among the parameters, or in the line of the element that it belongs to. `limits` says that
+    it can be taken to zero or to infinity, `span` how far a slider goes that begins at 0, and `moved_by` the
     parameters with a number of their own that a formula follows.
     """
 
@@ -301,6 +349,7 @@ class ParameterFacts:
     shown_unit: str
     plain: bool
     own: bool
+    path: tuple[str, ...]
     mathml: str
     elements: tuple[str, ...]
     limits: bool
@@ -426,6 +475,38 @@ class Progress:
 
 @final
 @dataclass(frozen=True, slots=True)
+class RefineDone:
+    """A stretch of a run: in the numbers its times, then a row for each of the variables that it has."""
+
+    id: int
+    run: int
+    begin: float
+    end: float
+    points: int
+    variables: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SnapshotLine:
+    """A text that was kept: its name, when, and the lines in which it differs from the present one, as `diff` writes them."""
+
+    name: str
+    at: str
+    changes: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SnapshotsDone:
+    """The texts that were kept of this file, the latest first."""
+
+    id: int
+    snapshots: tuple[SnapshotLine, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class FlowDone:
     """A figure of a run: what stands still, and what is over it at each time."""
 
@@ -524,6 +605,8 @@ ToPage = (
     | ViewDrawn
     | RunDone
     | Progress
+    | RefineDone
+    | SnapshotsDone
     | FlowDone
     | LimitDone
     | FormsDone

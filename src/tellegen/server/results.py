@@ -1,8 +1,10 @@
 """Runs, limits, flows of power and files to export, for pages. Called in worker processes."""
 
 import math
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -14,7 +16,7 @@ import numpy.typing as npt
 from tellegen.analysis.poles import Pole
 from tellegen.causality import assign_causality
 from tellegen.conditioning.forms import condition_model
-from tellegen.core.errors import TellegenError
+from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.files import read_bytes
 from tellegen.drawing import animate, draw
 from tellegen.equations.derivation import derive_equations
@@ -24,6 +26,7 @@ from tellegen.experiments.analysing import analyse
 from tellegen.experiments.simulating import simulate
 from tellegen.exporting.exports import export_model
 from tellegen.graph import lower
+from tellegen.importing.imports import imported
 from tellegen.model.model import Model
 from tellegen.plots.axes import engineering
 from tellegen.plots.texts import variable_latex
@@ -35,6 +38,7 @@ from tellegen.scenes.pictures import Picture
 from tellegen.scenes.strokes import THEMES
 from tellegen.scenes.writers.svg import SvgWriter
 from tellegen.schemes.translation import translation
+from tellegen.server import rules
 from tellegen.server.protocol import (
     Channel,
     Export,
@@ -43,6 +47,7 @@ from tellegen.server.protocol import (
     FormsDone,
     LimitDone,
     PoleLine,
+    RefineDone,
     RunCurve,
     RunDone,
     Theme,
@@ -66,6 +71,8 @@ MOST_POLES = 80
 BODE_POINTS = 200
 FEW = 24
 """Up to so many elements have their powers and energies in a run."""
+FINE = 16_000
+"""Rows of a stretch that is looked at closely, before they are thinned."""
 PAUSE_S = 0.1
 """Progress is not told more often than this."""
 
@@ -169,21 +176,23 @@ def thinned(t: Array, table: Array) -> tuple[Array, Array]:
 
     A table has a row for each time; what comes back has one for each curve.
     """
-    stretches = MOST_POINTS // 2
-    size = len(t) // stretches
-    if len(t) <= MOST_POINTS or size < 2:
+    if len(t) <= MOST_POINTS:
         return t, table.T
-    used = size * stretches
-    cut = table[:used].reshape(stretches, size, -1)
-    first = (np.argmin(cut, axis=1) < np.argmax(cut, axis=1)).T
-    least, most = cut.min(axis=1).T, cut.max(axis=1).T
-    # The lower one stands first where it comes first; within one column of the screen the exact place cannot be seen.
+    size = -(-len(t) // (MOST_POINTS // 2))
+    stretches = -(-len(t) // size)
+    # The last stretch is filled up with the last row: it has its extremes, and no row is left out.
+    spare = stretches * size - len(t)
     made = np.empty((table.shape[1], 2 * stretches + 1))
-    made[:, 0:-1:2], made[:, 1:-1:2] = np.where(first, least, most), np.where(first, most, least)
-    made[:, -1] = table[-1]
-    times = np.empty(2 * stretches + 1)
-    times[0:-1:2], times[1:-1:2] = t[:used:size], t[size // 2 : used : size]
-    times[-1] = t[-1]
+    stretch = np.arange(stretches)
+    for row, column in zip(made, table.T, strict=True):
+        cut = np.pad(column, (0, spare), mode="edge").reshape(stretches, size)
+        least, most = cut.argmin(axis=1), cut.argmax(axis=1)
+        # In the order in which they come; within one column of the screen the exact place cannot be seen.
+        row[0:-1:2] = cut[stretch, np.minimum(least, most)]
+        row[1:-1:2] = cut[stretch, np.maximum(least, most)]
+        row[-1] = column[-1]
+    whole = np.pad(t, (0, spare), mode="edge").reshape(stretches, size)
+    times = np.append(whole[:, (0, size // 2)].ravel(), t[-1])
     return times, made
 
 
@@ -215,6 +224,46 @@ def _linear(
 def _pole(pole: Pole) -> PoleLine:
     value = complex(pole.value)
     return PoleLine(value.real, value.imag, abs(value), pole.damping if math.isfinite(pole.damping) else 1.0)
+
+
+def refine(
+    asked: tuple[int, int, tuple[float, float]],
+    source: tuple[str, str, str],
+    parameters: Mapping[str, str],
+    variables: Sequence[str],
+    _tell: Tell,
+    stop: threading.Event,
+) -> tuple[RefineDone, list[bytes]]:
+    """A run again, with as many rows in a stretch of time as a screen shows, or as the run itself has there where that is more.
+
+    `asked` is the number of the message, that of the run, and the ends of the stretch.
+    """
+    number, of, (begin, end) = asked
+    model = model_of(*source)
+    nothing: tuple[RefineDone, list[bytes]] = RefineDone(number, of, 0.0, 0.0, 0, ()), []
+    if not (math.isfinite(begin) and math.isfinite(end)):
+        return nothing
+    until = model.experiment.until
+    begin = max(0.0, begin)
+    if until is not None and not until.free_symbols:
+        end = min(end, float(until.evaluate({})))
+    if not begin < end:
+        return nothing
+    times = np.linspace(begin, end, FINE)
+    found = simulate(
+        model,
+        end,
+        parameters=parameters or None,
+        times=times,
+        on_failure="return",
+        progress=Watch(lambda _t: None, stop),
+    )
+    known = [name for name in variables if name in found.names]
+    if found.status != "finished" or not known:
+        return nothing
+    t, rows = thinned(found.t, found.table(known))
+    done = RefineDone(number, of, begin, end, len(t), tuple(known))
+    return done, [np.ascontiguousarray(one, dtype="<f8").tobytes() for one in (t, *rows)]
 
 
 # -- Flows of power ----------------------------------------------------------------------------------------------------------------
@@ -314,6 +363,33 @@ def forms(number: int, text: str, file: str, folder: str) -> FormsDone:
 def _finite(value: float) -> float:
     """A number that JSON has; what grew without bound is as large as it can be."""
     return value if math.isfinite(value) else math.copysign(1e300, value)
+
+
+def taken(name: str, text: str) -> str:
+    """The model file that a file of another tool becomes, with comments on what was left out.
+
+    Raises: DescriptionError for what cannot be read, or what becomes several files.
+    """
+    with TemporaryDirectory() as place:
+        ending = Path(name).suffix.lower()
+        # Only what tells the reader what it is is taken from a name that comes from a page.
+        path = Path(place, f"dropped{ending if re.fullmatch(r'[.][a-z0-9]{1,8}', ending) else ''}")
+        path.write_text(text, encoding="utf-8", errors="replace", newline="")
+        try:
+            found = imported(path, Path(name).stem)
+        except TellegenError as error:
+            # Where it lay for a moment says nothing to anybody.
+            raise type(error)(tuple(_of_file(one, str(path), name) for one in error.findings)) from error
+    if found.beside:
+        what = f"'{name}' becomes several files"
+        raise rules.NO_MODEL_FILE.error(what, fix=f"import it in its folder: tellegen import {name}")
+    return found.text
+
+
+def _of_file(found: Finding, path: str, name: str) -> Finding:
+    place = found.place._replace(file=name) if found.place is not None else None
+    words = {word: getattr(found, word).replace(path, name) for word in ("what", "fix", "where")}
+    return replace(found, place=place, **words)
 
 
 # -- Files -------------------------------------------------------------------------------------------------------------------------

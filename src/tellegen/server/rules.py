@@ -52,3 +52,15 @@ PORT_TAKEN = RULES.rule(
     meaning="The studio cannot listen at the port that it was asked for.",
     why="one port of a machine belongs to one program",
 )
+FULL_FOLDER = RULES.rule(
+    "D728",
+    "folder that is full",
+    meaning="A new model was asked for in a folder that has as many as the studio lists.",
+    why="a page that makes one file after the other, by mistake or by malice, must not fill the disk",
+)
+SNAPSHOT = RULES.rule(
+    "D729",
+    "snapshot that cannot be",
+    meaning="A snapshot was asked for under a name that no file can have, that is not there, or beside too many others.",
+    why="snapshots are files beside the model, in the folder '.tellegen', each under its name",
+)

@@ -15,6 +15,7 @@ from typing import Any, final
 from tellegen.core.errors import TellegenError
 from tellegen.server import protocol, rules
 from tellegen.server.document import OpenDocument, TextUpdate
+from tellegen.server.folder import ENDINGS
 from tellegen.server.hub import Hub
 from tellegen.server.protocol import ToPage, to_record
 from tellegen.server.text import BadChangeError
@@ -28,6 +29,8 @@ RUN_S = 600.0
 GESTURE_S = 20.0
 EXPORT_S = 120.0
 MOST_TRIES = 3
+MOST_RUNS = 40
+"""Of so many runs it is known what was run: twice as many as a page keeps, since those that are pinned outlive others."""
 
 Sender = Callable[[str | bytes], Awaitable[None]]
 
@@ -54,6 +57,8 @@ class Session:
         self.tasks: set[asyncio.Task[None]] = set()
         self.runs: dict[int, asyncio.Event] = {}
         self.live: asyncio.Task[None] | None = None
+        self.ran: dict[int, tuple[tuple[str, str, str], dict[str, str]]] = {}
+        self.refining = asyncio.Event()
 
     async def serve(self, messages: "asyncio.Queue[dict[str, Any] | None]", hello: protocol.Hello) -> None:
         """Answer messages until there are no more."""
@@ -64,7 +69,7 @@ class Session:
                 await self._answer(record)
         finally:
             self._leave()
-            for stop in self.runs.values():
+            for stop in (*self.runs.values(), self.refining):
                 stop.set()
             for task in (*background, *self.tasks):
                 task.cancel()
@@ -108,6 +113,8 @@ class Session:
                 self._open(message)
             case protocol.New():
                 self._show(self.hub.new(message.name, message.notation), "", ())
+            case protocol.Take():
+                self._start(message.id, self._take(message))
             case protocol.Push():
                 self._push(message)
             case protocol.Gesture():
@@ -124,6 +131,10 @@ class Session:
             case protocol.Cancel():
                 if message.id in self.runs:
                     self.runs[message.id].set()
+            case protocol.Refine():
+                self._start(message.id, self._refine(message))
+            case protocol.Snapshot():
+                self._snapshot(message)
             case protocol.Flow():
                 self._start(message.id, self._flow(message))
             case protocol.PreviewLimit():
@@ -219,6 +230,25 @@ class Session:
         if not document.push(message.version, updates):
             self.tell(protocol.Rebase(document.version))
 
+    async def _take(self, message: protocol.Take) -> None:
+        """A file that was dragged into the page becomes one of the folder, and is open then."""
+        name = Path(message.file.replace("\\", "/")).name
+        text = message.text
+        if not name.lower().endswith(ENDINGS):
+            text = await self.hub.workers.call("taken", name, text, seconds=GESTURE_S)
+        self._show(self.hub.take(name, text), "", ())
+
+    def _snapshot(self, message: protocol.Snapshot) -> None:
+        document = self._opened
+        if message.act == "keep":
+            document.keep(message.name)
+        elif message.act == "restore":
+            document.restore(message.name)
+        elif message.act == "forget":
+            document.forget(message.name)
+        found = tuple(protocol.SnapshotLine(*one) for one in document.kept())
+        self.tell(protocol.SnapshotsDone(message.id, found))
+
     def _turn(self, way: str) -> None:
         document = self._opened
         document.undo() if way == "undo" else document.redo()
@@ -298,14 +328,33 @@ class Session:
         def tell(reached: float, until: float) -> None:
             loop.call_soon_threadsafe(self.tell, protocol.Progress(message.id, reached, until))
 
-        asked = message.id, version, message.live
+        asked, source = (message.id, version, message.live), self._source()
+        if not message.live:
+            self.ran[message.id] = source, dict(message.parameters)
+            while len(self.ran) > MOST_RUNS:
+                del self.ran[next(iter(self.ran))]
         try:
             done, numbers = await self.hub.workers.call(
-                "run", asked, self._source(), dict(message.parameters), seconds=RUN_S, tell=tell, stop=stop
+                "run", asked, source, dict(message.parameters), seconds=RUN_S, tell=tell, stop=stop
             )
         finally:
             del self.runs[message.id]
         self.tell(done, numbers)
+
+    async def _refine(self, message: protocol.Refine) -> None:
+        """The run again, with rows where somebody looks closely; who looks elsewhere meanwhile ends that."""
+        self.refining.set()
+        stop = self.refining = asyncio.Event()
+        if message.run not in self.ran:
+            what = f"run {message.run} is not known any more"
+            raise rules.NO_SUCH_GESTURE.error(what, fix="run the model again")
+        asked = message.id, message.run, (message.begin, message.end)
+        source, parameters = self.ran[message.run]
+        done, numbers = await self.hub.workers.call(
+            "refine", asked, source, parameters, message.variables, seconds=RUN_S, stop=stop
+        )
+        if not stop.is_set():
+            self.tell(done, numbers)
 
     async def _flow(self, message: protocol.Flow) -> None:
         found = await self.hub.workers.call(

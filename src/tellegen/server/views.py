@@ -242,9 +242,14 @@ def _parameters(model: Model, tree: object) -> Iterator[ParameterFacts]:
             users.setdefault(name, []).append(one.name)
             if isinstance(one.value, Expression) and str(one.value) == name:
                 limited.add(name)
+    ways: dict[str, list[tuple[str, ...]]] = {name: [("parameters", name)] for name in model.parameters}
+    for one in model.elements:
+        if one.kind.quantity is not None and one.name in ways:
+            # A value may stand in the line of its element.
+            ways[one.name].append(("network", one.name, one.kind.quantity.key))
     for name, item in model.parameters.items():
-        text = _at(tree, "parameters", name)
-        own = isinstance(text, str)
+        path = next((path for path in ways[name] if isinstance(_at(tree, *path), str)), ())
+        text, own = _at(tree, *path), bool(path)
         plain = own and item.expression is not None and not item.expression.free_symbols and _is_plain(str(text))
         number, unit = _measured(item, values.get(name))
         yield ParameterFacts(
@@ -255,6 +260,7 @@ def _parameters(model: Model, tree: object) -> Iterator[ParameterFacts]:
             shown_unit=readable_unit(unit),
             plain=plain,
             own=own,
+            path=path,
             mathml=inline_formula(name_latex(name)),
             elements=tuple(users.get(name, ())),
             limits=name in limited and own,

@@ -25,6 +25,8 @@ FUNCTIONS: Mapping[str, str] = {
     "picture": "tellegen.server.views",
     "thumbnail": "tellegen.server.views",
     "run": "tellegen.server.results",
+    "refine": "tellegen.server.results",
+    "taken": "tellegen.server.results",
     "flow": "tellegen.server.results",
     "limit": "tellegen.server.results",
     "forms": "tellegen.server.results",
@@ -32,6 +34,9 @@ FUNCTIONS: Mapping[str, str] = {
     "gesture": "tellegen.server.gestures",
 }
 """What workers may be asked for, and where it stands."""
+
+LONG = frozenset({"run", "refine"})
+"""Those that tell how far they are, and that can be stopped."""
 
 WARM = "tellegen.server.warm"
 """Imported before the first worker begins: everything is loaded, and one figure was drawn."""
@@ -62,7 +67,7 @@ def work(connection: Connection) -> None:
             return
         try:
             function = getattr(import_module(FUNCTIONS[name]), name)
-            if name == "run":
+            if name in LONG:
                 stop.clear()
                 arguments = (*arguments, lambda *told: connection.send(("progress", told)), stop)
             answer: tuple[str, Any] = ("value", function(*arguments))
