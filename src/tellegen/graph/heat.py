@@ -1,6 +1,6 @@
 """Heat in the PowerGraph: what a capacity keeps, what conductors pass on, and dissipators whose heat goes into a thermal port."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tellegen.core.domains import DOMAINS, THERMAL_DOMAINS
@@ -79,13 +79,6 @@ def _temperature(branch: Branch, element: Element, measuring: Measurements) -> E
 
 
 # Dissipators whose heat is used
-
-
-def joined_by_heat(elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
-    """Pairs of elements, by index, that heat joins without a bond: thermal sources that signals drive, with the first element."""
-    for k, element in enumerate(elements):
-        if _brings_heat(element):
-            yield 0, k
 
 
 def with_heat_transfers(ports: Sequence[Port], elements: Sequence[Element]) -> tuple[Port, ...]:

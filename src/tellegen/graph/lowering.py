@@ -19,8 +19,8 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
 from tellegen.expressions.elimination import with_definitions
 from tellegen.expressions.polynomials import interpolated_integral
 from tellegen.graph import power_graph, rules
-from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_energy, with_heat_conduction
-from tellegen.graph.signal_lowering import with_signals
+from tellegen.graph.heat import slope_of_energy, storage_of_energy, with_heat_conduction
+from tellegen.graph.signal_lowering import joined_by_signals, with_signals
 from tellegen.graph.switching import command_signals, switching_law
 from tellegen.model.laws import Law, MatrixField, Multiport
 from tellegen.model.model import MECHANISM, PART_OF, Element, Experiment, Model
@@ -470,9 +470,15 @@ def _misnamed(nodes: NodeTable, references: set[int]) -> Iterable[Finding]:
             )
 
 
-def _unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
+def _unconnected_parts(
+    model: Model,
+    ports: Sequence[power_graph.Port],
+    terminals: list[tuple[int, ...]],
+    nodes: NodeTable,
+    moving: Mapping[str, Expression],
+) -> Iterable[Finding]:
     elements = model.elements
-    groups = UnionFind(count)
+    groups = UnionFind(len(nodes.names))
     for ends in terminals:
         for node in ends[1:]:
             groups.join(ends[0], node)
@@ -486,9 +492,10 @@ def _unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: in
     # joint.
     for node in bodies[1:]:
         groups.join(bodies[0], node)
-    # Heat carried by a signal joins parts without a bond: a motor and the thermal model of its housing are one system.
-    for one, two in joined_by_heat(elements):
-        groups.join(terminals[one][0], terminals[two][0])
+    if len({groups.find(ends[0]) for ends in terminals}) > 1:
+        # What a signal carries joins parts without a bond: a motor and the thermal model of its housing are one system.
+        for one, two in joined_by_signals(model, ports, terminals, nodes.names, moving):
+            groups.join(one, two)
     members: dict[int, list[Element]] = {}
     for element, ends in zip(elements, terminals, strict=True):
         members.setdefault(groups.find(ends[0]), []).append(element)
@@ -546,7 +553,7 @@ def _lowered(model: Model) -> power_graph.PowerGraph:
     findings = [*nodes.findings, *names.findings, *heights, *_dangling_nodes(model, terminals, nodes)]
     references, notices = _references_of(terminals, nodes)
     # All findings are collected before one is raised, so that a file is mended in one go.
-    findings += _unconnected_parts(model, terminals, len(nodes.names))
+    findings += _unconnected_parts(model, ports, terminals, nodes, position_dependent)
     if any(finding.severity == "error" for finding in findings):
         raise GraphError([finding for finding in findings if finding.severity == "error"])
     listed = tuple(

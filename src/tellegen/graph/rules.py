@@ -37,8 +37,8 @@ WRONG_REFERENCE = RULES.rule(
 UNCONNECTED = RULES.rule(
     "G104",
     "parts that are not connected",
-    meaning="The elements fall into groups that share neither a node nor a coupling.",
-    why="no power can pass between the groups: they are two systems, not one",
+    meaning="The elements fall into groups that share neither a node nor a coupling, and of which none reads a variable of another.",
+    why="neither power nor a signal can pass between the groups: they are two systems, not one",
     example=(
         "system: two\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n"
         "  F: {force source: [frame, m]}\n  m: {mass: [m], m: 1 kg}\n"

@@ -1,17 +1,19 @@
 """Signals of a model as the six primitives of the graph, each after those it reads at the same time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import cast
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.core.memory import remembered
 from tellegen.core.names import did_you_mean, listing, unused
+from tellegen.core.union_find import UnionFind
 from tellegen.core.units import describe
 from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, number, symbol
 from tellegen.graph import rules
-from tellegen.graph.heat import with_heat_transfers
+from tellegen.graph.heat import POWER, with_heat_transfers
 from tellegen.graph.measurements import Measurements
 from tellegen.graph.power_graph import Port, PowerGraph, SourceLaw
 from tellegen.graph.signals import (
@@ -26,7 +28,7 @@ from tellegen.graph.signals import (
     Value,
     breaks_of,
 )
-from tellegen.model.model import Model
+from tellegen.model.model import Element, Model
 from tellegen.model.signals import Points, Signal, SignalDefinition, order_signals
 from tellegen.notations.signals.blocks import FORMULA, expand_signal
 from tellegen.notations.signals.formulas import names_a_shape
@@ -41,6 +43,48 @@ def with_signals(graph: PowerGraph, model: Model) -> PowerGraph:
     if not named and not model.signals and not any(element.signal is not None for element in model.elements):
         return graph
     return _Lowering(graph, model).graph()
+
+
+def joined_by_signals(
+    model: Model,
+    ports: Sequence[Port],
+    terminals: Sequence[Sequence[int]],
+    nodes: Sequence[str],
+    moving: Mapping[str, Expression],
+) -> Iterator[tuple[int, int]]:
+    """Pairs of nodes that hang together without a bond: an element reads what another one, a signal or a displacement tells.
+
+    Values of elements, laws, moduli and courses may all read. Of parameters only the `moving` ones tell of anyone.
+    """
+    told = {element.name: {POWER + element.name, *element.variables.values()} for element in model.elements}
+    for port in ports:
+        told[port.element] |= {port.across, port.through, port.state}
+    every = zip(model.elements, terminals, strict=True)
+    things = [([ends[0]], told[element.name] | _read_by(element)) for element, ends in every]
+    things += [([], {name, *rate.free_symbols}) for name, rate in model.displacements.items()]
+    for name, signal in model.signals.items():
+        sensed = signal.settings.get("across", ()) if signal.block == "across" else ()
+        ends = [nodes.index(end) for end in cast(tuple[str, ...], sensed) if end in nodes]
+        things.append((ends, {name}.union(*(formula.free_symbols for formula in signal.formulas()))))
+    things += [([], {name, *value.free_symbols}) for name, value in moving.items()]
+    names = set().union(*(read for _, read in things)) - (model.parameters.keys() - moving.keys()) - {"t", ""}
+    number_of = {name: len(nodes) + k for k, name in enumerate(sorted(names))}
+    groups = UnionFind(len(nodes) + len(names))
+    for ends, read in things:
+        members = [*ends, *(number_of[name] for name in read & names)]
+        for one, two in pairwise(members):
+            groups.join(one, two)
+    first: dict[int, int] = {}
+    for node in range(len(nodes)):
+        yield first.setdefault(groups.find(node), node), node
+
+
+def _read_by(element: Element) -> frozenset[str]:
+    """The names in all formulas of an element."""
+    read = [element.value, element.signal, *(element.switching.settings.values() if element.switching else ())]
+    read += [] if element.law is None else [element.law.expression]
+    read += [] if element.multiport is None else [entry for row in element.multiport.K for entry in row]
+    return frozenset().union(*(formula.free_symbols for formula in read if formula is not None))
 
 
 class _Lowering:
