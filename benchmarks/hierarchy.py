@@ -154,8 +154,8 @@ class Axes(AbstractHierarchy):
     def admittance(self, s: complex) -> complex:
         from math import pi
 
+        from tellegen.core.shipped import LIBRARY
         from tellegen.notations.parameters import parameter_values
-        from tellegen.notations.parts.reading import LIBRARY
         from tellegen.notations.reading import read_model
 
         motor, gear, belt, screw = (

@@ -18,11 +18,11 @@ from part_equations import part_equations
 from reference_pages import commands_page, decisions_page, python_page
 from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
 from tellegen.core.errors import sentence
+from tellegen.core.shipped import LIBRARY, SYSTEMS, part_names
 from tellegen.drawing import draw
 from tellegen.elements import KINDS, ElementKind, Role, kinds_of, schedule_key
 from tellegen.model.model import Model
 from tellegen.notations.grammar import Key, Words
-from tellegen.notations.parts.reading import LIBRARY, SYSTEMS, part_names
 from tellegen.notations.reading import read_model
 from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.signals.formulas import SHAPES

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from command_line import tellegen
+from tellegen.core.shipped import SYSTEMS
 from tellegen.drawing.memory import Memory
-from tellegen.notations.parts.reading import SYSTEMS
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "tex", "json"])

@@ -22,8 +22,9 @@ from tellegen.compiler.compiling import without_values
 from tellegen.compiler.kept_files import CODE_SUFFIX
 from tellegen.compiler.toolchain import find_compiler
 from tellegen.core.errors import TellegenError
+from tellegen.core.shipped import example_names
 from tellegen.graph import lower
-from tellegen.notations.loading import as_model, example_names
+from tellegen.notations.loading import as_model
 from tellegen.notations.reading import read_model
 
 TEXT = """system: RC

@@ -12,7 +12,7 @@ import pytest
 import demo
 import tellegen as tg
 from command_line import tellegen
-from tellegen.notations.parts.reading import SYSTEMS
+from tellegen.core.shipped import SYSTEMS
 
 QUICK = ("examples", "derive", "reduce", "draw")
 """The commands named at the end that take a moment only; the others are run by pages of the documentation."""

@@ -17,8 +17,9 @@ from PIL import Image
 
 import tellegen as tg
 from tellegen.core.errors import FigureError
+from tellegen.core.shipped import example_names
 from tellegen.drawing import Animation, animate, check_scene
-from tellegen.notations.loading import as_model, example_names
+from tellegen.notations.loading import as_model
 from tellegen.notations.reading import read_model
 from tellegen.scenes.geometry import outline_points
 from tellegen.scenes.scene import Curve, Label, Shape

@@ -15,6 +15,7 @@ from support.networks import Network, network
 from support.strategies import networks
 from tellegen.causality import rules as causality_rules
 from tellegen.core.errors import TellegenError
+from tellegen.core.shipped import SYSTEMS
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.bond import routes
 from tellegen.drawing.bond.pen import OTHER_END
@@ -23,7 +24,6 @@ from tellegen.drawing.memory import bond_places
 from tellegen.drawing.options import Options
 from tellegen.model.model import Model
 from tellegen.notations.layout import with_positions
-from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.notations.yaml.document import read_document
 from tellegen.scenes.geometry import Point

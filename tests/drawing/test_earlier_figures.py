@@ -18,11 +18,11 @@ from drawing.test_small_edits import without
 from support.networks import Network
 from support.strategies import networks
 from tellegen.core.errors import TellegenError
+from tellegen.core.shipped import SYSTEMS
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.memory import MOST_BYTES, Memory, NoMemoryError
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
-from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.scenes.geometry import Point
 from tellegen.scenes.scene import Label, Scene

@@ -5,12 +5,13 @@ from math import cos, hypot, sin, sqrt
 import pytest
 
 from tellegen.core.errors import TellegenError
+from tellegen.core.shipped import example_names
 from tellegen.drawing import animate, draw
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.experiments.simulating import simulate
 from tellegen.model.mechanism import BodyPoint
 from tellegen.model.model import Model
-from tellegen.notations.loading import as_model, example_names
+from tellegen.notations.loading import as_model
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 from tellegen.scenes.ink import check_scene

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from support.networks import network
+from tellegen.core.shipped import SYSTEMS
 from tellegen.drawing import Figure, draw
 from tellegen.notations.loading import as_model
-from tellegen.notations.parts.reading import SYSTEMS
 
 GOLDEN = Path(__file__).parent / "golden"
 MOST_CHANGED = 0.005

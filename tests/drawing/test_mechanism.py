@@ -12,13 +12,14 @@ from hypothesis import given
 
 from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.core.errors import TellegenError
+from tellegen.core.shipped import example_names
 from tellegen.drawing import animate, draw
 from tellegen.drawing.formulas import figure_latex
 from tellegen.drawing.mechanism.pose import MechanismPose, PageView
 from tellegen.drawing.mechanism.scene import mechanism_scene
 from tellegen.drawing.mechanism.symbols import LINK, depth_layers, rounded_hull
 from tellegen.expressions import ZERO
-from tellegen.notations.loading import as_model, example_names
+from tellegen.notations.loading import as_model
 from tellegen.notations.reading import read_model
 from tellegen.scenes.geometry import Point, hull, outline_points
 from tellegen.scenes.ink import check_scene

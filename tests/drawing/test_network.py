@@ -22,6 +22,7 @@ from drawing.reading_networks import (
 from support.networks import Network, network
 from support.strategies import networks
 from tellegen.core.domains import REFERENCES
+from tellegen.core.shipped import LIBRARY, SYSTEMS
 from tellegen.drawing import draw
 from tellegen.drawing.options import LabelChoice, Options
 from tellegen.drawing.schematic.scene import break_letter, schematic_scene
@@ -29,7 +30,6 @@ from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symb
 from tellegen.elements import KINDS
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
-from tellegen.notations.parts.reading import LIBRARY, SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.scenes.geometry import hull
 from tellegen.scenes.ink import check_scene

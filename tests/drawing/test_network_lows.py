@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from drawing.reading_networks import symbol_boxes, wires
 from drawing.test_network import crossings, problems
+from tellegen.core.shipped import LIBRARY
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.rails import rails_of, switching_leg_nodes
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.drawing.schematic.wires import count_crossings
 from tellegen.model.model import Model
-from tellegen.notations.parts.reading import LIBRARY
 from tellegen.notations.reading import read_model
 from tellegen.scenes.scene import Label
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from drawing.reading_networks import false_joints, symbol_boxes, symbols_on_each_other, wires, wires_through_symbols
 from support.networks import network
+from tellegen.core.shipped import SYSTEMS
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
 from tellegen.notations.netlist.loading import read_netlist, read_place
-from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.scenes.scene import Bond, Curve, Label, Scene
 
 NETLISTS = sorted((SYSTEMS / "pog_netlists").glob("*.txt"))

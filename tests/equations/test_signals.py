@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from tellegen.core.errors import DescriptionError, EquationError
+from tellegen.core.shipped import example_names
 from tellegen.equations.checking import check
 from tellegen.equations.forms.closed_loop import close_loop
 from tellegen.equations.forms.transfer import TransferMatrix
 from tellegen.equations.system import EquationSystem, with_values
 from tellegen.expressions import latex_name, parse
 from tellegen.model.model import Model
-from tellegen.notations.loading import as_model, example_names
+from tellegen.notations.loading import as_model
 from tellegen.notations.reading import read_model
 from tellegen.workflow.deriving import derive, linearise
 

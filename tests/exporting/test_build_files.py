@@ -13,6 +13,7 @@ from exporting.recorded_models import RecordedBlock, RecordedModel, read_calls
 from exporting.test_run_files import PLAIN_TEXTS as TEXTS
 from exporting.test_run_files import TEXTS_WITH_MODES
 from support.amount import SLOW
+from tellegen.core.shipped import example_names
 from tellegen.exporting.diagram import Diagram, Formula
 from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.exports import simulink_files
@@ -23,7 +24,7 @@ from tellegen.exporting.simulink_modes import mode_diagram, mode_name
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 from tellegen.graph.signals import Table
 from tellegen.model.model import Model
-from tellegen.notations.loading import example_names, load
+from tellegen.notations.loading import load
 from tellegen.notations.reading import read_model
 
 KEEPING = ["sampled_switch", "delayed_switch"]

@@ -15,6 +15,7 @@ from exporting.recorded_programs import rates_program
 from support.amount import SLOW
 from support.field_networks import random_field_network
 from tellegen.core.errors import TellegenError
+from tellegen.core.shipped import example_names
 from tellegen.drawing.options import DEFAULTS
 from tellegen.drawing.pog.plan import (
     LINES,
@@ -34,7 +35,7 @@ from tellegen.exporting.matrix_blocks import WHOLE
 from tellegen.exporting.simulink import build_file
 from tellegen.expressions.matlab import matlab_name
 from tellegen.model.model import Model
-from tellegen.notations.loading import example_names, load
+from tellegen.notations.loading import load
 from tellegen.notations.reading import read_model
 
 MODES = ["bouncing_ball", "buck_converter", "clutch_drive", "stick_slip"]

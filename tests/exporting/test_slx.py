@@ -15,7 +15,7 @@ import pytest
 import tellegen as tg
 from exporting.slx_reader import KNOWN, SlxModel
 from tellegen.core.errors import ExportError
-from tellegen.notations.loading import example_names
+from tellegen.core.shipped import example_names
 
 QUICK = ["crank_rod", "dc_motor_pump"]
 ROWS, SHARE = 40, 0.9871

@@ -9,9 +9,9 @@ import pytest
 import tellegen as tg
 from support.library_use import use, values
 from support.transfers import POINTS, numeric, same_transfer, transfer_at
+from tellegen.core.shipped import LIBRARY, part_names
 from tellegen.model.model import Model
 from tellegen.notations.parameters import parameter_values
-from tellegen.notations.parts.reading import LIBRARY, part_names
 from tellegen.notations.reading import read_model
 
 Rows = list[list[complex]] | np.ndarray

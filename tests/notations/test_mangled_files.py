@@ -9,8 +9,8 @@ import pytest
 import tellegen as tg
 from support.mangling import mangled
 from tellegen.core.errors import TellegenError
+from tellegen.core.shipped import SYSTEMS
 from tellegen.expressions import parse, to_latex
-from tellegen.notations.parts.reading import SYSTEMS
 
 BOND_GRAPH = """
 system: motor

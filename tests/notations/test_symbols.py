@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import tellegen as tg
 from tellegen.core.errors import TellegenError
+from tellegen.core.shipped import SYSTEMS
 from tellegen.expressions import latex_name
 from tellegen.expressions.symbols import GREEK, WORDS, NoSymbolError, read_symbol, written_with
 from tellegen.model.model import Model, known_variables
-from tellegen.notations.parts.reading import SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.notations.writing import to_yaml
 from tellegen.scenes.scene import Label, Scene

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tellegen as tg
 from tellegen.core.errors import FigureError
-from tellegen.notations.loading import example_names
+from tellegen.core.shipped import example_names
 from tellegen.plots import Line, Panel, Plot, bars_plot, panels_plot
 from tellegen.plots.axes import MOST_TICKS, Array, engineering, fitted_axis
 from tellegen.plots.curves import TOLERANCE, drawn_curve, thinned

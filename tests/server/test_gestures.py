@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import tellegen as tg
-from tellegen.notations.loading import example_names
-from tellegen.notations.parts.reading import SYSTEMS
+from tellegen.core.shipped import SYSTEMS, example_names
 from tellegen.notations.reading import read_model
 from tellegen.server.document import OpenDocument
 from tellegen.server.folder import EMPTY_PAGE

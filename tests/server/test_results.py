@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tellegen as tg
-from tellegen.notations.parts.reading import SYSTEMS
+from tellegen.core.shipped import SYSTEMS
 from tellegen.notations.reading import read_model
 from tellegen.server.results import MOST_POINTS, refine, taken, thinned
 from tellegen.server.views import structure

@@ -221,7 +221,7 @@ def _exported(page: Page, what: str, folder: Path) -> bytes:
 
 
 def _example(name: str) -> str:
-    from tellegen.notations.parts.reading import SYSTEMS
+    from tellegen.core.shipped import SYSTEMS
 
     return (SYSTEMS / f"{name}.yaml").read_text()
 

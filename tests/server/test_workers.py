@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from tellegen.notations.parts.reading import SYSTEMS
+from tellegen.core.shipped import SYSTEMS
 from tellegen.server.protocol import RunDone
 from tellegen.server.workers import WorkerBugError, Workers
 

@@ -11,9 +11,9 @@ import pytest
 
 from simulation.test_bends import RIGID_CONTACT
 from support.no_compiler import no_compiler
+from tellegen.core.shipped import example_names
 from tellegen.experiments.sensitivities import sensitivities
 from tellegen.experiments.simulating import simulate
-from tellegen.notations.loading import example_names
 from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
 from tellegen.simulation.trajectory import RunEvent, Trajectory

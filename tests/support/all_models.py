@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from code_blocks import ROOT, blocks, pages
-from tellegen.notations.parts.reading import LIBRARY, SYSTEMS
+from tellegen.core.shipped import LIBRARY, SYSTEMS
 from tellegen.workflow.explaining import rules
 
 

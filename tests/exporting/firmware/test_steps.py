@@ -18,10 +18,10 @@ from support.evaluated import CONFLICTS
 from support.networks import Network
 from support.strategies import networks
 from tellegen.core.errors import CausalityError, CompilerError, EquationError, ExportError, SimulationError
+from tellegen.core.shipped import example_names
 from tellegen.expressions import number
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.graph import lower
-from tellegen.notations.loading import example_names
 
 Tool = Callable[[str], str]
 

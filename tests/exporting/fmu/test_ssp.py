@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from tellegen.notations.loading import example_names
+from tellegen.core.shipped import example_names
 
 ROWS = 100
 

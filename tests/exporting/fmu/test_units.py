@@ -11,8 +11,8 @@ from libcosimpy.CosimSlave import CosimLocalSlave
 
 import tellegen as tg
 from exporting.fmu.units import ROWS, Unit, exported, worst
+from tellegen.core.shipped import example_names
 from tellegen.graph import lower
-from tellegen.notations.loading import example_names
 
 EXAMPLES = example_names()
 

@@ -19,9 +19,9 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import assign_causality
 from tellegen.core.errors import CausalityError, CompilerError, EquationError, ExportError, SimulationError
+from tellegen.core.shipped import example_names
 from tellegen.expressions import number
 from tellegen.graph import lower
-from tellegen.notations.loading import example_names
 
 QUICK = [
     "bouncing_ball",

@@ -11,9 +11,9 @@ from scipy.integrate import solve_ivp
 import tellegen as tg
 from exporting.python import agreement
 from tellegen import ExportError
+from tellegen.core.shipped import example_names
 from tellegen.graph import lower
 from tellegen.graph.signals import Sampled
-from tellegen.notations.loading import example_names
 
 QUICK = [
     "corking_shaft",
