@@ -181,12 +181,17 @@ Cells = dict[str, tuple[str, tuple[str, ...]]]
 
 
 def test_blocks_and_lines_are_those_of_the_figure(built: Built) -> None:
-    """That of `draw --as pog`; where not all of its blocks are matrices, the figure of the same model as one vector block."""
+    """That of `draw --as pog`: in lanes, or one vector block.
+
+    A ladder with a circle without a state (the winding and the eddy currents of a solenoid) is solved first, and built as the
+    figure of the same model as one vector block; so are random models with laws of two kinds.
+    """
     for name, model in built.models.items():
         causal = set_up(model).causal
         made = recorded_cells(built.recorded[name], built.diagrams[name])
         shown = [figure_cells(plan_model_pog(causal, options)[0]) for options in (DEFAULTS, WHOLE)]
-        assert made in (shown[:1] if name in FIGURES else shown), name
+        solved_first = name == "solenoid" or name.startswith("random")
+        assert made in (shown if solved_first else shown[:1]), name
 
 
 def figure_cells(figure: FigurePlan) -> Cells:

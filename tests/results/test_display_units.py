@@ -154,6 +154,14 @@ def test_temperatures_that_count_from_the_ambient_have_no_scale(old: str, new: s
         tg.simulate(read_model(BODY)).in_units(T="degC")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("initial: 40 K", "initial: 293.15 K"), ("Q: 0 W}", "Q: 0 W}, initial: {T: 300 K}")]
+)
+def test_a_difference_to_the_ambient_that_looks_like_a_room_is_noticed(old: str, new: str) -> None:
+    assert [finding.code for finding in read_model(BODY.replace(old, new)).findings] == ["D497"]
+    assert read_model(BODY).findings == ()
+
+
 def test_absolute_temperatures_are_given_and_shown_in_celsius() -> None:
     text = """\
 system: Body

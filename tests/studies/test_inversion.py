@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,46 @@ def test_inverse_dynamics_of_a_mechanism_is_the_same() -> None:
     found = tg.invert("crank_rod", prescribe={"theta": course}, for_=["tau"], until=2, samples=20)
     by_hand = torque.at(found.t)["tau"]
     assert found.values("tau") == pytest.approx(by_hand, abs=1e-5 * np.abs(by_hand).max())
+
+
+def arm(seed: int) -> tuple[str, dict[str, str], dict[str, float]]:
+    """Bodies on pins and slides with friction, a drive at each joint, courses that begin at rest, and where."""
+    chance = Random(seed)
+    bodies, joints, drives = list[str](), list[str](), list[str]()
+    courses, start = dict[str, str](), dict[str, float]()
+    for k in range(1, chance.randint(1, 3) + 1):
+        before, on = ("frame", "ground") if k == 1 else (f"b{k - 1}", f"b{k - 1}.tip")
+        slides, rough = k > 1 and chance.random() < 0.3, chance.random() < 0.5
+        body = f"mass: {chance.randint(3, 20) / 10} kg, inertia: {chance.randint(3, 20) / 10} kg*m^2"
+        centre = f"centre: [{chance.choice([0, 0.2, 0.4])} m, {0 if slides else chance.choice([0, 0.1])} m]"
+        angle = "" if slides else f", angle: phi_{k}"
+        bodies.append(f"    b{k}: {{{body}, {centre}, points: {{tip: [{chance.choice([0.5, 1])} m, 0 m]}}{angle}}}")
+        if slides:
+            friction = ", friction: 3 N*s/m" if rough else ""
+            joints.append(f"    j{k}: {{prismatic: [{on}, b{k}], direction: 0.5 rad, distance: x_{k}{friction}}}")
+            drives.append(f"  F_{k}: {{force source: [frame, j{k}]}}")
+        else:
+            joints.append(f"    j{k}: {{revolute: [{on}, b{k}]{', friction: 0.4 N*m*s' if rough else ''}}}")
+            drives.append(f"  tau_{k}: {{torque source: [{before}, b{k}]}}")
+        name = f"x_{k}" if slides else f"phi_{k}"
+        start[name] = chance.randint(-10, 10) / 10
+        courses[name] = f"{start[name]} + {chance.randint(2, 8) / 10}*(1 - cos({chance.randint(1, 3)}*t/(1 s)))"
+    lines = ["system: arm", "mechanism:", "  gravity: 9.81 m/s^2", "  bodies:", *bodies, "  joints:", *joints]
+    return "\n".join([*lines, "network:", *drives, "experiment: {until: 0.3 s}\n"]), courses, start
+
+
+@pytest.mark.parametrize("seed", [9, *(pytest.param(k, marks=pytest.mark.slow) for k in range(100, 140))])
+def test_formulas_of_inputs_the_inverse_and_a_controller_on_its_course_give_the_same(seed: int) -> None:
+    text, courses, start = arm(seed)
+    model = read_model(text)
+    inverse = tg.invert(model, prescribe=courses, until=0.3, samples=20)
+    formulas = tg.inverse_dynamics(model, courses).at(inverse.t)
+    tracked = tg.feedback_linearise(model, courses, K_p=100, K_d=20)
+    run = tg.simulate(tracked, initial=start, samples=20, rtol=1e-9)
+    for name, effort in formulas.items():
+        room = 1e-8 * (1.0 + np.abs(effort).max())
+        assert np.allclose(inverse.values(name), effort, rtol=0.0, atol=room)
+        assert np.allclose(run.values(name), effort, rtol=0.0, atol=room)
 
 
 MOTOR_PART = """

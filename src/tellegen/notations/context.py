@@ -42,6 +42,8 @@ from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar
 # More would hide the first ones: a file that is no model at all has an error on each line.
 MOST_ERRORS = 50
 MOST_NOTICES = 20
+ROOMS = (223.0, 323.0)
+"""In K: temperatures that rooms have, -50 to 50 degC."""
 _JOINED = re.compile(r"[*/]([A-Za-z]+)")
 
 
@@ -460,15 +462,25 @@ class ReadingContext:
             assert reading.dimension is not None, "a bare number was let through"
             self.add_errors([self.wrong_dimension(subject, reading.dimension, wanted, place)])
 
-    def refuse_scale(self, node: Scalar, subject: str) -> None:
-        """Raises: DescriptionError (D492) for degC or degF where temperatures count from the ambient."""
+    def check_from_ambient(self, node: Scalar, subject: str) -> None:
+        """Notice (D497) a temperature that looks absolute where temperatures count from the ambient.
+
+        Raises: DescriptionError (D492) for degC or degF.
+        """
         reading = read_plain(node.text)
-        if reading is not None and reading.unit and parse_unit(reading.unit).offset:
+        if reading is None or not reading.unit:
+            return
+        unit = parse_unit(reading.unit)
+        if unit.offset:
             what = f"{subject} is {node.text.strip()}, and temperatures of the domain 'heat' count from the ambient"
             fix = (
                 "give the difference to the ambient in K, or use the domain 'thermal', whose temperatures are absolute"
             )
             raise self.error(rules.SCALE_FROM_AMBIENT, node, what, fix=fix)
+        if unit.dimension == parse_unit("K").dimension and ROOMS[0] <= reading.expression.evaluate({}) <= ROOMS[1]:
+            what = f"{subject} is {node.text.strip()} above the ambient, for temperatures of the domain 'heat' count from there"
+            fix = "where the absolute temperature is meant, take the ambient's from it, and add that to what is shown"
+            self.notes.append(rules.LIKE_A_ROOM.finding(what, fix=fix, place=self.place(node)))
 
     def settled(
         self, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar, indices: tuple[str, ...] = ()

@@ -115,7 +115,7 @@ class _ExperimentReader:
             raise self.context.error(signals_rules.TWO_DRIVERS, key, what, fix="keep one of them", where=source.name)
         text = self.context.formula(node, f"the signal of {key.text}")
         if source is not None and source.kind.domain.heat_books and source.kind.side == "across":
-            self.context.refuse_scale(text, f"the input {key.text}")
+            self.context.check_from_ambient(text, f"the input {key.text}")
         # A single call of a shape is taken apart here, so that a message can name the argument; all else is a formula.
         match = _CALL.fullmatch(text.text.strip())
         if match is None or not _closes_last(match.group(2)) or match.group(1) in FUNCTIONS:
@@ -181,7 +181,7 @@ class _ExperimentReader:
                     raise self.unknown(key, known, "the output of a storage, so it has no initial value")
                 text = self.context.scalar(value, f"the initial value of {key.text}")
                 if key.text in ambient:
-                    self.context.refuse_scale(text, f"the initial value of {key.text}")
+                    self.context.check_from_ambient(text, f"the initial value of {key.text}")
                 found[key.text] = self.quantity(text, states.get(key.text), f"the initial value of {key.text}")
         return found
 

@@ -466,6 +466,16 @@ SCALE_FROM_AMBIENT = RULES.rule(
     example=_heated("60 degC", "{T: K}"),
     instead=_heated("40 K", "{T: K}"),
 )
+LIKE_A_ROOM = RULES.rule(
+    "D497",
+    "temperature above the ambient that looks absolute",
+    severity="notice",
+    meaning="A temperature of the domain `heat` is between 223 K and 323 K above the ambient: what is meant may be that of a room.",
+    why="in the domain `heat` the ambient is at 0 K and all other temperatures are differences to it: a room that is given 293 K cools "
+    "down by all of these",
+    example=_heated("293.15 K", "{T: K}"),
+    instead=_heated("0 K", "{T: K}"),
+)
 BAD_DISPLAY_UNIT = RULES.rule(
     "D493",
     "unit that a variable cannot be shown in",

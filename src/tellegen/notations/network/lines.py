@@ -217,7 +217,7 @@ class _LineReader:
     def read_initial(self, key: Scalar, node: Node, _: str) -> None:
         scalar = self.context.formula(node, f"the initial value of {self.name}")
         if self.kind.domain.heat_books:
-            self.context.refuse_scale(scalar, f"the initial value of {self.name}")
+            self.context.check_from_ambient(scalar, f"the initial value of {self.name}")
         self.line.initial_node = scalar
         # Its unit tells whether the output is meant or what is held: 1 V, or 1 uC.
         counters = dict.fromkeys(self.indices, 1)
