@@ -70,3 +70,16 @@ def test_a_storage_that_follows_several_others_has_no_law_in_common_with_them() 
         tg.ConditioningError, match="C104: 'C_6' is among storages that are not linear, and follows several"
     ):
         tg.condition(model_of(loop), "field")
+
+
+@pytest.mark.parametrize("form", ["field", "lagrange", "hamilton"])
+@pytest.mark.parametrize("modulus", ["1 + c*omega", "2 + c*turn"])
+def test_a_ratio_that_reads_no_position_makes_no_mass_matrix(form: str, modulus: str) -> None:
+    """Entries of a matrix are parameters: read in a run, a speed in them was an internal error."""
+    text = (
+        "system: x\nparameters: {J_1: 1 kg*m^2, J_2: 1 kg*m^2, c: 1}\nsignals: {turn: 'sine(1, 8 Hz)'}\n"
+        "bond graph:\n  - Se:tau -> 1:a (omega, rotational)\n"
+        f"  - a -> I:J_1\n  - a -> MTF:n -> 1:b (w, rotational)\n  - b -> I:J_2\nelements: {{n: {{K: {modulus}}}}}\n"
+    )
+    with pytest.raises(tg.ConditioningError, match=r"C104.*by what reads '(omega|turn)'"):
+        tg.condition(model_of(text), form)

@@ -173,3 +173,17 @@ def test_ports_follow_nodes_that_become_one() -> None:
     again = read_model(tg.translate(model, "network"))
     assert again.ports.keys() == model.ports.keys()
     assert differences(equations(model), equations(again)) == []
+
+
+def test_parts_between_which_a_locked_ring_lets_no_power_pass_stay_one_model() -> None:
+    text = (
+        "system: locked\nbond graph:\n  - Se:tau -> 1:a (rotational)\n  - a -> 1:b\n  - a -> TF:k -> b\n  - a -> R:r\n"
+        "  - b -> TF:n -> 0:c (electrical)\n  - c -> I:L_1\n  - c -> C:C_1\n"
+        "elements: {k: {K: 2}, n: {K: 3}, r: {b: 1}, L_1: {L: 1}, C_1: {C: 1}}\n"
+    )
+    model = read_model(text)
+    for way in WAYS:
+        now = model
+        for notation in way:
+            now = read_model(tg.translate(now, notation))
+        assert differences(equations(model), equations(now)) == [], way

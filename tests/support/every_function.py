@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,12 +115,16 @@ def _poles(model: Model) -> object:
 
 def _runs(model: Model, folder: Path, parameters: list[str]) -> Iterator[Question]:
     until = 0.01 if model.experiment.until is None else None
-    run: list[tg.Run] = []
-    yield Question("simulate", lambda: run.append(tg.simulate(model, until, samples=FEW, progress=False)))
-    yield Question("its text, plot and energy", lambda: [(str(r), r.plot().svg(), r.energy.plot().svg()) for r in run])
-    yield Question("its files", lambda: [r.save(folder / f"run{end}") for r in run for end in (".csv", ".nc", ".mat")])
-    yield Question("its power in a figure", lambda: [tg.draw(r, "bond", at=r.trajectory.t[-1]).svg() for r in run])
-    yield Question("activity", lambda: [str(tg.activity(r)) for r in run])
+
+    @cache
+    def run() -> tg.Run:
+        return tg.simulate(model, until, samples=FEW, progress=False)
+
+    yield Question("simulate", run)
+    yield Question("its text, plot and energy", lambda: (str(run()), run().plot().svg(), run().energy.plot().svg()))
+    yield Question("its files", lambda: [run().save(folder / f"run{end}") for end in (".csv", ".nc", ".mat")])
+    yield Question("its power in a figure", lambda: tg.draw(run(), "bond", at=run().trajectory.t[-1]).svg())
+    yield Question("activity", lambda: str(tg.activity(run())))
     yield Question("simulate from rest", lambda: tg.simulate(model, until, samples=FEW, start="steady", progress=False))
     yield Question("sensitivities", lambda: tg.sensitivities(model, parameters, until, times=[0.0, until or 1e-3]))
     yield Question("report", lambda: tg.report(model, folder / "report.html", force=True))
@@ -129,21 +133,23 @@ def _runs(model: Model, folder: Path, parameters: list[str]) -> Iterator[Questio
     yield Question("widget", lambda: tg.widget(model))
     yield Question("suggest limits", lambda: str(tg.suggest_limits(model, until=until)))
     yield Question("compare conditioning", lambda: tg.compare_conditioning(model, until=until, samples=FEW).to_json())
-    yield Question("animate", lambda: [tg.animate(r, frames=2).svg() for r in run])
+    yield Question("animate", lambda: tg.animate(run(), frames=2).svg())
     for name in parameters:
         yield Question(f"loss of {name}", partial(_lost, model, {name: 0.0}, until))
     if parameters:
         yield from _studies(model, folder, parameters[0], until, run)
 
 
-def _studies(model: Model, folder: Path, name: str, until: float | None, run: list[tg.Run]) -> Iterator[Question]:
+def _studies(
+    model: Model, folder: Path, name: str, until: float | None, run: Callable[[], tg.Run]
+) -> Iterator[Question]:
     """Few runs of each kind, about the value that the parameter has."""
 
     def value() -> float:
-        return float(run[0].parameters[name]) if run else 1.0
+        return float(run().parameters[name])
 
     def seen() -> list[str]:
-        return [*run[0].state_names, *run[0].output_names, *run[0].names][:1] if run else ["x"]
+        return [*run().state_names, *run().output_names, *run().names][:1]
 
     def bounds() -> tuple[float, float]:
         low, high = sorted((0.5 * value(), 1.5 * value()))
@@ -163,7 +169,7 @@ def _studies(model: Model, folder: Path, name: str, until: float | None, run: li
         "local influence",
         lambda: str(tg.influence(model, {name: tg.uniform(*bounds())}, seen(), until, method="local")),
     )
-    yield Question("fit", lambda: [str(tg.fit(model, r.save(folder / "data.csv"), [name])) for r in run])
+    yield Question("fit", lambda: str(tg.fit(model, run().save(folder / "data.csv"), [name])))
     yield Question("optimise", lambda: str(tg.optimise(model, {name: bounds()}, seen()[0], starts=1, until=until)))
 
 

@@ -22,7 +22,7 @@ from tellegen.conditioning.initial_states import InitialStates
 from tellegen.conditioning.opened_constraints import formula_signal, fresh_name
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import TIME, named_after
+from tellegen.core.names import TIME, listing, named_after
 from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind, connection, kinds_of
 from tellegen.equations.matrices import Matrix, Vector, congruent, dot
@@ -193,7 +193,7 @@ class MergedStorages:
 def merge_dependent(found: ConstrainedModel) -> MergedStorages:
     """The dependent storages that follow storages only, with all that they follow.
 
-    Raises: ConditioningError (C102, C103) where there are none.
+    Raises: ConditioningError (C102, C103) where there are none, C104 where they follow by what is no position.
     """
     dependent = found.ports
     ports = found.causal.graph.ports
@@ -203,7 +203,13 @@ def merge_dependent(found: ConstrainedModel) -> MergedStorages:
     # A field cannot be taken apart: whoever merges one of its members merges all.
     together = _with_fields(found, {*reached, *dependent})
     members = tuple(k for k in found.causal.integral if k in together)
-    return MergedStorages(found, members, tuple(k for k in found.causal.derivative if k in together))
+    merged = MergedStorages(found, members, tuple(k for k in found.causal.derivative if k in together))
+    # The entries of a mass matrix are parameters, and these may move with positions, not with speeds or signals.
+    still = {*found.model.parameters, *found.causal.graph.position_dependent, *found.system.displacements}
+    for k, row in zip(merged.storages, merged.T, strict=True):
+        if read := {name for e in row for name in e.free_symbols} - still:
+            raise _not_linear(merged.port(k), f"and follows others by what reads {listing(sorted(read))}")
+    return merged
 
 
 def merged_inertias(found: ConstrainedModel) -> MergedStorages:

@@ -9,10 +9,11 @@ The gains form a skew matrix S. Where the elements fall into two groups that spe
 between two vector blocks; otherwise it is the power matrix of a single one, which loses nothing because it is skew.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from tellegen.core.domains import DOMAINS, Side
+from tellegen.core.union_find import UnionFind
 from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import Field, PowerGraph, SourceLaw
@@ -270,7 +271,8 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     by_port = {id(item.port): item for item in scheme.elements.values()}
     items = [by_port[id(port)] for port in scheme.causal.graph.ports]
     gains = port_gains(scheme.causal)
-    groups = _groups(gains, len(items), [field.ports for field in scheme.causal.graph.fields])
+    fields = [field.ports for field in scheme.causal.graph.fields]
+    groups = _groups(gains, len(items), fields)
     # Refused instead of written: the file would have the states of another choice.
     if groups is None and any(dependence.on for dependence in scheme.causal.dependent):
         # A power matrix would hide what the dependent storages depend on.
@@ -287,11 +289,10 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     domains = tuple(items[k].domain for k in right)
     sides = tuple(given_side(_way(items[k])) for k in left), tuple(taken_side(way) for way in ways)
     ladder.parts.append(Connection(unplaced("K"), K, None, *sides, domains))
-    block, idle = _block(scheme, items, right), [lane for lane, k in enumerate(right) if not gains[k]]
-    if idle:
-        # A lane that is tied to nothing would be shorted or open: a field of zeros tells it that it is told zero. A field has
-        # two ports at least, and changes nothing in the others.
-        lanes = idle if len(idle) > 1 else range(len(right))
+    block, lanes = _block(scheme, items, right), range(len(right))
+    if not _hangs_together(gains, fields):
+        # A lane that is tied to nothing would be shorted or open, and lanes between which a locked part lets no power pass would
+        # be two systems: a field of zeros tells the one that it is told zero, ties the others and changes nothing in them.
         block.items.append(_static_field(lanes, ((ZERO,) * len(lanes),) * len(lanes)))
     if block.items:
         ladder.parts.append(block)
@@ -348,6 +349,14 @@ def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) ->
             places = [lanes.index(k) for k in member.ports]
             block.items.append(lane_field(member, scheme.causal.graph, [items[k] for k in member.ports], places))
     return block
+
+
+def _hangs_together(gains: Mapping[int, Iterable[int]], fields: Iterable[Sequence[int]]) -> bool:
+    groups = UnionFind(len(gains))
+    for one, others in (*gains.items(), *((ports[0], ports[1:]) for ports in fields)):
+        for two in others:
+            groups.join(one, two)
+    return all(groups.find(k) == groups.find(0) for k in gains)
 
 
 def _groups(
