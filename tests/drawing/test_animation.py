@@ -317,5 +317,39 @@ def test_networks_in_motion_keep_their_wires(name: str) -> None:
         assert moving.still.box.contains((moving.still.box.left + 1, moving.still.box.top + 1))
 
 
+GEARED = """
+system: geared
+network:
+  tau: {torque source: [a]}
+  J_1: {inertia: [a], J: 0.1}
+  k: {torsion spring: [a, b], K: 50}
+  J_2: {inertia: [b], J: 0.2}
+  g: {gear: [b, frame, c, frame], n: 3}
+  J_3: {inertia: [c], J: 0.2}
+experiment: {until: 2, inputs: {tau: 3}}
+"""
+
+
+def test_discs_and_wheels_turn_with_their_shafts() -> None:
+    read = read_model(GEARED)
+    run = tg.simulate(read, progress=False)
+    moving = animate(read, "network", run=run, frames=21)
+    (words,) = [s.text for s in moving.still.shapes if isinstance(s, Label) and s.origin.part == "turning scale"]
+    slower = float(re.search(r"[0-9.]+", words)[0])  # type: ignore[index]
+    speeds = {name: run.values(name) for name in ("omega_J_1", "omega_J_2", "omega_J_3")}
+    ways = {n: [0.0, *((w[1:] + w[:-1]) / 2 * (run.t[1:] - run.t[:-1])).cumsum()] for n, w in speeds.items()}
+    at = [int(abs(run.t - time).argmin()) for time in moving.times]
+    for name in ("J_1", "J_2", "J_3"):
+        top, bottom = extent(moving.still.shapes, name, 1)
+        for k, shapes in enumerate(moving.frames):
+            (mark,) = [s for s in of_part(shapes, "turning") if s.origin.element == name]
+            level = ((top + bottom) / 2 - outline_points(mark.outline)[0][1]) / ((bottom - top) / 2)
+            assert level == pytest.approx(-math.sin(ways[f"omega_{name}"][at[k]] / slower), abs=0.05)
+    # The two wheels of a gear turn with their own shafts.
+    wheels = [[s for s in of_part(shapes, "turning") if s.origin.element == "g"] for shapes in moving.frames]
+    assert all([s.origin.port for s in pair] == ["b", "c"] for pair in wheels)
+    assert check_scene(moving.figure(20).scene) == ()
+
+
 def test_what_does_not_move_has_no_scale_of_motion() -> None:
     assert not of_part(animate("rlc", "network", frames=2).still.shapes, "motion scale")

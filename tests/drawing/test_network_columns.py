@@ -91,7 +91,7 @@ def test_columns_are_whole_as_long_as_their_names_can_be_read() -> None:
 def test_machines_tell_their_phases(name: str) -> None:
     scene = draw(name, "network").scene
     letters = [shape.text for shape in scene.shapes if isinstance(shape, Label) and shape.origin.part == "letter"]
-    assert letters.count(r"3{\sim}") == letters.count(r"\mathrm{M}") == (2 if name == "corking_machine" else 1)
+    assert letters.count(r"3{\sim}") == letters.count(r"\mathrm{SM}") == (2 if name == "corking_machine" else 1)
     assert check_scene(scene) == ()
 
 

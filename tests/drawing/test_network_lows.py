@@ -265,7 +265,12 @@ def test_lines_below_machines_stay_in_one_row_of_a_figure_that_is_cut() -> None:
 
 @pytest.mark.parametrize(
     ("nodes", "side"),
-    [("[a, tank, rod, frame]", -1), ("[tank, a, rod, frame]", 1)],
+    [
+        ("[a, tank, rod, frame]", -1),
+        ("[tank, a, rod, frame]", 1),
+        ("[a, tank, frame, rod]", 1),
+        ("[tank, a, frame, rod]", -1),
+    ],
 )
 @pytest.mark.parametrize("on_the_left", [True, False])
 def test_pressure_is_in_the_chamber_from_which_it_pushes(nodes: str, side: int, on_the_left: bool) -> None:

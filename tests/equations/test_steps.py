@@ -397,7 +397,7 @@ def test_heat_is_told_apart_from_power() -> None:
 def test_rates_of_inputs_come_with_their_formula() -> None:
     steps = tg.derive("stick_slip", steps=True)
     assert "D_1 = T_u^T L_0 (T_u + T L^-1 B_1)" in " ".join(str(steps).split())
-    assert "L^{-1} B_{1}" in steps.to_latex()
+    assert r"\mathbf{L}^{-1} \mathbf{B}_{1}" in steps.to_latex()
     assert "A is zero: the states neither lose power nor exchange it." in str(steps)
 
 

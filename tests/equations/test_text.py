@@ -178,3 +178,13 @@ def test_the_transfer_matrix_has_one_line_an_entry() -> None:
     text = transfer_to_text(tg.derive("rlc", form="tf"))
     assert "y(s) = G(s) u(s)" in text
     assert "  I/V = C*s/(" in text
+
+
+def test_letters_of_the_form_step_aside_for_names_of_the_model() -> None:
+    described = "system: letters\nparameters: {L: 1 mH, A: 2 ohm}\nnetwork:\n  B: {voltage source: [a, gnd]}\n"
+    text = str(tg.derive(read_model(described + "  i: {inductor: [a, b], L: L}\n  R: {resistor: [b, gnd], R: A}\n")))
+    assert text.splitlines()[2].split("   (")[0] == "  [L] x' = -[A] x + [B] u,   y = C x"
+    other = str(
+        tg.derive(read_model("system: others\nnetwork:\n  V: {voltage source: [a, gnd]}\n  l: {inductor: [a, gnd]}\n"))
+    )
+    assert other.splitlines()[2] == "  L x' = -A x + B u,   y = C x"

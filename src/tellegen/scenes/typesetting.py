@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, ClassVar, final
 from xml.etree import ElementTree
 
-from tellegen.scenes.geometry import WHOLE, Box, Command, Outline, box_outline, hull, outline_points, shifted, union
+from tellegen.scenes.geometry import Box, Command, Outline, box_outline, hull, outline_points, shifted, union
 
 _TOKEN = re.compile(r"[MLQCZ]|-?\d*\.?\d+(?:e-?\d+)?")
 _POINTS = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}
@@ -190,15 +190,10 @@ def _drawn(node: Any, x: float, y: float) -> Iterator[Outline]:
 
 
 def _placed(glyph: Any, x: float, y: float, scale: float) -> Iterator[Outline]:
-    """A glyph with its points in thousandths, as ziamath writes them, so that figures are the same on all machines."""
+    """A glyph with its points rounded as ziamath writes them, so that figures are the same on all machines."""
     steps: list[Command] = []
     for letter, points in _steps_of(glyph):
-        at = tuple(
-            [
-                (((x + right * scale) * 1e3 + WHOLE - WHOLE) / 1e3, ((y - up * scale) * 1e3 + WHOLE - WHOLE) / 1e3)
-                for right, up in points
-            ]
-        )
+        at = tuple([(round(x + right * scale, _PLACES), round(y - up * scale, _PLACES)) for right, up in points])
         if letter == "L" and steps[-1] == ("M", at):
             continue  # a glyph repeats its first point
         steps.append((letter, at))
@@ -208,6 +203,7 @@ def _placed(glyph: Any, x: float, y: float, scale: float) -> Iterator[Outline]:
 
 _STYLED = {"mathvariant", "displaystyle", "display", "mathcolor", "mathbackground", "mathsize", "scriptlevel", "style"}
 _LETTER_FORMS = frozenset("ϕϵϑϱϖϰ")
+_PLACES = 3
 _GLYPHS: dict[str, Outline] = {}
 
 

@@ -23,7 +23,7 @@ from tellegen.drawing.mechanism.scene import MechanismMotion, mechanism_motion
 from tellegen.drawing.options import DEFAULTS, Options, read_options, with_layout
 from tellegen.drawing.overlay import results
 from tellegen.drawing.overlay.marks import Array
-from tellegen.drawing.schematic.motion import SchematicMotion, node_motions
+from tellegen.drawing.schematic.motion import ROTATIONAL, TRANSLATIONAL, SchematicMotion, ShaftMarks, node_motions
 from tellegen.drawing.schematic.plan import schematic_elements
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.model.model import Model
@@ -301,19 +301,26 @@ def animate(
 
 
 def _network_motion(model: Model, run: Run, times: Array, options: Options) -> MechanismMotion:
-    """The schematic with its marks; what is translational moves, enlarged or reduced as its figure says."""
-    scene, ways = schematic_scene(model, options), node_motions(run)
-    elements = schematic_elements(model)
-    if not ways or not (motion := SchematicMotion(scene.shapes, elements, ways)).carried:
-        overlay = results.physical_overlay(scene, run)
-        return overlay.still, tuple(overlay.frames(times))
-    overlay = results.physical_overlay(motion.with_room(scene), run)
+    """The schematic with its marks; what is translational moves, enlarged or reduced as its figure says, and shafts turn."""
+    scene, elements = schematic_scene(model, options), schematic_elements(model)
+    ways, angles = (
+        {node: np.interp(times, run.t, way) for node, way in node_motions(run, domain).items()}
+        for domain in (TRANSLATIONAL, ROTATIONAL)
+    )
+    scene = ShaftMarks(scene.shapes, elements, angles).with_words(scene)
+    # The scale of a motion is that of its whole run, not of the frames alone.
+    motion = SchematicMotion(scene.shapes, elements, node_motions(run)) if ways else None
+    moving = motion is not None and bool(motion.carried)
+    overlay = results.physical_overlay(motion.with_room(scene) if motion and moving else scene, run)
     # The same motion again, where the room for the marks has put all shapes.
-    placed = {node: np.interp(times, run.t, way) for node, way in ways.items()}
-    motion = SchematicMotion(overlay.still.shapes, elements, placed, motion.scale)
-    marks = overlay.frames(times, shift=lambda k, element: motion.mark_shift(element, k))
-    frames = tuple((*motion.at(k), *shown) for k, shown in enumerate(marks))
-    return replace(overlay.still, shapes=tuple(s for s in overlay.still.shapes if not motion.moves(s))), frames
+    turning = ShaftMarks(overlay.still.shapes, elements, angles)
+    if not (motion and moving):
+        frames = tuple((*turning.at(k), *shown) for k, shown in enumerate(overlay.frames(times)))
+        return overlay.still, frames
+    placed = SchematicMotion(overlay.still.shapes, elements, ways, motion.scale)
+    marks = overlay.frames(times, shift=lambda k, element: placed.mark_shift(element, k))
+    frames = tuple((*placed.at(k), *turning.at(k), *shown) for k, shown in enumerate(marks))
+    return replace(overlay.still, shapes=tuple(s for s in overlay.still.shapes if not placed.moves(s))), frames
 
 
 def _motion(what: AnyModel | Run, run: Run | None, frames: int, seconds: float, options: Options) -> Animation:

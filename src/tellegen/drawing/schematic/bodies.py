@@ -181,13 +181,24 @@ class NodeBodyMaker:
             body.pieces.append(PlacedSymbol(None, drop=((x + PAD, symbols.ROW), (x + PAD, symbols.RAIL)), rail=x + PAD))
             return x + 2 * PAD
         symbol, text = symbols.one_port_symbol(item.element.kind), self.texts.of(item.element)
+        # To a tank nothing leads; any other node is drawn.
+        stands = symbol.standing is not None and not item.line and item.reference in REFERENCES
+        symbol = symbol.standing or symbol if stands else symbol
         half, (along, _) = max(symbol.up, symbol.down), self.texts.extent(text)
         at = x + half + (PAD if body.pieces else 0.0)
+        body.places.append(at)
+        if stands:
+            foot = at, symbols.ROW - REACH
+            centre = at, foot[1] - symbol.length / 2
+            text_at = at + half + LABEL_GAP + along / 2, centre[1]
+            piece = PlacedSymbol(item.element, symbol, centre, (0.0, -1.0), text, text_at)
+            body.pieces.append(replace(piece, wires=(((at, symbols.ROW), foot),)))
+            body.top = min(body.top, foot[1] - symbol.length)
+            return at + half + LABEL_GAP + along
         upper = (at, symbols.ROW), (at, symbols.MID - symbol.length / 2)
         lower = (at, symbols.MID + symbol.length / 2), (at, symbols.RAIL)
         towards, text_at = (0.0, 1.0 if item.away else -1.0), (at + half + LABEL_GAP + along / 2, symbols.MID)
         piece = PlacedSymbol(item.element, symbol, (at, symbols.MID), towards, text, text_at)
-        body.places.append(at)
         body.pieces.append(replace(piece, wires=(upper,), drop=lower, rail=at))
         return at + half + LABEL_GAP + along
 

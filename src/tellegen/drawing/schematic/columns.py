@@ -330,6 +330,10 @@ MACHINE = 22.0
 """The radius of the circle of a machine."""
 
 
+MACHINES = {"generator": "G", "synchronous machine": "SM"}
+"""The letters of machines that are no plain motors."""
+
+
 def phases_of(element: Element) -> int:
     """How many windings turn one shaft, of an element that is an electric machine; none of others."""
     kinds = Counter(element.kind.domains)
@@ -536,9 +540,9 @@ class ColumnDrawing:
         yield label_shape(element, self.texts.of(element), (x, y))
 
     def _machine(self, element: Element, phases: int, at: Point) -> Iterator[Shape]:
-        """The circle of a machine with its number of phases: M 3~."""
+        """The circle of a machine with its number of phases: M 3~, SM 3~ or G 3~."""
         yield from curves((circle(0, 0, MACHINE),), placed(at, (1, 0)), Origin(element.name, "symbol"))
-        for k, text in enumerate((r"\mathrm{M}", rf"{phases}{{\sim}}")):
+        for k, text in enumerate((rf"\mathrm{{{MACHINES.get(element.kind.name, 'M')}}}", rf"{phases}{{\sim}}")):
             origin = Origin(element.name, "letter", str(k))
             yield Label(text, (at[0], at[1] + (k - 0.5) * LABEL_SIZE), LABEL_SIZE, origin=origin)
 

@@ -1,26 +1,28 @@
-"""A schematic in motion: bodies move with their nodes, springs and dampers reach from one node to the other."""
+"""A schematic in motion: bodies move with their nodes, springs and dampers reach from one node to the other, and marks on discs,
+wheels and machines turn with their shafts.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import floor, log10
+from math import cos, floor, log10, sin
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.drawing.schematic.symbols import is_load, line
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, circle, is_load, line, one_port_symbol
 from tellegen.expressions import Number
 from tellegen.graph.measurements import Measurements
 from tellegen.model.model import Element
 from tellegen.results import Run
-from tellegen.scenes.geometry import Box, Point, outline_points, union
+from tellegen.scenes.geometry import Box, Point, hull, outline_points, union
 from tellegen.scenes.ink import distance, ink_box, strokes_through
 from tellegen.scenes.lettering import quantity_latex
 from tellegen.scenes.scene import MARGIN, Curve, Dot, Label, Origin, Scene, Shape, Wire, framed_scene, mapped, moved
 
 Array = NDArray[np.float64]
-TRANSLATIONAL = "translational"
+TRANSLATIONAL, ROTATIONAL = "translational", "rotational"
 FARTHEST = 60.0
 """So far the largest motion leads on the page, where what stands beside it leaves the room."""
 SHORTEST, LONGEST = 0.75, 1.8
@@ -29,19 +31,23 @@ LEAST_WIRE = 2.0
 NEAR = 1.6
 """A wire that comes so near to a symbol touches it."""
 STILL = 1e-12
-"""Metres: what moves less does not move."""
+"""Metres or radians: what moves less does not move."""
+LARGEST_TURN = 0.6
+"""Radians from frame to frame: marks that turn faster seem to jump."""
+SMALLEST = 16.0
+"""A circle that is smaller is no wheel, but its hub."""
 
 
-def node_motions(run: Run) -> dict[str, Array]:
-    """How far each translational node has moved since the start, at the times of the run, in metres; of those that move."""
+def node_motions(run: Run, domain: str = TRANSLATIONAL) -> dict[str, Array]:
+    """How far each node of a domain that moves has moved since the start, at the times of the run, in metres or radians."""
     graph = run.graph
-    reference = next((node.name for node in graph.nodes if node.reference and node.domain == TRANSLATIONAL), None)
+    reference = next((node.name for node in graph.nodes if node.reference and node.domain == domain), None)
     if reference is None:
         return {}
     measuring, lengths = Measurements(graph.nodes, graph.ports, graph.couplings), dict[str, Array]()
     found: dict[str, Array] = {}
     for node in graph.nodes:
-        speed = None if node.domain != TRANSLATIONAL else measuring.between(node.name, reference, TRANSLATIONAL)
+        speed = None if node.domain != domain else measuring.between(node.name, reference, domain)
         if speed is None or node.reference:
             continue
         way = np.zeros(len(run.t))
@@ -236,6 +242,90 @@ class SchematicMotion:
         )
         grown = union([box, ink_box([text, *drawn]).grown(MARGIN / 2)])
         return framed_scene(scene.title, scene.about, grown, (*scene.shapes, *drawn, text))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Turning:
+    """What turns with a node: a wheel seen from its front, or a disc from its side, where `edge` is half its width."""
+
+    element: str
+    node: str
+    centre: Point
+    radius: float
+    edge: float = 0.0
+    spoke: bool = False
+
+
+@final
+class ShaftMarks:
+    """Marks on what turns, from the shapes of a schematic and the angles of its nodes at the frames."""
+
+    def __init__(self, shapes: Sequence[Shape], elements: Iterable[Element], angles: Mapping[str, Array]) -> None:
+        fastest = max((float(np.max(np.abs(np.diff(angle)), initial=0.0)) for angle in angles.values()), default=0.0)
+        self.slower = max(1.0, _round_length(2 * fastest / LARGEST_TURN)) if fastest > 0 else 1.0
+        """So many times less than the shafts the marks turn: faster, they would seem to stand or to run backwards."""
+        self.angles = {node: angle / self.slower for node, angle in angles.items()}
+        self.turning = [
+            turning
+            for element in elements
+            if not angles.keys().isdisjoint(element.nodes)
+            for turning in self._found(element, shapes)
+        ]
+
+    def _found(self, element: Element, shapes: Sequence[Shape]) -> Iterator[_Turning]:
+        ends = [
+            (n, d) for n, d in zip(element.nodes, np.repeat(element.kind.domains, 2), strict=True) if n in self.angles
+        ]
+        nodes = [node for node, domain in ends if domain == ROTATIONAL]
+        own = [
+            s for s in shapes if isinstance(s, Curve) and s.origin.element == element.name and s.origin.part == "symbol"
+        ]
+        # Of a planetary gear the circles are sun, planets and ring, which turn in ways of their own.
+        if not nodes or not own or element.kind.domains.count(ROTATIONAL) > 2:
+            return
+        if element.kind.grounded and one_port_symbol(element.kind).on_shaft is not None:
+            box = ink_box(own)
+            if box.height > box.width:
+                yield _Turning(element.name, nodes[0], box.centre, box.height / 2, box.width / 2)
+            return
+        wires = [s for s in shapes if isinstance(s, Wire) and s.origin.port in nodes]
+        for curve in own:
+            x, y = (box := hull(outline_points(curve.outline))).centre
+            if [step for step, _ in curve.outline] != list("MCCCCZ") or box.width < SMALLEST or not wires:
+                continue
+            # Of two wheels each turns with the shaft that leads to it.
+            near = min(wires, key=lambda w: min(abs(u - x) + abs(v - y) for u, v in w.points))
+            # A machine has a letter in its middle, a pump an arrow: their marks are on the rim.
+            spoke = MECHANICAL_DOMAINS.issuperset(element.kind.domains)
+            yield _Turning(element.name, near.origin.port, (x, y), box.width / 2, spoke=spoke)
+
+    def at(self, k: int) -> Iterator[Shape]:
+        """The marks at a frame."""
+        for turning in self.turning:
+            angle, (x, y), radius = float(self.angles[turning.node][k]), turning.centre, turning.radius
+            if turning.edge:
+                # A point of the rim that faces us at the start goes down, as the arrows of torques tell, and is pale behind.
+                level = y + radius * sin(angle)
+                mark = line((x - turning.edge, level), (x + turning.edge, level), weight="bold")
+                mark = replace(mark, tone="power" if cos(angle) >= 0 else "quiet")
+            else:
+                rim = x + radius * cos(angle), y - radius * sin(angle)
+                mark = line((x, y), rim) if turning.spoke else circle(*rim, 3.5, filled=True)
+                mark = replace(mark, tone="power")
+            yield replace(mark, origin=Origin(turning.element, "turning", turning.node))
+
+    def with_words(self, scene: Scene) -> Scene:
+        """The scene with words below it where the marks turn slower than the shafts."""
+        if self.slower == 1 or not self.turning:
+            return scene
+        at = scene.box.left + MARGIN, scene.box.bottom + MARGIN / 4
+        told = f"marks turn {self.slower:g} times slower than shafts"
+        text = Label(
+            told, at, 13.0, "left", math=False, slanted=True, tone="quiet", origin=Origin(part="turning scale")
+        )
+        grown = union([scene.box, ink_box([text]).grown(MARGIN / 2)])
+        return framed_scene(scene.title, scene.about, grown, (*scene.shapes, text))
 
 
 def _node_of(origin: Origin) -> str:

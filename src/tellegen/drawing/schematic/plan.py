@@ -5,18 +5,21 @@ A station is a node, or an element with several ports. Elements between a node a
 elements between two nodes link two stations, and so do the terminals of elements with several ports.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import inf
 from typing import final
 
 from tellegen.causality import assign_causality
+from tellegen.core.domains import REFERENCES
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import rules
 from tellegen.drawing.formulas import ParameterValues, parameter_latex
 from tellegen.drawing.memory import LadderNames
 from tellegen.drawing.options import Options
-from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, neighbours, rails_of
+from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, distances, neighbours, rails_of
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, is_feed, two_port_symbol, upside_down
 from tellegen.expressions import ONE
 from tellegen.graph import lower
@@ -28,8 +31,23 @@ from tellegen.schemes import network_of
 def schematic_elements(model: Model) -> tuple[Element, ...]:
     """The elements of a model; those of a bond graph or a POG with a node in the place of each bond that is a wire.
 
+    Coils that share their flux, generators and synchronous machines are of kinds of their own, as they have other symbols.
+
     Raises: FigureError (F180) where a law has no letters in a network.
     """
+    elements = _network_elements(model)
+    words = {name: "coupled coil" for field in model.fields for name in field.members}
+    machines = [element for element in elements if _is_machine(element)]
+    words |= {machine.name: _machine_word(machine, elements, model) for machine in machines}
+    return tuple(
+        replace(element, kind=replace(element.kind, name=word))
+        if (word := words.get(element.name, "")) and (element.kind.name == "inductor") == (word == "coupled coil")
+        else element
+        for element in elements
+    )
+
+
+def _network_elements(model: Model) -> tuple[Element, ...]:
     # A network is drawn as it was described: a way round through causality could rename its nodes.
     if not any(map(_is_bond, model.elements)):
         return model.elements
@@ -40,6 +58,33 @@ def schematic_elements(model: Model) -> tuple[Element, ...]:
         what = f"'{model.name}' has no schematic: {error.finding.what}"
         fix = "draw it as a bond graph: draw(model, 'bond')"
         raise rules.NO_SCHEMATIC.error(what, where=error.finding.where, fix=fix) from error
+
+
+def _is_machine(element: Element) -> bool:
+    """Whether windings turn one shaft."""
+    domains = Counter(element.kind.domains)
+    return domains.keys() == {"electrical", "rotational"} and domains["rotational"] == 1
+
+
+def _machine_word(machine: Element, elements: tuple[Element, ...], model: Model) -> str:
+    """What a machine is drawn as: a generator where its shaft alone is driven, a synchronous one where its gains turn with it."""
+    others = [element for element in elements if element is not machine]
+    # Two parts that meet only at a reference do not drive each other.
+    near = neighbours((one, two) for e in others for one, two in pairwise(n for n in e.nodes if n not in REFERENCES))
+    ports = list(zip(machine.kind.domains, machine.nodes[::2], machine.nodes[1::2], strict=True))
+    driven = {}
+    for side in ("electrical", "rotational"):
+        reached = distances((node for domain, *ends in ports if domain == side for node in ends), near, REFERENCES)
+        driven[side] = any(e.kind.role == "source" and not reached.keys().isdisjoint(e.nodes) for e in others)
+    if driven["rotational"] and not driven["electrical"]:
+        return "generator"
+    rows = machine.multiport.K if machine.multiport is not None else ()
+    read = {name for row in rows for entry in row for name in entry.free_symbols}
+    # Gains are often parameters with names of their own.
+    formulas = {name: p.expression.free_symbols for name, p in model.parameters.items() if p.expression is not None}
+    while further := {name for known in read & formulas.keys() for name in formulas[known]} - read:
+        read |= further
+    return "" if read.isdisjoint(model.displacements) else "synchronous machine"
 
 
 def _is_bond(element: Element) -> bool:
@@ -318,17 +363,19 @@ def _own_symbol(element: Element, rails: frozenset[str]) -> TwoPortSymbol | None
     symbol = two_port_symbol(element.kind)
     if symbol is None or len(element.nodes) != 4:
         return None
-    ports = list(zip(element.nodes[::2], element.nodes[1::2], symbol.pins[1::2], strict=True))
-    wired = [(first, second) for first, second, pin in ports if pin is not None]
+    # Pressure that pulls the rod back stands on the other side of the piston.
+    if symbol.pulling is not None and element.nodes[2] in rails and element.nodes[3] not in rails:
+        symbol = symbol.pulling
+    ports = list(zip(element.nodes[::2], element.nodes[1::2], symbol.pins[::2], symbol.pins[1::2], strict=True))
+    wired = [(first, second) for first, second, *pins in ports if None not in pins]
+    shafts = [end for first, second, one, two in ports if None in (one, two) for end in ((first, one), (second, two))]
+    # A shaft against a moving frame is not what the symbol says.
+    if any((node in rails) != (pin is None) for node, pin in shafts):
+        return None
+    if not any(first in rails for first, _ in wired):
+        return symbol
     # Upside down the symbol has its first terminal below, where the rail is.
-    if len(wired) == 1 and wired[0][0] in rails and wired[0][1] not in rails:
-        (shaft,) = [pair for pair in ports if pair[2] is None]
-        return upside_down(symbol) if shaft[0] not in rails and shaft[1] in rails else None
-    for terminal, (node, pin) in enumerate(zip(element.nodes, symbol.pins, strict=True)):
-        # A shaft against a moving frame, or a first terminal on a rail, is not what the symbol says.
-        if (pin is None and node not in rails) or (terminal % 2 == 0 and node in rails):
-            return None
-    return symbol
+    return upside_down(symbol) if len(wired) == 1 and wired[0][1] not in rails else None
 
 
 def _line(start: str, near: dict[str, list[str]]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class OnePortSymbol:
     """A one-port along +x: its terminals are at -length/2 and length/2, its ink reaches `up` and `down` from the axis.
 
     `letter` is a text in its middle. `on_shaft` is what it is on the line of motion of its node instead, where it needs no second
-    terminal; a `named` one is a block there, with its label inside.
+    terminal; a `named` one is a block there, with its label inside. `standing` is what stands on the pipe of its node instead.
     """
 
     length: float
@@ -35,6 +35,7 @@ class OnePortSymbol:
     letter: str = ""
     on_shaft: "OnePortSymbol | None" = None
     named: bool = False
+    standing: "OnePortSymbol | None" = None
 
 
 def line(*points: Point, weight: Weight = "thin", dashed: bool = False) -> Curve:
@@ -191,10 +192,16 @@ _THROTTLE = OnePortSymbol(50, 11, 11, (line((-25, 0), (25, 0)), arc(0, -15, 12, 
 """A narrow place in a pipe."""
 _SLUG = _boxed(line((-14, 0), (6, 0)), arrow((14, 0), (1, 0), 8, 6), half=22, high=8)
 """A slug of fluid in a long pipe."""
+_CAPSULE = line((-7.5, -10), (7.5, -10)), line((-7.5, 10), (7.5, 10)), arc(-7.5, 0, 10, 1, 2), arc(7.5, 0, 10, 3, 2)
 _VESSEL = line((-14, -10), (14, -10)), line((-14, 10), (14, 10)), arc(-14, 0, 10, 1, 2), arc(14, 0, 10, 3, 2)
 _ACCUMULATOR = _led(60, 24, 10, *_VESSEL, line((0, -10), (0, 10), dashed=True))
 """A vessel with a membrane."""
+_GAS = closed_polygon((4, 0), (12, -5), (12, 5))
+_STANDING = OnePortSymbol(35, 11, 11, (*_CAPSULE, line((-2, -10), (-2, 10)), _GAS))
+"""The same on the line of its node, with gas above the fluid: nothing leads on from there to a tank (ISO 1219-1)."""
 _COIL = replace(_led(56, 22, 8, coil_windings(-22, 22, 4)), down=3)
+_COUPLED_COIL = replace(_COIL, up=12, parts=(*_COIL.parts, circle(-22, -9, 2.2, filled=True)))
+"""A coil that shares its flux with others: a dot at its first end, as those of the others have."""
 _WINDING = line((-10, -3), (-10, 3), (10, 3), (10, -3), weight="hair")
 _DISC = OnePortSymbol(16, INLINE_HALF + 4, INLINE_HALF + 4, (rectangle(-8, -INLINE_HALF - 4, 8, INLINE_HALF + 4),))
 """An inertia on its shaft, seen from the side."""
@@ -207,6 +214,7 @@ _BEARING = OnePortSymbol(
 _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     **dict.fromkeys(("capacitor", "heat capacity", "entropy capacity"), _CAPACITOR),
     "inductor": _COIL,
+    "coupled coil": _COUPLED_COIL,
     **dict.fromkeys(("voltage source", "pressure source", "mmf source"), _PLUS_MINUS),
     "velocity source": _round(letter="v"),
     "speed source": _round(letter=r"\omega"),
@@ -228,7 +236,8 @@ _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     "shutoff valve": _SHUTOFF,
     **dict.fromkeys(("hydraulic resistor", "leak", "gas conductor", "gas resistor"), _THROTTLE),
     "fluid inertia": _SLUG,
-    **dict.fromkeys(("accumulator", "stiff chamber"), _ACCUMULATOR),
+    "accumulator": replace(_ACCUMULATOR, standing=_STANDING),
+    "stiff chamber": _ACCUMULATOR,
     "gas capacity": _led(60, 24, 10, *_VESSEL),
     "shorted turn": _boxed(_WINDING),
 }
@@ -305,7 +314,8 @@ Caption = Literal["left", "right", "above", "inside"] | Point
 class TwoPortSymbol:
     """A two-port about its middle. `pins` are the terminals, two a port in order; a shaft has one, its frame is not drawn.
 
-    `mirrored` is the symbol to be turned round instead, where its terminals change places then.
+    `mirrored` is the symbol to be turned round instead, where its terminals change places then; `pulling` is that of a two-port
+    whose second port has its first node at the frame.
     """
 
     left: float
@@ -317,6 +327,7 @@ class TwoPortSymbol:
     letter: str = ""
     caption: Caption = "above"
     mirrored: "TwoPortSymbol | None" = None
+    pulling: "TwoPortSymbol | None" = None
 
 
 def _wires(x: float) -> tuple[Point, Point]:
@@ -366,6 +377,16 @@ def _cylinder(upper: float = -22.0, lower: float = 16.0) -> TwoPortSymbol:
     return TwoPortSymbol(36, 40, -TOP, BOTTOM, pins, (barrel, piston, rod, *ports), caption=caption, mirrored=mirrored)
 
 
+def _both_ways(cylinder: TwoPortSymbol, ring: TwoPortSymbol) -> TwoPortSymbol:
+    """A cylinder that is drawn as a ring where its pressure pulls the rod back."""
+    pulling = replace(
+        ring,
+        pins=(*ring.pins[:2], None, ring.pins[2]),
+        mirrored=replace(cylinder, pins=(*cylinder.pins[:2], None, cylinder.pins[2])),
+    )
+    return replace(cylinder, pulling=pulling)
+
+
 def _standing_coil(x: float, sense: int) -> tuple[Curve, ...]:
     """A coil from TOP to BOTTOM whose windings bulge to one side."""
     return (*_pipes(x, 28), *(arc(x, y, 7, 3, 2 * sense) for y in (-21, -7, 7, 21)))
@@ -405,9 +426,10 @@ _VOICE_COIL = TwoPortSymbol(
 
 _TWO_PORTS: Mapping[str, TwoPortSymbol] = {
     "dc machine": _machine(*_BRUSHES, wired=0, letter=r"\mathrm{M}"),
+    "generator": _machine(*_BRUSHES, wired=0, letter=r"\mathrm{G}"),
     "pump": _machine(closed_polygon((-7, -10), (7, -10), (0, -21.5), filled=True), wired=1),
     "hydraulic motor": _machine(closed_polygon((-7, -21), (7, -21), (0, -9.5), filled=True), wired=0),
-    "piston": _cylinder(),
+    "piston": _both_ways(_cylinder(), _cylinder(16.0, -22.0)),
     "transformer": _between_wires(-20.0, 20.0, *_standing_coil(-20, 1), *_standing_coil(20, -1), *_CORE, *_DOTS),
     "gyrator": _between_wires(-26.0, 26.0, *_ARCS, *_pipes(-26, 16), *_pipes(26, 16)),
     # Turns round a core, whose flux goes on to the right.

@@ -29,6 +29,7 @@ from tellegen.expressions import (
     total,
 )
 from tellegen.expressions.simplification import NamedParts, readable
+from tellegen.expressions.symbols import GREEK
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import NestedText, WrittenPiece, written_pieces
 
@@ -461,8 +462,27 @@ def prose(text: str) -> str:
     return _IN_PROSE.sub(lambda found: f"${latex_name(found[1]) if found[1] else _symbols(found[2])}$", text)
 
 
+_SYMBOL = re.compile(r"(?P<letters>[A-Za-z]+)(?:_(?P<below>\w+))?(?P<entry>\[i,j\])?(?P<above>\^(?:T|-1))?")
+_SCALARS, _VECTORS = frozenset("EHPV"), frozenset("xyuzqpfw")
+
+
 def _symbols(text: str) -> str:
-    return re.sub(r"_(\w+)", r"_{\1}", text.replace("[i,j]", "_{ij}").replace("^-1", "^{-1}"))
+    """Letters of a sentence: matrices and vectors are bold, their entries are not."""
+    return _SYMBOL.sub(_symbol, text)
+
+
+def _symbol(found: re.Match[str]) -> str:
+    letters, below, entry = found["letters"], found["below"], found["entry"]
+    if letters in GREEK:
+        letters = rf"\boldsymbol{{\{letters}}}"
+    elif (
+        not entry
+        and len(letters) == 1
+        and ((letters.isupper() and letters not in _SCALARS) or (letters in _VECTORS and not below))
+    ):
+        letters = rf"\mathbf{{{letters}}}"
+    above = {"^T": r"^{\mathrm{T}}", "^-1": "^{-1}"}.get(found["above"] or "", "")
+    return letters + (f"_{{{below}}}" if below else "") + ("_{ij}" if entry else "") + above
 
 
 def _environment(name: str, lines: Iterable[str]) -> str:

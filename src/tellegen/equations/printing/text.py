@@ -1,7 +1,7 @@
 """Forms of equations and their derivations as plain text for terminals, laid out as papers write them."""
 
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tellegen.core.language import Phrases
@@ -178,7 +178,9 @@ def _in_matrices(sides: EquationSides, names: Sequence[str], width: int, unicode
         # g^T and P^T stand among the matrices already, as g and P.
         shares = [share for each in sums for share in each.shares if not share.letter.endswith("^T")]
         single = [_named_matrix(share.letter, share.rows, unicode) for share in shares]
-        gradients = [each for each in sums if each.vector == "grad_H" and shares and shares[0].letter in {"J", "E"}]
+        gradients = [
+            each for each in sums if each.vector == "grad_H" and shares and shares[0].letter.strip("[]") in {"J", "E"}
+        ]
         single += [_beside([_word("grad_H = "), _factors(gradients[0], unicode)])] if gradients else []
         if all(block.width + 2 <= width for block in single):
             return _indented("\n\n".join(_text_of(_beside(group)) for group in _fitting_groups(single, width - 2)))
@@ -312,11 +314,14 @@ def equations_to_text(
     wider than `width`, or of more than a dozen states, are written as one equation a row.
     """
     brief, names = _with_names(equations, lambda form: shown.state_equation(form, sign), width, unicode)
+    own = _own_names(equations)
     parts = _equations(brief, shown.state_equation(brief, sign), shown.output_equation(brief), width, unicode)
     parts.append(_named("measured", shown.measured_formulas(equations), width))
     parts.append(_variables(equations, units))
     parts.append(
-        "\n".join(_wrapped(f"{name} = {to_text(e)}", width, "") for name, e in shown.summaries(equations, sign))
+        "\n".join(
+            _wrapped(f"{_aside(name, own)} = {to_text(e)}", width, "") for name, e in shown.summaries(equations, sign)
+        )
     )
     parts.append(_rates(equations.displacements, width))
     parts.append(_named("dependent storages", equations.dependent, width))
@@ -367,6 +372,7 @@ def _equations(
     unicode: bool,
 ) -> list[str]:
     """The name of a form, its equations with letters, and the equations themselves."""
+    state, output = (_stepped_aside(sides, _own_names(form)) for sides in (state, output))
     parts = []
     letters = []
     if form.states:
@@ -376,7 +382,34 @@ def _equations(
     if form.outputs:
         letters.append(f"y = {_letters(output.right)}".replace("(g^T + P^T)", "(g + P)^T"))
         parts.append(_equation_text(output, form.outputs, width, unicode))
-    return [form.name, _indented(",   ".join(letters)), *parts]
+    general = ",   ".join(letters)
+    return [form.name, _indented(general + ASIDE * ("[" in general)), *parts]
+
+
+ASIDE = "   (in [ ]: letters of the form, which the model has too)"
+
+
+def _own_names(form: "EquationSystem | HamiltonianSystem | StateSpaceForm") -> frozenset[str]:
+    """What the author has called something: a letter of the form that is among them steps aside."""
+    return frozenset((*form.parameters, *form.states, *form.inputs, *form.outputs, *form.displacements, *form.where))
+
+
+def _aside(letter: str, names: Container[str]) -> str:
+    return f"[{letter}]" if letter in names else letter
+
+
+def _stepped_aside(sides: EquationSides, names: Container[str]) -> EquationSides:
+    """The equation with the letters of its matrices in brackets where they are names of the model."""
+
+    def aside(each: MatrixSum) -> MatrixSum:
+        shares = []
+        for share in each.shares:
+            letter, transposed, _ = share.letter.partition("^T")
+            shares.append(share._replace(letter=_aside(letter, names) + transposed))
+        vector, dot, _ = each.vector.partition("'")
+        return each._replace(shares=tuple(shares), vector=_aside(vector, names) + dot)
+
+    return EquationSides(tuple(map(aside, sides.left)), tuple(map(aside, sides.right)))
 
 
 def _letters(sums: Iterable[MatrixSum]) -> str:
@@ -431,8 +464,9 @@ def hamiltonian_to_text(
     parts.append(_variables(form, units))
     if form.multipliers:
         parts.append(_wrapped(f"multipliers  {', '.join(form.multipliers)}  ({MULTIPLIER_NOTE})", width, ""))
+    own = _own_names(form)
     for name, note, e in shown.energy_functions(form):
-        written = f"{name} = {'no closed form' if e is None else to_text(e)}"
+        written = f"{_aside(name, own)} = {'no closed form' if e is None else to_text(e)}"
         parts.append(_wrapped(f"{written}   ({note})" if note else written, width, ""))
     parts.append(_named("energy variables", form.energy_variables, width))
     parts.append(_rates(form.displacements, width))
