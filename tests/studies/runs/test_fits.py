@@ -174,7 +174,7 @@ def test_cells_may_be_empty_and_columns_have_units(tmp_path: Path) -> None:
     [
         ({"t": T, "I_x": T}, ["R_a"], {}, "S420"),
         ({"t": T, "I_a": T}, [], {}, "S426"),
-        ({"t": T, "I_a": T}, ["R_x"], {}, "S426"),
+        ({"t": T, "I_a": T}, ["R_x"], {}, "S302"),
         ({"t": T, "I_a": T}, {"R_a": (1.0, 2.0)}, {}, "S426"),
         ({"t": T, "I_a": T}, {"R_a": (2.0, 1.0)}, {}, "S426"),
         ({"t": T, "I_a": T}, ["R_a"], {"loss": "square"}, "S426"),

@@ -119,8 +119,8 @@ def fit(
     the deviation of each column; without it one is estimated for each. `loss` is one of `scipy.optimize.least_squares`, such as
     "soft_l1". With `starts`, so many points between the bounds are tried, and the best are refined.
 
-    Raises: SimulationError for data (S420, S425) or free names (S426) that make no sense, before any run; (S427) where the search
-        does not end.
+    Raises: SimulationError for data (S420, S425) or free names (S302, S426) that make no sense, before any run; (S427) where the
+        search does not end.
     """
     described = as_model(model)
     settings = RunSettings(None, dict(inputs or {}), dict(initial or {}), dict(parameters or {}), solver, rtol)

@@ -219,10 +219,7 @@ class FitProblem:
     def _free(self, free: Mapping[str, Bounds | None], records: Sequence[MeasuredRecord]) -> list[FreeName]:
         words = set().union(*(parse(text).free_symbols for text in self.measured.values())) if self.measured else set()
         own = [name for name in free if name in self.model.parameters or name not in words]
-        try:
-            readings = readings_of(self.model, own, self.settings)
-        except TellegenError as reason:
-            raise rules.BAD_FREE.error(reason.what, fix=reason.finding.fix) from None
+        readings = readings_of(self.model, own, self.settings)
         base = self._base()
         found = []
         for name, bounds in free.items():

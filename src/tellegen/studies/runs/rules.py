@@ -158,12 +158,12 @@ BAD_RECORD = RULES.rule(
     "S425",
     "data that are no record",
     meaning="Measured data have no times, times that go back, cells that are no numbers, another unit, or nothing to compare.",
-    why="a model can be compared with numbers at rising times alone",
+    why="a model is compared with numbers in its own units, at times that rise",
 )
 BAD_FREE = RULES.rule(
     "S426",
     "parameter that cannot be free so",
-    meaning="""A free parameter is unknown, follows from others, has bounds that exclude where the search starts or that stand the wrong
+    meaning="""A free parameter follows from others, has bounds that exclude where the search starts or that stand the wrong
 way round, or nothing is free at all.""",
     why="a search begins at the value of the model, between the bounds",
 )
@@ -176,10 +176,10 @@ NO_FIT = RULES.rule(
 NOT_ON_CARD = RULES.rule(
     "S430",
     "study that no graphics card can make",
-    meaning="""Runs were asked for on a graphics card, and there is none, or the model is none for it: with modes, events, samples, delays,
-functions of Python, tables, unknowns that are searched for, or more than 24 variables; or single precision was asked for with a fine
+    meaning="""Runs were asked for on a graphics card, and there is none, or the model is none for it: with modes, jumps, samples, delays,
+functions of Python, unknowns that are searched for, or more than 24 variables; or single precision was asked for with a fine
 tolerance.""",
-    why="a thread of a card makes one run in its registers, by formulas alone",
+    why="a thread of a card makes one run in its registers, by formulas and tables alone",
 )
 SINGLE_ANGLE = RULES.rule(
     "S431",
