@@ -22,7 +22,11 @@ COMMANDS = (
         "`.subckt`, `.ends`, `X`",
         "a part in a file of its own, with ports and parameters; several where ports meet in different ways",
     ),
-    ("`.model`", "the values of diodes (`D`) and switches (`SW`), before or after their use"),
+    (
+        "`.model`",
+        "the values of diodes (`D`), switches (`SW`, `CSW`) and transistors (`NPN`, `PNP`, `NMOS`, `PMOS`), "
+        "before or after their use",
+    ),
     ("`.include`, `.lib`", "read where the file lies in the folder of the deck"),
     ("`.global`", "nodes that subcircuits share get a port"),
     ("`.print`, `.plot`, `.save`, `.probe`", "`outputs`: voltages of nodes, as signals, and currents of elements"),

@@ -1,6 +1,7 @@
 """Compare runs of SPICE decks with those of ngspice: `python tools/judge_decks.py FOLDER` imports and runs every deck of a folder.
 
-Each deck is given a finer step and `wrdata` of all nodes, and both programs read that text. A node is compared at up to 2000 times,
+A deck without a run over time is compared at its operating point. Each other deck is given a finer step and `wrdata` of all nodes,
+and both programs read that text. A node is compared at up to 2000 times,
 beside its own largest value; rows beside a change of mode or a jump are left out, because there each program has a row of its own.
 """
 
@@ -63,14 +64,11 @@ def compare(deck: Path, *, diodes: str = "exponential", seconds: float = 60.0, f
                 shutil.copy(other, folder / other.name)
         nodes, run = _shown_nodes(deck)
         judged = folder / "judged.cir"
+        if run is None:
+            return _compared_at_rest(deck, judged, nodes, diodes, seconds)
         judged.write_text(_judged_text(deck, nodes, run, "", TOLERANCES[0]), encoding="utf-8")
         begun = time.perf_counter()
-        try:
-            tg.import_model(judged, folder / "judged.yaml", diodes=diodes, force=True)
-        except TellegenError as error:
-            raise NotComparedError("refused: " + "; ".join(f"{f.code} {f.what}" for f in error.findings)) from error
-        lines = (folder / "judged.yaml").read_text(encoding="utf-8").splitlines()
-        left_out = tuple(line[2:] for line in lines if line.startswith("# "))
+        lines, left_out = _imported(judged, diodes)
         until = float(next(line.split()[1] for line in lines if line.startswith("  until:")))
         for tolerances in TOLERANCES:
             # Where ngspice gives up with close tolerances it may go on with wider ones.
@@ -84,15 +82,52 @@ def compare(deck: Path, *, diodes: str = "exponential", seconds: float = 60.0, f
         return _compared(folder, rows, left_out, begun)
 
 
-def _shown_nodes(deck: Path) -> tuple[list[str], Card]:
-    """The nodes of a deck outside its subcircuits, and its run."""
+def _imported(deck: Path, diodes: str) -> tuple[list[str], tuple[str, ...]]:
+    """The lines of the model file of a deck, which is put beside it, and what it leaves out."""
+    written = deck.with_suffix(".yaml")
+    try:
+        tg.import_model(deck, written, diodes=diodes, force=True)
+    except TellegenError as error:
+        raise NotComparedError("refused: " + "; ".join(f"{f.code} {f.what}" for f in error.findings)) from error
+    lines = written.read_text(encoding="utf-8").splitlines()
+    return lines, tuple(line[2:] for line in lines if line.startswith("# "))
+
+
+def _compared_at_rest(deck: Path, judged: Path, nodes: list[str], diodes: str, seconds: float) -> Comparison:
+    """The operating points of both programs."""
+    begun = time.perf_counter()
+    shown = " ".join(f"v({found})" for found in nodes)
+    judged.write_text("\n".join([*_kept_lines(deck), f".save {shown}", ".end", ""]), encoding="utf-8")
+    _, left_out = _imported(judged, diodes)
+    try:
+        run = tg.simulate(tg.read(judged.with_suffix(".yaml")), start="steady", until=1e-9, samples=1, rtol=1e-9)
+    except TellegenError as error:
+        raise NotComparedError(f"not simulated: {error.code} {error.what}") from error
+    end = [".options reltol=1e-9 abstol=1e-15 vntol=1e-10", ".control", "set wr_singlescale", "set wr_vecnames", "op"]
+    end += [f"wrdata judged.out {shown}", ".endc", ".end"]
+    judged.write_text("\n".join([*_kept_lines(deck), *end]) + "\n", encoding="utf-8")
+    row = _ngspice(judged.parent, nodes, seconds)
+    words = node_names(list(nodes))
+    sizes = {name: float(row[name][0]) for name in nodes}
+    largest = max(map(abs, sizes.values()), default=0.0) or 1e-6
+    by_node = {
+        name: abs(float(run.values(_sensor(words[name]))[0]) - size) / max(abs(size), 1e-3 * largest)
+        for name, size in sizes.items()
+        if _sensor(words[name]) in run
+    }
+    if not by_node:
+        raise NotComparedError("no node is shown")
+    worst = max(by_node, key=lambda name: by_node[name])
+    return Comparison(by_node[worst], worst, by_node, left_out, time.perf_counter() - begun)
+
+
+def _shown_nodes(deck: Path) -> tuple[list[str], Card | None]:
+    """The nodes of a deck outside its subcircuits, and its run where it has one."""
     findings = Findings()
     try:
         found = understand(read_deck(deck, findings), findings)
     except TellegenError as error:
         raise NotComparedError(f"refused: {error.code} {error.what}") from error
-    if found.transient is None:
-        raise NotComparedError("there is no .tran")
     return list(dict.fromkeys(_nodes(found.circuit)))[:MOST_NODES], found.transient
 
 
@@ -105,8 +140,8 @@ def _nodes(circuit: Circuit) -> Iterator[str]:
         yield from (found for word in words if (found := node(word)) != GROUND)
 
 
-def _judged_text(deck: Path, nodes: list[str], run: Card, step: str, tolerances: str) -> str:
-    """The deck with a finer step, all nodes kept, and nothing else shown."""
+def _kept_lines(deck: Path) -> list[str]:
+    """The lines of the circuit alone."""
     kept: list[str] = []
     skipping = False
     for line in deck.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -118,6 +153,12 @@ def _judged_text(deck: Path, nodes: list[str], run: Card, step: str, tolerances:
             kept.append("*")
         else:
             kept.append(line)
+    return kept
+
+
+def _judged_text(deck: Path, nodes: list[str], run: Card, step: str, tolerances: str) -> str:
+    """The deck with a finer step, all nodes kept, and nothing else shown."""
+    kept = _kept_lines(deck)
     words, _ = split_words(run.words[1:])
     uic = " uic" if any(w.lower() == "uic" for w in words) else ""
     shown = " ".join(f"v({found})" for found in nodes)

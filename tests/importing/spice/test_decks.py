@@ -15,6 +15,7 @@ QUICK = {
     "divider_and_filter": 40_000,
     "coils": 40_000,
     "controlled": 40_000,
+    "bias": 0,
     "operating_point": 40_000,
     "subcircuits": 40_000,
 }

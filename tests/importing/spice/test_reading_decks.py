@@ -1,6 +1,7 @@
 """What the cards of a deck become, and what is said where they are not read."""
 
 import contextlib
+import math
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,79 @@ def test_a_parameter_may_have_the_name_of_an_element_or_of_a_function(tmp_path: 
     assert tg.equilibrium(tmp_path / "deck.yaml")["I_V1"] == pytest.approx(4 / 1006)
 
 
+def first_values(folder: Path, cards: str) -> tg.Run:
+    found = deck(folder, cards)
+    path = folder / "deck.yaml"
+    path.write_text(found.text, encoding="utf-8")
+    return tg.simulate(path, until=1e-9, samples=1, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        # As ngspice prints them at v(a) = -2 V, v(e) = 4 V.
+        ("B1 b 0 V=v(a)^3", 8.0),
+        ("B1 b 0 V={v(a)**3 - v(a)^2}", 4.0),
+        ("B1 b 0 V='pow(v(a),3)'", 8.0),
+        ("B1 b 0 V = pwr(v(a), 3)", -8.0),
+        ("B1 b 0 V=u(v(a))+10*sgn(v(a))+ 100*uramp(-v(a))", 190.0),
+        ("B1 b 0 V=v(a) > -3 ? 5 : 6", 5.0),
+        ("B1 b 0 V=v(a,e) + i(Va)", -5.998),
+        ("B1 0 b I={-v(e)/2k}", -2.0),
+        ("E1 b 0 POLY(1) a 0 3", -6.0),
+        ("E1 b 0 POLY(1) a 0 3 1", 1.0),
+        ("E1 b 0 POLY(2) (a,0) (e,0) 1 2 3 4 5 6", 81.0),
+        ("E1 b 0 TABLE {v(a)} = (-3, 1) (-1, 5)", 3.0),
+        ("E1 b 0 TABLE {v(e)} (0,0) (1,5)", 5.0),
+        ("E1 b 0 value={time*3+v(a,e)}", -6.0),
+        ("G1 0 b VALUE {v(e)/1k}", 4.0),
+        ("F1 0 b POLY(2) Va Ve 0 1 2 3", -5.988),
+        ("H1 b 0 POLY(1) Va 1 1000", 3.0),
+    ],
+)
+def test_sources_follow_formulas_polynomials_and_tables(tmp_path: Path, source: str, value: float) -> None:
+    run = first_values(tmp_path, f"Va a 0 -2\nRa a 0 1k\nVe e 0 4\nRe e 0 1k\n{source}\nR1 b 0 1k\n.print v(b)")
+    assert run.values("v_b")[0] == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["npn", "pnp", "nmos", "pmos"])
+def test_transistors_obey_their_laws(tmp_path: Path, kind: str) -> None:
+    sign = 1 if kind[0] == "n" else -1
+    if "mos" in kind:
+        text = f"Vc c 0 {5 * sign}\nVb b 0 {2 * sign}\nM1 c b 0 0 QX W=20u L=2u"
+        model = f".model QX {kind}(VTO={0.8 * sign} KP=50u LAMBDA=0.1)"
+        current = 50e-6 * 10 / 2 * 1.2**2 * 1.5
+    else:
+        bias = f"Vc c 0 {5 * sign}\nVb b 0 {0.65 * sign}"
+        text, model = f"{bias}\nQ1 c b 0 QX 3", f".model QX {kind}(IS=1e-15 BF=100 VAF=50)"
+        current = 3e-15 * (math.exp(0.65 / 25.864926e-3) - math.exp(-4.35 / 25.864926e-3)) * (1 + 4.35 / 50)
+    run = first_values(tmp_path, f"{text}\n{model}\n.save i(Vc)")
+    assert run.values("I_Vc")[0] == pytest.approx(sign * current, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("cards", "what"),
+    [
+        ("Q1 c b 0", "'Q1' has fewer than three nodes and a model"),
+        ("Q1 c b 0 QX", "'Q1' has the model 'QX', which there is not"),
+        ("Q1 c b 0 QX\n.model QX D", "'Q1' has the model 'QX' of the type D"),
+        ("M1 c b 0 QX\n.model QX NMOS", "'M1' has fewer than four nodes and a model"),
+        ("M1 c b 0 0 QX\n.model QX NMOS(LEVEL=8)", "'M1' has a model of level 8"),
+        ("M1 c b 0 0 QX NF=3\n.model QX NMOS", "'M1' has 'nf'"),
+        ("B1 c 0 2*v(b)", "'B1' has no formula"),
+        ("B1 c 0 V=2*ddt(v(b))", "the value '2*ddt(v(b))' of 'B1': there is no function 'ddt'"),
+        ("B1 c 0 V=i(R9)", "'B1' reads the current of 'R9', which is no voltage source of this circuit"),
+        ("E1 c 0 POLY(2) b 0 1", "'E1' has a polynomial without its words"),
+        ("E1 c 0 POLY(99) b 0 1 2", "'E1' has a polynomial without its words"),
+        ("E1 c 0 TABLE {v(b)} = (1", "the table of 'E1' has no pairs"),
+        ("W1 c 0 R1 WX\n.model WX CSW", "'W1' reads the current of 'R1', which is no voltage source of this circuit"),
+    ],
+)
+def test_devices_and_formulas_that_make_no_sense_are_told(tmp_path: Path, cards: str, what: str) -> None:
+    told = errors(tmp_path, f"V1 b 0 1\nR1 c 0 1k\n{cards}")
+    assert [text for _, text in told] == [what]
+
+
 def test_diodes_may_be_ideal(tmp_path: Path) -> None:
     found = deck(tmp_path, "V1 a 0 5\nD1 a b DX\nR1 b 0 1k\n.model DX D(IS=1e-12 RS=2)", diodes="ideal")
     assert "D1: {diode: [a, b], V_f: 0.536006 V, R_on: 2 ohm}" in lines(found)
@@ -203,7 +277,7 @@ def test_all_that_is_not_read_is_told_at_once(tmp_path: Path) -> None:
     cards = "\n".join(f"{letter.upper()}1 a b c d e" for letter in REFUSED)
     told = errors(
         tmp_path,
-        f"R1 a 0 1k\n{cards}\nE9 a 0 POLY(1) b 0 0 1\nV9 a 0 SFFM(0 1 1k)\n.func f(x) {{x}}\nR8 a 0 rmod\n.model rmod R",
+        f"R1 a 0 1k\n{cards}\nE9 a 0 LAPLACE {{v(b)}} = {{1/s}}\nV9 a 0 SFFM(0 1 1k)\n.func f(x) {{x}}\nR8 a 0 rmod\n.model rmod R",
     )
     assert {code for code, _ in told} == {"D307"}
     assert len(told) == len(REFUSED) + 4

@@ -305,7 +305,7 @@ _ANALYSIS_TOLD = {".temp": "everything is at 27 degrees Celsius", ".step": "one 
 _ANALYSIS_FIX = {
     ".temp": "set the parameters for that temperature",
     ".step": "see 'tellegen sweep --help'",
-    ".op": "see 'tellegen simulate --start steady'",
+    ".op": "see 'tellegen simulate': a run begins at the operating point",
 }
 
 

@@ -1,19 +1,21 @@
 """The cards of elements: a table of what each becomes, and the functions that write them."""
 
-import math
+import re
 from collections.abc import Callable
+from itertools import chain, combinations_with_replacement
+from itertools import count as count_from
 from typing import NamedTuple, final
 
 from tellegen.core.names import listing
 from tellegen.importing.spice import rules
 from tellegen.importing.spice.courses import RefusedError, read_course
-from tellegen.importing.spice.deck import GROUND, DeviceModel, ElementCard
+from tellegen.importing.spice.deck import GROUND, ElementCard, split_words
+from tellegen.importing.spice.devices import write_bipolar, write_diode, write_mos, write_switch
+from tellegen.importing.spice.lines import CARD_WORD
 from tellegen.importing.spice.values import DeckValue, ValueProblemError, of_number
-from tellegen.importing.spice.writing import GMIN, V_T, CircuitWriter, Skip
+from tellegen.importing.spice.writing import CircuitWriter, Skip
 from tellegen.notations.yaml.writing import line_text, list_text
 
-LARGEST_CURRENT = 1e-3
-"""The current at which an ideal diode has the voltage of the exponential one, in A."""
 MOST_COILS = 200
 """Coupled with each other: their matrix is written out."""
 
@@ -26,15 +28,6 @@ class CardKind(NamedTuple):
     becomes: str
     left_out: str
     write: Callable[[CircuitWriter, ElementCard], None]
-
-
-def _is_shorted(writer: CircuitWriter, card: ElementCard, ends: list[str]) -> bool:
-    """Whether both nodes are one; where the card itself says so, it is told."""
-    if ends[0] != ends[1]:
-        return False
-    if card.words[0].lower() == card.words[1].lower():
-        writer.left_out(card.card, f"'{card.name}' has both ends at one node and is left out", "remove the card")
-    return True
 
 
 _BRACES = "{}'\""
@@ -74,7 +67,7 @@ def _value_of(writer: CircuitWriter, card: ElementCard, key: str, unit: str) -> 
 def _resistor(writer: CircuitWriter, card: ElementCard) -> None:
     ends = writer.ends(card)
     value = _value_of(writer, card, "r", "ohm")
-    if _is_shorted(writer, card, ends):
+    if writer.is_shorted(card, ends):
         return
     text = value.with_unit("ohm")
     if writer.number(value) == 0:
@@ -93,7 +86,7 @@ def _storage(writer: CircuitWriter, card: ElementCard, kind: str, unit: str, ini
         if card.letter == "l":
             writer.add(writer.elements[card.name.lower()], "resistor", ends, ("R", "1 uohm"))
         return
-    if _is_shorted(writer, card, ends):
+    if writer.is_shorted(card, ends):
         return
     pairs = [(card.letter.upper(), value.with_unit(unit))]
     started = _initial(writer, card, ends, initial)
@@ -214,7 +207,7 @@ def _source(writer: CircuitWriter, card: ElementCard, kind: str, unit: str) -> N
         writer.wrong(
             card.card, f"'{card.name}' imposes a voltage between a node and itself", "remove the card, or change a node"
         )
-    if _is_shorted(writer, card, ends):
+    if writer.is_shorted(card, ends):
         return
     try:
         course = read_course(
@@ -244,185 +237,123 @@ def _current_source(writer: CircuitWriter, card: ElementCard) -> None:
     _source(writer, card, "current source", "A")
 
 
-def _controlled(writer: CircuitWriter, card: ElementCard, words: int) -> list[str]:
-    """The nodes of a linear controlled source.
+def _controlled(writer: CircuitWriter, card: ElementCard, kind: str, unit: str) -> None:
+    """A source that follows voltages or currents: by a gain, a polynomial, a table or a formula.
 
-    Raises: Skip where it is shorted, or not linear.
+    Raises: Skip where it is shorted, or follows what is not read.
     """
-    shape = next((word.upper() for word in (*card.words[2:3], *card.options) if word.lower() in _NOT_LINEAR), None)
-    if shape is not None:
-        writer.wrong(card.card, f"'{card.name}' follows {shape}", "give it a gain", rules.NOT_READ)
-    if len(card.words) != words or card.options:
-        writer.wrong(
-            card.card,
-            f"'{card.name}' has {len(card.words)} words behind its name, not {words}",
-            "write its nodes, what it reads, and its gain",
-        )
     ends = writer.ends(card)
-    if _is_shorted(writer, card, ends):
-        raise Skip
-    return ends
-
-
-_NOT_LINEAR = ("poly", "value", "vol", "cur", "table", "laplace", "freq", "cheby", "and", "nand", "or", "nor", "delay")
-
-
-def _by_voltage(writer: CircuitWriter, card: ElementCard, kind: str) -> None:
-    ends = _controlled(writer, card, 5)
-    gain = writer.value(card.words[4], card.card)
-    read = writer.sensor(writer.node(card.words[2]), writer.node(card.words[3]))
     name = writer.elements[card.name.lower()]
-    writer.add(name, kind, ends, ("signal", f"{gain.factor}*{read}"), imposes=kind == "voltage source")
+    text = _followed(writer, card, name, unit)
+    if not writer.is_shorted(card, ends):
+        writer.add(name, kind, ends, ("signal", text), imposes=kind == "voltage source")
 
 
-def _by_current(writer: CircuitWriter, card: ElementCard, kind: str) -> None:
-    ends = _controlled(writer, card, 4)
-    gain = writer.value(card.words[3], card.card)
-    source = writer.circuit.elements.get(card.words[2].lower())
-    if source is None or source.letter != "v":
-        what = f"'{card.name}' reads the current of '{card.words[2]}', which is no voltage source of this circuit"
-        writer.wrong(card.card, what, "put a voltage source of 0 V where the current is to be read", rules.UNKNOWN_NAME)
-        raise Skip
-    name = writer.elements[card.name.lower()]
-    # The current of a source enters at its first node in SPICE, and leaves there here.
-    text = f"-{gain.factor}*I_{writer.elements[source.name.lower()]}"
-    writer.add(name, kind, ends, ("signal", text.removeprefix("--")), imposes=kind == "voltage source")
+_FORMULA = re.compile(r"\b(value|vol|cur)\s*=?\s*(.*)$", re.IGNORECASE)
+_TABLE = re.compile(r"\btable\s*=?\s*(\{[^{}]*\}|'[^']*')\s*=?\s*(.*)$", re.IGNORECASE)
+_BY_FORMULA = re.compile(r"\b([vi])\s*=\s*(.*)$", re.IGNORECASE)
+_FURTHER = ("laplace", "freq", "cheby", "and", "nand", "or", "nor", "delay")
+MOST_FOLLOWED = 8
+"""By a polynomial: its coefficients count what is followed together."""
 
 
-def _voltage_by_voltage(writer: CircuitWriter, card: ElementCard) -> None:
-    _by_voltage(writer, card, "voltage source")
+def _followed(writer: CircuitWriter, card: ElementCard, name: str, unit: str) -> str:
+    """What a controlled source follows, as a formula of signals."""
+    behind = card.card.text.split(None, 3)[3:]
+    text = behind[0] if behind else ""
+    shape = next((word.upper() for word in (*card.words[2:3], *card.options) if word.lower() in _FURTHER), None)
+    if shape is not None:
+        writer.wrong(card.card, f"'{card.name}' follows {shape}", "give it a gain or a formula", rules.NOT_READ)
+    if card.letter in "eg" and (table := _TABLE.match(text)) is not None:
+        return _by_table(writer, card, name, table[1], table[2])
+    if card.letter in "eg" and (formula := _FORMULA.match(text)) is not None:
+        return _in_unit(_by_formula(writer, card, formula[2]), unit)
+    if len(card.words) > 2 and card.words[2].lower() == "poly":
+        return _by_polynomial(writer, card, unit)
+    read, gain = (card.words[2:4], card.words[4:]) if card.letter in "eg" else (card.words[2:3], card.words[3:])
+    if len(gain) != 1 or card.options:
+        count = 5 if card.letter in "eg" else 4
+        what = f"'{card.name}' has {len(card.words)} words behind its name, not {count}"
+        writer.wrong(card.card, what, "write its nodes, what it reads, and its gain")
+    factor = writer.value(gain[0], card.card).factor
+    followed = _reading(writer, card, list(read))
+    return f"-{factor}*{followed[1:]}".removeprefix("--") if followed[0] == "-" else f"{factor}*{followed}"
 
 
-def _current_by_voltage(writer: CircuitWriter, card: ElementCard) -> None:
-    _by_voltage(writer, card, "current source")
+def _reading(writer: CircuitWriter, card: ElementCard, words: list[str]) -> str:
+    """The voltage between two nodes, or the current of a source."""
+    if len(words) == 1:
+        return writer.current(words[0], card)
+    return writer.sensor(writer.node(words[0]), writer.node(words[1]))
 
 
-def _current_by_current(writer: CircuitWriter, card: ElementCard) -> None:
-    _by_current(writer, card, "current source")
+def _by_formula(writer: CircuitWriter, card: ElementCard, text: str) -> str:
+    def measured(letter: str, words: list[str]) -> str:
+        if letter == "v":
+            ends = [writer.node(word) for word in words[:2]]
+            return f"({writer.sensor(ends[0], ends[1] if len(ends) > 1 else GROUND)}/(1 V))"
+        return f"({writer.current(words[0], card)}/(1 A))"
+
+    return writer.value(text, card.card, measured).text
 
 
-def _voltage_by_current(writer: CircuitWriter, card: ElementCard) -> None:
-    _by_current(writer, card, "voltage source")
+def _in_unit(text: str, unit: str) -> str:
+    """Formulas of SPICE are of bare numbers."""
+    return f"1 {unit}*({text})"
 
 
-# Switches and diodes
-
-
-def _model(writer: CircuitWriter, card: ElementCard, place: int, type_: str) -> DeviceModel:
-    """The model of a device.
-
-    Raises: Skip.
-    """
-    name = card.words[place] if len(card.words) > place else ""
-    found = writer.circuit.model(name) if name else None
-    if found is None:
-        what = f"'{card.name}' has the model '{name}', which there is not" if name else f"'{card.name}' names no model"
-        writer.wrong(card.card, what, f"define it: .model NAME {type_.upper()}(...)", rules.UNKNOWN_NAME)
-        raise Skip
-    if found.type != type_:
-        what = f"'{card.name}' has the model '{name}' of the type {found.type.upper()}"
-        writer.wrong(card.card, what, f"give it one of the type {type_.upper()}", rules.NOT_READ)
+def _by_table(writer: CircuitWriter, card: ElementCard, name: str, argument: str, text: str) -> str:
+    numbers = [writer.value(word, card.card).text for word in split_words(CARD_WORD.findall(text))[0]]
+    if len(numbers) < 4 or len(numbers) % 2:
+        writer.wrong(card.card, f"the table of '{card.name}' has no pairs", "write TABLE {v(a)} = (0, 0) (1, 5)")
+    unit = "V" if card.letter == "e" else "A"
+    points = [[x, f"{y} {unit}"] for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+    found = writer.names.give(f"{name}_table", "s")
+    writer.signals[found] = {"table": points, "at": _by_formula(writer, card, argument)}
     return found
 
 
-def _settings(
-    writer: CircuitWriter, model: DeviceModel, known: dict[str, float], ignored: frozenset[str]
-) -> dict[str, DeckValue]:
-    """The values of a model; what is left out of it is told."""
-    further = [key for key in model.settings if key not in known and key not in ignored]
-    if further:
-        verb = "is" if len(further) == 1 else "are"
-        what = f"{listing([key.upper() for key in further])} of the model '{model.name}' {verb} left out"
-        writer.left_out(model.card, what, "add an element for it where it matters")
-    return {
-        key: writer.value(model.settings[key], model.card) if key in model.settings else of_number(size)
-        for key, size in known.items()
-    }
+def _by_polynomial(writer: CircuitWriter, card: ElementCard, unit: str) -> str:
+    """p0 + p1*x1 + p2*x2 + p3*x1^2 + p4*x1*x2 + ...: products in the order of SPICE; one coefficient alone is a gain."""
+    count_word, *words = card.words[3:] or ("",)
+    each = 2 if card.letter in "eg" else 1
+    if not count_word.isdecimal() or not 0 < int(count_word) <= MOST_FOLLOWED or len(words) <= each * int(count_word):
+        writer.wrong(card.card, f"'{card.name}' has a polynomial without its words", "write POLY(1) a b 0 2")
+    count = int(count_word)
+    quantity = "V" if card.letter in "eg" else "A"
+    read = [f"({_reading(writer, card, list(words[each * k : each * (k + 1)]))}/(1 {quantity}))" for k in range(count)]
+    factors = [writer.value(word, card.card) for word in words[each * count :]]
+    if len(factors) == 1 and count == 1:
+        return _in_unit(f"{factors[0].factor}*{read[0]}", unit)
+    terms = chain.from_iterable(combinations_with_replacement(read, degree) for degree in count_from(0))
+    written = [
+        "*".join((factor.factor, *term))
+        for factor, term in zip(factors, terms, strict=False)
+        if not (factor.is_number and float(factor.text) == 0)
+    ]
+    return _in_unit(" + ".join(written) or "0", unit)
 
 
-def _switch(writer: CircuitWriter, card: ElementCard) -> None:
+def _by_text(writer: CircuitWriter, card: ElementCard) -> None:
+    """A source with a formula: `V=` is a voltage, `I=` a current."""
     ends = writer.ends(card)
-    model = _model(writer, card, 4, "sw")
-    found = _settings(writer, model, {"vt": 0.0, "ron": 1.0, "roff": 1e12}, frozenset())
-    name = writer.elements[card.name.lower()]
-    if _is_shorted(writer, card, ends):
-        return
-    read = writer.sensor(writer.node(card.words[2]), writer.node(card.words[3]))
-    threshold = found["vt"]
-    size = threshold.with_unit("V")
-    below = f"({size})" if size.startswith("-") or not threshold.is_number else size
-    control = read if threshold.is_number and float(threshold.text) == 0 else f"{read} - {below}"
-    writer.add(name, "switch", ends, ("control", control), ("R_on", found["ron"].with_unit("ohm")))
-    writer.add(writer.names.give(f"{name}_off", "R"), "resistor", ends, ("R", found["roff"].with_unit("ohm")))
+    behind = card.card.text.split(None, 3)[3:]
+    found = _BY_FORMULA.match(behind[0]) if behind else None
+    if found is None:
+        writer.wrong(card.card, f"'{card.name}' has no formula", "write B1 a b V={2*v(c)}, or I=")
+        raise Skip
+    unit, kind = ("V", "voltage source") if found[1].lower() == "v" else ("A", "current source")
+    text = _in_unit(_by_formula(writer, card, found[2]), unit)
+    if not writer.is_shorted(card, ends):
+        writer.add(writer.elements[card.name.lower()], kind, ends, ("signal", text), imposes=unit == "V")
 
 
-_DIODE = {"is": 1e-14, "n": 1.0, "rs": 0.0}
-_HARMLESS = frozenset({"level", "type", "mfg", "vpk", "iave", "xti", "eg", "tnom", "kf", "af"})
-"""Keys of a diode that say nothing about a run at 27 degrees Celsius."""
+def _controlled_voltage(writer: CircuitWriter, card: ElementCard) -> None:
+    _controlled(writer, card, "voltage source", "V")
 
 
-def _diode(writer: CircuitWriter, card: ElementCard) -> None:
-    ends = writer.ends(card)
-    model = _model(writer, card, 2, "d")
-    values = _settings(writer, model, _DIODE, _HARMLESS)
-    extra = [word for word in card.words[3:] if word.lower() not in ("off", "on")]
-    if len(extra) > 1 or card.options.keys() - {"area", "ic", "m"}:
-        writer.wrong(
-            card.card,
-            f"'{card.name}' has more than its area behind its model",
-            "write D1 ANODE CATHODE MODEL AREA",
-            rules.NOT_READ,
-        )
-    if _is_shorted(writer, card, ends):
-        return
-    given = [text for text in (*extra, card.options.get("area"), card.options.get("m")) if text]
-    area = "*".join(writer.value(text, card.card).factor for text in given)
-    name = writer.elements[card.name.lower()]
-    if writer.job.ideal_diodes:
-        _ideal_diode(writer, name, ends, values, area)
-    else:
-        _exponential_diode(writer, name, ends, (model.name, values, area))
-
-
-def _series(values: dict[str, DeckValue], area: str) -> str:
-    """The resistance in series; empty where there is none."""
-    found = values["rs"]
-    if found.is_number and float(found.text) == 0:
-        return ""
-    return f"{found.factor}/({area})" if area else found.with_unit("ohm")
-
-
-def _ideal_diode(writer: CircuitWriter, name: str, ends: list[str], values: dict[str, DeckValue], area: str) -> None:
-    factor = f"{area}*" if area else ""
-    sizes = [writer.number(values[key]) for key in ("is", "n")]
-    drop = f"{values['n'].factor}*0.025864926*log(0.001/({factor}{values['is'].factor}) + 1)"
-    if not area and sizes[0] and sizes[1]:
-        drop = f"{sizes[1] * 0.025864926 * math.log(LARGEST_CURRENT / sizes[0] + 1):.6g} V"
-    pairs = [("V_f", drop)]
-    pairs += [("R_on", series)] if (series := _series(values, area)) else []
-    writer.add(name, "diode", ends, *pairs)
-    # Beside it the resistance that keeps what it blocks from floating.
-    writer.add(writer.names.give(f"{name}_gmin", "G"), "conductance", ends, ("G", GMIN))
-
-
-def _exponential_diode(
-    writer: CircuitWriter, name: str, ends: list[str], device: tuple[str, dict[str, DeckValue], str]
-) -> None:
-    model, values, area = device
-    anode, cathode = ends
-    if series := _series(values, area):
-        inner = f"{name.lower()}#j"
-        writer.add(writer.names.give(f"{name}_s", "R"), "resistor", [anode, inner], ("R", series))
-        anode = inner
-    current = writer.setting(f"IS_{model}", values["is"].with_unit("A"))
-    slope = writer.setting(f"N_{model}", values["n"].text)
-    thermal = writer.setting("V_T", V_T)
-    factor = f"{area}*" if area else ""
-    writer.add(
-        name, "conductance", [anode, cathode], ("law", f"i = {factor}{current}*(exp(v/({slope}*{thermal})) - 1)")
-    )
-    # Beside it and not inside the law, which could not be inverted then.
-    writer.add(writer.names.give(f"{name}_gmin", "G"), "conductance", [anode, cathode], ("G", GMIN))
+def _controlled_current(writer: CircuitWriter, card: ElementCard) -> None:
+    _controlled(writer, card, "current source", "A")
 
 
 def _subcircuit(writer: CircuitWriter, card: ElementCard) -> None:
@@ -441,26 +372,49 @@ CARDS: dict[str, CardKind] = {
     ),
     "i": CardKind("`I1 a b SIN(...)`", "`current source`, with its course in the experiment", "`AC`", _current_source),
     "e": CardKind(
-        "`E1 a b c d 10`", "`voltage source` that follows the voltage between `c` and `d`", "", _voltage_by_voltage
+        "`E1 a b c d 10`, `POLY`, `TABLE`, `VALUE`",
+        "`voltage source` that follows voltages, by a gain, a polynomial, a table or a formula",
+        "",
+        _controlled_voltage,
     ),
-    "g": CardKind(
-        "`G1 a b c d 1m`", "`current source` that follows the voltage between `c` and `d`", "", _current_by_voltage
+    "g": CardKind("`G1 a b c d 1m`, ...", "`current source` of the same kinds", "", _controlled_current),
+    "f": CardKind(
+        "`F1 a b V1 10`, `POLY`", "`current source` that follows currents of sources", "", _controlled_current
     ),
-    "f": CardKind("`F1 a b V1 10`", "`current source` that follows the current of `V1`", "", _current_by_current),
-    "h": CardKind("`H1 a b V1 100`", "`voltage source` that follows the current of `V1`", "", _voltage_by_current),
-    "s": CardKind("`S1 a b c d NAME`", "`switch` that closes above `VT`, and `ROFF` beside it", "`VH`", _switch),
+    "h": CardKind("`H1 a b V1 100`, `POLY`", "`voltage source` that follows them", "", _controlled_voltage),
+    "b": CardKind(
+        "`B1 a b V={...}`, `I=`",
+        "`voltage source` or `current source` with a formula of voltages, currents and `time`",
+        "",
+        _by_text,
+    ),
+    "s": CardKind("`S1 a b c d NAME`", "`switch` that closes above `VT`, and `ROFF` beside it", "`VH`", write_switch),
+    "w": CardKind("`W1 a b V1 NAME`", "`switch` that closes above the current `IT`", "`IH`", write_switch),
     "d": CardKind(
-        "`D1 a b NAME`", "exponential `conductance` behind `RS`, or an ideal `diode`", "`CJO`, `TT`, `BV`, ...", _diode
+        "`D1 a b NAME`",
+        "exponential `conductance` behind `RS`, with its breakdown, or an ideal `diode`",
+        "`CJO`, `TT`, ...",
+        write_diode,
+    ),
+    "q": CardKind(
+        "`Q1 c b e NAME`",
+        "Gummel and Poon's transistor: two junctions and a `current source`",
+        "`CJE`, `TF`, ...",
+        write_bipolar,
+    ),
+    "m": CardKind(
+        "`M1 d g s b NAME W= L=`",
+        "level 1: a `current source` and the junctions of the bulk",
+        "`CGSO`, `AD`, ...",
+        write_mos,
     ),
     "x": CardKind("`X1 a b NAME r=1k`", "a part, in a file of its own", "", _subcircuit),
 }
 """The cards that are read, by the first letter of a name."""
 
 REFUSED = {
-    "m": "a MOS transistor", "q": "a bipolar transistor", "j": "a junction transistor", "z": "a MESFET",
-    "b": "a source with a formula",
+    "j": "a junction transistor", "z": "a MESFET",
     "t": "a transmission line", "o": "a lossy transmission line", "u": "a distributed RC line",
-    "w": "a switch that a current controls",
     "a": "a block of code", "y": "a lossy line", "p": "coupled lines", "n": "a device of a compiled model",
 }  # fmt: skip
 """The cards that are refused, with what they are."""

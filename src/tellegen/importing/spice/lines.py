@@ -20,7 +20,7 @@ MOST_FINDINGS = 50
 
 _FORBIDDEN = re.compile(HIDDEN.pattern.replace("\n", "\n\r\f"))
 # In braces or quotes a formula keeps its spaces; everything else ends at what separates words.
-_WORD = re.compile(r"\{[^{}]*\}|'[^']*'|\"[^\"]*\"|[=(),]|[^\s=(),{}'\"]+|[{}'\"]")
+CARD_WORD = re.compile(r"\{[^{}]*\}|'[^']*'|\"[^\"]*\"|[=(),]|[^\s=(),{}'\"]+|[{}'\"]")
 _COMMENT = re.compile(r";|\s\$(?=\s|$)|\s//")
 
 
@@ -34,7 +34,7 @@ class Card(NamedTuple):
     @property
     def words(self) -> list[str]:
         """The words, signs of their own among them: `=`, parentheses and commas."""
-        return _WORD.findall(self.text)
+        return CARD_WORD.findall(self.text)
 
     @property
     def head(self) -> str:

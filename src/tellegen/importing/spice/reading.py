@@ -113,8 +113,9 @@ def _experiment(writer: CircuitWriter, deck: ReadDeck) -> dict[str, object]:
     found: dict[str, object] = {}
     if job.span.end is not None:
         found["until"] = f"{job.span.end:.15g} s"
-        if not job.uic and not job.initial:
-            found["start"] = "steady"
+    if not job.uic and not job.initial:
+        # Every analysis of SPICE begins at the operating point.
+        found["start"] = "steady"
     if writer.inputs:
         found["inputs"] = writer.inputs
     if outputs:

@@ -19,13 +19,13 @@ NOT_READ = RULES.rule(
     "card that is not read",
     meaning="The deck has elements, sources or commands that there is nothing for here. All of them are told in one answer.",
     why="a circuit without one of its elements is another circuit",
-    example=_rc("Q1 in b out NPN1\nR1 in out 1k"),
+    example=_rc("J1 in b out JX\nR1 in out 1k"),
     instead=_rc(),
 )
 LEFT_OUT = RULES.rule(
     "D308",
     "left out of a deck",
-    meaning="Something of a card is not in the model: an analysis, a capacitance of a diode, the hysteresis of a switch.",
+    meaning="Something of a card is not in the model: an analysis, what junctions of diodes and transistors store, the hysteresis of a switch.",
     why="the rest of the card says what is meant without it, but results may differ",
     example=_rc(more="D1 out 0 DX\n.model DX D(IS=1e-12 CJO=10p)"),
     instead=_rc(more=_DIODE),

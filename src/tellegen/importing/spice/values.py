@@ -64,7 +64,16 @@ _FUNCTIONS: dict[str, tuple[int, str]] = {
     "pwr": (2, "(abs({0})^({1}))"),
     "atan2": (2, "atan2({0}, {1})"),
     "ternary_fcn": (3, "if({0} != 0, {1}, {2})"),
+    "if": (3, "if({0} != 0, {1}, {2})"),
+    "limit": (3, "min(max({0}, {1}), {2})"),
+    "uramp": (1, "max({0}, 0)"),
+    "stp": (1, "if({0} > 0, 1, 0)"),
 }
+_OF_SOURCES = {"pow": (2, "(abs({0})^({1}))"), "pwr": (2, "(sign({0})*abs({0})^({1}))")}
+"""What sources with formulas compute otherwise than parameters do: ngspice takes the size of a basis."""
+
+Measured = Callable[[str, list[str]], str]
+"""The signal of a voltage ("v", one or two nodes) or of a current ("i", an element) that the formula of a source reads."""
 
 
 class ValueProblemError(ValueError):
@@ -147,8 +156,10 @@ def read_number(text: str) -> DeckValue | None:
     return DeckValue(plain, mantissa=digits.removesuffix(".") if "e" not in digits.lower() else digits, prefix=prefix)
 
 
-def read_formula(text: str, name_of: Callable[[str], str]) -> DeckValue:
+def read_formula(text: str, name_of: Callable[[str], str], measured: Measured | None = None) -> DeckValue:
     """A number, or a formula with or without its braces; `name_of` gives the name of a parameter here.
+
+    Where something is `measured`, it is the formula of a source, which reads voltages, currents and the time.
 
     Raises: ValueProblemError where it is neither.
     """
@@ -156,15 +167,15 @@ def read_formula(text: str, name_of: Callable[[str], str]) -> DeckValue:
     while inner[:1] in "{'\"" and len(inner) > 1 and inner[-1] == {"{": "}"}.get(inner[0], inner[0]):
         inner = inner[1:-1].strip()
     found = read_number(inner)
-    return found if found is not None else _Formula(inner, name_of).value()
+    return found if found is not None else _Formula(inner, name_of, measured).value()
 
 
 @final
 class _Formula:
     """One formula being read, by the strength of its operators."""
 
-    def __init__(self, text: str, name_of: Callable[[str], str]) -> None:
-        self.text, self.name_of = text, name_of
+    def __init__(self, text: str, name_of: Callable[[str], str], measured: Measured | None) -> None:
+        self.text, self.name_of, self.measured = text, name_of, measured
         self.names: set[str] = set()
         self.tokens = list(self._tokens())
         self.at = self.depth = 0
@@ -234,6 +245,8 @@ class _Formula:
             else:
                 word = "^" if sign == "**" else sign
                 first, second = _as_number(left, is_condition), _as_number(right, other)
+                if word == "^" and self.measured is not None and not _EVEN.fullmatch(second):
+                    first = f"abs({first})"
                 left, is_condition = _joined(first, word, second), False
         self.depth -= 1
         return left, is_condition
@@ -275,14 +288,21 @@ class _Formula:
         if given:
             self.names.add(low)
             return given
+        if self.measured is not None and low in ("time", "hertz"):
+            return "t/(1 s)" if low == "time" else "0"
         if low in _CONSTANTS:
             return _CONSTANTS[low]
         raise ValueProblemError(f"there is no parameter '{text}'")
 
     def _call(self, name: str) -> str:
-        count, pattern = _FUNCTIONS.get(name.lower(), (0, ""))
-        if name.lower() in ("v", "i"):
+        low = name.lower()
+        count, pattern = _FUNCTIONS.get(low, (0, ""))
+        if low in ("v", "i") and self.measured is not None:
+            return self.measured(low, self._words_inside())
+        if low in ("v", "i"):
             raise FollowsError("it follows a voltage or a current")
+        if self.measured is not None:
+            count, pattern = _OF_SOURCES.get(low, (count, pattern))
         if not count:
             raise ValueProblemError(f"there is no function '{name}'")
         self._take("(")
@@ -294,6 +314,22 @@ class _Formula:
         if len(arguments) != count:
             raise ValueProblemError(f"'{name}' takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}")
         return pattern.format(*arguments)
+
+    def _words_inside(self) -> list[str]:
+        """What stands in parentheses: names of nodes are no formulas."""
+        self._take("(")
+        words = [""]
+        while self.at < len(self.tokens) and self._peek() != ")":
+            if self._peek() == ",":
+                words.append("")
+            else:
+                words[-1] += self.tokens[self.at][1]
+            self.at += 1
+        self._take(")")
+        return words
+
+
+_EVEN = re.compile(r"\d*[02468]")
 
 
 def _condition(text: str, is_condition: bool) -> str:

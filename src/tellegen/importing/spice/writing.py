@@ -1,6 +1,7 @@
 """A circuit of a deck as the text of a model file: the names that its things get, and the lines that its cards become."""
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from tellegen.importing.spice import rules
 from tellegen.importing.spice.courses import SourceCourse, Span
 from tellegen.importing.spice.deck import GROUND, Circuit, DeckParameter, ElementCard, ReadDeck, node
 from tellegen.importing.spice.lines import MOST_LEVELS, Card
-from tellegen.importing.spice.values import DeckValue, FollowsError, ValueProblemError, read_formula
+from tellegen.importing.spice.values import DeckValue, FollowsError, Measured, ValueProblemError, read_formula
 from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 GMIN = "1e-12 S"
@@ -84,7 +85,7 @@ class CircuitWriter:
         self._file_name = ""
         cards = circuit.elements.values()
         self.coupled = _coupled(card for card in cards if card.letter == "k")
-        self.read_currents = {card.words[2].lower() for card in cards if card.letter in "fh" and len(card.words) > 2}
+        self.read_currents = {low for card in cards if card.letter in "befgh" for low in _sources_read(card)}
         self.nodes = node_names(self._all_nodes())
         self.elements = {low: self.names.give(card.name, "E") for low, card in circuit.elements.items()}
 
@@ -148,13 +149,13 @@ class CircuitWriter:
 
     # Values
 
-    def value(self, text: str, card: Card) -> DeckValue:
-        """The value that a word tells.
+    def value(self, text: str, card: Card, measured: Measured | None = None) -> DeckValue:
+        """The value that a word tells, or the formula of a source.
 
         Raises: Skip.
         """
         try:
-            return read_formula(text, self.parameter)
+            return read_formula(text, self.parameter, measured)
         except ValueProblemError as problem:
             rule = rules.UNKNOWN_NAME if "there is no" in str(problem) else rules.BAD_CARD
             rule = rules.NOT_READ if isinstance(problem, FollowsError) else rule
@@ -238,6 +239,28 @@ class CircuitWriter:
             self.signals[name] = {"across": [self.node_name(plus), self.node_name(minus)]}
             self.imposed |= {plus, minus}
         return self.sensors[wanted]
+
+    def current(self, element: str, card: ElementCard) -> str:
+        """The current of a voltage source or a coil, as SPICE counts it.
+
+        Raises: Skip.
+        """
+        found = self.circuit.elements.get(element.lower())
+        if found is None or found.letter not in "vl":
+            what = f"'{card.name}' reads the current of '{element}', which is no voltage source of this circuit"
+            fix = "put a voltage source of 0 V where the current is to be read"
+            self.wrong(card.card, what, fix, rules.UNKNOWN_NAME)
+            raise Skip
+        # The current of a source enters at its first node in SPICE, and leaves there here.
+        return f"{'-' if found.letter == 'v' else ''}I_{self.elements[found.name.lower()]}"
+
+    def is_shorted(self, card: ElementCard, ends: list[str]) -> bool:
+        """Whether both nodes are one; where the card itself says so, it is told."""
+        if ends[0] != ends[1]:
+            return False
+        if card.words[0].lower() == card.words[1].lower():
+            self.left_out(card.card, f"'{card.name}' has both ends at one node and is left out", "remove the card")
+        return True
 
     def course(self, name: str, course: SourceCourse) -> str:
         """The text of a course; a long table becomes a signal."""
@@ -406,6 +429,15 @@ class CircuitWriter:
         if experiment:
             sections.append(_section("experiment", [(key, tree_text(held)) for key, held in experiment.items()]))
         return "\n".join(section for section in sections if section)
+
+
+_CURRENT_READ = re.compile(r"\bi\s*\(\s*(\w[\w.]*)\s*\)", re.IGNORECASE)
+
+
+def _sources_read(card: ElementCard) -> list[str]:
+    """The sources whose currents a card may read, in small letters."""
+    named = [word.lower() for word in card.words[2:]] if card.letter in "fh" else []
+    return [*named, *(match[1].lower() for match in _CURRENT_READ.finditer(card.card.text))]
 
 
 def _coupled(cards: Iterable[ElementCard]) -> dict[str, list[ElementCard]]:
