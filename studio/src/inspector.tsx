@@ -108,6 +108,7 @@ function Input({ name, text, strong = false }: { name: string; text: string; str
 
 /** A text that is settled by Enter or by leaving it, and forgotten by Escape. */
 function Field({ label, text, testid, settle }: { label: string; text: string; testid: string; settle: (text: string) => void }) {
+  const { history } = useStudio();
   const [typed, setTyped] = useState(text);
   useEffect(() => setTyped(text), [text]);
   const done = () => {
@@ -119,7 +120,7 @@ function Field({ label, text, testid, settle }: { label: string; text: string; t
     <label className="field">
       <span>{label}</span>
       <input
-        value={typed} onChange={(event) => setTyped(event.target.value)} onBlur={done} data-testid={testid} spellCheck={false}
+        value={typed} readOnly={history.refusal !== ""} onChange={(event) => setTyped(event.target.value)} onBlur={done} data-testid={testid} spellCheck={false}
         onKeyDown={(event) => {
           if (event.key === "Enter") done();
           if (event.key === "Escape") setTyped(text);
@@ -130,7 +131,8 @@ function Field({ label, text, testid, settle }: { label: string; text: string; t
 }
 
 function Parameter({ parameter, strong = false }: { parameter: ParameterFacts; strong?: boolean }) {
-  const { held } = useStudio();
+  const { held, history } = useStudio();
+  const locked = history.refusal !== "";
   const text = held[parameter.name] ?? parameter.text;
   const [typed, setTyped] = useState(text);
   useEffect(() => setTyped(text), [text]);
@@ -144,11 +146,11 @@ function Parameter({ parameter, strong = false }: { parameter: ParameterFacts; s
       <label className="field">
         <span dangerouslySetInnerHTML={{ __html: parameter.mathml }} />
         <input
-          aria-label={`Value of ${parameter.name}`} value={typed} readOnly={!parameter.own} spellCheck={false} data-testid={`value-${parameter.name}`}
+          aria-label={`Value of ${parameter.name}`} value={typed} readOnly={!parameter.own || locked} spellCheck={false} data-testid={`value-${parameter.name}`}
           onChange={(event) => setTyped(event.target.value)} onBlur={settle} onKeyDown={(event) => event.key === "Enter" && settle()}
         />
       </label>
-      {parameter.plain ? <Slider parameter={parameter} /> : <Follows parameter={parameter} />}
+      {parameter.plain ? !locked && <Slider parameter={parameter} /> : <Follows parameter={parameter} />}
     </div>
   );
 }

@@ -212,7 +212,10 @@ export class Store {
         if (message.cause === "disk") this.notice("note", "The file was changed by another program; the change is here now.", "Undo takes it back.");
         return;
       case "rebase": return this.text.pushAgain();
-      case "undostate": return this.set({ history: message });
+      case "undostate":
+        // The rights of a file may change while it is open.
+        if (message.refusal !== this.state.history.refusal) this.text.setLocked(message.refusal);
+        return this.set({ history: message });
       case "structure": return this.structured(message);
       case "viewdrawn": return this.drawn(message);
       case "rundone": return this.ran(message, numbers);
@@ -247,8 +250,8 @@ export class Store {
 
   private opened(message: Opened): void {
     const again = this.state.file !== null && message.changes.length > 0 && this.state.file.file === message.file;
-    if (again) this.text.resume(message.version, message.changes, message.text);
-    else this.text.restart(message.file, message.version, message.text);
+    if (again) this.text.resume(message);
+    else this.text.restart(message);
     const fresh = again ? {} : {
       structure: null, shown: new Map(), runs: [], current: null, chosen: [], nodes: [], variables: [], flows: new Map(), limit: null, trying: false, forms: null, snapshots: [],
       power: false, tab: "plots" as Tab, held: {}, running: null, seconds: 0,
@@ -262,7 +265,7 @@ export class Store {
     this.set({ file: message, ...fresh });
     this.remember(message.file);
     this.show();
-    if (message.refusal) this.notice("note", `This file can be looked at only: ${message.refusal}.`, "Save a copy under another name to edit it.");
+    if (message.refusal) this.notice("note", `This file can be looked at only: ${message.refusal}.`, "Edit a copy, beside its name, makes another one of it.");
   }
 
   private remember(file: string): void {
@@ -319,6 +322,12 @@ export class Store {
     this.ask((id) => ({ kind: "snapshot", id, act, name }), (answer) => {
       if (answer.kind === "snapshotsdone") this.set({ snapshots: answer.snapshots });
     });
+  }
+
+  /** The text as a new file beside this one. */
+  copy(): void {
+    const { file } = this.state;
+    if (file) this.ask((id) => ({ kind: "take", id, file: file.file.replace("example:", ""), text: this.text.confirmed() }), () => undefined);
   }
 
   gallery(): void {

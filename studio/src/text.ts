@@ -11,7 +11,7 @@ import { ChangeSet, Compartment, EditorState, StateEffect, StateField, Text, Tra
 import { Decoration, drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers, type DecorationSet } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { completions, describe } from "./completion";
-import type { FindingLine, Update } from "./protocol";
+import type { FindingLine, Opened, Update } from "./protocol";
 import type { Store } from "./store";
 
 const PUSH_MS = 60;
@@ -89,17 +89,17 @@ export class TextModel {
   // -- To and from the server ----------------------------------------------------------------------------------------------------
 
   /** A file that was not open before, unless an end of this page left something of it unsent. */
-  restart(file: string, version: number, text: string): void {
+  restart({ file, version, text, refusal }: Opened): void {
     this.file = file;
     this.inFlight = false;
     this.view.setState(this.fresh(text, version));
     this.base = this.view.state.doc;
-    this.recover(text);
-    this.setLocked();
+    this.setLocked(refusal);
+    if (!refusal) this.recover(text);
   }
 
   /** The same file after the socket came back: what is still unsent follows what others changed. */
-  resume(version: number, changes: unknown[], text: string): void {
+  resume({ version, changes, text, refusal }: Opened): void {
     const pending = sendableUpdates(this.view.state).map((update) => update.changes);
     const moved = ChangeSet.fromJSON(changes as never);
     let rest = moved;
@@ -112,7 +112,7 @@ export class TextModel {
     this.view.setState(this.fresh(text, version));
     this.base = this.view.state.doc;
     for (const change of kept) this.view.dispatch({ changes: change });
-    this.setLocked();
+    this.setLocked(refusal);
     this.flush();
   }
 
@@ -197,8 +197,8 @@ export class TextModel {
 
   // -- What is shown ---------------------------------------------------------------------------------------------------------------
 
-  private setLocked(): void {
-    const refusal = this.store.state.file?.refusal ?? "";
+  /** A text that cannot be written back is not typed into. */
+  setLocked(refusal: string): void {
     this.view.dispatch({ effects: this.locked.reconfigure(refusal ? EditorState.readOnly.of(true) : []) });
   }
 

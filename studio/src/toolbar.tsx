@@ -44,7 +44,7 @@ export function Toolbar() {
       <button type="button" className="icon" onClick={() => store.gallery()} title="All models" aria-label="All models" data-testid="gallery">☰</button>
       <div className="file">
         <b>{name}</b>
-        <span data-testid="saved">{history.refusal ? history.refusal : history.saved ? "saved" : "example: a copy is written when you change it"}</span>
+        <span data-testid="saved">{history.refusal ? history.refusal : history.saved ? "saved" : "example: a copy is written when you change it"}{history.refusal && <button type="button" className="plain" onClick={() => store.copy()} data-testid="copy">Edit a copy</button>}</span>
       </div>
       <div className="group">
         <button type="button" onClick={() => store.undo()} disabled={!history.undo} title={history.undo ? `Undo: ${history.undo} (Ctrl+Z)` : "Nothing to undo"} data-testid="undo">Undo</button>

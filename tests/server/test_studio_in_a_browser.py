@@ -137,6 +137,7 @@ def test_the_first_two_minutes_of_a_new_user(browser: Browser, installed: Runnin
         expect(at(page, "residual")).to_contain_text("of the energy handled")
         said("power flows, and the books are closed")
 
+        expect(at(page, "pane-pog").locator("g.flow path").first).to_be_attached()
         with_powers = _exported(page, "pog-svg", folder)
         at(page, "power").click()
         for form in ("svg", "tex"):
@@ -637,6 +638,28 @@ def test_files_are_dragged_in_and_snapshots_lead_back(browser: Browser, tmp_path
         at(page, "undo").click()
         expect(at(page, f"value-{parameter}")).to_have_value("7")
         assert sorted(one.name for one in tmp_path.iterdir()) == [".tellegen", "low pass.yaml", "low pass_2.yaml"]
+
+
+@pytest.mark.slow
+def test_a_file_that_cannot_be_written_is_not_typed_into_and_a_copy_of_it_is(browser: Browser, tmp_path: Path) -> None:
+    text = "system: Kept\nparameters: {m: 1 kg}\nnetwork:\n  m: {mass: [a]}\n  b: {damper: [a, frame], b: 1 N*s/m}\n"
+    (tmp_path / "kept.yaml").write_text(text)
+    (tmp_path / "kept.yaml").chmod(0o444)
+    with running_studio(tmp_path, "kept.yaml") as studio, studio_page(browser, studio.url) as page:
+        expect(at(page, "saved")).to_contain_text("it is read-only")
+        at(page, "layout-3").click()
+        page.locator(".cm-line").first.click()
+        page.keyboard.type("nothing of this")
+        expect(at(page, "value-m")).not_to_be_editable()
+        expect(at(page, "slider-m")).to_have_count(0)
+        assert "nothing" not in page.locator(".cm-content").inner_text()
+        at(page, "copy").click()
+        expect(at(page, "saved")).to_have_text("saved")
+        at(page, "value-m").fill("2 kg")
+        at(page, "value-m").press("Enter")
+        expect(at(page, "undo")).to_be_enabled()
+    assert (tmp_path / "kept.yaml").read_text() == text
+    assert (tmp_path / "kept_2.yaml").read_text() == text.replace("m: 1 kg", "m: 2 kg")
 
 
 @pytest.mark.slow

@@ -110,11 +110,30 @@ class Observer:
 
     def _computed(self, columns: Sequence[int], t: Array, y: Array, yp: Array) -> Array:
         found = np.full((len(t), len(columns)), np.nan)
+        held = self.trajectory.memory
+        if held is None:
+            for model, numbers in self._rows_by_model():
+                width, indices = model.size, self._indices_in(model, columns)
+                found[numbers] = self._of_model(
+                    model, indices, t[numbers], y[numbers, :width], yp[numbers, :width], None
+                )
+            return found
         for model, rows in self.trajectory.parts:
             width, indices = model.size, self._indices_in(model, columns)
-            memory = None if self.trajectory.memory is None else self.trajectory.memory.part(rows)
-            found[rows] = self._of_model(model, indices, t[rows], y[rows, :width], yp[rows, :width], memory)
+            found[rows] = self._of_model(model, indices, t[rows], y[rows, :width], yp[rows, :width], held.part(rows))
         return found
+
+    def _rows_by_model(self) -> Iterator[tuple[NumericModel, slice | NDArray[np.intp]]]:
+        """Each model once, with all its rows: a run that switches has thousands of segments, and a handful of models."""
+        models = {id(segment.model): segment.model for segment in self.trajectory.segments}
+        if len(models) == 1:
+            yield self.trajectory.model, slice(None)
+            return
+        stops = [*(segment.start for segment in self.trajectory.segments[1:]), len(self.trajectory.t)]
+        lengths = np.array(stops) - np.array([segment.start for segment in self.trajectory.segments])
+        of = np.repeat([id(segment.model) for segment in self.trajectory.segments], lengths)
+        for key, model in models.items():
+            yield model, np.flatnonzero(of == key)
 
     def _indices_in(self, model: NumericModel, columns: Sequence[int]) -> NDArray[np.intp]:
         """Where the observables of the first segment stand in the list of another; -1 where they do not."""

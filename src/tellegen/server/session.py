@@ -232,8 +232,7 @@ class Session:
 
     async def _take(self, message: protocol.Take) -> None:
         """A file that was dragged into the page becomes one of the folder, and is open then."""
-        name = Path(message.file.replace("\\", "/")).name
-        text = message.text
+        name, text = message.file, message.text
         if not name.lower().endswith(ENDINGS):
             text = await self.hub.workers.call("taken", name, text, seconds=GESTURE_S)
         self._show(self.hub.take(name, text), "", ())

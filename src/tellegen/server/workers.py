@@ -43,7 +43,7 @@ WARM = "tellegen.server.warm"
 
 MEMORY = 8 * 1024**3
 """Bytes of address space of a worker, where the system can bound them."""
-GRACE_S = 5.0
+GRACE_S = 30.0
 """A run that is cancelled has so long to hand over what is finished. The page goes on at once, and other workers are free."""
 WORKERS = 3
 
@@ -195,7 +195,10 @@ class Workers:
             raise ERROR_OF_LAYER[findings[0].code[0]](findings)
         if kind == "bug":
             raise WorkerBugError(value)
-        what = "this was cancelled" if stop is not None and stop.is_set() else "this took too long, or too much memory"
+        if stop is not None and stop.is_set():
+            what = "what the cancelled run had done was too much to be handed over in time"
+            raise rules.TOOK_TOO_LONG.error(what, fix="stop it earlier, or choose a shorter experiment")
+        what = "this took too long, or too much memory"
         raise rules.TOOK_TOO_LONG.error(
             what, fix="try a smaller model or a shorter experiment, or use the command line"
         )
