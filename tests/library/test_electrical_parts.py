@@ -125,6 +125,57 @@ def test_an_induction_machine_on_three_phases_runs_as_in_its_axes() -> None:
         assert found[name] == pytest.approx(wanted[name], rel=1e-6)
 
 
+def test_a_motor_in_d_and_q_behind_its_transformation_is_the_motor_of_three_phases() -> None:
+    supply = ", ".join(
+        f"V_{k}: {{voltage source: [a_{k}], signal: 30 V*cos(100 s^-1*t - {2 * (k - 1)}*pi/3)}}" for k in (1, 2, 3)
+    )
+    load = "load: {inertia: [w], J: 1e-3 kg*m^2}, air: {friction: [w], b: 1e-3 N*m*s}"
+    three = use("pmsm", "phase_1: a_1, phase_2: a_2, phase_3: a_3, shaft: w", f"{supply}, {load}")
+    phases = ", ".join(f"phase_{k}: [a_{k}, star]" for k in (1, 2, 3))
+    axes = read_model(
+        "system: Test\nparts:\n"
+        f"  park: {{use: park_transformation, ports: {{{phases}, d: d, q: q}}, signals: {{theta: p.p*p.theta}}}}\n"
+        "  p: {use: pmsm_dq, ports: {d: d, q: q, shaft: w}}\n"
+        f"network: {{{supply}, {load}}}\n"
+    )
+    grid = np.linspace(0, 0.2, 30)
+    wanted, found = (tg.simulate(model, until=0.2, rtol=1e-9).resampled(grid) for model in (three, axes))
+    assert max(abs(wanted.values("p.omega"))) > 1
+    assert found.values("p.omega") == pytest.approx(wanted.values("p.omega"), abs=1e-5)
+    theta = values(three).p * wanted.values("p.theta")
+    along = [wanted.values(f"p.I_{k + 1}") * np.cos(theta - 2 * math.pi * k / 3) for k in range(3)]
+    i_d = math.sqrt(2 / 3) * sum(along)
+    assert found.values("p.i_d") == pytest.approx(i_d, abs=1e-5)
+
+
+def test_saliency_pulls_the_rotor_to_where_its_inductance_is_large() -> None:
+    network = "I_d: {current source: [gnd, d]}, I_q: {current source: [gnd, q]}, W: {angular velocity source: [w]}"
+    more = ", L_d: 8 mH, L_q: 20 mH"
+    model = use("pmsm_dq", "d: d, q: q, shaft: w", network, more)
+    p = values(model)
+    found = tg.simulate(model, until=0.01, inputs={"I_d": -4.0, "I_q": 3.0, "W": 0.0}).final()
+    torque = p.p * (math.sqrt(1.5) * p.phi * 3 + (p.L_d - p.L_q) * -4 * 3)
+    assert -found["tau_W"] == pytest.approx(torque, rel=1e-9)
+
+
+def test_an_averaged_inverter_gives_each_phase_its_share_and_passes_all_power_on() -> None:
+    load = ", ".join(
+        f"L_{k}: {{inductor: [a_{k}, b_{k}], L: 10 mH}}, R_{k}: {{resistor: [b_{k}, n], R: 3 ohm}}" for k in (1, 2, 3)
+    )
+    network = f"V: {{voltage source: [s]}}, {load}"
+    ports = "dc: [s, gnd], phase_1: a_1, phase_2: a_2, phase_3: a_3"
+    duties = (0.9, 0.5, 0.2)
+    mean = use(
+        "averaged_inverter", ports, network, f", signals: {dict(zip(('d_1', 'd_2', 'd_3'), duties, strict=True))}"
+    )
+    found = tg.simulate(mean, until=0.05, inputs={"V": 100.0}, rtol=1e-9).final()
+    middle, R = sum(duties) / 3, 3 + values(mean).R_on
+    currents = [(d - middle) * 100 / R * (1 - math.exp(-0.05 * R / 0.01)) for d in duties]
+    # The star is not joined: the third current is what the others leave.
+    assert [found["I_L_1"], found["I_L_2"]] == pytest.approx(currents[:2], rel=1e-6)
+    assert found["I_V"] == pytest.approx(sum(d * i for d, i in zip(duties, currents, strict=True)), rel=1e-6)
+
+
 # Semiconductors
 
 

@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.interpolate import PchipInterpolator
-from scipy.optimize import brentq
+from scipy.interpolate import PchipInterpolator, RegularGridInterpolator
+from scipy.optimize import brentq, fsolve
 
 import tellegen as tg
 from support.library_use import use, values
+from tellegen.notations.reading import read_model
 
 
 def test_a_brake_slows_a_shaft_and_then_holds_it() -> None:
@@ -86,6 +87,45 @@ def test_a_heat_pump_needs_the_power_that_its_lift_asks_for() -> None:
     gain = brentq(surplus, 1.0, p.COP_max)
     assert rest["p.COP"] == pytest.approx(gain, rel=1e-6)
     assert (-rest["Q_H"], rest["Q_C"]) == pytest.approx((gain * 2000.0, (gain - 1) * 2000.0), rel=1e-5)
+
+
+MAPPED = """
+system: Test
+signals: {{{signals}}}
+parts: {{p: {{use: heat_pump_by_map, ports: {{warm: h, cold: c}}, signals: {{{given}}}}}}}
+network: {{H: {{temperature source: [h]}}, C: {{temperature source: [c]}}}}
+"""
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["its map", "the user's"])
+def test_a_heat_pump_by_map_brings_what_its_data_sheet_says(own: bool) -> None:
+    rows, columns = [-15, -7, 2, 7, 12], [35, 45, 55]
+    heat = np.array([[4.6, 4.3, 4], [6.2, 5.9, 5.6], [8, 7.6, 7.2], [9, 8.6, 8.2], [10, 9.6, 9.2]]) * 1e3
+    gain = np.array(
+        [[2.77, 2.39, 2.11], [3.30, 2.75, 2.38], [4.20, 3.33, 2.79], [4.95, 3.77, 3.08], [6.03, 4.34, 3.43]]
+    )
+    signals, given = "", "u: 0.7"
+    if own:
+        gain = 1 + gain / 2
+        places = ", ".join(f"{key}: {[f'{x} K' for x in at]}" for key, at in (("rows", rows), ("columns", columns)))
+        signals = f"mine: {{map: {{{places}, values: {gain.tolist()}}}, at: [p.T_c, p.T_h]}}"
+        given = "u: 0.7, COP: mine"
+    model = read_model(MAPPED.format(signals=signals, given=given))
+    p = values(model)
+    found = tg.simulate(model, until=600.0, inputs={"H": 38.0, "C": 4.0}, rtol=1e-9).final()
+    brought, coefficient = (RegularGridInterpolator((rows, columns), x) for x in (heat, gain))
+
+    def rest(y: np.ndarray) -> list[float]:
+        warm, cold = y
+        Q = 0.7 * float(brought([cold, warm])[0])
+        lifted = Q - Q / float(coefficient([cold, warm])[0])
+        return [p.G_h * (warm - 38) - Q, p.G_c * (4 - cold) - lifted]
+
+    warm, cold = fsolve(rest, [40.0, 1.0], xtol=1e-12)
+    assert (found["p.T_h"], found["p.T_c"]) == pytest.approx((warm, cold), rel=1e-6)
+    Q = 0.7 * float(brought([cold, warm])[0])
+    assert found["p.P"] == pytest.approx(Q / float(coefficient([cold, warm])[0]), rel=1e-6)
+    assert -found["Q_H"] == pytest.approx(Q, rel=1e-5)
 
 
 @pytest.mark.parametrize("current", [-20.0, 0.05, 10.0])

@@ -173,6 +173,58 @@ def test_a_gear_loses_the_share_of_its_torque_that_its_teeth_rub_away() -> None:
     assert run.final()["tau_W"] == pytest.approx(tau * (1 + p.mu) + p.b_1 * 100, rel=1e-6)
 
 
+@pytest.mark.parametrize("load", [1.0, 4.0])
+def test_a_belt_creeps_under_its_load(load: float) -> None:
+    model = use("belt_with_slip", "input: a, output: b", "W: {angular velocity source: [a]}, T: {torque source: [b]}")
+    p, run = values(model), tg.simulate(model, until=0.5, inputs={"W": 100.0, "T": -load}, rtol=1e-9)
+    found, F = run.final(), load / p.r_2
+    wrap = math.pi - 2 * math.asin((p.r_2 - p.r_1) / p.a)
+    most = [2 * p.F_0 * (math.exp(p.mu * phi) - 1) / (math.exp(p.mu * phi) + 1) for phi in (wrap, 2 * math.pi - wrap)]
+    slips = [p.v_0 * math.atanh(F / limit) for limit in most]
+    assert found["p.omega_2"] == pytest.approx((100 * p.r_1 - sum(slips)) / p.r_2, rel=1e-7)
+    assert found["tau_W"] == pytest.approx(F * p.r_1, rel=1e-7)
+    assert abs(run.energy.residual) < 1e-7
+
+
+def test_a_belt_that_slips_pulls_with_what_euler_and_eytelwein_allow() -> None:
+    """The driven shaft held: the small pulley turns in its belt."""
+    network = "W: {angular velocity source: [a]}, H: {angular velocity source: [b]}"
+    model = use("belt_with_slip", "input: a, output: b", network)
+    p, found = values(model), tg.simulate(model, until=0.2, inputs={"W": 100.0, "H": 0.0}, rtol=1e-9).final()
+    wrap = math.pi - 2 * math.asin((p.r_2 - p.r_1) / p.a)
+    tight = 2 * p.F_0 / (1 + math.exp(-p.mu * wrap))  # and slack: in the ratio of Euler, 2 F_0 together
+    assert found["tau_W"] == pytest.approx(p.r_1 * (tight - tight * math.exp(-p.mu * wrap)), rel=1e-6)
+
+
+@pytest.mark.parametrize("torque", [12.0, 9.0, 6.0, -2.0, -5.0])
+def test_a_lead_screw_lifts_holds_and_lowers_as_shigley_says(torque: float) -> None:
+    weight = 5000.0
+    model = use("lead_screw", "shaft: a, nut: x", "T: {torque source: [a]}, F: {force source: [x]}")
+    forces = {"T": torque, "F": -weight}
+    p, run = values(model), tg.simulate(model, until=0.2, inputs=forces, initial={"p.F": weight}, rtol=1e-9)
+    found, pitch, flanks = run.final(), math.atan(p.h / p.r), math.atan(p.mu / math.cos(p.alpha))
+    lift, lower = weight * p.r * math.tan(pitch + flanks), weight * p.r * math.tan(pitch - flanks)
+    assert lower < 0, "it holds by itself"
+    if lower < torque < lift:
+        assert found["p.omega"] == 0
+        return
+    # What is left of the torque turns the screw, its nut and its bearings; the nut pulls with the load that it moves.
+    angle = pitch + flanks if torque > lift else pitch - flanks
+    equivalent = p.r * math.tan(angle)
+    mass, rub = p.J + p.m * p.h * equivalent, p.b + p.d * p.h * equivalent
+    rest = torque - weight * equivalent
+    wanted = rest / rub * (1 - math.exp(-rub / mass * 0.2))
+    assert found["p.omega"] == pytest.approx(wanted, rel=1e-4)
+    assert abs(run.energy.residual) < 1e-7
+
+
+def test_a_steep_screw_is_turned_by_its_nut() -> None:
+    steep = use("lead_screw", "shaft: a, nut: x", "F: {force source: [x]}", ", lead: 40 mm, b: 0.1 N*m*s")
+    p, found = values(steep), tg.simulate(steep, until=0.5, inputs={"F": -5000.0}, rtol=1e-8).final()
+    gain = p.r * math.tan(math.atan(p.h / p.r) - math.atan(p.mu / math.cos(p.alpha)))
+    assert found["p.omega"] == pytest.approx(-5000 * gain / (p.b + p.d * p.h * gain), rel=1e-4)
+
+
 # Cams
 
 LIFTS = {

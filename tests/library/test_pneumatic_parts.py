@@ -113,3 +113,49 @@ def test_a_cylinder_goes_as_its_textbook_equations_do_and_stops_at_its_end() -> 
     pushed = p.A_1 * (7e5 - ATMOSPHERE) + load
     assert run.final()["p.s"] == pytest.approx(0.08 + pushed / p.K, abs=2e-5)
     assert abs(run.energy.residual) < 1e-6
+
+
+@pytest.mark.parametrize("n", [1.05, 1.4])
+def test_a_shut_polytropic_chamber_is_a_stiffer_spring_and_warms(n: float) -> None:
+    model = use("polytropic_chamber", "piston: x", "v: {velocity source: [x]}", f", s_0: 40 mm, n: {n}")
+    p, run = values(model), tg.simulate(model, until=0.3, inputs={"v": -0.1}, rtol=1e-10)
+    V_1, V_2 = p.V_d + p.A * p.s_0, p.V_d + p.A * (p.s_0 - 0.03)
+    P = ATMOSPHERE * (V_1 / V_2) ** n
+    assert run.final()["p.P"] == pytest.approx(P, rel=1e-8)
+    assert run.final()["p.T_g"] == pytest.approx(T * (V_1 / V_2) ** (n - 1), rel=1e-8)
+    assert run.final()["F_v"] == pytest.approx(-(P - ATMOSPHERE) * p.A, rel=1e-8)
+    work = (P * V_2 - ATMOSPHERE * V_1) / (n - 1) - ATMOSPHERE * (V_1 - V_2)
+    assert run.energy.supplied == pytest.approx(work, rel=1e-6)
+
+
+def test_a_polytropic_cylinder_moves_as_the_equations_of_the_book() -> None:
+    model = read_model(
+        """
+system: Test
+parts:
+  line: {use: gas_supply, ports: {gas: s}}
+  valve: {use: gas_directional_valve, C: 4e-9 m^3/(s*Pa), signals: {u: 1}, ports: {supply: s, a: a, b: b}}
+  p: {use: polytropic_cylinder, n: 1.35, s_0: 20 mm, F_c: 0 N, ports: {head: a, rod_end: b, rod: x}}
+"""
+    )
+    p, run = values(model), tg.simulate(model, until=0.04, rtol=1e-9, samples=40)
+
+    def rates(_: float, y: np.ndarray) -> list[float]:
+        m_1, m_2, s, v = y
+        V_1, V_2 = p.V_d + p.A_1 * (p.s_0 + s), p.V_d + p.A_2 * (p.L - p.s_0 - s)
+        P_1, P_2 = (ATMOSPHERE * (m * R * T / (ATMOSPHERE * V)) ** p.n for m, V in ((m_1, V_1), (m_2, V_2)))
+        force = p.A_1 * (P_1 - ATMOSPHERE) - p.A_2 * (P_2 - ATMOSPHERE) - p.b * v
+        return [mass_flow(4e-9, 0.3, 7e5, P_1), -mass_flow(4e-9, 0.3, P_2, ATMOSPHERE), v, force / p.M]
+
+    start = [
+        ATMOSPHERE * (p.V_d + p.A_1 * p.s_0) / (R * T),
+        ATMOSPHERE * (p.V_d + p.A_2 * (p.L - p.s_0)) / (R * T),
+        0,
+        0,
+    ]
+    book = solve_ivp(rates, (0, 0.04), start, t_eval=run.t, rtol=1e-10, atol=1e-14).y
+    assert book[2][-1] < p.L - p.s_0, "before it meets its end"
+    assert run.values("p.s") == pytest.approx(
+        book[2], abs=2e-3 * max(book[2])
+    )  # near equal pressures the valve is laminar
+    assert abs(run.energy.residual) < 1e-6

@@ -1,9 +1,12 @@
 """Filters against SciPy, transformations of phases against their definition, noise against its statistics, limits and switching."""
 
+import math
 from typing import Literal
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import signal
 
 import tellegen as tg
@@ -18,9 +21,11 @@ network:
 """
 
 
-def model(lines: str, until: str = "0.1 s") -> tg.Model:
+def model(lines: str, until: str = "0.1 s", parameters: str = "{}") -> tg.Model:
     signals = "".join(f"  {line}\n" for line in lines.splitlines())
-    return read_model(f"system: x\nsignals:\n{signals}{CIRCUIT}experiment: {{until: {until}}}\n")
+    return read_model(
+        f"system: x\nparameters: {parameters}\nsignals:\n{signals}{CIRCUIT}experiment: {{until: {until}}}\n"
+    )
 
 
 @pytest.mark.parametrize("order", [1, 2, 5, 10])
@@ -93,15 +98,45 @@ def test_a_duty_gives_its_share_of_each_period_switched_and_on_average() -> None
     assert averaged.values("y") == pytest.approx(3 * (0.2 + 2 * averaged.t))
 
 
-def test_a_rate_is_limited_on_both_sides() -> None:
-    run = tg.simulate(
-        model("y: {rate limit: 'pulse(1 V, 0 s, 50 ms)', limits: [-40 V/s, 25 V/s], time constant: 0.1 ms}"),
-        samples=1000,
-    )
+def limited_by_hand(asked: np.ndarray, low: float, high: float, step: float, start: float = 0.0) -> np.ndarray:
+    """The nearest course to another one whose slope is between two limits, in small steps."""
+    course = [start]
+    for x in asked[1:]:
+        course.append(course[-1] + min(max(x - course[-1], low * step), high * step))
+    return np.array(course)
+
+
+LIMITS = (-3.0, 2.0)
+SWUNG = f"""r: a_1*sin(w_1*t) + a_2*sin(w_2*t) + jump*step(1, start=at)
+y: {{rate limit: r, limits: [{LIMITS[0]} V/s, {LIMITS[1]} V/s]}}"""
+LIMITED = model(SWUNG, until="1 s", parameters="{a_1: 1 V, w_1: 1 s^-1, a_2: 1 V, w_2: 1 s^-1, jump: 1 V, at: 0.5 s}")
+SWING = st.tuples(st.floats(0.1, 2), st.floats(0.5, 12))
+
+
+@settings(deadline=None)
+@given(first=SWING, second=SWING, jump=st.floats(-2, 2), at=st.floats(0.1, 0.9))
+def test_a_limit_of_rates_follows_without_a_lag_and_never_faster(
+    first: tuple[float, float], second: tuple[float, float], jump: float, at: float
+) -> None:
+    values = dict(zip(("a_1", "w_1", "a_2", "w_2"), (*first, *second), strict=True))
+    run = tg.simulate(LIMITED, parameters={**values, "jump": jump, "at": at}, samples=200, rtol=1e-7)
+    fine = np.linspace(0, 1, 20_001)
+    asked = sum(a * np.sin(w * fine) for a, w in (first, second)) + jump * (fine >= at)
+    wanted = np.interp(run.t, fine, limited_by_hand(asked, *LIMITS, fine[1]))
+    # By hand a change of rate is met up to a step late.
+    assert run.values("y") == pytest.approx(wanted, abs=20 * (LIMITS[1] - LIMITS[0]) * fine[1])
     slopes = np.diff(run.values("y")) / np.diff(run.t)
-    assert np.max(slopes) == pytest.approx(25, rel=1e-4)
-    assert np.min(slopes) == pytest.approx(-40, rel=1e-4)
-    assert run.values("y")[500] == pytest.approx(1.0, abs=1e-3)
+    # What is earlier than it should be is so by a microsecond.
+    assert np.all((slopes > LIMITS[0] - 1e-2) & (slopes < LIMITS[1] + 1e-2))
+    met = np.abs(run.values("y") - run.values("r")) < 1e-9
+    assert met.any() or np.all(np.abs(wanted - run.values("r")) > 1e-9)
+
+
+def test_a_sampled_limit_of_rates_steps_by_no_more_than_its_share() -> None:
+    line = "r: sine(1 V, 1 Hz)\ny: {rate limit: r, limits: [-3 V/s, 2 V/s], every: 10 ms, initial: 0.5 V}"
+    run = tg.simulate(model(line, until="1 s"), times=np.arange(0.005, 1, 0.01))
+    asked = np.sin(2 * math.pi * np.arange(-0.01, 1, 0.01))
+    assert run.values("y") == pytest.approx(limited_by_hand(asked, *LIMITS, 0.01, start=0.5)[1:101])
 
 
 @pytest.mark.parametrize(

@@ -181,11 +181,25 @@ def _expand_quantisation(given: BlockSettings) -> SignalParts:
 
 
 def _expand_rate_limit(given: BlockSettings) -> SignalParts:
-    """It follows its input with a time constant, and never faster than the limits."""
-    low, high = given.several("limits")
-    wanted = (given.expression("rate limit") - symbol(given.name)) / given.expression("time constant")
-    rate = call("min", call("max", wanted, low), high)
-    yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
+    """The input itself where its slope is between the limits; else it goes on at a limit until the input is met again."""
+    asked, limits, own = given.expression("rate limit"), given.several("limits"), symbol(given.name)
+    if "every" in given:
+        timing = {"every": given.expression("every"), "offset": given.expression("offset")}
+        low, high = (limit * timing["every"] for limit in limits)
+        step = call("min", call("max", asked - own, low), high)
+        yield given.part(given.name, "sample", sample=own + step, initial=given.expression("initial"), **timing)
+        return
+    # A state that follows with a time constant T lags by T times its rate. Adding that to it gives the input back, exactly, while
+    # the rate is free; at a limit the sum goes on at that limit, and meets the input just where the rate becomes free again.
+    T, behind = given.expression("time constant", SHORT), given.inner("behind", alike=True)
+    low, high = (limit * T for limit in limits)
+    step = call("min", call("max", asked - symbol(behind), low), high)
+    yield given.formula(given.name, symbol(behind) + step)
+    yield given.part(behind, "integral", integral=(own - symbol(behind)) / T, initial=given.expression("initial"))
+
+
+SHORT = ONE / 10**6
+"""How early a limit of rates may set in, in seconds."""
 
 
 def _expand_pwm(given: BlockSettings) -> SignalParts:
@@ -464,16 +478,18 @@ _ROWS = (
         "y_f: {filter: y, corner: 50 Hz, order: 4}",
     ),
     SignalBlock(
-        "its input, but never faster than the limits: what it follows with is a time constant",
+        "its input, without any lag where that is slow enough; else it goes on at a limit of its rate until it meets the input",
         (
             Key("rate limit", INPUT, "its input", required=True),
             _LIMITS._replace(required=True, summary="the lowest and the highest rate"),
-            Key("time constant", PERIOD, "how fast it follows where it may", required=True),
+            Key("time constant", PERIOD, "how much earlier than it should it may be on its way", default="1 us"),
             _INITIAL,
+            Key("every", PERIOD, "the period of a sampled one, which needs no time constant"),
+            _OFFSET,
         ),
         _expand_rate_limit,
         _like_of("rate limit", "initial"),
-        "r_l: {rate limit: r, limits: [-2 V/s, 2 V/s], time constant: 1 ms}",
+        "r_l: {rate limit: r, limits: [-2 V/s, 2 V/s]}",
     ),
     SignalBlock(
         "`height` for a share of each period, the duty, which is read when the period begins; or the mean of that",
