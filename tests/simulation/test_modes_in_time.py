@@ -135,6 +135,48 @@ def test_an_elastic_stop_without_damping_gives_all_speed_back() -> None:
     assert events(found.trajectory, "contact to open") == [pytest.approx(0.5 + math.pi / omega, rel=NEAR)]
     assert final(found, "v") == pytest.approx(-1.0, rel=NEAR)
     books_close(found)
+    assert found.energy.dissipated == pytest.approx(0.0, abs=CLOSED)
+
+
+def test_an_elastic_stop_keeps_what_presses_it_in() -> None:
+    """Its speed is used up after a quarter of a swing: then all energy is there, and none is lost or made."""
+    found = run(ELASTIC.format(damping=""), until=0.5 + math.pi / math.sqrt(800 / 2) / 2)
+    assert found.energy.dissipated == pytest.approx(0.0, abs=CLOSED)
+    assert found.energy.generated == pytest.approx(0.0, abs=CLOSED)
+    assert found.energy.stored == pytest.approx(0.0, abs=CLOSED)
+    assert final(found, "energy.stop") == pytest.approx(1.0, rel=1e-7)
+
+
+def test_who_moves_an_elastic_stop_does_the_work_of_modulation() -> None:
+    """A stop that swings hits a body at rest: what the body then has, the swing has brought."""
+    moved = ELASTIC.replace("0.5 m - x", "0.01 m - x + 0.02 m*sin(20 rad/s*t)").replace("initial: 1", "initial: 0")
+    found = run(moved.format(damping=", b: 1 N*s/m"))
+    books_close(found)
+    assert final(found, "v") != 0.0
+    assert found.energy.modulation > 0.5 * 2 * final(found, "v") ** 2
+    assert found.energy.generated == pytest.approx(0.0, abs=CLOSED)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 20))])
+def test_no_stop_makes_energy(seed: int) -> None:
+    """A body falls on stops at random, heavy or light, hard or soft, damped or not, again and again."""
+    draw = np.random.default_rng(seed)
+    m, stiffness, damping = 10.0 ** draw.uniform([-1, 2, -1], [1, 4, 1.5])
+    more = f", b: {damping} N*s/m" if draw.random() < 0.8 else ""
+    found = run(
+        f"system: fall\ndisplacements: {{x: v}}\nnetwork:\n  m: {{mass: [a], m: {m} kg, velocity: v}}\n"
+        f"  F: {{force source: [frame, a], signal: {9.81 * m} N}}\n"
+        f"  stop: {{hard stop: [a, frame], gap: 0.2 m - x, K: {stiffness} N/m{more}}}\nexperiment: {{until: 1.5 s}}\n"
+    )
+    books = found.energy
+    handled = books.books.handled
+    assert books.generated == pytest.approx(0.0, abs=CLOSED * handled)
+    assert -CLOSED * handled <= books.modulation <= CLOSED * handled
+    assert books.dissipated + books.impulsive >= -CLOSED * handled
+    assert books.impulsive >= -CLOSED * handled
+    kept = np.where(found.values("F_stop") != 0.0, 0.5 * stiffness * np.maximum(found.values("x") - 0.2, 0.0) ** 2, 0.0)
+    assert found.values("energy.stop") == pytest.approx(kept, rel=1e-6, abs=CLOSED * handled)
+    books_close(found)
 
 
 def test_an_elastic_stop_with_damping_never_pulls() -> None:

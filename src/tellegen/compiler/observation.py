@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, TypeGuard, final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from tellegen.equations.storages import energy_of_law
 from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, number, postorder, substitute_all, total
 from tellegen.expressions.antiderivatives import integrated_terms
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.graph.power_graph import ACROSS, ARGUMENT, THROUGH, argument, heat_taken
+from tellegen.graph.power_graph import ACROSS, ARGUMENT, THROUGH, ElasticPart, argument, heat_taken
 from tellegen.model.mockup_units import UnitSignal
 
 if TYPE_CHECKING:
@@ -215,6 +215,8 @@ class Observation:
             (self.books.modulation if port.part_of else self.books.supplied).append(power)
         elif isinstance(port.law, ResistiveLaw) and port.law.potential is not None:
             self._keep(port, self.builder.instance(port.law.potential, port))
+        elif isinstance(port.law, ResistiveLaw) and self._follows_motion(port.law.elastic):
+            self._keep_part(k, port, port.law.elastic, power)
         elif isinstance(port.law, ResistiveLaw):
             self._dissipates(k, power) if not domain.heat_books else self._leaves(port, power)
         elif isinstance(port.law, StorageLaw):
@@ -263,6 +265,24 @@ class Observation:
         # The energy of a field stands at its first port: where one port has parameters that move, all take part.
         if any(self._is_modulated(j) for j in self._members.get(k, (k,))):
             self._modulated.append((port.element, energy, power))
+
+    def _follows_motion(self, part: ElasticPart | None) -> TypeGuard[ElasticPart]:
+        """Whether an energy is one of displacements, states and time, which all have rates."""
+        builder = self.builder
+        known = {*builder.states, *builder.displacements, builder.time}
+        return part is not None and known.issuperset(builder.variables.numbers(part.energy.free_symbols))
+
+    def _keep_part(self, k: int, port: Port, part: ElasticPart, power: int) -> None:
+        """Count what a law loses; what it takes beyond that is kept, and where a deformation is driven, that is modulation."""
+        energy = self._keep(port, self.builder.instance(part.energy, port))
+        if part.energy is ZERO:
+            self._dissipates(k, power)
+            return
+        speed = variable(self.builder.columns[2 * k])
+        lost = self._value(f"lost in {port.element}", part.lost.substitute({ACROSS: speed}), port)
+        elastic = self._value(f"kept in {port.element}", variable(power) - variable(lost), port)
+        self.books.resistive.append([lost])
+        self._modulated.append((port.element, energy, elastic))
 
     def _keep(self, port: Port, how: TemplateInstance) -> int:
         """Show the energy that a port keeps, and count it."""

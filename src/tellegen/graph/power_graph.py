@@ -88,7 +88,7 @@ class ResistiveLaw:
     what other ports are told, so a coefficient of zero does not make the variable zero. `text` is the law as it was written.
 
     A weight has a `potential` of displacements, and its `expression` is the slope of that along the motion of the port: what such
-    a port takes is kept there and not lost.
+    a port takes is kept there and not lost. A stop is `elastic`: it keeps a part.
     """
 
     side: Side
@@ -97,6 +97,7 @@ class ResistiveLaw:
     invertible: bool = True
     coupled: bool = False
     potential: Expression | None = None
+    elastic: "ElasticPart | None" = None
     text: str = field(default="", compare=False)
 
     @property
@@ -123,6 +124,15 @@ class ResistiveLaw:
             return self.coefficient * argument
         assert self.expression is not None, "a resistive law has a coefficient or an expression"
         return self.expression.substitute({ARGUMENT: argument})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ElasticPart:
+    """What a resistive law keeps: its `energy` in a deformation; and the power that is `lost` all the same, over ACROSS."""
+
+    energy: Expression
+    lost: Expression
 
 
 @final

@@ -4,11 +4,12 @@ All guards use the port's own variables ACROSS and THROUGH. The sign of ACROSS i
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from tellegen.core.domains import Side
 from tellegen.core.names import TIME, did_you_mean, listing, named_after
 from tellegen.elements import Behaviour
-from tellegen.expressions import ONE, ZERO, Expression, call, logic, relation, symbol
+from tellegen.expressions import HALF, ONE, ZERO, Expression, call, logic, relation, symbol
 from tellegen.graph import power_graph, rules
 from tellegen.graph.signals import Break, Value, breaks_of
 from tellegen.model.model import Element, Switching
@@ -177,12 +178,16 @@ def _stop(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions
             apart: (power_graph.Transition(contact, hits, restitution, settings["gap"]),),
             contact: (power_graph.Transition(apart, -through),),
         }
-    force = settings["stiffness"] * closed + settings.get("damping", ZERO) * power_graph.argument()
+    stiffness, damping = settings["stiffness"], settings.get("damping", ZERO)
+    force = stiffness * closed + damping * power_graph.argument()
+    # What presses the stop in comes back, and the books call it stored.
+    kept = power_graph.ElasticPart(HALF * stiffness * closed**2, damping * across**2)
     # Without damping the force reads the gap alone and does not depend on the speed, so it cannot be solved for it.
-    law = power_graph.ResistiveLaw("through", None, force, invertible="damping" in settings)
+    law = power_graph.ResistiveLaw("through", None, force, invertible="damping" in settings, elastic=kept)
+    free = replace(FREE, elastic=power_graph.ElasticPart(ZERO, ZERO))
     # A damped stop must not pull: contact ends where its force would change its sign, though the gap is still closed.
     pushes = force.substitute({power_graph.ARGUMENT: across})
-    return {apart: FREE, contact: law}, {
+    return {apart: free, contact: law}, {
         apart: (power_graph.Transition(contact, call("min", closed, pushes)),),
         contact: (power_graph.Transition(apart, call("max", -closed, -pushes)),),
     }

@@ -28,6 +28,9 @@ FINEST = 64
 ROUNDED = 1e-9
 """Below this part of the energy handled, work of modulation is what rounding leaves of shares that cancel, as in moving fields."""
 
+UNSHOWN = 1e-13
+"""Nor is less than this part shown as generated, moved or lost."""
+
 QUICK_S = 1.0
 """A run that took longer is not simulated again unasked, only to say which element is to blame."""
 
@@ -169,7 +172,9 @@ class EnergyBooks:
         if abs(self.modulation) > ROUNDED * self.books.handled or self.impulsive:
             return {}
         run = self._run
-        held = {name: run.values(f"energy.{name}") for name in run.catalogue.elements("energy")}
+        # A stop loses a part of what it takes.
+        parted = {run.graph.ports[k].element for k in run.graph.switching}
+        held = {n: run.values(f"energy.{n}") for n in run.catalogue.elements("energy") if n not in parted}
         return {name: float(e[-1] - e[0]) - found[name] for name, e in held.items() if len(e)}
 
 

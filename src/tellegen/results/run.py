@@ -22,7 +22,7 @@ from tellegen.plots import Look, Plot
 from tellegen.results import plotting, rules
 from tellegen.results.channels import Channels, ObservableCatalogue, Observer, trajectory_at
 from tellegen.results.element_variables import ElementVariables, SectionPowers, lifted
-from tellegen.results.energy import EnergyBooks
+from tellegen.results.energy import UNSHOWN, EnergyBooks
 from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set, save
 from tellegen.results.units import DisplayUnits, behind_number, check_unit, in_unit
 from tellegen.schemes.pog_construction import pog
@@ -120,7 +120,8 @@ def _books(run: "Run") -> list[tuple[str, ...]]:
         shown.insert(2, ("potential", books.potential))
     rare = [("generated", books.generated), ("modulation", books.modulation), ("impulsive", books.impulsive)]
     rare.append(("transferred", books.transferred))
-    rows = [(name, f"{value:.6g}") for name, value in [*shown, *((n, v) for n, v in rare if v)]]
+    least = UNSHOWN * books.books.handled
+    rows = [(name, f"{value:.6g}") for name, value in [*shown, *((n, v) for n, v in rare if abs(v) > least)]]
     missing, explained = abs(books.books.difference), books.books.explained
     within = f", within the {explained:.1e} J that the tolerance leaves open" if 0.0 < missing <= explained else ""
     return [*rows, ("residual", f"{books.residual:.1e} of the energy handled{within}")]

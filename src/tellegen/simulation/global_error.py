@@ -77,8 +77,8 @@ EARLY_TURNS: Final = 10
 """So many leave no doubt that a run swings on: it is looked at before its end."""
 STIFF_TURNS: Final = 20
 FINE_RTOL: Final = 1e-9
-"""The same where an implicit solver was chosen for a linear model, not asked for: what decays fast forgets its errors. At tolerances finer than this
-errors of its many steps add up sooner."""
+"""The same where an implicit solver was chosen for a linear model, not asked for: what decays fast forgets its errors. At
+tolerances finer than this errors of its many steps add up sooner."""
 
 GROWN: Final = 1000.0
 COARSER: Final = 100.0

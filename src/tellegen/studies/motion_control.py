@@ -3,8 +3,8 @@
 W is solved through W^T W, which is definite wherever W has full rank, so that no pivot vanishes along the motion.
 
 `invert` follows outputs of any model and gives values by time. What is here stays beside it because the Lagrange form gives inputs
-as formulas over coordinates and rates: the terms M, C, R and G of a controller, which signals of a model then say. Both give the same
-numbers on the same course; a test holds them against each other on arms at random.
+as formulas over coordinates and rates: the terms M, C, R and G of a controller, which signals of a model then say. Both give the
+same numbers on the same course; a test holds them against each other on arms at random.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set

@@ -23,7 +23,7 @@ from tellegen.simulation.failures import ChatterDetector, finding_of
 from tellegen.simulation.global_error import whole_run_within_tolerance
 from tellegen.simulation.hybrid import mode_models
 from tellegen.simulation.hybrid.account import HybridAccount, ModeChange, ModeChangeLog, ModeRows
-from tellegen.simulation.hybrid.handover import Impact, Impacts
+from tellegen.simulation.hybrid.handover import ROUNDING, Impact, Impacts
 from tellegen.simulation.hybrid.mode_choice import ModeChoice, ModeTrial
 from tellegen.simulation.hybrid.relay import CHATTER_SHARE, PROBE_SHARE, ModeRelay, Relayed
 from tellegen.simulation.problem import FIXED_STEP, Problem, index_of
@@ -360,6 +360,7 @@ class _HybridRun:
         if self.diary is not None:
             self.diary.changes.append(ModeChange(model, at, tuple(hits), tuple(impacts), self.trial, state.memory))
         self._note_changes(model.mode, at.t)
+        self._note_released(model, at)
         # Only where something happened: stretches also end where a guard was to be looked at again.
         if self.problem.rows_at_changes and len(self.account.events) > noted:
             self.account.change(model, at, self.trial.model, self.trial.standing)
@@ -375,6 +376,19 @@ class _HybridRun:
         for name, what in words:
             self._note(change := RunEvent(t, name, what))
             self.ever_faster = self.ever_faster or self.doublings.note(change)
+
+    def _note_released(self, before: mode_models.ModeModel, at: stretch.StatePoint) -> None:
+        """What a damped stop still keeps when it lets go, for it cannot pull: that is lost in it."""
+        after, here = self.trial.model, self.trial.standing
+        if before is after or not self.models.keeping:
+            return
+        kept = np.subtract(before.kept_at(at, self.models.keeping), after.kept_at(here, self.models.keeping))
+        held = integration.stored_energy_at(before.model, before.context, at)
+        # Where it is pressed again before it has come out, a part of that is there again: a loss below zero.
+        for name, lost in zip(self.models.keeping, kept.tolist(), strict=True):
+            if abs(lost) > ROUNDING * held:
+                self.account.impulsive += lost
+                self.account.lose(lost, name)
 
     def _note(self, happening: RunEvent) -> None:
         self.account.events.append(happening)

@@ -14,13 +14,13 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, Finding
 from tellegen.core.names import did_you_mean, listing
 from tellegen.equations.system import parameter_values
-from tellegen.expressions import Expression, number
+from tellegen.expressions import ZERO, Expression, number
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.graph.power_graph import ARGUMENT
 from tellegen.simulation import rules
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers.delays import Past, past_of
-from tellegen.simulation.solvers.stretch import PreparedModel, prepare
+from tellegen.simulation.solvers.stretch import PreparedModel, StatePoint, prepare
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -195,6 +195,12 @@ class ModeModel:
         found[self.own] = y[self._own_indices]
         return found
 
+    def kept_at(self, at: StatePoint, elements: Sequence[str]) -> list[float]:
+        """The energies that elements keep somewhere."""
+        places = {shown.element: k for k, shown in enumerate(self.model.observables) if shown.kind == "energy"}
+        found = self.model.observe(at.t, at.y, at.yp, self.context)
+        return [float(found[places[name]]) for name in elements]
+
     def compose(self, state: HybridState, outputs: Array | None = None) -> Array:
         """y of this mode at a state, or at other outputs of its storages."""
         y = np.zeros(self.model.size)
@@ -242,6 +248,11 @@ class ModeModels:
         self.storages = Storages(graph, parameters)
         self.elements = [graph.ports[k].element for k in graph.switching]
         self.laws = list(graph.switching.values())
+        # Stops with damping: they let go while they are still pressed in.
+        parts = [
+            (graph.ports[k].element, mode.elastic) for k, law in graph.switching.items() for mode in law.modes.values()
+        ]
+        self.keeping = tuple(dict.fromkeys(name for name, part in parts if part is not None and part.lost is not ZERO))
         self._compiled = compiled
         self._parameters = parameters
         self._inputs = inputs

@@ -159,7 +159,9 @@ class ModeRelay:
         """Whether C can advance in this mode: no past is shared, and nothing has to be looked at again soon."""
         model = trial.model.model
         guards = sum(event.kind == "transition" for event in model.events)
-        return model.backend == "c" and not (self._models.past or trial.undecided) and guards <= MOST_BITS
+        # What a stop still keeps when it lets go is booked where each change is decided.
+        watched = self._models.past or self._models.keeping or trial.undecided
+        return model.backend == "c" and not watched and guards <= MOST_BITS
 
     # -- What is known ---------------------------------------------------------------------------------------------------------
 
