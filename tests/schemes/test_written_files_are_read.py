@@ -187,3 +187,33 @@ def test_parts_between_which_a_locked_ring_lets_no_power_pass_stay_one_model() -
         for notation in way:
             now = read_model(tg.translate(now, notation))
         assert differences(equations(model), equations(now)) == [], way
+
+
+@pytest.mark.parametrize("way", [w for w in WAYS if w[0] != "bond" and w != ("network", "bond")])
+def test_a_shorted_winding_keeps_its_place(way: tuple[Notation, ...]) -> None:
+    """Nodes short it; the other winding drives its current. A bond from a junction to itself is refused."""
+    text = (
+        "system: x\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [a, b], R: 2}\n"
+        "  M: {inductor field: [gnd, gnd, b, gnd], matrix: [[5, 2], [2, 7]]}\n"
+    )
+    now = model = read_model(text)
+    for notation in way:
+        now = read_model(tg.translate(now, notation))
+    assert differences(equations(model), equations(now)) == []
+    with pytest.raises(TellegenError, match=r"G202.*\n(.*\n)*.*make it a ladder"):
+        tg.translate(model, "bond")
+
+
+@pytest.mark.parametrize("way", WAYS[:3])
+def test_an_element_with_modes_stays_one_where_no_bond_graph_has_strokes(way: tuple[Notation, ...]) -> None:
+    text = (
+        "system: bridge\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R_1: {resistor: [a, b], R: 1}\n"
+        "  R_2: {resistor: [a, c], R: 1}\n  C_1: {capacitor: [b, gnd], C: 1}\n  D: {diode: [c, b]}\n"
+        "  L: {inductor: [c, gnd], L: 1}\n  C_2: {capacitor: [a, c], C: 1}\n  C_3: {capacitor: [b, c], C: 1}\n"
+        "  M: {inductor field: [gnd, gnd, b, gnd], matrix: [[5, 2], [2, 7]]}\n"
+    )
+    now = model = read_model(text if way != ("bond",) else text.replace("  M:", "  # M:"))
+    for notation in way:
+        now = read_model(tg.translate(now, notation))
+    assert [e.name for e in now.elements if e.kind.modes] == ["D"]
+    assert differences(equations(model), equations(now)) == []

@@ -14,7 +14,7 @@ def charging(
     source: str = "{voltage source: [a, gnd]}",
     resistor: str = "{resistor: [a, b]}",
     capacitor: str = "{capacitor: [b, gnd]}",
-    experiment: str = "{until: 5 s, inputs: {V: step(10 V)}}",
+    experiment: str = "{until: 10 ms, inputs: {V: step(10 V)}}",
 ) -> str:
     """A source that charges a capacitor through a resistor."""
     return f"""\

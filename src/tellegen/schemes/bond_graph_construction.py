@@ -64,11 +64,13 @@ def _is_flow(branch: Branch) -> bool:
 def _refuse_shorted(graph: PowerGraph) -> None:
     ends = [(p.element, p.plus, p.minus, p.place) for p in graph.ports]
     ends += [(c.element, b.plus, b.minus, c.place) for c in graph.couplings for b in (*c.side_1, *c.side_2)]
+    windings = {graph.ports[k].element for field in graph.fields for k in field.ports}
     for name, plus, minus, place in ends:
         # A bond from a junction to itself would be drawn and carry nothing: the user most likely mistyped a node.
         if plus == minus:
             what = f"both ends of '{name}' are at node '{graph.nodes[plus].name}'"
-            raise rules.SHORTED_ELEMENT.error(what, where=name, fix=f"remove '{name}'", place=place)
+            fix = "make it a ladder, which has a place for it" if name in windings else f"remove '{name}'"
+            raise rules.SHORTED_ELEMENT.error(what, where=name, fix=fix, place=place)
 
 
 def _draft(graph: PowerGraph, *, whole: bool) -> Draft:

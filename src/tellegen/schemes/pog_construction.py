@@ -485,8 +485,16 @@ class _PortScheme:
         self.causal = causal
         self.graph = causal.graph
         names, fields = UniqueNames(), {k: field.element for field in self.graph.fields for k in field.ports}
+        # Elements with modes keep their own letters, as in bond graphs: a law would hold in one mode only.
+        letters = dict.fromkeys(self.graph.switching, "Sw")
         self.items = [
-            bond_graph_scheme.OnePort(names.take(plain_name(p.element)), p, causal.decides[k], field=fields.get(k, ""))
+            bond_graph_scheme.OnePort(
+                names.take(plain_name(p.element)),
+                p,
+                causal.decides[k],
+                field=fields.get(k, ""),
+                letters=letters.get(k, ""),
+            )
             for k, p in enumerate(self.graph.ports)
         ]
         self.names = names

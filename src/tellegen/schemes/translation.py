@@ -306,8 +306,10 @@ def _refuse_shorted(scheme: NetworkScheme) -> None:
 
     Raises: GraphError (G202).
     """
+    # A winding of a field may be shorted by a node too: others drive its current.
+    members = {name for field in scheme.fields for name in field.members}
     for element in scheme.elements:
-        pairs = zip(element.nodes[::2], element.nodes[1::2], strict=True)
+        pairs = () if element.name in members else zip(element.nodes[::2], element.nodes[1::2], strict=True)
         if any(plus == minus for plus, minus in pairs):
             raise rules.SHORTED_ELEMENT.error(
                 f"junctions short '{element.name}': as a network both its ends would be at one node",

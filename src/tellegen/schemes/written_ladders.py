@@ -16,7 +16,7 @@ from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.union_find import UnionFind
 from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, ZERO, Expression
-from tellegen.graph import Field, PowerGraph, SourceLaw
+from tellegen.graph import Field, PowerGraph, ResistiveLaw, SourceLaw
 from tellegen.graph.signal_lowering import named_between, named_variables
 from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.notations.pog.ladder import (
@@ -284,16 +284,14 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     left, right = groups
     # One half of the skew matrix says all: the other one is its negative transpose.
     K = tuple(tuple(gains[i].get(j, ZERO) for j in left) for i in right)
-    ladder = _begin(scheme, items, left)
+    told = {k for k in gains if gains[k]}.union(*(f.ports for f in scheme.causal.graph.fields if _is_static(f, items)))
+    ladder = _begin(scheme, items, left, idle=not told.issuperset(left))
     ways = tuple(_way(items[k]) for k in right)
     domains = tuple(items[k].domain for k in right)
     sides = tuple(given_side(_way(items[k])) for k in left), tuple(taken_side(way) for way in ways)
     ladder.parts.append(Connection(unplaced("K"), K, None, *sides, domains))
-    block, lanes = _block(scheme, items, right), range(len(right))
-    if not _hangs_together(gains, fields):
-        # A lane that is tied to nothing would be shorted or open, and lanes between which a locked part lets no power pass would
-        # be two systems: a field of zeros tells the one that it is told zero, ties the others and changes nothing in them.
-        block.items.append(_static_field(lanes, ((ZERO,) * len(lanes),) * len(lanes)))
+    # Lanes between which a locked part lets no power pass would be two systems.
+    block = _block(scheme, items, right, idle=not told.issuperset(right) or not _hangs_together(gains, fields))
     if block.items:
         ladder.parts.append(block)
     # At this end a through variable comes in by default, and is decided going out.
@@ -304,13 +302,13 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     return ladder
 
 
-def _begin(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) -> Lanes:
+def _begin(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int], *, idle: bool = False) -> Lanes:
     ladder = Lanes(tuple(items[k].domain for k in lanes))
     sources = tuple(_source(items[k], 1) for k in lanes)
     if any(sources):
         ladder.parts.append(LadderSection(sources=sources))
     if any(not _is_source(items[k]) for k in lanes):
-        ladder.parts.append(_block(scheme, items, lanes))
+        ladder.parts.append(_block(scheme, items, lanes, idle=idle))
     return ladder
 
 
@@ -340,7 +338,11 @@ def _source(item: OnePort, sign: int) -> LadderElement | None:
     return lane_element(item, sign) if _is_source(item) else None
 
 
-def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) -> LadderBlock[Expression]:
+def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int], *, idle: bool) -> LadderBlock[Expression]:
+    """The elements of lanes; where some are `idle`, with a field of zeros.
+
+    A lane that is tied to nothing would be shorted or open. The field tells it that it is told zero, and changes nothing in others.
+    """
     fields = {k: field for field in scheme.causal.graph.fields for k in field.ports}
     plain: LaneRow = tuple(None if _is_source(items[k]) or k in fields else lane_element(items[k]) for k in lanes)
     block = LadderBlock[Expression](tuple(_way(items[k]) for k in lanes), [plain] if any(plain) else [])
@@ -348,7 +350,13 @@ def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) ->
         if member.ports[0] in lanes:
             places = [lanes.index(k) for k in member.ports]
             block.items.append(lane_field(member, scheme.causal.graph, [items[k] for k in member.ports], places))
+    if idle:
+        block.items.append(_static_field(range(len(lanes)), ((ZERO,) * len(lanes),) * len(lanes)))
     return block
+
+
+def _is_static(field: Field, items: Sequence[OnePort]) -> bool:
+    return isinstance(items[field.ports[0]].port.law, ResistiveLaw)
 
 
 def _hangs_together(gains: Mapping[int, Iterable[int]], fields: Iterable[Sequence[int]]) -> bool:
