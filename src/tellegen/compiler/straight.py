@@ -56,6 +56,8 @@ from tellegen.graph.signals import Table
 
 LARGEST_WRITTEN: Final = 6
 """Systems of more unknowns are not written out."""
+A_READ: Final = 12
+"""What a table counts among operations."""
 
 FIXED, OF_RUN, MOVING = range(3)
 """What decides a value: numbers, what is given to a run, or where the run stands."""
@@ -123,7 +125,8 @@ def straight_code(
         )
     )
     settled = _function("tg_settle", "TG_SETTLE", constants.lines())
-    operations = operation_count(found[0].statements, found[0].results)
+    reads = sum(isinstance(statement, Read) for statement in rates.statements)
+    operations = operation_count(found[0].statements, found[0].results) + A_READ * reads
     return StraightCode(
         "\n".join((rows.text(), settled, text)),
         size=len(rates.results),
