@@ -167,6 +167,7 @@ def test_transistors_obey_their_laws(tmp_path: Path, kind: str) -> None:
         ("Q1 c b 0 QX", "'Q1' has the model 'QX', which there is not"),
         ("Q1 c b 0 QX\n.model QX D", "'Q1' has the model 'QX' of the type D"),
         ("M1 c b 0 QX\n.model QX NMOS", "'M1' has fewer than four nodes and a model"),
+        ("M1 c b 0 QX\n.model QX VDMOS", "'M1' has the model 'QX' of the type VDMOS"),
         ("M1 c b 0 0 QX\n.model QX NMOS(LEVEL=8)", "'M1' has a model of level 8"),
         ("M1 c b 0 0 QX NF=3\n.model QX NMOS", "'M1' has 'nf'"),
         ("B1 c 0 2*v(b)", "'B1' has no formula"),

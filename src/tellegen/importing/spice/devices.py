@@ -234,6 +234,8 @@ _SQUARE = 1e-4
 
 def write_mos(writer: CircuitWriter, card: ElementCard) -> None:
     """A MOS transistor of level 1 by Shichman and Hodges, without charge: a current, and the junctions of its bulk."""
+    if len(card.words) == 4 and writer.circuit.model(card.words[3]) is not None:
+        _model(writer, card, 3, "nmos", "pmos")  # of another type, as a rule: VDMOS
     if len(card.words) < 5:
         writer.wrong(
             card.card, f"'{card.name}' has fewer than four nodes and a model", "write M1 D G S B MODEL W=10u L=1u"

@@ -5,7 +5,7 @@ derivatives become names of their own, so that `p.e = state/c` with `state = int
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
@@ -45,11 +45,11 @@ _SECTION = re.compile(
     re.MULTILINE,
 )
 _DECLARED = re.compile(
-    r"(?:real|integer)\s+(?P<words>(?:(?:global|hidden|interesting|favorite|private|public)\s+)*)(?P<name>[A-Za-z_]\w*)\s*"
+    r"(?:real|integer|boolean)\s+(?P<words>(?:(?:global|hidden|interesting|favorite|private|public)\s+)*)(?P<name>[A-Za-z_]\w*)\s*"
     r"(?P<size>\[[^\]]*\])?\s*(?:\{(?P<unit1>[^}]*)\})?\s*(?:=\s*(?P<value>[^{;]*?))?\s*(?:\{(?P<unit>[^}]*)\})?\s*(?:[\"'][^\"']*[\"'])?\s*$"
 )
 _REFUSED = re.compile(
-    r"\b(if|then|else|for|while|repeat|switch|dll|table|interpol\w*|event\w*|timeevent|sample|next|hold|resint|dint|effortincausality|delay|tdelay)\b|\[|'"
+    r"\b(for|while|repeat|switch|dll|table|interpol\w*|event\w*|timeevent|sample|next|hold|resint|dint|effortincausality|delay|tdelay)\b|\[|'"
 )
 LONGEST = 5000
 PRODUCT = "product of "
@@ -76,6 +76,13 @@ class SidopsEquations:
     slopes: dict[str, Expression] = field(default_factory=dict)
     junction: str = ""
     """0 or 1 for equations that say only what all ports share."""
+    unread: dict[str, str] = field(default_factory=dict)
+    """Names whose equations or declarations are no formulas, with the reason: it is told where they are needed."""
+
+    def must_be_read(self, names: Iterable[str]) -> None:
+        """Raises: NoLawError for a name that is not read."""
+        for name in sorted(set(names) & self.unread.keys()):
+            raise NoLawError(self.unread[name])
 
 
 def read_equations(submodel: Submodel) -> SidopsEquations:
@@ -89,31 +96,80 @@ def read_equations(submodel: Submodel) -> SidopsEquations:
     ends = [*(mark.start() for mark in marks[1:]), len(text)] if marks else []
     for mark, end in zip(marks, ends, strict=True):
         section, body = mark[1], text[mark.end() : end]
-        if section in ("code", "externals"):
-            raise NoLawError(f"it has a section '{section}'")
-        statements = [one.strip() for one in body.split(";") if one.strip()]
+        statements = [shown for one in _STATEMENT.findall(body) if (shown := _SAID.sub("", one.strip()))]
         if section in ("parameters", "constants"):
             for one in statements:
                 _declare(found, one)
+        elif section in ("code", "externals"):
+            told = f"it has a section '{section}'"
+            found.unread |= dict.fromkeys((name for one in statements for name in _ASSIGNED.findall(one)), told)
+            if section == "externals":
+                found.unread |= dict.fromkeys((name for one in statements for name in _LAST_NAME.findall(one)), told)
         elif section in ("equations", "initialequations", "parameterrelations"):
-            if section == "initialequations" and statements:
-                raise NoLawError("it has initial equations")
+            known = set(found.formulas)
             for one in statements:
-                _Equation(found, submodel, one).read()
+                _read_equation(found, submodel, one)
+            if section == "initialequations":
+                _keep_constants(found, found.formulas.keys() - known)
     return found
 
 
+# A matrix has semicolons too; what stands in double quotes before an equation is said about it.
+_STATEMENT = re.compile(r"(?:\[[^\]]*\]|'[^']*'|\"[^\"]*\"|[^;\[\"'])+|[\[\"']")
+_SAID = re.compile(r'^\s*"[^"]*"\s*')
+_ASSIGNED = re.compile(r"\b([A-Za-z_][\w.]*)\s*=(?!=)")
+_LAST_NAME = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[[^\]]*\]|\{[^}]*\}|\([^)]*\))*$")
+
+
+def _read_equation(found: SidopsEquations, submodel: Submodel, text: str) -> None:
+    equation = _Equation(found, submodel, text)
+    if text == "end":
+        return
+    try:
+        equation.read()
+    except NoLawError as problem:
+        names = equation.given()
+        if not names:
+            raise
+        # Most of what stands in a submodel is there to be looked at: it is refused where something needs it.
+        found.unread |= dict.fromkeys(names, str(problem))
+
+
+def _keep_constants(found: SidopsEquations, names: Iterable[str]) -> None:
+    """Initial equations give what parameters decide; what begins with the motion is not read."""
+    moving = set(names)
+    while True:
+        settled = {
+            name
+            for name in moving
+            if found.formulas[name].free_symbols <= found.parameters.keys() | (set(names) - moving)
+        }
+        if not settled:
+            break
+        moving -= settled
+    for name in moving:
+        del found.formulas[name]
+        found.unread[name] = "it has initial equations that follow variables"
+
+
 def _declare(found: SidopsEquations, text: str) -> None:
+    text = " ".join(text.split())
     several = re.fullmatch(
-        r"(real|integer)((?:\s+(?:global|hidden|interesting))*)\s+(\w+(?:\s*,\s*\w+)+)", " ".join(text.split())
+        r"(real|integer|boolean)((?:\s+(?:global|hidden|interesting|favorite|private|public))*)\s+(\w+(?:\s*,\s*\w+)+)\s*"
+        r"(?:\{([^}]*)\})?",
+        text,
     )
     if several is not None:
         for name in several[3].split(","):
-            found.parameters[name.strip()] = DeclaredParameter("", "", "global" in several[2])
+            found.parameters[name.strip()] = DeclaredParameter("", several[4] or "", "global" in several[2])
         return
-    match = _DECLARED.match(" ".join(text.split()))
+    match = _DECLARED.match(re.sub(r"\s*\('[^)]*\)", "", text))
     if match is None or match["size"]:
-        raise NoLawError(f"'{text[:40]}' declares no number")
+        words = re.sub(r"\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|=.*$|'[^']*'", " ", text).split()
+        if not words or not words[-1].isidentifier():
+            raise NoLawError(f"'{text[:40]}' declares no number")
+        found.unread[words[-1]] = f"'{text[:40]}' declares no number"
+        return
     unit = (match["unit"] or match["unit1"] or "").strip()
     found.parameters[match["name"]] = DeclaredParameter(
         (match["value"] or "").strip(), unit, "global" in match["words"]
@@ -138,6 +194,7 @@ class _Equation:
         # A splitter gives the same to all that follow it; of a single number an elementwise product is the product.
         text = re.sub(r"^collect\s*\(\s*(\w+)\s*\)\s*=", r"\1 =", self.text).replace(".*", "*").replace("./", "/")
         left, equals, right = text.partition("=")
+        right = with_choices(right)
         if not equals or _REFUSED.search(self.text) or len(self.text) > LONGEST:
             raise NoLawError(f"'{self.text[:60]}' is no plain formula")
         name = self._ports(left.strip())
@@ -147,6 +204,21 @@ class _Equation:
             self.into.formulas[name] = parse(self._ports(right.strip()), macros=self._macros())
         except TellegenError as error:
             raise NoLawError(f"'{self.text[:60]}' cannot be read: {error.what}") from error
+
+    def given(self) -> list[str]:
+        """The names that the equation gives a value to, as far as they are seen."""
+        left = self.text.partition("=")[0]
+        if _CHOICE.match(self.text):
+            return [self._ports(name) for name in _ASSIGNED.findall(self.text)]
+        if re.search(r"[^\w.\s,\[\]():]", left):
+            return []
+        # A vector of the same name is one name.
+        left = re.sub(r"(?<=\w)\s*\[[^\]]*\]", "", left)
+        names = re.findall(r"[A-Za-z_][\w.]*", left)
+        try:
+            return [self._ports(name) for name in names if name != "collect"]
+        except NoLawError:
+            return []
 
     def _ports(self, text: str) -> str:
         """The text with the variables of ports as efforts and flows."""
@@ -199,6 +271,48 @@ class _Equation:
         }
 
 
+_CHOICE = re.compile(r"\b(if|then|elseif|elsif|else|end)\b")
+_COMPARED = re.compile(r"[<>]|==|!=|\b(and|or|not)\b")
+
+
+def with_choices(text: str) -> str:
+    """The text with `if c then a else b end` as `if(c, a, b)`.
+
+    >>> with_choices("2*if x < 0 then -1 elseif late then 3 else 1 end")
+    '2*if(x < 0, -1, if(late != 0, 3, 1))'
+
+    Raises: NoLawError for a choice without an end.
+    """
+    pieces = [*_CHOICE.split(text), ""]
+    at = 0
+
+    def read(stops: tuple[str, ...]) -> str:
+        """Up to one of these words."""
+        nonlocal at
+        found = pieces[at]
+        while (word := pieces[at + 1]) not in stops:
+            if word != "if":
+                raise NoLawError(f"'{text.strip()[:60]}' is no plain formula")
+            at += 2
+            found += choice() + pieces[at]
+        return found.strip() if stops[0] else found
+
+    def choice() -> str:
+        nonlocal at
+        condition = read(("then",)).replace("<>", "!=")
+        at += 2
+        first = read(("elseif", "elsif", "else"))
+        word = pieces[at + 1]
+        at += 2
+        second = choice() if word != "else" else read(("end",))
+        if word == "else":
+            at += 2
+        condition = condition if _COMPARED.search(condition) else f"{condition} != 0"
+        return f"if({condition}, {first}, {second})"
+
+    return read(("",))
+
+
 @final
 class PortLaw(NamedTuple):
     """What a component with one port does: R, C, I, or a source Se, Sf, or C and R that share their flow (`more`).
@@ -219,6 +333,7 @@ def one_port(found: SidopsEquations, port: str) -> PortLaw:
     Raises: NoLawError.
     """
     effort, flow = f"{port}.e", f"{port}.f"
+    found.must_be_read((effort, flow))
     gives = next((name for name in (effort, flow) if name in found.formulas), None)
     if gives is None:
         raise NoLawError("no equation gives the effort or the flow of its port")
@@ -282,6 +397,7 @@ def two_port(found: SidopsEquations, first: str, second: str) -> TwoPortLaw:
         (f"{first}.f", f"{second}.e"): ("GY", True),
     }
     ports = {name for pair in pairs for name in pair}
+    found.must_be_read(ports)
     laws = []
     for left in ports & found.formulas.keys():
         formula = _eliminated(found, found.formulas[left], ports)
@@ -290,7 +406,7 @@ def two_port(found: SidopsEquations, first: str, second: str) -> TwoPortLaw:
             raise NoLawError("its ports are not joined as by a transformer or a gyrator")
         (right,) = read
         factor = formula.derivative(right)
-        if (left, right) not in pairs or factor.free_symbols & ports or not is_zero(formula - factor * symbol(right)):
+        if (left, right) not in pairs or factor.free_symbols & ports or not is_zero(formula.substitute({right: ZERO})):
             raise NoLawError("its ports are not joined as by a transformer or a gyrator")
         letters, turned = pairs[left, right]
         laws.append((letters, ONE / factor if turned else factor))
@@ -304,6 +420,7 @@ def signal_formula(found: SidopsEquations, name: str, kept: set[str]) -> Express
 
     Raises: NoLawError where no equation gives it.
     """
+    found.must_be_read((name,))
     if name not in found.formulas:
         raise NoLawError(f"no equation gives '{name}'")
     return _eliminated(found, found.formulas[name], kept)
@@ -314,6 +431,7 @@ def _eliminated(found: SidopsEquations, formula: Expression, kept: set[str]) -> 
     for _ in range(len(found.formulas) + 1):
         inside = {name: found.formulas[name] for name in formula.free_symbols & found.formulas.keys() - kept}
         if not inside:
+            found.must_be_read(formula.free_symbols - kept)
             return formula
         formula = formula.substitute(inside)
         if len(str(formula)) > LONGEST:

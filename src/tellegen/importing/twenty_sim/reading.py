@@ -123,6 +123,8 @@ class _Writer:
                 self._component(path)
             except NoLawError as problem:
                 self._refuse(path, str(problem))
+            except ZeroDivisionError:
+                self._refuse(path, "its equations divide by what is zero at rest")
         for wire in self.flat.bonds:
             self._bond(wire.tail, wire.head)
         self._raise()
@@ -380,7 +382,7 @@ class _Writer:
     def _tell_region(self, region: Iterable[str], words: set[str]) -> None:
         members = ["\\".join(self.owners[item]) for item in region if item in self.owners]
         shown = ", ".join(f"'{member}'" for member in sorted(members)[:6]) or "a port"
-        what = f"{shown} {'have no domain' if not words else 'would be ' + ' and '.join(sorted(words)) + ' at once'}"
+        what = f"{shown} {('has no domain' if len(members) < 2 else 'have no domain') if not words else 'would be ' + ' and '.join(sorted(words)) + ' at once'}"
         first = sorted(members)[0] if members else "NAME"
         self.errors.append(
             rules.NO_DOMAIN.finding(
