@@ -59,6 +59,7 @@ const MOST_TAKEN = 4 * 2 ** 20;
 /** A stretch with so many points of its own is fine enough. */
 const ENOUGH = 1500;
 const LOOK_MS = 150;
+const VIEWS_MS = 400;
 const NOTICE_MS = 7000;
 const NOTE_MS = 3000;
 
@@ -134,6 +135,7 @@ export class Store {
   private runWanted = false;
   private trial: Trial | null = null;
   private looking: number | undefined;
+  private waiting: number | undefined;
   private stretch: [number, number] | null = null;
   private refining = new Set<string>();
   private lastInserted: Record<string, unknown> | null = null;
@@ -394,7 +396,7 @@ export class Store {
     }
     this.set(change);
     this.text.diagnose(structure.findings);
-    this.runIfQuick();
+    this.runAfterViews();
     if (this.state.power && structure.ok) this.fetchFlows();
     if (this.state.tab === "snapshots") this.snapshot("list");
   }
@@ -404,6 +406,16 @@ export class Store {
     const keeps = picture.reason && before && !before.reason;
     const one = keeps ? { picture: before, version, stale: picture.reason } : { picture, version, stale: "" };
     this.set({ shown: new Map(this.state.shown).set(picture.view, one) });
+    this.runAfterViews();
+  }
+
+  /** What is looked at comes first: the run waits for the views of its text, but not for long. */
+  private runAfterViews(): void {
+    const { structure, shown } = this.state;
+    window.clearTimeout(this.waiting);
+    const drawn = this.views().every((view) => view === "text" || shown.get(view)?.version === structure?.version);
+    if (drawn) this.runIfQuick();
+    else this.waiting = window.setTimeout(() => this.runIfQuick(), VIEWS_MS);
   }
 
   // -- Runs --------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 import tellegen as tg
 from command_line import tellegen
 from support.studio import needs_pages
-from tellegen.server import app
+from tellegen.server import studio
 
 FREE = "system: Free mass\nnetwork:\n  m: {mass: [a], m: 1 kg}\n"
 
@@ -48,6 +48,6 @@ def test_what_is_no_model_is_told_on_the_command_line(tmp_path: Path) -> None:
 
 
 def test_a_checkout_without_pages_says_how_to_build_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "CLIENT", tmp_path)
+    monkeypatch.setattr(studio, "CLIENT", tmp_path)
     with pytest.raises(tg.DescriptionError, match="make studio"):
-        app.client_page()
+        studio.client_page()

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from support.browser import OPTIONS
-from tellegen.server.app import CLIENT
+from tellegen.server.studio import CLIENT
 
 # Machines are shared: what takes a moment here may take seconds elsewhere, and no test says how long something may take.
 expect.set_options(timeout=30_000)
