@@ -8,6 +8,7 @@ from the conditions in that expression.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple, final
@@ -614,7 +615,8 @@ def signal_keys(
             given = zip(names_given(definition.settings, key.name), found, strict=True)
             yield key.name, {n: annotate(e, None) if isinstance(e, Expression) else str(e) for n, e in given}
         elif found is not None and not callable(found):
-            wanted = definition.dimension if key.name == FORMULA else SECOND if key.holds == PERIOD else None
+            told = key.name == FORMULA or isinstance(found, Points | MapPoints)
+            wanted = definition.dimension if told else SECOND if key.holds == PERIOD else None
             written = definition.texts.get(key.name, "")
             yield key.name, _text(found, written, names, lambda e, unit=wanted: annotate(e, unit))  # type: ignore[misc]
 
@@ -642,8 +644,8 @@ def _state_keys(
     told = definition.settings
     values = told["value"]
     assert isinstance(values, tuple), "each state has one"
-    valued = any(value is not number(k) for k, value in enumerate(values))
     written = {word: definition.texts.get(word, "").split(LINE) for word in STATE_KEYS}
+    valued = any(written["value"]) or any(value is not number(k) for k, value in enumerate(values))
     for k, (name, others) in enumerate(states_named(str(told[NAMES]))):
         made: dict[str, str | list[str]] = {"from": list(others)} if others else {}
         for word in STATE_KEYS:
@@ -666,9 +668,9 @@ def _bare(word: str, annotate: Annotate, wanted: Dimension | None, formula: Expr
 
 def _text(found: SignalSetting, written: str, names: frozenset[str], text: Callable[[Expression], str]) -> NestedText:
     if isinstance(found, Points):
-        return [[repr(point), repr(value)] for point, value in zip(found.points, found.values, strict=True)]
+        return [[repr(x), text(number(Fraction(repr(y))))] for x, y in zip(found.points, found.values, strict=True)]
     if isinstance(found, MapPoints):
-        lines = [[repr(value) for value in line] for line in found.values]
+        lines = [[text(number(Fraction(repr(value)))) for value in line] for line in found.values]
         return {"rows": list(map(repr, found.rows)), "columns": list(map(repr, found.columns)), "values": lines}
     if isinstance(found, Expression):
         return formula_text(found, written, names, text)
