@@ -218,3 +218,29 @@ def test_the_command_writes_the_file_with_a_comment(capsys: pytest.CaptureFixtur
     assert tg.simulate(target).values("omega")[-1] == pytest.approx(150, rel=0.01)
     assert run([*asked, "--crossover", "60 rad/s", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["gains"].keys() == {"K_p", "K_i"}
+
+
+def test_what_a_model_uses_goes_with_its_controller_into_another_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Parts of parts and tables; another file in the way stays, and then nothing is written."""
+    for name, text in {
+        "parts/bearing.yaml": "system: B\nports: {w: w}\nnetwork: {b: {friction: [w], b: 0.01 N*m*s}}\n",
+        "parts/load.yaml": "system: L\nports: {w: w}\nparts: {b: {use: bearing.yaml, ports: {w: w}}}\n"
+        "network: {J: {inertia: [w], J: 0.01 kg*m^2}}\n",
+        "drag.csv": "t,v\n0,0\n1,0.1\n",
+        "drive.yaml": "system: Drive\nsignals: {drag: {table: {file: drag.csv, time: t, column: v}}}\nparts:\n"
+        "  motor: {use: dc_motor, ports: {electrical: a, shaft: w}}\n  load: {use: parts/load.yaml, ports: {w: w}}\n"
+        "network: {V: {voltage source: [a]}, T: {torque source: [w], signal: -drag*1 N*m}}\nexperiment: {until: 1 s}\n",
+    }.items():
+        (tmp_path / "from" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "from" / name).write_text(text, encoding="utf-8")
+    asked = ["pi", "--for", "V", "--measure", "motor.omega", "--reference", "10 rad/s", "--crossover", "20 rad/s", "-o"]
+    first, second = tmp_path / "to" / "first.yaml", tmp_path / "to" / "second.yaml"
+    first.parent.mkdir()
+    assert run(["design", str(tmp_path / "from" / "drive.yaml"), *asked, str(first)]) == 0
+    assert tg.simulate(first).values("motor.omega")[-1] == pytest.approx(10, rel=0.01)
+    (first.parent / "drag.csv").write_text("t,v\n0,0\n1,7\n", encoding="utf-8")
+    assert run(["design", str(tmp_path / "from" / "drive.yaml"), *asked, str(second)]) == 1
+    assert "drag.csv' is there already" in capsys.readouterr().err
+    assert not second.exists()

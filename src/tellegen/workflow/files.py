@@ -1,17 +1,18 @@
 """Model files: the built-in examples, files of other tools as model files, and none written over another one unasked."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
 from tellegen.core.files import write_bytes
-from tellegen.core.shipped import example_file, example_names
+from tellegen.core.shipped import SUFFIX, example_file, example_names
 from tellegen.importing.imported import Imported
 from tellegen.importing.imports import imported
 from tellegen.notations.loading import holds_spice_deck
 from tellegen.notations.reading import Migration, migration
-from tellegen.notations.yaml.document import write_text
+from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode, read_document, write_text
 from tellegen.workflow.rules import NOTHING_TO_IMPORT, WOULD_OVERWRITE
 
 
@@ -55,6 +56,43 @@ def write_new(text: str, output: str | os.PathLike[str], *, force: bool) -> str:
     refuse_overwriting(output, force=force)
     write_text(Path(output), text)
     return text
+
+
+def write_with_files(text: str, source: str, target: Path, *, force: bool) -> None:
+    """Write the text of a model that was read from `source`; what it uses beside that goes with it into another folder.
+
+    Raises: DescriptionError (D302) where another file stands in the way of one and `force` is off; nothing is written then.
+    """
+    old, new = Path(source).parent, target.parent
+    further: dict[Path, bytes] = {}
+    if os.path.isfile(source) and old.resolve() != new.resolve():
+        further = {new / name: (old / name).read_bytes() for name in dict.fromkeys(_used_files(Path(source), Path()))}
+    for path, content in further.items():
+        if not (path.is_file() and path.read_bytes() == content):
+            refuse_overwriting(path, force=force)
+    # The model last: it is never there without what it uses.
+    for path, content in further.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, content)
+    write_text(target, text)
+
+
+def _used_files(file: Path, folder: Path) -> Iterator[Path]:
+    """The parts, tables, maps and units beside a model, and beside its parts, as paths from the folder of the model."""
+    waiting: list[Node] = [read_document(file).root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, SequenceNode):
+            waiting += node.items
+        elif isinstance(node, MappingNode):
+            for key, value in node.items():
+                waiting.append(value)
+                if key.text in ("use", "file", "fmu") and isinstance(value, Scalar):
+                    found = file.parent / value.text
+                    if found.is_file():
+                        yield folder / value.text
+                        if found.suffix == SUFFIX:
+                            yield from _used_files(found, (folder / value.text).parent)
 
 
 def refuse_overwriting(output: str | os.PathLike[str] | None, *, force: bool) -> None:
@@ -118,5 +156,5 @@ def migrate(
     refuse_overwriting(output, force=force)
     found = migration(Path(path))
     if found.told or output is not None:
-        write_text(Path(path if output is None else output), found.text)
+        write_with_files(found.text, str(path), Path(path if output is None else output), force=force)
     return found

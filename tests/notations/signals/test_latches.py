@@ -142,6 +142,12 @@ def test_a_model_is_written_and_read_again() -> None:
         assert {n: s.settings for n, s in again.signals.items()} == {n: s.settings for n, s in model.signals.items()}
 
 
+def test_conditions_keep_the_units_that_their_author_wrote() -> None:
+    lines = "{idle: {value: 0}, heat: {from: [idle], when: T_C < 18 K, after: 120 s, value: 0.5}}"
+    model = read_model(HOUSE.replace("on: {relay: 20 K - T_C, hysteresis: 1 K}", f"on: {{states: {lines}}}"))
+    assert lines in tg.to_yaml(model)
+
+
 def test_python_calls_say_the_same() -> None:
     net = tg.Network("a tank that a machine fills and empties")
     net.add("flow source", "Q", "tank", "p", signal="q")

@@ -8,9 +8,8 @@ from typing import Literal
 from tellegen.cli import output
 from tellegen.cli.options import OfModel, as_json, command, force, model_file, printed_or_written
 from tellegen.core.options import keywords, option, required
-from tellegen.notations.yaml.document import write_text
 from tellegen.studies.control_design import design as designed
-from tellegen.workflow.files import refuse_overwriting
+from tellegen.workflow.files import refuse_overwriting, write_with_files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,5 +56,5 @@ def design(options: DesignOptions) -> None:
     refuse_overwriting(target, force=options.force)
     found = designed(options.model, options.kind, **keywords(options, designed))
     if target is not None:
-        write_text(target, found.text)
+        write_with_files(found.text, found.file, target, force=options.force)
     output.show_model(found.text, target, as_json=options.as_json, about=str(found), **found.to_json())

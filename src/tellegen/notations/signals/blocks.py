@@ -192,9 +192,10 @@ def _expand_rate_limit(given: BlockSettings) -> SignalParts:
     # A state that follows with a time constant T lags by T times its rate. Adding that to it gives the input back, exactly, while
     # the rate is free; at a limit the sum goes on at that limit, and meets the input just where the rate becomes free again.
     T, behind = given.expression("time constant", SHORT), given.inner("behind", alike=True)
-    low, high = (limit * T for limit in limits)
-    step = call("min", call("max", asked - symbol(behind), low), high)
-    yield given.formula(given.name, symbol(behind) + step)
+    ahead, (low, high) = asked - symbol(behind), (limit * T for limit in limits)
+    # Conditions, not min and max: a solver stops where one changes, and steps over a bend, which is sharp for one so short.
+    falling = call("if", relation("<", ahead, low), symbol(behind) + low, asked)
+    yield given.formula(given.name, call("if", relation(">", ahead, high), symbol(behind) + high, falling))
     yield given.part(behind, "integral", integral=(own - symbol(behind)) / T, initial=given.expression("initial"))
 
 

@@ -8,7 +8,8 @@ from the conditions in that expression.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from functools import lru_cache
+from fractions import Fraction
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple, final
 
@@ -41,7 +42,7 @@ from tellegen.notations.context import ReadingContext, split_at_commas
 from tellegen.notations.quantities import NO_INDICES, parse_marked, read_plain
 from tellegen.notations.signals import rules
 from tellegen.notations.signals.blocks import BLOCKS, FORMULA, PERIOD
-from tellegen.notations.signals.latches import NAMES, STATE_KEYS, condition_of, condition_value, states_named
+from tellegen.notations.signals.latches import LINE, NAMES, STATE_KEYS, condition_of, condition_value, states_named
 from tellegen.notations.signals.units import GIVEN_NAMES, names_given
 from tellegen.notations.yaml.document import Scalar
 
@@ -607,14 +608,15 @@ def signal_keys(
     for key in BLOCKS[definition.block].keys:
         found = definition.settings.get(key.name)
         if key.name == "states":
-            yield key.name, dict(_state_keys(definition, annotate))
+            yield key.name, dict(_state_keys(definition, annotate, names))
         elif not key.summary:
             continue
         elif key.name in GIVEN_NAMES and isinstance(found, tuple):
             given = zip(names_given(definition.settings, key.name), found, strict=True)
             yield key.name, {n: annotate(e, None) if isinstance(e, Expression) else str(e) for n, e in given}
         elif found is not None and not callable(found):
-            wanted = definition.dimension if key.name == FORMULA else SECOND if key.holds == PERIOD else None
+            told = key.name == FORMULA or isinstance(found, Points | MapPoints)
+            wanted = definition.dimension if told else SECOND if key.holds == PERIOD else None
             written = definition.texts.get(key.name, "")
             yield key.name, _text(found, written, names, lambda e, unit=wanted: annotate(e, unit))  # type: ignore[misc]
 
@@ -635,12 +637,15 @@ def _quantity(expression: Expression, unit: Dimension | None) -> str:
     return f"{text} s" if unit == SECOND and isinstance(expression, Number) else text
 
 
-def _state_keys(definition: SignalDefinition, annotate: Annotate) -> Iterator[tuple[str, dict[str, str | list[str]]]]:
+def _state_keys(
+    definition: SignalDefinition, annotate: Annotate, names: frozenset[str]
+) -> Iterator[tuple[str, dict[str, str | list[str]]]]:
     """What is said of each state of a machine."""
     told = definition.settings
     values = told["value"]
     assert isinstance(values, tuple), "each state has one"
-    valued = any(value is not number(k) for k, value in enumerate(values))
+    written = {word: definition.texts.get(word, "").split(LINE) for word in STATE_KEYS}
+    valued = any(written["value"]) or any(value is not number(k) for k, value in enumerate(values))
     for k, (name, others) in enumerate(states_named(str(told[NAMES]))):
         made: dict[str, str | list[str]] = {"from": list(others)} if others else {}
         for word in STATE_KEYS:
@@ -649,18 +654,23 @@ def _state_keys(definition: SignalDefinition, annotate: Annotate) -> Iterator[tu
             formula = formulas[k]
             if isinstance(formula, Expression) and (valued if word == "value" else formula is not ZERO):
                 wanted = {"value": definition.dimension, "after": SECOND}.get(word)
-                written = annotate(formula, wanted)
-                # A condition stands without what makes a number of it.
-                bare = word == "when" and formula is condition_value(condition_of(formula))
-                made[word] = written.removeprefix("if(").removesuffix(", 1, 0)") if bare else written
+                said = written[word][k] if len(written[word]) == len(values) else ""
+                made[word] = formula_text(formula, said, names, partial(_bare, word, annotate, wanted))
         yield name, made
+
+
+def _bare(word: str, annotate: Annotate, wanted: Dimension | None, formula: Expression) -> str:
+    """A formula of a state; a condition stands without what makes a number of it."""
+    text = annotate(formula, wanted)
+    bare = word == "when" and formula is condition_value(condition_of(formula))
+    return text.removeprefix("if(").removesuffix(", 1, 0)") if bare else text
 
 
 def _text(found: SignalSetting, written: str, names: frozenset[str], text: Callable[[Expression], str]) -> NestedText:
     if isinstance(found, Points):
-        return [[repr(point), repr(value)] for point, value in zip(found.points, found.values, strict=True)]
+        return [[repr(x), text(number(Fraction(repr(y))))] for x, y in zip(found.points, found.values, strict=True)]
     if isinstance(found, MapPoints):
-        lines = [[repr(value) for value in line] for line in found.values]
+        lines = [[text(number(Fraction(repr(value)))) for value in line] for line in found.values]
         return {"rows": list(map(repr, found.rows)), "columns": list(map(repr, found.columns)), "values": lines}
     if isinstance(found, Expression):
         return formula_text(found, written, names, text)

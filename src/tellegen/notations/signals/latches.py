@@ -14,6 +14,8 @@ NAMES = "states named"
 """Where the names of the states of a machine stand, and from which others each is entered."""
 STATE_KEYS = ("when", "after", "value")
 """What is said of a state, but for `from`."""
+LINE = "\n"
+"""Stands between states, where what is said of all of them is one text."""
 
 
 def condition_value(condition: Condition) -> Expression:
@@ -80,13 +82,13 @@ def _beginning(given: BlockSettings, key: str) -> tuple[Condition, SignalDefinit
 
 def states_named(text: str) -> list[tuple[str, tuple[str, ...]]]:
     """The states of a machine, and from which others each is entered (from all, where none is told)."""
-    lines = (line.split(" ") for line in text.split("\n"))
+    lines = (line.split(" ") for line in text.split(LINE))
     return [(name, tuple(others)) for name, *others in lines]
 
 
 def states_text(states: Iterable[tuple[str, Iterable[str]]]) -> str:
     """The same as one text: lists of names would be nodes."""
-    return "\n".join(" ".join((name, *others)) for name, others in states)
+    return LINE.join(" ".join((name, *others)) for name, others in states)
 
 
 def expand_states(given: BlockSettings) -> SignalParts:

@@ -145,6 +145,7 @@ class SignalsReader:
     def _read_states(self, line: SignalLine, key: Key, node: Node) -> None:
         context, found = self.context, list[tuple[str, tuple[str, ...]]]()
         told: dict[str, list[Expression]] = {word: [] for word in latches.STATE_KEYS}
+        written: dict[str, list[str]] = {word: [] for word in latches.STATE_KEYS}
         mapping = context.mapping(node, f"the states of {line.name}")
         names = [name.text for name in mapping.keys]
         for name, value in mapping.items():
@@ -163,8 +164,10 @@ class SignalsReader:
                 default: Expression = number(len(found) - 1) if word == "value" else ZERO
                 if given is None:
                     told[word].append(default)
+                    written[word].append("")
                     continue
                 text = context.formula(given, f"'{word}' of {subject}")
+                written[word].append(" ".join(text.text.split()))
                 read = self._condition if word == "when" else self._formula_of
                 told[word].append(read(text, f"'{word}' of {subject}"))
         if len(found) < 2:
@@ -184,6 +187,7 @@ class SignalsReader:
         place = Scalar("", node.line, node.column, node.length, False)
         for word, formulas in told.items():
             line.formulas[word], line.nodes[word] = tuple(formulas), place
+            line.texts[word] = latches.LINE.join(written[word])
         line.nodes[key.name] = place
         line.texts.pop(key.name, None)
 
