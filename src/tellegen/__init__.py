@@ -79,7 +79,8 @@ if TYPE_CHECKING:
     from tellegen.teaching.sheets import ExerciseSheet, exercise
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
-    from tellegen.workflow.files import Example, examples, import_model, migrate
+    from tellegen.workflow.files import Example, examples, migrate
+    from tellegen.workflow.importing import import_model
     from tellegen.workflow.kept_code import KeptCode, cache
     from tellegen.workflow.transforming import bond_graph, pog, reduce, stiffen, translate
 
@@ -262,7 +263,8 @@ _NAMES_OF_MODULE = {
     "teaching.sheets": "ExerciseSheet exercise",
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",
-    "workflow.files": "Example examples import_model migrate",
+    "workflow.files": "Example examples migrate",
+    "workflow.importing": "import_model",
     "workflow.kept_code": "KeptCode cache",
     "workflow.transforming": "bond_graph pog reduce stiffen translate",
 }

@@ -15,7 +15,7 @@ from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
 from tellegen.notations.loading import read
 from tellegen.workflow.explaining import PlacedRule, rules
-from tellegen.workflow.files import imported_and_written
+from tellegen.workflow.importing import imported_and_written
 
 RULES = list(rules())
 SHOWN = [placed for placed in RULES if placed.rule.example]

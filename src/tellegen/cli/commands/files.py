@@ -9,8 +9,8 @@ from tellegen.cli.options import as_json, command, force, model_file, printed_or
 from tellegen.core.options import option, required
 from tellegen.notations import schema as file_schema
 from tellegen.workflow.files import examples as built_in_systems
-from tellegen.workflow.files import imported_and_written
 from tellegen.workflow.files import migrate as rewritten
+from tellegen.workflow.importing import imported_and_written
 
 
 @dataclass(frozen=True, kw_only=True)
