@@ -181,6 +181,8 @@ def test_only_identifiers_reach_a_program(name: str) -> None:
         ("mass", r"\mathrm{mass}"),
         ("b_omega", r"b_{\omega}"),
         ("lambda_", r"\lambda"),
+        ("x_", r"x_{\mathrm{\_}}"),
+        ("omega_x_", r"\omega_{x,\mathrm{\_}}"),
         ("motor_e.R", r"R_{\text{motor,e}}"),
     ],
 )

@@ -13,7 +13,7 @@ from itertools import chain, count
 from typing import ClassVar, NamedTuple, final
 
 from tellegen.core.domains import DOMAINS
-from tellegen.core.names import identifier
+from tellegen.core.names import RESERVED, identifier
 from tellegen.expressions import nodes
 from tellegen.expressions.canonical import is_symbolic_power
 from tellegen.expressions.functions import FUNCTIONS
@@ -400,7 +400,11 @@ def usual_latex(name: str) -> str:
     owned = [part for owner in owners for part in owner.replace("[", "_").rstrip("]").split("_") if part]
     index = [found["index"]] if found["index"] else []
     digits = [head[len(letters) :]] if len(letters) < len(head) else []
-    subscripts = [*digits, *_nested(words), *index, *map(_subscript, owned)]
+    # What tells x_ from x must be seen; behind a word that programs reserve it is no part of the name.
+    told = (
+        [r"\mathrm{\_}"] if found["own"].endswith("_") and [head, *words][-1] not in RESERVED | FUNCTIONS.keys() else []
+    )
+    subscripts = [*digits, *_nested(words), *told, *index, *map(_subscript, owned)]
     return f"{_letter(letters)}_{{{_joined(subscripts)}}}" if subscripts else _letter(letters)
 
 

@@ -4,6 +4,7 @@ The letters of a law are those of the domain table, the names that the element g
 linear law that matches the kind's own is turned into a value, so that both ways of writing give the same model.
 """
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
@@ -12,9 +13,9 @@ from typing import NamedTuple, NoReturn, final
 from tellegen.core.domains import Side, Variable, other_side
 from tellegen.core.errors import DescriptionError, Rule
 from tellegen.core.names import did_you_mean, listing
-from tellegen.core.units import Dimension, parse_unit
+from tellegen.core.units import Dimension, is_unit, parse_unit
 from tellegen.elements import KINDS, ElementKind
-from tellegen.expressions import ZERO, Expression, is_zero, symbol, to_text
+from tellegen.expressions import ZERO, Expression, is_zero, symbol, to_text, tokens
 from tellegen.expressions.polynomials import interpolated
 from tellegen.model.dimensions import (
     NUMBER,
@@ -36,6 +37,8 @@ from tellegen.notations.yaml.document import MappingNode, Scalar
 
 JOULE: Dimension = parse_unit("J").dimension
 MOST_LAW_POINTS = 200
+_QUANTITY = re.compile(rf"(?P<number>{tokens.NUMBER})\s*(?P<unit>[A-Za-z]+)")
+_TIMES = re.compile(r"\s*\*\s*([A-Za-z]+)")
 
 
 class LawReading(NamedTuple):
@@ -159,9 +162,27 @@ class LawReader:
             what = f"does not depend on the {self.variables[groups[0]].word}"
             self._refuse(rules.CONSTANT_LAW, what, f"use '{self.letters[groups[0]][0]}' in it, or describe a source")
         ((_, names),) = used.items()
+        self._refuse_doubtful(text, names)
         letter = names[0]
         unified = marked.substitute({name: symbol(letter) for name in names[1:]}) if len(names) > 1 else marked
         return unified, letter
+
+    def _refuse_doubtful(self, text: str, letters: list[str]) -> None:
+        """Refuse a unit times the letter of the variable: `2 F*V` beside other places where V is the voltage."""
+        for found in _QUANTITY.finditer(text):
+            begin, unit = found.span("unit")
+            if not is_unit(text[begin:unit]):
+                continue
+            whole = text[begin : tokens.unit_end(text, unit, is_unit)]
+            for joined in _TIMES.finditer(whole):
+                if joined[1] in letters:
+                    quantity = f"{found['number']} {whole[: joined.start()]}"
+                    read = f"'{joined[1]}' of '{found['number']} {whole}'"
+                    what = f"reads the {read} as a unit, and '{joined[1]}' is its variable too"
+                    fix = (
+                        f"for the variable write ({quantity})*{joined[1]}, or another letter of it for what is no unit"
+                    )
+                    self._refuse(rules.LETTER_OR_UNIT, what, fix)
 
     def _note_clash(self, names: list[str]) -> None:
         for name in names:

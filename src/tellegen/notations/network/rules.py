@@ -82,6 +82,16 @@ NO_POTENTIAL = RULES.rule(
     example=_WEIGHED.replace(", energy: m*gravity*z", ", F: m*gravity"),
     instead=_WEIGHED,
 )
+LETTER_OR_UNIT = RULES.rule(
+    "D158",
+    "a letter or a unit",
+    meaning="In a law a unit is multiplied by a word that is the letter of its variable as well, such as the `V` of `2 uF*V`.",
+    why="behind a number the word belongs to the unit, and the product would be a constant without a word",
+    example=charging(parameters="{R: 2 kohm}", capacitor="{capacitor: [b, gnd], law: q = 2 uF*V + 1 uC*sinh(V/(1 V))}"),
+    instead=charging(
+        parameters="{R: 2 kohm}", capacitor="{capacitor: [b, gnd], law: q = (2 uF)*V + 1 uC*sinh(V/(1 V))}"
+    ),
+)
 _COILS = (
     "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
     "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [1 H, %s]]}\n"
