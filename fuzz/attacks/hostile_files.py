@@ -11,15 +11,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tellegen as tg
+from code_blocks import ROOT
 from support.all_models import ModelFile, all_models
 from support.mangling import mangled
 from tellegen.cli.main import run
 from tellegen.core.errors import TellegenError
+from tellegen.importing.imports import imported
 from tellegen.notations.writing import to_yaml
+from tellegen.workflow.explaining import rules
 
 # What every reader of terminals and of XML would obey or refuse (XML 1.0, section 2.2; ECMA-48).
 OBEYED = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
 FILES = tuple(file for file in all_models() if len(file.texts[0][1]) < 4000)
+FOREIGN = (
+    *((path.suffix, path.read_text(encoding="utf-8")) for path in sorted((ROOT / "tests/importing").rglob("*.cir"))),
+    *(
+        (placed.ending, text)
+        for placed in rules()
+        if placed.ending not in (".yaml", ".txt")
+        for text in (placed.rule.example, placed.rule.instead)
+        if text
+    ),
+)
 files = st.sampled_from(FILES)
 seeds = st.integers(0, 2**32)
 
@@ -61,6 +74,27 @@ def test_any_bytes_are_read_or_refused(data: bytes, ending: str) -> None:
         path = Path(folder) / f"model{ending}"
         path.write_bytes(data)
         assert_answered(path)
+
+
+@given(st.sampled_from(FOREIGN), seeds)
+def test_mangled_files_of_other_tools_are_imported_or_refused(file: tuple[str, str], number: int) -> None:
+    ending, text = file
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"model{ending}"
+        path.write_text(mangled(text, random.Random(number)), encoding="utf-8", errors="surrogatepass")
+        found, refused = None, ""
+        try:
+            found = imported(path, "model")
+        except TellegenError as error:
+            refused = str(error)
+        assert not OBEYED.search(refused)
+        if found is None:
+            return
+        for name, content in (("again.yaml", found.text), *found.beside.items()):
+            assert isinstance(content, str), "units are the files of others"
+            assert not OBEYED.search(content), name
+            path.with_name(name).write_text(content, encoding="utf-8")
+        assert_answered(path.with_name("again.yaml"))
 
 
 @given(files, seeds)

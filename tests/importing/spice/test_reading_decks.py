@@ -309,6 +309,7 @@ def test_all_that_is_not_read_is_told_at_once(tmp_path: Path) -> None:
         ("R1 a 0 1k\n.include ../elsewhere.lib", "D316"),
         ("R1 a 0 1k\n.lib not_there.lib tt", "D316"),
         ("L1 a 0 1m\nL2 a 0 1m\nK1 L1 L2 1", "D318"),
+        ("\u00b51 a 0 1k\nR1 a 0 1k", "D307"),
         ("", "D319"),
     ],
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from string import ascii_lowercase
 from typing import Final, NamedTuple, final
 
 from tellegen.core.errors import Rule
@@ -153,14 +154,14 @@ class _Understanding:
         for card in self.deck.cards:
             if card.head.startswith("."):
                 self._command(card)
-            elif card.head[0].isalpha():
+            elif card.head[0].lower() in ascii_lowercase:
                 self._element(card)
             else:
                 self._error(
                     rules.NOT_READ,
                     f"a card begins with '{card.head[0]}'",
                     card,
-                    "begin it with a letter, or '*' for a comment",
+                    "begin it with a letter from a to z, or '*' for a comment",
                 )
         if self.read_deck.transient is None and self.deck.runs:
             self._run_of_the_shell(self.deck.runs)
