@@ -37,9 +37,11 @@ from tellegen.notations.layout import PLACED_FIGURES, write_positions
 from tellegen.notations.loading import NETLIST_SUFFIX, AnyModel, as_model, read
 from tellegen.results import Run
 from tellegen.scenes.geometry import Point
+from tellegen.scenes.ink import cut_into_pages
 from tellegen.scenes.pictures import Picture
 from tellegen.scenes.scene import Scene
 from tellegen.scenes.strokes import ThemeName
+from tellegen.scenes.writers.raster import to_pdf_pages
 from tellegen.scenes.writers.tikz import to_bondgraphs
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
 from tellegen.schemes.residual_sinks import with_free_sinks
@@ -87,6 +89,18 @@ class Figure(Picture):
     def memory(self) -> str:
         """What its files remember: where everything stands."""
         return Memory.of(self.scene).text()
+
+    @property
+    def pages(self) -> tuple[Scene, ...]:
+        """The scene, or its pages where it is higher than a page may be; what cannot be cut stays whole."""
+        height = self.options.max_height
+        return (self.scene,) if height is None else cut_into_pages(self.scene, height / self.zoom)
+
+    def pdf(self) -> bytes:
+        """The figure as a PDF, with a page of its own size, or several as high as they may be."""
+        if len(pages := self.pages) == 1:
+            return Picture.pdf(self)
+        return to_pdf_pages(pages, theme=self.theme, scale=self.zoom)
 
     def __str__(self) -> str:
         box = self.scene.box

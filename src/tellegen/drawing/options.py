@@ -49,8 +49,8 @@ class Options:
     `bands` are the areas in the colour of a domain and `captions` the words under them. `variables` are the efforts and flows of
     bonds, `names` the names of junctions. `max_width` is how wide a figure may be at 100 %, in CSS pixels or as a length (`85 mm`):
     a long one continues on a new row, and what cannot be so narrow is drawn smaller. Without it figures are made for screens, and
-    large ones may be wider. `scale` is the size of the whole figure, after that. `dimensions` are the numbers of variables at
-    ticks through the wires of vectors in POGs; vector bonds always have theirs.
+    large ones may be wider. `max_height` is how high the pages of a PDF may be. `scale` is the size of the whole figure, after
+    that. `dimensions` are the numbers of variables at ticks through the wires of vectors in POGs; vector bonds always have theirs.
 
     A POG draws like branches as `lanes` of one vector ladder where it has them. `derivative` draws dependent storages as derivative
     blocks, `vectorial` the whole model as one vector block; a bond graph is then one of vector bonds. `displacements` adds
@@ -93,6 +93,12 @@ class Options:
         "How wide a figure may be: '85 mm', '3.4 in', or pixels of CSS. Longer rows go on below, and what is still wider "
         "is drawn smaller; it is said how small its texts become. Without it figures are made for screens.",
         metavar="WIDTH",
+        read=str,
+    )
+    max_height: float | None = option(
+        None,
+        "How high a page may be, as a length like the width: a PDF goes on on further pages, cut where nothing is.",
+        metavar="HEIGHT",
         read=str,
     )
     scale: float = option(1, "The size of the whole figure.")
@@ -164,10 +170,10 @@ def read_options(chosen: Mapping[str, object], base: Options = DEFAULTS) -> Opti
 def _checked(name: str, value: object, kind: Any) -> Any:
     if name == "places":
         return _checked_places(value)
-    if name == "max_width":
+    if name in ("max_width", "max_height"):
         if value is None:
             return None
-        kind, value = float, width_in_pixels(value) or value if isinstance(value, str) else value
+        kind, value = float, width_in_pixels(value, name) or value if isinstance(value, str) else value
     if choices := get_args(kind):
         if value in choices:
             return value

@@ -5,13 +5,14 @@ Layouts are tested with these; they find what an eye would. A free end of a wire
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import dist, floor, hypot
 from typing import Literal, final
 
 from tellegen.scenes.geometry import Box, Point, along, box_about, direction, hull, union
 from tellegen.scenes.scene import (
+    MARGIN,
     Band,
     Block,
     Bond,
@@ -26,6 +27,7 @@ from tellegen.scenes.scene import (
     Trace,
     Wire,
     label_box,
+    moved,
 )
 from tellegen.scenes.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, stroke_line
 
@@ -196,6 +198,43 @@ def _cells(box: Box) -> Iterator[tuple[int, int]]:
     for i in range(floor(box.left / CELL), floor(box.right / CELL) + 1):
         for j in range(floor(box.top / CELL), floor(box.bottom / CELL) + 1):
             yield i, j
+
+
+def cut_into_pages(scene: Scene, height: float) -> tuple[Scene, ...]:
+    """The scene on pages of a height, cut at levels where nothing but areas of domains is; where there is none a page is higher."""
+    solid = sorted(
+        ((box := ink_box([s])).top, box.bottom, k) for k, s in enumerate(scene.shapes) if not isinstance(s, Band)
+    )
+    # What lies side by side is one stripe; between stripes the paper is free.
+    stripes: list[tuple[float, float, list[Shape]]] = []
+    for top, bottom, k in solid:
+        if stripes and top < stripes[-1][1]:
+            stripes[-1] = stripes[-1][0], max(bottom, stripes[-1][1]), [*stripes[-1][2], scene.shapes[k]]
+        else:
+            stripes.append((top, bottom, [scene.shapes[k]]))
+    room = height - 2 * MARGIN
+    pages: list[list[tuple[float, float, list[Shape]]]] = []
+    for stripe in stripes:
+        if pages and stripe[1] - pages[-1][0][0] <= room:
+            pages[-1].append(stripe)
+        else:
+            pages.append([stripe])
+    if len(pages) < 2:
+        return (scene,)
+    return tuple(_page(scene, page, height) for page in pages)
+
+
+def _page(scene: Scene, stripes: list[tuple[float, float, list[Shape]]], height: float) -> Scene:
+    top, bottom = stripes[0][0] - MARGIN, stripes[-1][1] + MARGIN
+    kept = {id(shape) for _, _, shapes in stripes for shape in shapes}
+    shapes: list[Shape] = []
+    for shape in scene.shapes:
+        if isinstance(shape, Band):
+            box = Box(shape.box.left, max(shape.box.top, top), shape.box.right, min(shape.box.bottom, bottom))
+            shapes += [replace(shape, box=box.moved(0.0, -top))] if box.height > 0 else []
+        elif id(shape) in kept:
+            shapes.append(moved(shape, 0.0, -top))
+    return replace(scene, box=Box(0, 0, scene.box.width, max(height, bottom - top)), shapes=tuple(shapes))
 
 
 class Pen:

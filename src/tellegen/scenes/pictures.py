@@ -23,8 +23,8 @@ PIXELS = 96.0
 WIDTH = re.compile(r"(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)")
 
 
-def width_in_pixels(text: str) -> float | None:
-    """A width in words, as CSS pixels: `85 mm`, `3.4 in`, or a bare number; None for what is none.
+def width_in_pixels(text: str, option: str = "max_width") -> float | None:
+    """A length in words as CSS pixels: `85 mm`, `3.4 in`, or a bare number; None for what is none.
 
     Raises: FigureError (F102) for a unit that is no length.
     """
@@ -36,7 +36,7 @@ def width_in_pixels(text: str) -> float | None:
         return float(number)
     # Any unit of length will do, so that a column of a journal can be copied as it is told.
     if not is_unit(unit) or dimension_of(unit) != dimension_of("m"):
-        raise rules.BAD_OPTION.error(f"'{text}' is no value of the option 'max_width'", fix="give a length: '85 mm'")
+        raise rules.BAD_OPTION.error(f"'{text}' is no value of the option '{option}'", fix="give a length: '85 mm'")
     return convert(float(number), unit, "in") * PIXELS
 
 

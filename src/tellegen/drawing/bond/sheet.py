@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import ceil
+from math import ceil, inf
 from typing import final
 
 from tellegen.drawing.bond.layout import PLAIN, lay_out_bonds
@@ -71,7 +71,7 @@ def sheet_scene(owners: Owners, options: Options, turned: Collection[str] = ()) 
     parts += (_piece_part(drawing, room) for drawing in drawings)
     if table := texts.table():
         parts.append(_table_part(table, room))
-    height, laid = _paper(parts, room)
+    height, laid = _paper(parts, room, _page_room(options, room))
     shapes: list[Shape] = []
     for part, (x, y), share in laid:
         shapes += (moved(shape, x, y) for shape in part.drawn(share))
@@ -96,6 +96,12 @@ def _room(options: Options) -> float:
     """How wide shelves may be so that the smallest text can be read in print."""
     # 0.75 points to a pixel; 96 pixels to an inch.
     return min(options.room * 0.75 * TEXT / LEAST, WIDEST) - 2 * MARGIN
+
+
+def _page_room(options: Options, room: float) -> float:
+    """How much of the paper a page shows; all of it where nobody asks for pages."""
+    wide = room + 2 * MARGIN
+    return inf if options.max_height is None else max(options.max_height / options.zoom(wide) - 2 * MARGIN, GRAIN)
 
 
 # -- words -------------------------------------------------------------------------------------------------------------------------
@@ -232,19 +238,19 @@ Laid = tuple[float, list[tuple[PaperPart, Point, float]]]
 """How high the paper is, and each part with its upper left corner and its share of the width."""
 
 
-def _paper(parts: Sequence[PaperPart], room: float) -> Laid:
+def _paper(parts: Sequence[PaperPart], room: float, page: float) -> Laid:
     """All parts on paper of a width, as low as they can be; the last, which has no place of its own, fills a gap."""
-    laid = _laid(parts, room)
+    laid = _laid(parts, room, page)
     for k in range(1, len(parts) - 1 if len(parts) <= MOST_FITTED else 0):
-        laid = min(laid, _laid([*parts[:k], parts[-1], *parts[k:-1]], room), key=lambda found: found[0])
+        laid = min(laid, _laid([*parts[:k], parts[-1], *parts[k:-1]], room, page), key=lambda found: found[0])
     return laid
 
 
-def _laid(parts: Sequence[PaperPart], room: float) -> Laid:
+def _laid(parts: Sequence[PaperPart], room: float, page: float) -> Laid:
     """The same in a given order, each part as narrow or wide as suits."""
 
     def packed(shares: Sequence[float]) -> tuple[float, list[Point]]:
-        packing = Packing(room, BESIDE, BELOW)
+        packing = Packing(room, BESIDE, BELOW, page)
         corners = [packing.place(*part.sizes[share]) for part, share in zip(parts, shares, strict=True)]
         return packing.height, corners
 
@@ -301,10 +307,10 @@ def _together(boxes: Sequence[Box], room: float) -> list[Point]:
 
 @final
 class Packing:
-    """Puts boxes where they find room, each as high as it can be, then as far left."""
+    """Puts boxes where they find room, each as high as it can be, then as far left; none over the edge between two pages."""
 
-    def __init__(self, room: float, beside: float, below: float) -> None:
-        self.beside, self.below = beside, below
+    def __init__(self, room: float, beside: float, below: float, page: float = inf) -> None:
+        self.beside, self.below, self.page = beside, below, page
         self._columns = [0.0] * max(1, int((room + beside) // GRAIN))
         self.height = 0.0
 
@@ -312,6 +318,8 @@ class Packing:
         """The place of the next box: its upper left corner."""
         count = min(len(self._columns), ceil((width + self.beside) / GRAIN))
         y, k = min((max(self._columns[k : k + count]), k) for k in range(len(self._columns) - count + 1))
+        if self.page < inf and y % self.page + height > self.page >= height:
+            y = ceil(y / self.page) * self.page
         self._columns[k : k + count] = [y + height + self.below] * count
         self.height = max(self.height, y + height)
         return k * GRAIN, y

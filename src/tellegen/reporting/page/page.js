@@ -38,20 +38,42 @@
     }
   }
   every("[data-element], [data-link]").forEach(enlist);
-  let lit = [], pinned = false;
+  let lit = [], shown = "", pinned = false;
   function light(names) {
+    shown = names.join(" ");
     for (const node of lit) node.classList.remove("lit");
     lit = names.flatMap((name) => [...(byElement.get(name) ?? [])]);
     for (const node of lit) node.classList.add("lit");
   }
-  document.addEventListener("pointerover", (event) => {
-    const node = event.target.closest?.("[data-element], [data-link]");
-    if (!pinned) light(node ? namesOf(node) : []);
+  // Many symbols are strokes with nothing between them: what is inside their outline points at them too.
+  const outlines = new WeakMap();
+  function outlinesOf(svg) {
+    const found = new Map();
+    for (const node of svg.querySelectorAll('[data-element][data-part="symbol"]')) {
+      const { x, y, width, height } = node.getBBox(), known = found.get(node.dataset.element);
+      const [left, top, right, bottom] = known ?? [x, y, x, y];
+      found.set(node.dataset.element, [
+        Math.min(left, x), Math.min(top, y), Math.max(right, x + width), Math.max(bottom, y + height)]);
+    }
+    const area = ([left, top, right, bottom]) => (right - left) * (bottom - top);
+    return [...found].sort((one, two) => area(one[1]) - area(two[1]));
+  }
+  function pointedAt(event) {
+    const node = event.target.closest?.("[data-element], [data-link]"), svg = event.target.closest?.("figure svg");
+    if (node || !svg?.getScreenCTM) return node ? namesOf(node) : [];
+    if (!outlines.has(svg)) outlines.set(svg, outlinesOf(svg));
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    const inside = ([, [left, top, right, bottom]]) => left <= x && x <= right && top <= y && y <= bottom;
+    return outlines.get(svg).find(inside)?.[0].split(" ") ?? [];
+  }
+  document.addEventListener("pointermove", (event) => {
+    const names = pinned ? null : pointedAt(event);
+    if (names && names.join(" ") !== shown) light(names);
   });
   document.addEventListener("click", (event) => {
-    const node = event.target.closest?.("[data-element], [data-link]");
-    pinned = Boolean(node) && !event.target.closest(".u-legend");
-    light(node ? namesOf(node) : []);
+    const names = pointedAt(event);
+    pinned = names.length > 0 && !event.target.closest(".u-legend");
+    light(names);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { pinned = false; light([]); }
