@@ -19,9 +19,8 @@ import tellegen as tg
 from tellegen.core.domains import DOMAINS as OUR_DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.expressions import Expression
-from tellegen.importing.twenty_sim.flattening import FlatModel, PortEnd, flatten
 from tellegen.importing.twenty_sim.laws import DOMAINS, PRODUCT, read_equations
-from tellegen.importing.twenty_sim.parsing import TwentySimFile, read_file
+from tellegen.importing.twenty_sim.parsing import FlatModel, PortEnd, TwentySimFile, flatten, read_file
 from tellegen.importing.twenty_sim.reading import read_twenty_sim
 from tellegen.notations.reading import read_model
 

@@ -13,8 +13,8 @@ import pytest
 import tellegen as tg
 from exporting.fmu.units import Unit, exported
 from tellegen import ExportError, export_model
-from tellegen.exporting.fmu import platforms
-from tellegen.exporting.fmu.platforms import PLATFORMS, present_platform, universal_binary
+from tellegen.exporting.fmu import unit as fmu_unit
+from tellegen.exporting.fmu.unit import PLATFORMS, present_platform, universal_binary
 
 HEADS = {
     "linux64": b"\x7fELF\x02",
@@ -33,7 +33,7 @@ def test_the_present_platform_is_the_default(tmp_path: Path) -> None:
 
 
 def test_another_platform_without_ziglang_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platforms, "_has_zig", lambda: False)
+    monkeypatch.setattr(fmu_unit, "_has_zig", lambda: False)
     other = next(name for name in PLATFORMS if name != present_platform())
     with pytest.raises(ExportError, match=f"X411: '{other}' needs a compiler for other systems") as refused:
         export_model("rlc", "fmu", tmp_path, platforms=[other])

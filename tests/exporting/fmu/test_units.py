@@ -94,7 +94,8 @@ def test_model_exchange_follows_the_tolerance_of_the_importer(name: str, tmp_pat
         off.append(worst(run, result, unit.states)[0])
         if rtol == 1e-9:
             assert worst(run, result, unit.states, of_others=1.0)[0] < 3e-6
-    # What is left is the error of FMPy's CVODE, which a closer tolerance takes away: 3.2e-6 and 4.7e-7 of the speed of the slower crank.
+    # What is left is the error of FMPy's CVODE, which a closer tolerance takes away: of the speed of the slower crank 3.2e-6, then
+    # 4.7e-7.
     assert off[0] < 4e-6
     assert off[1] < 0.4 * off[0]
 

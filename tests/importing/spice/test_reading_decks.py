@@ -9,8 +9,8 @@ import pytest
 import tellegen as tg
 from tellegen.core.errors import DescriptionError
 from tellegen.importing.imported import Imported
+from tellegen.importing.spice.deck import MOST_LINES
 from tellegen.importing.spice.elements import REFUSED
-from tellegen.importing.spice.lines import MOST_LINES
 from tellegen.importing.spice.reading import Diodes, read_spice
 
 

@@ -1,18 +1,19 @@
-"""The file of a package: the record of parameters, elements where there are some, and the system with its experiment."""
+"""The file of a package: the record of parameters, elements or equations, and the system with its experiment."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, final, get_args
 
-from tellegen.core.names import did_you_mean, unused
+from tellegen.core.names import TIME, did_you_mean, unused
 from tellegen.core.units import describe
 from tellegen.equations.derivation import derive_equations
 from tellegen.experiments.setup import Setup
 from tellegen.experiments.steady_state import set_up_at_start
 from tellegen.exporting import rules
-from tellegen.exporting.diagram_start import diagram_start, initial_run
+from tellegen.exporting.diagram_building import PortFormulas, rate_of_input, refuse_signals
+from tellegen.exporting.diagram_start import DiagramStart, diagram_start, initial_run
 from tellegen.exporting.exchanged import TOLERANCE
-from tellegen.exporting.modelica.equations import SystemEquations
 from tellegen.exporting.modelica.network import SystemNetwork
+from tellegen.exporting.modelica.signals import SignalLines
 from tellegen.exporting.modelica.words import (
     FormulaPrinter,
     modelica_name,
@@ -20,8 +21,141 @@ from tellegen.exporting.modelica.words import (
     modelica_text,
     with_unit,
 )
+from tellegen.expressions import ZERO, Expression, number, symbol, total
 from tellegen.graph import PowerGraph
+from tellegen.graph.signals import expressions_of
 from tellegen.model.model import Model
+from tellegen.results.units import variable_units
+
+
+@final
+class SystemEquations:
+    """The lines of the system. Rates are symbols named `der NAME` until they are printed."""
+
+    def __init__(self, printer: FormulaPrinter, names: dict[str, str], start: DiagramStart) -> None:
+        refuse_signals(start.system)
+        self.printer, self.start, self.system = printer, start, start.system
+        self.units = variable_units(start.setup.graph)
+        self.states = (*self.system.states, *self.system.displacements, *self.system.signals.states)
+        self.rows = [self._row(k) for k in range(len(self.system.states))]
+        self.formulas = self._formulas()
+        # Rates that are solved for together, or read, are variables of their own: tools differ in what they make of `der` in
+        # the middle of a formula.
+        read = [e.free_symbols & {f"der {name}" for name in self.states} for e, _ in self.rows]
+        read = [names for names in read if len(names) > 1]
+        asked = {*(n for e in self.formulas.values() for n in e.free_symbols), *(n for found in read for n in found)}
+        self.rates = {name: start.fresh(f"{name}_rate") for name in self.states if f"der {name}" in asked}
+        rates = {name: f"der({modelica_name(name)})" for name in self.states}
+        rates |= {name: modelica_name(rate) for name, rate in self.rates.items()}
+        names.update({f"der {name}": rate for name, rate in rates.items()})
+        self.signals = SignalLines(self.system.signals.others, start, printer, self.formulas, {})
+
+    def declarations(self) -> list[str]:
+        """The variables."""
+        found = [self._state(name) for name in self.states]
+        algebraic = self.system.algebraic
+        for name in algebraic.unknowns:
+            guess = modelica_number(self.start.guess(name))
+            found.append(f"Real {modelica_name(name)}{with_unit(self.units.get(name, ''), start=guess)};")
+        outputs = {*self.start.setup.model.experiment.outputs, *self.system.outputs} - {*self.states}
+        for name in self.formulas:
+            word = "output Real" if name in outputs else "Real"
+            found.append(f"{word} {modelica_name(name)}{with_unit(self.units.get(name, ''))};")
+        found += [f"Real {modelica_name(rate)};" for rate in self.rates.values()]
+        found += self.signals.declarations()
+        return found
+
+    def equations(self) -> list[str]:
+        """What holds."""
+        system, text = self.system, self.printer.print
+        found = [f"{text(left)} = {text(right)};" for left, right in self.rows]
+        found += [f"der({modelica_name(name)}) = {modelica_name(rate)};" for name, rate in self.rates.items()]
+        rates = {**system.displacements, **system.signals.states}
+        found += [f"der({modelica_name(name)}) = {text(rate)};" for name, rate in rates.items()]
+        found += [f"{modelica_name(name)} = {text(e)};" for name, e in self.formulas.items()]
+        found += [f"0 = {text(residual)};" for residual in system.algebraic.residuals]
+        return [*found, *self.signals.equations()]
+
+    def _state(self, name: str) -> str:
+        first = modelica_number(self.start.initial(name))
+        return f"Real {modelica_name(name)}{with_unit(self.units.get(name, ''), start=first, fixed='true')};"
+
+    def _row(self, k: int) -> tuple[Expression, Expression]:
+        """Both sides of a row."""
+        m, states = self.system.matrices, self.system.states
+        left = total(m["L"][k][j] * symbol(f"der {name}") for j, name in enumerate(states))
+        left += total(m["N"][k][j] * symbol(name) for j, name in enumerate(states)) + self.system.vectors["f"][k]
+        right = -total(m["A"][k][j] * symbol(name) for j, name in enumerate(states))
+        return left, right + self._of_inputs(m["B"][k], m["B_1"][k])
+
+    def _of_inputs(self, given: Iterable[Expression], rates: Iterable[Expression]) -> Expression:
+        inputs = self.system.inputs
+        found = total(b * symbol(name) for b, name in zip(given, inputs, strict=True))
+        slopes = [(b, name) for b, name in zip(rates, inputs, strict=True) if b is not ZERO]
+        return found + total(b * rate_of_input(name, self.start) for b, name in slopes)
+
+    def _formulas(self) -> dict[str, Expression]:
+        """Inputs, outputs, signals, and the names that any of them or the rows read, in this order."""
+        system = self.system
+        drivers = system.signals.drivers
+        found = {name: drivers.get(name, number(self.start.setup.inputs.get(name, 0.0))) for name in system.inputs}
+        found |= system.signals.values
+        found |= {name: e for name, e in self._outputs() if name not in found and name not in self.states}
+        asked = [name for name in self.start.setup.model.experiment.outputs if self._is_free(name, found)]
+        forces = _Forces(self.start, self.states)
+        found |= {name: e for name in asked if (e := forces.of(name)) is not None}
+        # What is written so far may read more, and that more again.
+        waiting = [*self._read(), *found.values()]
+        while waiting:
+            for name in sorted(waiting.pop().free_symbols):
+                if self._is_free(name, found) and (e := self._meaning(name, forces)) is not None:
+                    found[name] = e
+                    waiting.append(e)
+        return found
+
+    def _is_free(self, name: str, found: Mapping[str, Expression]) -> bool:
+        known = {*self.states, *self.system.algebraic.unknowns, *self.start.setup.parameters, TIME}
+        return name not in found and name not in known and name not in self.system.signals.names and "der " not in name
+
+    def _meaning(self, name: str, forces: "_Forces") -> Expression | None:
+        if (e := self.system.where.get(name)) is not None:
+            return e
+        if (e := forces.of(name)) is not None:
+            return e
+        raise rules.SIGNALS.error(f"signals read '{name}', which is not exported", where=self.system.name)
+
+    def _read(self) -> Iterator[Expression]:
+        """Every formula beside those with names."""
+        for row in self.rows:
+            yield from row
+        yield from self.system.displacements.values()
+        yield from self.system.signals.states.values()
+        yield from self.system.algebraic.residuals
+        for law in self.system.signals.others:
+            yield from expressions_of(law)
+
+    def _outputs(self) -> Iterator[tuple[str, Expression]]:
+        system, m = self.system, self.system.matrices
+        for k, name in enumerate(system.outputs):
+            states = total(c * symbol(x) for c, x in zip(m["C"][k], system.states, strict=True))
+            yield name, states + self._of_inputs(m["D"][k], m["D_1"][k]) + system.vectors["f_y"][k]
+
+
+@final
+class _Forces:
+    """Power variables that the equations do not give: made where the first is asked for."""
+
+    def __init__(self, start: DiagramStart, states: Iterable[str]) -> None:
+        self.start, self.rates = start, {name: f"der {name}" for name in states}
+        self.made: PortFormulas | None = None
+
+    def of(self, name: str) -> Expression | None:
+        if self.made is None:
+            self.made = PortFormulas(self.start.setup.causal, self.start.system, self.rates, self.start.taken)
+        if name in self.made.where:
+            return self.made.where[name]
+        return self.made.of(name) if name in self.made.port_of_variable else None
+
 
 Shape = Literal["network", "equations"]
 

@@ -8,11 +8,9 @@ from typing import NamedTuple, final
 
 from tellegen.core.names import listing
 from tellegen.importing.spice import rules
-from tellegen.importing.spice.courses import RefusedError, read_course
-from tellegen.importing.spice.deck import GROUND, ElementCard, split_words
+from tellegen.importing.spice.deck import CARD_WORD, GROUND, ElementCard, split_words
 from tellegen.importing.spice.devices import write_bipolar, write_diode, write_mos, write_switch
-from tellegen.importing.spice.lines import CARD_WORD
-from tellegen.importing.spice.values import DeckValue, ValueProblemError, of_number
+from tellegen.importing.spice.values import DeckValue, RefusedError, ValueProblemError, of_number, read_course
 from tellegen.importing.spice.writing import CircuitWriter, Skip
 from tellegen.notations.yaml.writing import line_text, list_text
 

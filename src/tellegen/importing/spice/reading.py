@@ -10,11 +10,9 @@ from tellegen.importing import rules as importing_rules
 from tellegen.importing.imported import Imported
 from tellegen.importing.naming import plain_name
 from tellegen.importing.spice import rules
-from tellegen.importing.spice.courses import Span
-from tellegen.importing.spice.deck import GROUND, ReadDeck, node, split_words, understand
+from tellegen.importing.spice.deck import GROUND, Card, Findings, ReadDeck, node, read_deck, split_words, understand
 from tellegen.importing.spice.elements import WRITERS
-from tellegen.importing.spice.lines import Card, Findings, read_deck
-from tellegen.importing.spice.values import DeckValue, ValueProblemError, read_formula
+from tellegen.importing.spice.values import DeckValue, Span, ValueProblemError, read_formula
 from tellegen.importing.spice.writing import CircuitWriter, DeckJob
 
 Diodes = Literal["exponential", "ideal"]

@@ -14,10 +14,16 @@ from tellegen.core.names import joined
 from tellegen.core.union_find import UnionFind, strong_components
 from tellegen.importing.naming import GivenNames, node_names, plain_name
 from tellegen.importing.spice import rules
-from tellegen.importing.spice.courses import SourceCourse, Span
-from tellegen.importing.spice.deck import GROUND, Circuit, DeckParameter, ElementCard, ReadDeck, node
-from tellegen.importing.spice.lines import MOST_LEVELS, Card
-from tellegen.importing.spice.values import DeckValue, FollowsError, Measured, ValueProblemError, read_formula
+from tellegen.importing.spice.deck import GROUND, MOST_LEVELS, Card, Circuit, DeckParameter, ElementCard, ReadDeck, node
+from tellegen.importing.spice.values import (
+    DeckValue,
+    FollowsError,
+    Measured,
+    SourceCourse,
+    Span,
+    ValueProblemError,
+    read_formula,
+)
 from tellegen.notations.yaml.writing import line_text, list_text, quoted, sentence_text, tree_text
 
 GMIN = "1e-12 S"

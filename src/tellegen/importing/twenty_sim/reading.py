@@ -18,7 +18,6 @@ from tellegen.importing import rules as importing_rules
 from tellegen.importing.imported import Imported
 from tellegen.importing.naming import GivenNames
 from tellegen.importing.twenty_sim import rules
-from tellegen.importing.twenty_sim.flattening import FlatModel, Path, PortEnd, flatten
 from tellegen.importing.twenty_sim.laws import (
     DOMAINS,
     PRODUCT,
@@ -33,7 +32,7 @@ from tellegen.importing.twenty_sim.laws import (
     signal_formula,
     two_port,
 )
-from tellegen.importing.twenty_sim.parsing import Submodel, TwentySimFile, read_file
+from tellegen.importing.twenty_sim.parsing import FlatModel, Path, PortEnd, Submodel, TwentySimFile, flatten, read_file
 from tellegen.notations.yaml.writing import quoted, sentence_text, tree_text
 
 MOST_FINDINGS = 50
@@ -382,7 +381,8 @@ class _Writer:
     def _tell_region(self, region: Iterable[str], words: set[str]) -> None:
         members = ["\\".join(self.owners[item]) for item in region if item in self.owners]
         shown = ", ".join(f"'{member}'" for member in sorted(members)[:6]) or "a port"
-        what = f"{shown} {('has no domain' if len(members) < 2 else 'have no domain') if not words else 'would be ' + ' and '.join(sorted(words)) + ' at once'}"
+        verb = "has" if len(members) < 2 else "have"
+        what = f"{shown} would be {' and '.join(sorted(words))} at once" if words else f"{shown} {verb} no domain"
         first = sorted(members)[0] if members else "NAME"
         self.errors.append(
             rules.NO_DOMAIN.finding(
