@@ -268,7 +268,7 @@ def play(folder: Path, count: int, seed: int, *, drawn_each: int) -> None:
     document.write()
     done = refused = right = figures = 0
     for k in range(count):
-        if k % 40 == 39:  # models do not grow for ever, and others are tried too
+        if k % 20 == 9:  # models do not grow for ever, and others are tried too
             document.edit("another", (SYSTEMS / f"{chance.choice(examples)}.yaml").read_text())
         if chance.random() < 0.15:
             document.undo()

@@ -81,7 +81,7 @@ PATHS = [
     "/socket",
     "/picture/x",
     "/assets/x",
-    "/assets/../../app.py",
+    "/assets/../../studio.py",
     "/%00",
     "/" + "a" * 5000,
     "//x",

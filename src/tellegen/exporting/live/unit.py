@@ -23,6 +23,8 @@ from tellegen.model.model import Model
 
 RTOL: Final = 1e-6
 """Within which a page keeps its states: nobody sees more on a screen, and a slider is to move them at once."""
+SHARE: Final = 0.2
+"""Of that each step keeps so much: errors of thousands of steps add up, and the page promises the run."""
 TIMEOUT_S: Final = 300.0
 CALLS: Final = ("restore", "set", "begin", "reach", "value")
 HEADERS: Final = ("math", "stdio", "stdlib", "string")
@@ -72,7 +74,9 @@ def live_unit(model: Model, rtol: float = RTOL) -> LiveUnit:
     made = _exchanged(model)
     references = References(made)
     calls = (_NATIVE / "live.c").read_text(encoding="ascii")
-    source = instance_source(made, "typedef int tg_environment; /* nobody is told anything */", calls, rtol=rtol)
+    source = instance_source(
+        made, "typedef int tg_environment; /* nobody is told anything */", calls, rtol=SHARE * rtol
+    )
     settings = [
         Adjustable(
             variable.name.removeprefix("parameter."), references.of(variable), variable.start or 0.0, variable.unit
