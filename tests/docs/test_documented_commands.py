@@ -57,6 +57,7 @@ LONG = (
             "rapson_slide",
             "robot_joint",
             "robots",
+            "press",
             "wind_turbine",
         )
     ),
